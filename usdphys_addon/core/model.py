@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The physics of a stage or scene as a value: prims, identified by path, that carry schemas.
+
+SI units, radians, Z up. Lengths in the local space of a prim are metres before the prim's own scale. A model is
+built when it is needed and never stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import schema
+from .frames import Matrix
+from .schema import Schema, SchemaT
+from .units import SI, StageUnits
+
+
+@dataclass(slots=True)
+class Mesh:
+    """points: (n, 3) in the prim's local space, metres. triangles: (m, 3) indices."""
+
+    points: NDArray[np.float64]
+    triangles: NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class SpherePoints:
+    """A UsdGeomPoints collider: centers (n, 3) and radii (n,), metres, local."""
+
+    centers: NDArray[np.float64]
+    radii: NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Prim:
+    """One prim that takes part in the physics.
+
+    world: prim space to world, (4, 4), metres. mesh: loads the geometry of a Mesh or Points collider when asked.
+    materials: paths of the bound physics materials, the whole prim's last. physics_binding: material that is bound
+    for the "physics" purpose only. local: pose in the parent's space (4, 4), metres, of a prim that the writer makes;
+    None for prims that exist already or that have no place. label: what a person calls it (an object's name).
+    carried: what the schema table does not know, kept verbatim.
+    """
+
+    path: str
+    type_name: str = "Xform"
+    world: Matrix = field(default_factory=lambda: np.eye(4))
+    schemas: dict[str, Schema] = field(default_factory=dict)
+    mesh: Callable[[], Mesh | SpherePoints | None] | None = None
+    materials: tuple[str, ...] = ()
+    physics_binding: str = ""
+    purpose: str = "default"
+    local: Matrix | None = None
+    is_instance_proxy: bool = False
+    is_xformable: bool = True
+    resets_xform_stack: bool = False
+    is_animated: bool = False
+    label: str = ""
+    carried: dict[str, Any] = field(default_factory=dict)
+
+    def get(self, cls: type[SchemaT]) -> SchemaT | None:
+        """The schema of this class, or of a class derived from it, on this prim."""
+        found = self.schemas.get(cls.usd_name) if "usd_name" in cls.__dict__ else None
+        if found is not None:
+            return found  # type: ignore[return-value]
+        if cls in (schema.Joint, schema.Gprim):
+            for value in self.schemas.values():
+                if isinstance(value, cls):
+                    return value
+        return None
+
+    def instances(self, cls: type[SchemaT]) -> Iterator[tuple[str, SchemaT]]:
+        """(instance name, schema) of a multiple-apply schema on this prim."""
+        prefix = f"{cls.usd_name}:"
+        for name, value in self.schemas.items():
+            if name.startswith(prefix):
+                yield name[len(prefix) :], value  # type: ignore[misc]
+
+    def add(self, value: Schema, instance: str = "") -> None:
+        """Apply a schema; an earlier one of the same name is replaced."""
+        self.schemas[f"{value.usd_name}:{instance}" if instance else value.usd_name] = value
+
+    @property
+    def name(self) -> str:
+        return self.path.rsplit("/", 1)[-1]
+
+    @property
+    def display(self) -> str:
+        """For messages: the object's name where there is one, else the path."""
+        return f"'{self.label}' ({self.path})" if self.label else self.path
+
+
+@dataclass(slots=True)
+class PhysicsModel:
+    """All prims that take part in the physics, by path, in the order of the stage.
+
+    units: those of the file or scene that the model was read from; the values here are SI whatever they are.
+    """
+
+    units: StageUnits = SI
+    prims: dict[str, Prim] = field(default_factory=dict)
+    #: Paths that exist without taking part, so that dangling targets can be told from plain ones. None: unknown.
+    other_paths: frozenset[str] | None = None
+    source: str = ""
+
+    def add(self, prim: Prim) -> Prim:
+        self.prims[prim.path] = prim
+        return prim
+
+    def having(self, cls: type[Schema]) -> dict[str, Prim]:
+        """The prims with a schema of this class, by path."""
+        return {path: prim for path, prim in self.prims.items() if prim.get(cls) is not None}
+
+    @property
+    def scenes(self) -> dict[str, Prim]:
+        return self.having(schema.PhysicsScene)
+
+    @property
+    def bodies(self) -> dict[str, Prim]:
+        return self.having(schema.RigidBodyAPI)
+
+    @property
+    def colliders(self) -> dict[str, Prim]:
+        return self.having(schema.CollisionAPI)
+
+    @property
+    def joints(self) -> dict[str, Prim]:
+        return self.having(schema.Joint)
+
+    @property
+    def groups(self) -> dict[str, Prim]:
+        return self.having(schema.CollisionGroup)
+
+    @property
+    def materials(self) -> dict[str, Prim]:
+        return self.having(schema.MaterialAPI)
+
+    @property
+    def articulations(self) -> dict[str, Prim]:
+        return self.having(schema.ArticulationRootAPI)
+
+    def ancestors(self, path: str) -> Iterator[Prim]:
+        """The prims of the model above a path, nearest first."""
+        while "/" in path[1:]:
+            path = path.rsplit("/", 1)[0]
+            prim = self.prims.get(path)
+            if prim is not None:
+                yield prim
+
+    def body_of(self, path: str) -> Prim | None:
+        """The nearest rigid body at or above a path; a reset transform stack on the way cuts the tie."""
+        prim = self.prims.get(path)
+        if prim is not None:
+            if prim.get(schema.RigidBodyAPI) is not None:
+                return prim
+            if prim.resets_xform_stack:
+                return None
+        for above in self.ancestors(path):
+            if above.get(schema.RigidBodyAPI) is not None:
+                return above
+            if above.resets_xform_stack:
+                return None
+        return None
+
+    def colliders_of(self, body_path: str) -> list[Prim]:
+        """The colliders that move with a body; those of bodies nested below it are not its own."""
+        prefix = f"{body_path}/"
+        return [
+            prim
+            for path, prim in self.colliders.items()
+            if (path == body_path or path.startswith(prefix)) and (owner := self.body_of(path)) is not None
+            and owner.path == body_path
+        ]
+
+    def renamed(self, paths: dict[str, str]) -> PhysicsModel:
+        """The same physics with prims at other paths; targets follow. Unlisted paths follow their nearest parent."""
+
+        def moved(path: str) -> str:
+            head, tail = path, ""
+            while head:
+                if head in paths:
+                    return paths[head] + tail
+                head, _, leaf = head.rpartition("/")
+                tail = f"/{leaf}{tail}"
+            return path
+
+        result = PhysicsModel(self.units, {}, self.other_paths, self.source)
+        for prim in self.prims.values():
+            prim.path = moved(prim.path)
+            prim.materials = tuple(moved(path) for path in prim.materials)
+            prim.physics_binding = moved(prim.physics_binding)
+            for value in prim.schemas.values():
+                for attribute, targets in value.authored():
+                    if attribute.is_relationship:
+                        setattr(value, attribute.field, tuple(moved(path) for path in targets))
+            result.add(prim)
+        return result

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stage units (metersPerUnit, kilogramsPerUnit, up axis, degrees) to SI, radians and Z up, and back.
+
+Every conversion is driven by the dimension that the schema table declares for an attribute.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Files often write the largest 32-bit float where they mean "no limit".
+PRACTICALLY_INFINITE = 1e37
+
+
+class Dimension(NamedTuple):
+    """Exponents of length, mass and plane angle; time is in seconds everywhere and needs none."""
+
+    length: int = 0
+    mass: int = 0
+    angle: int = 0
+
+
+NONE = Dimension()
+LENGTH = Dimension(length=1)
+MASS = Dimension(mass=1)
+ANGLE = Dimension(angle=1)
+DENSITY = Dimension(length=-3, mass=1)
+FORCE = Dimension(length=1, mass=1)
+TORQUE = Dimension(length=2, mass=1)
+INERTIA = Dimension(length=2, mass=1)
+ANGULAR_GAIN = Dimension(length=2, mass=1, angle=-1)
+ANGULAR_RATE_GAIN = Dimension(angle=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class StageUnits:
+    """What the numbers of a stage mean.
+
+    meters_per_unit: length of one world unit. local_meters_per_unit: length of one unit in the space of the
+    prims, where it differs because a root prim carries the unit conversion as a scale (None: the same).
+    kilograms_per_unit: mass of one unit. up_axis: "Y" or "Z".
+    """
+
+    meters_per_unit: float = 1.0
+    kilograms_per_unit: float = 1.0
+    up_axis: Literal["Y", "Z"] = "Z"
+    local_meters_per_unit: float | None = None
+
+    @property
+    def local(self) -> float:
+        """Metres per unit in the local space of the prims."""
+        return self.meters_per_unit if self.local_meters_per_unit is None else self.local_meters_per_unit
+
+    def factor(self, dimension: Dimension, *, local: bool = False) -> float:
+        """SI value of one stage unit of this dimension; `local` where the number lives in prim space."""
+        meters = self.local if local else self.meters_per_unit
+        return float(
+            meters**dimension.length
+            * self.kilograms_per_unit**dimension.mass
+            * math.radians(1.0) ** dimension.angle
+        )
+
+    @property
+    def to_z_up(self) -> NDArray[np.float64]:
+        """Rotation (3, 3), column vectors, from the stage's world axes to Z up."""
+        if self.up_axis == "Z":
+            return np.eye(3)
+        return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+
+
+SI = StageUnits()
+
+
+def scaled(value: float, factor: float) -> float:
+    """value * factor; infinities, and the numbers written for them, stay what they are."""
+    if abs(value) > PRACTICALLY_INFINITE or factor == 1.0:
+        return value
+    return value * factor

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""USD stage -> PhysicsModel. With usd_write the only core file that imports pxr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdShade
+
+from . import frames, schema, units
+from .errors import InputError
+from .model import Mesh, PhysicsModel, Prim, SpherePoints
+from .schema import Attribute, Schema
+from .units import StageUnits
+
+SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+
+
+def open_stage(path: str | Path) -> Usd.Stage:
+    """Open a file. Raises InputError with one sentence where it is missing or broken."""
+    if not Path(path).is_file():
+        raise InputError(f"There is no file '{path}'; check the name.")
+    try:
+        stage = Usd.Stage.Open(str(path))
+    except Exception as error:
+        reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+        raise InputError(f"'{path}' is not a USD file that can be read ({reason}).") from error
+    if stage is None:
+        raise InputError(f"'{path}' is not a USD file that can be read.")
+    return stage
+
+
+def stage_units(stage: Usd.Stage) -> StageUnits:
+    """Units metadata of a stage, USD's fallbacks where it says nothing."""
+    return StageUnits(
+        UsdGeom.GetStageMetersPerUnit(stage),
+        UsdPhysics.GetStageKilogramsPerUnit(stage),
+        "Y" if UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.y else "Z",
+    )
+
+
+def read_stage(stage: Usd.Stage) -> PhysicsModel:
+    """All the physics of a stage. Prims without physics are left out; their paths are in `other_paths`."""
+    reader = _Reader(stage)
+    others = []
+    predicate = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
+    for usd_prim in Usd.PrimRange(stage.GetPseudoRoot(), predicate):
+        prim = reader.read(usd_prim)
+        if prim is None:
+            others.append(str(usd_prim.GetPath()))
+        else:
+            reader.model.add(prim)
+    reader.model.other_paths = frozenset(others)
+    return reader.model
+
+
+def applied_schemas(usd_prim: Usd.Prim) -> list[str]:
+    """Names of the API schemas of a prim, those that no plugin declares among them."""
+    listed = usd_prim.GetMetadata("apiSchemas")
+    return list(listed.GetAddedOrExplicitItems()) if listed else []
+
+
+class _Reader:
+    def __init__(self, stage: Usd.Stage) -> None:
+        self.units = stage_units(stage)
+        self.model = PhysicsModel(self.units, source=stage.GetRootLayer().identifier)
+        self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
+        self.rotation = self.units.to_z_up
+
+    def read(self, usd_prim: Usd.Prim) -> Prim | None:
+        """The prim with its schemas, or None where it has no physics."""
+        type_name = str(usd_prim.GetTypeName())
+        names = applied_schemas(usd_prim)
+        typed = schema.SCHEMAS.get(type_name)
+        found: dict[str, Schema] = {}
+        if typed is not None and not issubclass(typed, schema.Gprim):
+            found[type_name] = self.values(usd_prim, typed, "")
+        for name in names:
+            base, instance = schema.split_applied(name)
+            cls = schema.SCHEMAS.get(base)
+            if cls is not None and cls.kind != "typed":
+                found[name] = self.values(usd_prim, cls, instance, found.get(name))
+        if not found:
+            return None
+        if typed is not None and issubclass(typed, schema.Gprim):
+            found[type_name] = self.values(usd_prim, typed, "", resolve=True)
+        prim = Prim(str(usd_prim.GetPath()), type_name, self.world(usd_prim), found)
+        prim.is_instance_proxy = usd_prim.IsInstanceProxy()
+        xformable = UsdGeom.Xformable(usd_prim)
+        prim.is_xformable = bool(xformable)
+        if xformable:
+            prim.resets_xform_stack = xformable.GetResetXformStack()
+            prim.is_animated = xformable.TransformMightBeTimeVarying()
+        imageable = UsdGeom.Imageable(usd_prim)
+        if imageable:
+            prim.purpose = str(imageable.ComputePurpose())
+        if schema.CollisionAPI.usd_name in found:
+            prim.materials = _bound_materials(usd_prim)
+            prim.mesh = self.geometry(usd_prim)
+        binding = usd_prim.GetRelationship("material:binding:physics")
+        if binding and binding.GetTargets():
+            prim.physics_binding = str(binding.GetTargets()[0])
+        if isinstance(typed, type) and issubclass(typed, schema.Joint):
+            self.turn_world_frames(found[type_name])
+        return prim
+
+    def world(self, usd_prim: Usd.Prim) -> frames.Matrix:
+        matrix = np.array(self.cache.GetLocalToWorldTransform(usd_prim)).T
+        matrix[:3, :3] = self.rotation @ matrix[:3, :3]
+        matrix[:3, 3] = self.rotation @ matrix[:3, 3] * self.units.meters_per_unit
+        return matrix
+
+    def values(
+        self, usd_prim: Usd.Prim, cls: type[Schema], instance: str, into: Schema | None = None, resolve: bool = False
+    ) -> Schema:
+        value = cls() if into is None else into
+        drive_type = None
+        for attribute in cls.attributes:
+            read = self.value(usd_prim, attribute, instance, drive_type, resolve)
+            if attribute.field == "type":
+                drive_type = read
+            if read is not None:
+                setattr(value, attribute.field, read)
+        return value
+
+    def value(
+        self, usd_prim: Usd.Prim, attribute: Attribute, instance: str, drive_type: str | None, resolve: bool
+    ) -> Any:
+        name = attribute.usd_name(instance)
+        if attribute.is_relationship:
+            relationship = usd_prim.GetRelationship(name)
+            if not relationship or not relationship.HasAuthoredTargets():
+                return None
+            return tuple(str(path) for path in relationship.GetTargets())
+        usd_attribute = usd_prim.GetAttribute(name)
+        if not usd_attribute or not (resolve or usd_attribute.HasAuthoredValue()):
+            return None
+        raw = usd_attribute.Get()
+        if raw is None:
+            raw = usd_attribute.Get(Usd.TimeCode.EarliestTime())
+        factor = self.units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
+        value = _plain(raw, factor)
+        if attribute.space == "world" and value is not None:
+            x, y, z = self.rotation @ np.asarray(value)
+            value = (float(x), float(y), float(z))
+        return value
+
+    def turn_world_frames(self, joint: Schema) -> None:
+        """A joint side without a body is in the world: its frame turns with the up axis."""
+        if self.units.up_axis == "Z" or not isinstance(joint, schema.Joint):
+            return
+        for side in (0, 1):
+            if not getattr(joint, f"body{side}"):
+                frame = frames.world_frame(
+                    None, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
+                )
+                position, rotation = frames.local_frame(None, frames.transform((0, 0, 0), self.rotation) @ frame)
+                setattr(joint, f"local_pos{side}", position)
+                setattr(joint, f"local_rot{side}", rotation)
+
+    def geometry(self, usd_prim: Usd.Prim) -> Callable[[], Mesh | SpherePoints | None] | None:
+        meters = self.units.local
+        if usd_prim.IsA(UsdGeom.Mesh):
+            return lambda: _mesh(UsdGeom.Mesh(usd_prim), meters)
+        if usd_prim.IsA(UsdGeom.Points):
+            return lambda: _points(UsdGeom.Points(usd_prim), meters)
+        return None
+
+
+def _plain(raw: Any, factor: float) -> Any:
+    """Python value of a USD value: floats scaled, vectors and quaternions as tuples, tokens as strings."""
+    if raw is None or isinstance(raw, bool):
+        return raw
+    if isinstance(raw, int | float):
+        return units.scaled(float(raw), factor)
+    if isinstance(raw, Gf.Quatf | Gf.Quatd | Gf.Quath):
+        return (float(raw.GetReal()), *(float(part) for part in raw.GetImaginary()))
+    if isinstance(raw, Gf.Vec3f | Gf.Vec3d | Gf.Vec3h):
+        return tuple(units.scaled(float(part), factor) for part in raw)
+    return str(raw)
+
+
+def _bound_materials(usd_prim: Usd.Prim) -> tuple[str, ...]:
+    """Paths of the physics materials of the subsets and, last, of the prim itself."""
+    subsets = [child for child in usd_prim.GetChildren() if child.IsA(UsdGeom.Subset)]
+    found: list[str] = []
+    for prim in (*subsets, usd_prim):
+        material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
+        if material and schema.MaterialAPI.usd_name in applied_schemas(material.GetPrim()):
+            path = str(material.GetPath())
+            if path not in found:
+                found.append(path)
+    return tuple(found)
+
+
+def _mesh(mesh: UsdGeom.Mesh, meters: float) -> Mesh | None:
+    points, counts, indices = (
+        attribute.Get() or attribute.Get(Usd.TimeCode.EarliestTime())
+        for attribute in (mesh.GetPointsAttr(), mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
+    )
+    if not points or not counts or not indices:
+        return None
+    triangles = triangulated(np.asarray(counts, np.int64), np.asarray(indices, np.int64))
+    if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
+        triangles = triangles[:, ::-1]
+    if len(triangles) and triangles.max() >= len(points):
+        return None
+    return Mesh(np.asarray(points, float) * meters, triangles)
+
+
+def triangulated(counts: Any, indices: Any) -> Any:
+    """Fans (m, 3) of polygons given as vertex counts (f,) and indices; a short index array ends the mesh."""
+    starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else np.zeros(0, np.int64)
+    inside = starts + counts <= len(indices)
+    starts, counts = starts[inside], counts[inside]
+    fans = [np.zeros((0, 3), np.int64)]
+    for size in np.unique(counts):
+        if size < 3:
+            continue
+        corner = starts[counts == size][:, None]
+        for offset in range(1, int(size) - 1):
+            fans.append(indices[corner + np.array([0, offset, offset + 1])])
+    return np.concatenate(fans)
+
+
+def _points(points: UsdGeom.Points, meters: float) -> SpherePoints | None:
+    positions = points.GetPointsAttr().Get()
+    widths = points.GetWidthsAttr().Get()
+    if not positions or not widths or len(positions) != len(widths):
+        return None
+    return SpherePoints(np.asarray(positions, float) * meters, np.asarray(widths, float) * meters / 2)
+
+

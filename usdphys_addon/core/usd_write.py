@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PhysicsModel -> USD stage. With usd_read the only core file that imports pxr.
+
+Values go straight into the layer (Sdf) inside one change block: ten thousand bodies take a third of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
+
+from . import frames, schema, units
+from .model import PhysicsModel, Prim
+from .schema import Attribute, Schema
+from .units import StageUnits
+
+_TYPES = {
+    name: Sdf.ValueTypeNames.Find(name)
+    for name in ("float", "float3", "point3f", "vector3f", "quatf", "bool", "token", "string", "double", "opaque",
+                 "pathExpression", "int", "uint", "double3", "quatd", "asset")
+}  # fmt: skip
+_SPACELESS = ("xformOp", "xformOpOrder")
+
+
+def write_units(stage: Usd.Stage, stage_units: StageUnits) -> None:
+    """Author the units metadata."""
+    UsdGeom.SetStageMetersPerUnit(stage, stage_units.meters_per_unit)
+    UsdPhysics.SetStageKilogramsPerUnit(stage, stage_units.kilograms_per_unit)
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y if stage_units.up_axis == "Y" else UsdGeom.Tokens.z)
+
+
+def write_model(stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits) -> None:
+    """Author the physics of a model on a stage, in the stage's units.
+
+    Prims with a `local` pose, and typed physics prims that do not exist, are made; a joint or gprim that exists
+    under another type is retyped, a joint loses its transform with that. Everything else must exist.
+    """
+    layer = stage.GetEditTarget().GetLayer()
+    writer = _Writer(layer, stage_units)
+    with Sdf.ChangeBlock():
+        for prim in model.prims.values():
+            writer.write(prim)
+
+
+class _Writer:
+    def __init__(self, layer: Sdf.Layer, stage_units: StageUnits) -> None:
+        self.layer = layer
+        self.units = stage_units
+        self.from_z_up = stage_units.to_z_up.T
+
+    def write(self, prim: Prim) -> None:
+        spec = self.layer.GetPrimAtPath(prim.path)
+        if spec is None:
+            spec = self.make(prim)
+        elif prim.get(schema.Joint) is not None:
+            retype(spec, prim.type_name)
+        applied = []
+        joint = prim.get(schema.Joint)
+        for name, value in prim.schemas.items():
+            _, instance = schema.split_applied(name)
+            if value.kind != "typed":
+                applied.append(name)
+            self.values(spec, value, instance)
+        if isinstance(joint, schema.Joint):
+            self.world_frames(spec, joint)
+        if isinstance(prim.get(schema.CollisionGroup), schema.CollisionGroup):
+            applied.append("CollectionAPI:colliders")
+        if prim.physics_binding:
+            applied.append("MaterialBindingAPI")
+            self.relationship(spec, "material:binding:physics", (prim.physics_binding,))
+        apply_schemas(spec, applied)
+
+    def make(self, prim: Prim) -> Sdf.PrimSpec:
+        spec = Sdf.CreatePrimInLayer(self.layer, prim.path)
+        spec.specifier = Sdf.SpecifierDef
+        spec.typeName = prim.type_name
+        parent = spec.nameParent
+        while parent is not None and parent.path != Sdf.Path.absoluteRootPath and not parent.typeName:
+            parent.specifier, parent.typeName = Sdf.SpecifierDef, "Scope"
+            parent = parent.nameParent
+        if prim.purpose != "default":
+            self.set(spec, "purpose", "token", prim.purpose, uniform=True)
+        if prim.local is not None:
+            write_local(spec, prim.local, self.units.local)
+        return spec
+
+    def values(self, spec: Sdf.PrimSpec, value: Schema, instance: str) -> None:
+        drive_type = getattr(value, "type", None) if isinstance(value, schema.DriveAPI) else None
+        for attribute, content in value.authored():
+            name = attribute.usd_name(instance)
+            if attribute.is_relationship:
+                self.relationship(spec, name, content)
+            elif attribute.type != "opaque":
+                self.set(
+                    spec, name, attribute.type, self.stage_value(attribute, content, instance, drive_type),
+                    uniform=attribute.uniform,
+                )  # fmt: skip
+
+    def stage_value(self, attribute: Attribute, value: Any, instance: str, drive_type: str | None) -> Any:
+        dimension = attribute.dimension_for(instance, drive_type)
+        factor = 1.0 / self.units.factor(dimension, local=attribute.space == "local")
+        if attribute.space == "world":
+            value = tuple(self.from_z_up @ np.asarray(value))
+        return usd_value(attribute.type, value, factor)
+
+    def world_frames(self, spec: Sdf.PrimSpec, joint: schema.Joint) -> None:
+        """A joint side without a body is in the world: stage units, stage axes."""
+        turn = frames.transform((0, 0, 0), self.from_z_up)
+        for side in (0, 1):
+            if getattr(joint, f"body{side}"):
+                continue
+            position, rotation = getattr(joint, f"local_pos{side}"), getattr(joint, f"local_rot{side}")
+            if position is None and rotation is None:
+                continue
+            frame = frames.world_frame(None, position or (0, 0, 0), rotation or frames.IDENTITY_ROTATION)
+            world_position, world_rotation = frames.local_frame(None, turn @ frame)
+            factor = 1.0 / self.units.meters_per_unit
+            self.set(spec, f"physics:localPos{side}", "point3f", usd_value("point3f", world_position, factor))
+            self.set(spec, f"physics:localRot{side}", "quatf", usd_value("quatf", world_rotation, 1.0))
+
+    def set(self, spec: Sdf.PrimSpec, name: str, type_: str, value: Any, *, uniform: bool = False) -> None:
+        attribute = spec.attributes.get(name)
+        if attribute is None:
+            variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
+            attribute = Sdf.AttributeSpec(spec, name, _TYPES[type_], variability)
+        attribute.default = value
+
+    def relationship(self, spec: Sdf.PrimSpec, name: str, targets: Iterable[str]) -> None:
+        relationship = spec.relationships.get(name)
+        if relationship is None:
+            relationship = Sdf.RelationshipSpec(spec, name, custom=False)
+        relationship.targetPathList.explicitItems = [Sdf.Path(path) for path in targets]
+
+
+def usd_value(type_: str, value: Any, factor: float) -> Any:
+    """A value of the model as the USD type, multiplied by a unit factor."""
+    if type_ in ("float", "double"):
+        return tidy(units.scaled(value, factor), factor)
+    if type_ in ("float3", "point3f", "vector3f"):
+        x, y, z = (tidy(units.scaled(part, factor), factor) for part in value)
+        return Gf.Vec3f(x, y, z)
+    if type_ == "quatf":
+        w, x, y, z = value
+        return Gf.Quatf(w, x, y, z)
+    if type_ == "pathExpression":
+        return Sdf.PathExpression(value)
+    return value
+
+
+def tidy(value: float, factor: float) -> float:
+    """Undo the last-digit noise of a unit conversion through 32-bit floats: 89.999998 becomes 90."""
+    if factor == 1.0 or value == 0.0 or abs(value) > units.PRACTICALLY_INFINITE:
+        return value
+    short = float(f"{value:.6g}")
+    return short if abs(short - value) <= 2e-7 * abs(value) else value
+
+
+def apply_schemas(spec: Sdf.PrimSpec, names: Iterable[str]) -> None:
+    """Prepend API schemas that the prim does not list yet, after those that it has."""
+    current = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
+    if current.isExplicit:
+        listed = list(current.explicitItems)
+        listed.extend(name for name in names if name not in listed)
+        current.explicitItems = listed
+    else:
+        listed = list(current.prependedItems)
+        added = [name for name in names if name not in current.GetAddedOrExplicitItems()]
+        if not added:
+            return
+        current.prependedItems = listed + added
+    spec.SetInfo("apiSchemas", current)
+
+
+def retype(spec: Sdf.PrimSpec, type_name: str) -> None:
+    """Give a prim another type; where that has no place in space, its transform goes."""
+    if spec.typeName == type_name:
+        return
+    spec.typeName = type_name
+    if issubclass(schema.SCHEMAS.get(type_name, schema.Schema), schema.Joint):
+        for name in [name for name in spec.properties.keys() if name.startswith(_SPACELESS)]:
+            spec.RemoveProperty(spec.properties[name])
+
+
+def write_local(spec: Sdf.PrimSpec, local: frames.Matrix, meters: float, *, reset: bool = False) -> None:
+    """Author the transform of a prim: translate, orient and scale, or a matrix where it is sheared."""
+    for name in [name for name in spec.properties.keys() if name.startswith(_SPACELESS)]:
+        spec.RemoveProperty(spec.properties[name])
+    double3, quatf = Sdf.ValueTypeNames.Double3, Sdf.ValueTypeNames.Quatf
+    ops: list[tuple[str, Any, Any]] = []
+    if frames.is_sheared(local, 1e-6):
+        matrix = local.copy()
+        matrix[:3, 3] /= meters
+        ops.append(("xformOp:transform", Sdf.ValueTypeNames.Matrix4d, Gf.Matrix4d(matrix.T.tolist())))
+    else:
+        scale = frames.scale_of(local)
+        ops.append(("xformOp:translate", double3, Gf.Vec3d(*(local[:3, 3] / meters).tolist())))
+        ops.append(("xformOp:orient", quatf, Gf.Quatf(*frames.quaternion_of(frames.rotation_of(local)))))
+        ops.append(("xformOp:scale", Sdf.ValueTypeNames.Float3, Gf.Vec3f(*scale.tolist())))
+    for name, type_, value in ops:
+        Sdf.AttributeSpec(spec, name, type_).default = value
+    order = ["!resetXformStack!"] * reset + [name for name, _, _ in ops]
+    Sdf.AttributeSpec(spec, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform).default = order
