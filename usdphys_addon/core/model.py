@@ -100,6 +100,7 @@ class PhysicsModel:
     """All prims that take part in the physics, by path, in the order of the stage.
 
     units: those of the file or scene that the model was read from; the values here are SI whatever they are.
+    angular_precision: angle, in radians, below which the axes of a world matrix are noise; 0 where they are exact.
     """
 
     units: StageUnits = SI
@@ -107,6 +108,7 @@ class PhysicsModel:
     #: Paths that exist without taking part, so that dangling targets can be told from plain ones. None: unknown.
     other_paths: frozenset[str] | None = None
     source: str = ""
+    angular_precision: float = 0.0
 
     def add(self, prim: Prim) -> Prim:
         self.prims[prim.path] = prim
@@ -189,7 +191,7 @@ class PhysicsModel:
                 tail = f"/{leaf}{tail}"
             return path
 
-        result = PhysicsModel(self.units, {}, self.other_paths, self.source)
+        result = PhysicsModel(self.units, {}, self.other_paths, self.source, self.angular_precision)
         for prim in self.prims.values():
             prim.path = moved(prim.path)
             prim.materials = tuple(moved(path) for path in prim.materials)
@@ -198,5 +200,12 @@ class PhysicsModel:
                 for attribute, targets in value.authored():
                     if attribute.is_relationship:
                         setattr(value, attribute.field, tuple(moved(path) for path in targets))
-            result.add(prim)
+            existing = result.prims.get(prim.path)
+            if existing is None:
+                result.add(prim)
+            else:
+                # An object and its geometry can be one prim.
+                existing.schemas.update(prim.schemas)
+                existing.mesh, existing.materials = prim.mesh or existing.mesh, prim.materials or existing.materials
+                existing.physics_binding = prim.physics_binding or existing.physics_binding
         return result

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdShade
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
 
 from . import frames, schema, units
 from .errors import InputError
@@ -53,7 +53,8 @@ def read_stage(stage: Usd.Stage) -> PhysicsModel:
             others.append(str(usd_prim.GetPath()))
         else:
             reader.model.add(prim)
-    reader.model.other_paths = frozenset(others)
+    reader.add_joint_targets(stage)
+    reader.model.other_paths = frozenset(others) - reader.model.prims.keys()
     return reader.model
 
 
@@ -87,13 +88,7 @@ class _Reader:
             return None
         if typed is not None and issubclass(typed, schema.Gprim):
             found[type_name] = self.values(usd_prim, typed, "", resolve=True)
-        prim = Prim(str(usd_prim.GetPath()), type_name, self.world(usd_prim), found)
-        prim.is_instance_proxy = usd_prim.IsInstanceProxy()
-        xformable = UsdGeom.Xformable(usd_prim)
-        prim.is_xformable = bool(xformable)
-        if xformable:
-            prim.resets_xform_stack = xformable.GetResetXformStack()
-            prim.is_animated = xformable.TransformMightBeTimeVarying()
+        prim = self.placed(usd_prim, found)
         imageable = UsdGeom.Imageable(usd_prim)
         if imageable:
             prim.purpose = str(imageable.ComputePurpose())
@@ -106,6 +101,27 @@ class _Reader:
         if isinstance(typed, type) and issubclass(typed, schema.Joint):
             self.turn_world_frames(found[type_name])
         return prim
+
+    def placed(self, usd_prim: Usd.Prim, found: dict[str, Schema]) -> Prim:
+        prim = Prim(str(usd_prim.GetPath()), str(usd_prim.GetTypeName()), self.world(usd_prim), found)
+        prim.is_instance_proxy = usd_prim.IsInstanceProxy()
+        xformable = UsdGeom.Xformable(usd_prim)
+        prim.is_xformable = bool(xformable)
+        if xformable:
+            prim.resets_xform_stack = xformable.GetResetXformStack()
+            prim.is_animated = xformable.TransformMightBeTimeVarying()
+        return prim
+
+    def add_joint_targets(self, stage: Usd.Stage) -> None:
+        """Prims without physics that joints are attached to: where they are counts."""
+        for joint in list(self.model.joints.values()):
+            for attribute, targets in joint.get(schema.Joint).authored():  # type: ignore[union-attr]
+                if not attribute.is_relationship:
+                    continue
+                for path in targets:
+                    usd_prim = stage.GetPrimAtPath(path)
+                    if usd_prim and path not in self.model.prims:
+                        self.model.add(self.placed(usd_prim, {}))
 
     def world(self, usd_prim: Usd.Prim) -> frames.Matrix:
         matrix = np.array(self.cache.GetLocalToWorldTransform(usd_prim)).T
@@ -180,7 +196,7 @@ def _plain(raw: Any, factor: float) -> Any:
         return (float(raw.GetReal()), *(float(part) for part in raw.GetImaginary()))
     if isinstance(raw, Gf.Vec3f | Gf.Vec3d | Gf.Vec3h):
         return tuple(units.scaled(float(part), factor) for part in raw)
-    return str(raw)
+    return raw.GetText() if isinstance(raw, Sdf.PathExpression) else str(raw)
 
 
 def _bound_materials(usd_prim: Usd.Prim) -> tuple[str, ...]:
@@ -228,7 +244,8 @@ def triangulated(counts: Any, indices: Any) -> Any:
 
 def _points(points: UsdGeom.Points, meters: float) -> SpherePoints | None:
     positions = points.GetPointsAttr().Get()
-    widths = points.GetWidthsAttr().Get()
+    primvar = UsdGeom.PrimvarsAPI(points).GetPrimvar("widths")
+    widths = primvar.ComputeFlattened() if primvar.HasAuthoredValue() else points.GetWidthsAttr().Get()
     if not positions or not widths or len(positions) != len(widths):
         return None
     return SpherePoints(np.asarray(positions, float) * meters, np.asarray(widths, float) * meters / 2)

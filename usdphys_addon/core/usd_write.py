@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
 
 from . import frames, schema, units
 from .model import PhysicsModel, Prim
@@ -20,7 +20,7 @@ from .units import StageUnits
 _TYPES = {
     name: Sdf.ValueTypeNames.Find(name)
     for name in ("float", "float3", "point3f", "vector3f", "quatf", "bool", "token", "string", "double", "opaque",
-                 "pathExpression", "int", "uint", "double3", "quatd", "asset")
+                 "pathExpression", "int", "uint", "double3", "quatd", "asset", "float3[]")
 }  # fmt: skip
 _SPACELESS = ("xformOp", "xformOpOrder")
 
@@ -57,6 +57,8 @@ class _Writer:
             spec = self.make(prim)
         elif prim.get(schema.Joint) is not None:
             retype(spec, prim.type_name)
+        if prim.purpose != "default":
+            self.set(spec, "purpose", "token", prim.purpose, uniform=True)
         applied = []
         joint = prim.get(schema.Joint)
         for name, value in prim.schemas.items():
@@ -81,10 +83,12 @@ class _Writer:
         while parent is not None and parent.path != Sdf.Path.absoluteRootPath and not parent.typeName:
             parent.specifier, parent.typeName = Sdf.SpecifierDef, "Scope"
             parent = parent.nameParent
-        if prim.purpose != "default":
-            self.set(spec, "purpose", "token", prim.purpose, uniform=True)
         if prim.local is not None:
             write_local(spec, prim.local, self.units.local)
+        gprim = prim.get(schema.Gprim)
+        if isinstance(gprim, schema.Gprim):
+            low, high = (Gf.Vec3f(*(sign * half / self.units.local for half in half_extent(gprim))) for sign in (-1, 1))
+            self.set(spec, "extent", "float3[]", Vt.Vec3fArray([low, high]))
         return spec
 
     def values(self, spec: Sdf.PrimSpec, value: Schema, instance: str) -> None:
@@ -135,6 +139,24 @@ class _Writer:
         relationship.targetPathList.explicitItems = [Sdf.Path(path) for path in targets]
 
 
+def half_extent(gprim: schema.Gprim) -> tuple[float, float, float]:
+    """Half the size (3,) of a gprim along x, y and z, metres."""
+    if isinstance(gprim, schema.Cube):
+        return (gprim.resolved("size") / 2,) * 3
+    if isinstance(gprim, schema.Sphere):
+        return (gprim.resolved("radius"),) * 3
+    axis = "XYZ".index(gprim.resolved("axis"))
+    if isinstance(gprim, schema.Plane):
+        across, along = ((2, 1), (0, 2), (0, 1))[axis]
+        half = [0.0, 0.0, 0.0]
+        half[across], half[along] = gprim.resolved("width") / 2, gprim.resolved("length") / 2
+        return (half[0], half[1], half[2])
+    radius = gprim.resolved("radius")
+    half = [radius] * 3
+    half[axis] = gprim.resolved("height") / 2 + (radius if isinstance(gprim, schema.Capsule) else 0.0)
+    return (half[0], half[1], half[2])
+
+
 def usd_value(type_: str, value: Any, factor: float) -> Any:
     """A value of the model as the USD type, multiplied by a unit factor."""
     if type_ in ("float", "double"):
@@ -180,26 +202,43 @@ def retype(spec: Sdf.PrimSpec, type_name: str) -> None:
         return
     spec.typeName = type_name
     if issubclass(schema.SCHEMAS.get(type_name, schema.Schema), schema.Joint):
-        for name in [name for name in spec.properties.keys() if name.startswith(_SPACELESS)]:
-            spec.RemoveProperty(spec.properties[name])
+        clear_local(spec)
+
+
+def clear_local(spec: Sdf.PrimSpec) -> None:
+    """Remove the transform of a prim."""
+    for name in [name for name in spec.properties.keys() if name.startswith(_SPACELESS)]:
+        spec.RemoveProperty(spec.properties[name])
+
+
+def write_matrix(spec: Sdf.PrimSpec, matrix: Gf.Matrix4d, *, reset: bool = False) -> None:
+    """Author the transform of a prim as one matrix."""
+    clear_local(spec)
+    _write_ops(spec, [("xformOp:transform", Sdf.ValueTypeNames.Matrix4d, matrix)], reset)
 
 
 def write_local(spec: Sdf.PrimSpec, local: frames.Matrix, meters: float, *, reset: bool = False) -> None:
     """Author the transform of a prim: translate, orient and scale, or a matrix where it is sheared."""
-    for name in [name for name in spec.properties.keys() if name.startswith(_SPACELESS)]:
-        spec.RemoveProperty(spec.properties[name])
-    double3, quatf = Sdf.ValueTypeNames.Double3, Sdf.ValueTypeNames.Quatf
-    ops: list[tuple[str, Any, Any]] = []
+    position = local[:3, 3] / meters
     if frames.is_sheared(local, 1e-6):
         matrix = local.copy()
-        matrix[:3, 3] /= meters
-        ops.append(("xformOp:transform", Sdf.ValueTypeNames.Matrix4d, Gf.Matrix4d(matrix.T.tolist())))
-    else:
-        scale = frames.scale_of(local)
-        ops.append(("xformOp:translate", double3, Gf.Vec3d(*(local[:3, 3] / meters).tolist())))
-        ops.append(("xformOp:orient", quatf, Gf.Quatf(*frames.quaternion_of(frames.rotation_of(local)))))
-        ops.append(("xformOp:scale", Sdf.ValueTypeNames.Float3, Gf.Vec3f(*scale.tolist())))
+        matrix[:3, 3] = position
+        write_matrix(spec, Gf.Matrix4d(matrix.T.tolist()), reset=reset)
+        return
+    clear_local(spec)
+    rotation = frames.quaternion_of(frames.rotation_of(local))
+    ops = [
+        ("xformOp:translate", Sdf.ValueTypeNames.Double3, Gf.Vec3d(*position.tolist())),
+        ("xformOp:orient", Sdf.ValueTypeNames.Quatf, Gf.Quatf(*rotation)),
+        ("xformOp:scale", Sdf.ValueTypeNames.Float3, Gf.Vec3f(*frames.scale_of(local).tolist())),
+    ]
+    _write_ops(spec, ops, reset)
+
+
+def _write_ops(spec: Sdf.PrimSpec, ops: list[tuple[str, Any, Any]], reset: bool) -> None:
     for name, type_, value in ops:
         Sdf.AttributeSpec(spec, name, type_).default = value
     order = ["!resetXformStack!"] * reset + [name for name, _, _ in ops]
-    Sdf.AttributeSpec(spec, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform).default = order
+    Sdf.AttributeSpec(
+        spec, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform
+    ).default = Vt.TokenArray(order)

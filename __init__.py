@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""USD Physics: author and export OpenUSD rigid body physics. Registration only; everything is imported when needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+#: In the order of registration; each has register() and unregister().
+_MODULES = (
+    ".usdphys_addon.bridge.props",
+    ".preferences",
+    ".operators",
+    ".panels",
+)
+
+
+def _modules() -> list[ModuleType]:
+    return [import_module(name, __package__) for name in _MODULES]
+
+
+def register() -> None:
+    registered: list[ModuleType] = []
+    try:
+        for module in _modules():
+            module.register()
+            registered.append(module)
+    except Exception:
+        # An add-on that is enabled by half cannot be enabled again.
+        for module in reversed(registered):
+            module.unregister()
+        raise
+
+
+def unregister() -> None:
+    for module in reversed(_modules()):
+        module.unregister()

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators: poll, call the bridge, report. No rules of physics or USD here."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import edit_lists, export_usd, from_rigid_bodies
+
+CLASSES = (*export_usd.CLASSES, *from_rigid_bodies.CLASSES, *edit_lists.CLASSES)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)
+
+
+def unregister() -> None:
+    bpy.types.TOPBAR_MT_file_export.remove(export_usd.draw_menu)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Add and remove the items of the lists in the panels, and take back what is authored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+#: (owner, list, name of a new item, index) by what a panel asks for.
+LISTS = {
+    "colliders": ("object", "colliders", "", "active_collider_index"),
+    "collision_groups": ("object", "collision_groups", "Group", "active_group_index"),
+    "filtered_pairs": ("object", "filtered_pairs.filtered_pairs", "", "filtered_pairs.active_index"),
+    "physics_scenes": ("scene", "physics_scenes", "PhysicsScene", "active_scene_index"),
+    "scene_collision_groups": ("scene", "collision_groups", "Group", "active_group_index"),
+    "filtered_groups": ("group", "filtered_groups", "Group", "active_index"),
+}
+
+
+def _resolve(context: bpy.types.Context, which: str) -> tuple[Any, Any, str, str]:
+    """(list, owner of its index, name of the index, name of a new item)."""
+    owner_name, path, new_name, index_path = LISTS[which]
+    owner = (context.object if owner_name == "object" else context.scene).usdphys
+    if owner_name == "group":
+        owner = owner.collision_groups[owner.active_group_index]
+    index_owner, _, index = index_path.rpartition(".")
+    return owner.path_resolve(path), owner.path_resolve(index_owner) if index_owner else owner, index, new_name
+
+
+class _ListOperator:
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    if TYPE_CHECKING:
+        which: str
+    else:
+        which: bpy.props.EnumProperty(name="List", items=[(name, name, "") for name in LISTS])
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if context.scene is None:
+            cls.poll_message_set("There is no scene")
+            return False
+        return True
+
+
+class USDPHYS_OT_list_add(_ListOperator, bpy.types.Operator):
+    """Add an item to the list"""
+
+    bl_idname = "usdphys.list_add"
+    bl_label = "Add"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        items, owner, index, name = _resolve(context, self.which)
+        item = items.add()
+        if name:
+            taken = {other.name for other in items}
+            number, candidate = 1, name
+            while candidate in taken:
+                number += 1
+                candidate = f"{name}{number}"
+            item.name = candidate
+        setattr(owner, index, len(items) - 1)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_list_remove(_ListOperator, bpy.types.Operator):
+    """Remove the active item of the list"""
+
+    bl_idname = "usdphys.list_remove"
+    bl_label = "Remove"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        items, owner, index, _ = _resolve(context, self.which)
+        active = getattr(owner, index)
+        if not 0 <= active < len(items):
+            return {"CANCELLED"}
+        items.remove(active)
+        setattr(owner, index, max(0, active - 1))
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_unset(bpy.types.Operator):
+    """Take back the authored value: the simulator's default counts again"""
+
+    bl_idname = "usdphys.unset"
+    bl_label = "Clear"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    if TYPE_CHECKING:
+        data_path: str
+    else:
+        data_path: bpy.props.StringProperty(name="Data Path")
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        owner_path, _, name = self.data_path.rpartition(".")
+        owners = {"object": context.object, "scene": context.scene, "material": getattr(context, "material", None)}
+        head, _, rest = owner_path.partition(".")
+        owner = owners.get(head)
+        if owner is None and head == "material" and context.object is not None:
+            owner = context.object.active_material
+        if owner is None:
+            return {"CANCELLED"}
+        owner.path_resolve(rest).property_unset(name)
+        return {"FINISHED"}
+
+
+CLASSES = (USDPHYS_OT_list_add, USDPHYS_OT_list_remove, USDPHYS_OT_unset)

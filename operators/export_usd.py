@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""File > Export > USD Physics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy_extras.io_utils import ExportHelper
+
+HIERARCHIES = (
+    ("NESTED", "Nested", "Bodies stay below the bodies they are parented to"),
+    ("FLAT", "Flat", "Nested bodies move beside the outermost body above them"),
+    ("RESET", "Reset Stack", "Nested bodies stay in place and get !resetXformStack! and a world pose"),
+)
+
+
+class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
+    """Write the scene and its physics as UsdPhysics"""
+
+    bl_idname = "usdphys.export_usd"
+    bl_label = "Export USD Physics"
+    bl_options = {"REGISTER", "PRESET"}
+
+    filename_ext = ".usda"
+    check_extension = None
+
+    if TYPE_CHECKING:
+        filter_glob: str
+        selected_only: bool
+        animation: bool
+        hierarchy: str
+        meters_per_unit: float
+        kilograms_per_unit: float
+        up_axis: str
+        force: bool
+    else:
+        filter_glob: bpy.props.StringProperty(default="*.usd;*.usda;*.usdc;*.usdz", options={"HIDDEN"})
+        selected_only: bpy.props.BoolProperty(name="Selected Only", description="Export selected objects only")
+        animation: bpy.props.BoolProperty(name="Animation", description="Write the frame range as time samples")
+        hierarchy: bpy.props.EnumProperty(
+            name="Nested Bodies", items=HIERARCHIES, default="NESTED",
+            description="What becomes of rigid bodies below other rigid bodies",
+        )
+        meters_per_unit: bpy.props.FloatProperty(
+            name="Meters per Unit", default=1.0, min=1e-9, precision=6,
+            description="Length of one unit of the file: 1 is metres, 0.01 centimetres",
+        )
+        kilograms_per_unit: bpy.props.FloatProperty(
+            name="Kilograms per Unit", default=1.0, min=1e-9, precision=6,
+            description="Mass of one unit of the file: 1 is kilograms, 0.001 grams",
+        )
+        up_axis: bpy.props.EnumProperty(
+            name="Up Axis", items=(("Y", "Y", ""), ("Z", "Z", "")), default="Z", description="Axis that points up"
+        )
+        force: bpy.props.BoolProperty(
+            name="Export with Errors", description="Write the file although the checks find errors"
+        )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not bpy.app.usd.supported:
+            cls.poll_message_set("This Blender was built without USD, so nothing can be exported")
+            return False
+        return True
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        stage = context.scene.usdphys.stage
+        for name in ("meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy"):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(stage, name))
+        result: set[str] = super().invoke(context, event)
+        return result
+
+    def check(self, _context: bpy.types.Context) -> bool:
+        from ..usdphys_addon.bridge.usd_io import SUFFIXES
+
+        if self.filepath and not self.filepath.lower().endswith(SUFFIXES):
+            self.filepath += self.filename_ext
+            return True
+        return False
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
+                      ("hierarchy", "force")):  # fmt: skip
+            column = layout.column()
+            for name in names:
+                column.prop(self, name)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        from ..usdphys_addon.bridge import usd_io
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        try:
+            result = usd_io.export_usd(context, self.filepath, self.options())
+        except UsdPhysError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        for issue in result.issues:
+            if issue.severity != "info":
+                self.report({"WARNING"}, f"{issue.message} {issue.fix}")
+        count = result.counts
+        self.report(
+            {"INFO"},
+            f"Wrote {result.path.name}: {count['bodies']} bodies, {count['colliders']} colliders, "
+            f"{count['joints']} joints",
+        )
+        return {"FINISHED"}
+
+    def options(self) -> Any:
+        from ..usdphys_addon.bridge import usd_io
+        from ..usdphys_addon.core.units import StageUnits
+
+        units = StageUnits(
+            usd_io.typed_number(self.meters_per_unit), usd_io.typed_number(self.kilograms_per_unit), self.up_axis
+        )
+        return usd_io.ExportOptions(
+            units, self.hierarchy.lower(), self.selected_only, self.animation, force=self.force
+        )
+
+
+def draw_menu(menu: Any, _context: bpy.types.Context) -> None:
+    menu.layout.operator(USDPHYS_OT_export_usd.bl_idname, text="USD Physics (.usd, .usda, .usdc, .usdz)")
+
+
+CLASSES = (USDPHYS_OT_export_usd,)

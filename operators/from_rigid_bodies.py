@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convert Blender's own rigid bodies to USD Physics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+
+class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
+    """Give the objects of Blender's rigid body world the same physics in USD Physics; Blender's own stays as it is"""
+
+    bl_idname = "usdphys.from_rigid_bodies"
+    bl_label = "From Blender Rigid Bodies"
+    bl_options = {"REGISTER", "UNDO"}
+
+    if TYPE_CHECKING:
+        selected_only: bool
+        replace: bool
+    else:
+        selected_only: bpy.props.BoolProperty(name="Selected Only", description="Convert selected objects only")
+        replace: bpy.props.BoolProperty(
+            name="Replace", description="Replace USD Physics that the objects have already; else it is kept"
+        )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if context.scene is None or context.scene.rigidbody_world is None:
+            cls.poll_message_set("The scene has no rigid body world")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ..usdphys_addon.bridge import rigid_body_world
+
+        assert context.scene is not None
+        chosen = context.selected_objects if self.selected_only else None
+        result = rigid_body_world.convert_scene(context.scene, chosen, replace=self.replace)
+        for note in result.notes:
+            print(f"USD Physics: {note}")
+        count = len(result.notes)
+        notes = f"; {count} note{'s' if count != 1 else ''}, see the console" if count else ""
+        self.report(
+            {"INFO"},
+            f"Converted {result.bodies} bodies, {result.colliders} colliders, {result.joints} joints{notes}",
+        )
+        return {"FINISHED"}
+
+
+CLASSES = (USDPHYS_OT_from_rigid_bodies,)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draws properties of the schema: greyed while not authored, with a button to take a value back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+
+from ..usdphys_addon.core.schema import Schema
+
+
+def fields_of(cls: type[Schema]) -> list[str]:
+    """Names of the properties of a schema that a panel can draw one after the other."""
+    return [
+        attribute.field
+        for attribute in cls.attributes
+        if not attribute.is_relationship and attribute.type != "opaque"
+    ]
+
+
+def draw(layout: bpy.types.UILayout, group: Any, names: Iterable[str], data_path: str) -> None:
+    """One row per property; data_path: from "object", "scene" or "material" to the group."""
+    for name in names:
+        draw_one(layout, group, name, data_path)
+
+
+def draw_one(layout: bpy.types.UILayout, group: Any, name: str, data_path: str) -> None:
+    is_set = group.is_property_set(name)
+    row = layout.row(align=True)
+    value = row.column()
+    # Still editable: typing a value is what authors it.
+    value.active = is_set
+    value.prop(group, name)
+    button = row.column()
+    if is_set:
+        button.operator("usdphys.unset", text="", icon="X", emboss=False).data_path = f"{data_path}.{name}"
+    else:
+        button.label(text="", icon="BLANK1")
+
+
+def draw_list(
+    layout: bpy.types.UILayout, owner: Any, items: str, index: str, which: str, list_type: str = "UI_UL_list"
+) -> None:
+    """A list with its add and remove buttons."""
+    row = layout.row()
+    row.template_list(list_type, which, owner, items, owner, index, rows=2)
+    column = row.column(align=True)
+    column.operator("usdphys.list_add", text="", icon="ADD").which = which
+    column.operator("usdphys.list_remove", text="", icon="REMOVE").which = which

@@ -1,0 +1,97 @@
+"""Build the extension zips into dist/: one per platform with its wheel, and one without wheels for all other platforms.
+
+Blender's own packager does the work; it comes with the bpy wheel and needs no Blender. Run with a Python that has bpy
+installed (it is not imported), or with any Python after `make env`.
+"""
+
+import argparse
+import hashlib
+import importlib.util
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WHEELS = ROOT / "wheels"
+MANIFEST = "blender_manifest.toml"
+
+
+def fetch_wheels() -> None:
+    """Download the wheels of scripts/wheels.sha256 that are missing; stop when any of them has another checksum."""
+    WHEELS.mkdir(exist_ok=True)
+    for line in (ROOT / "scripts" / "wheels.sha256").read_text(encoding="utf-8").splitlines():
+        checksum, filename = line.split()
+        wheel = WHEELS / filename
+        if not wheel.exists():
+            name, version, *_, platform = wheel.stem.split("-")
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+            command += ["--only-binary=:all:", "--platform", platform.split(".")[-1], "--python-version", "3.11"]
+            done = subprocess.run(
+                [*command, "--dest", str(WHEELS), f"{name}=={version}"], capture_output=True, text=True, check=False
+            )
+            if done.returncode != 0 or not wheel.exists():
+                sys.exit(f"{done.stderr}\nCould not download {filename}.")
+        if hashlib.sha256(wheel.read_bytes()).hexdigest() != checksum:
+            sys.exit(f"{filename} has not the recorded checksum; remove it from wheels/ and build again.")
+
+
+def find_packager() -> tuple[Path, Path]:
+    """(blender_ext.py, tags.py) of this Python's bpy, else of the newest bpy in the tree's environments."""
+    spec = importlib.util.find_spec("bpy")
+    folders = [Path(spec.origin).parent] if spec and spec.origin else []
+    folders += sorted(ROOT.glob(".venvs/bpy-*/lib/python3*/site-packages/bpy"), reverse=True)
+    for folder in folders:
+        for packager in folder.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py"):
+            return packager, packager.parents[3] / "modules" / "_bpy_internal" / "extensions" / "tags.py"
+    sys.exit("Blender's packager comes with bpy, which is not installed: run 'make env' first.")
+
+
+def package(*arguments: str) -> None:
+    packager, tags = find_packager()
+    command = [sys.executable, str(packager), *arguments, "--valid-tags", str(tags)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout}\nBlender's packager refused: {arguments[0]}")
+
+
+def build(out: Path) -> list[Path]:
+    """Build and validate all zips; the ones of an earlier build are removed first."""
+    manifest = (ROOT / MANIFEST).read_text(encoding="utf-8")
+    fields = tomllib.loads(manifest)
+    stem = f"{fields['id']}-{fields['version']}"
+    out.mkdir(parents=True, exist_ok=True)
+    for old in out.glob(f"{fields['id']}-*.zip"):
+        old.unlink()
+
+    package("build", "--source-dir", str(ROOT), "--output-dir", str(out), "--split-platforms")
+    with tempfile.TemporaryDirectory() as staging:
+        with zipfile.ZipFile(next(out.glob("*.zip"))) as built:
+            built.extractall(staging, [name for name in built.namelist() if not name.startswith("wheels/")])
+        bare = re.sub(r"^(platforms|wheels) = \[[^]]*\]\n", "", manifest, flags=re.MULTILINE)
+        (Path(staging) / MANIFEST).write_text(bare, encoding="utf-8")
+        package("build", "--source-dir", staging, "--output-filepath", str(out / f"{stem}-no_wheels.zip"))
+
+    zips = sorted(out.glob(f"{stem}-*.zip"))
+    for path in zips:
+        package("validate", str(path))
+    expected = len(fields["platforms"]) + 1
+    if len(zips) != expected:
+        sys.exit(f"{expected} zips were expected, {len(zips)} were made.")
+    return zips
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=ROOT / "dist")
+    out = parser.parse_args().out.resolve()
+    fetch_wheels()
+    for path in build(out):
+        print(f"{path.name}  {path.stat().st_size / 1024:,.0f} KiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Virtual environments, one per dependency group of pyproject.toml; remade when the group or its Python changes.
+
+`venvs.py env [BPY]` makes the developer's pair: .venv (bpy) and .venv-usd. Standard library only.
+"""
+
+import shutil
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+GROUPS: dict[str, list[str]] = PYPROJECT["dependency-groups"]
+PYTHON_OF: dict[str, str] = PYPROJECT["tool"]["usdphys"]["python"]
+BPY_GROUPS = sorted(group for group in GROUPS if group.startswith("bpy-"))
+
+
+class EnvError(Exception):
+    """An environment cannot be made; the message is one sentence for the user."""
+
+
+@cache
+def find_python(version: str) -> str | None:
+    """An interpreter of this minor version that really runs and can make environments (a pyenv shim may do neither)."""
+    candidates = [sys.executable, shutil.which(f"python{version}"), shutil.which("python3")]
+    candidates += sorted(map(str, Path.home().glob(f".pyenv/versions/{version}*/bin/python3")), reverse=True)
+    candidates += [f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"]
+    probe = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+    for candidate in filter(None, candidates):
+        try:
+            done = subprocess.run([candidate, "-c", probe], capture_output=True, text=True, check=False)
+        except OSError:
+            continue
+        if done.returncode == 0 and done.stdout.strip() == version:
+            return candidate
+    return None
+
+
+def python_for(group: str) -> str | None:
+    versions = [PYTHON_OF[group]] if group in PYTHON_OF else ["3.11", "3.13", "3.12", "3.14"]
+    return next(filter(None, map(find_python, versions)), None)
+
+
+def folder(group: str) -> Path:
+    return ROOT / ".venvs" / group if group in BPY_GROUPS else ROOT / f".venv-{group}"
+
+
+def make(group: str) -> Path:
+    """Return the Python of the group's environment, making or remaking it when it is not as pinned."""
+    base = python_for(group)
+    if base is None:
+        raise EnvError(f"{group} needs Python {PYTHON_OF.get(group, '3.11')}, which this machine has not.")
+    place = folder(group)
+    python, stamp, wanted = place / "bin" / "python", place / "made-from.txt", "\n".join([base, *GROUPS[group]])
+    if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        return python
+    print(f"making {place.relative_to(ROOT)}: {', '.join(GROUPS[group])}", flush=True)
+    _run([base, "-m", "venv", "--clear", str(place)])
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    _run([*install, "--retries", "5", *GROUPS[group]])
+    stamp.write_text(wanted, encoding="utf-8")
+    return python
+
+
+def runnable_bpy() -> list[str]:
+    """The bpy groups for which this machine has a Python."""
+    return [group for group in BPY_GROUPS if python_for(group)]
+
+
+def make_developer_env(bpy_version: str | None) -> None:
+    """.venv is a link to one of .venvs, so that choosing another bpy costs nothing and tests share it."""
+    if bpy_version is None:
+        here = "{}.{}".format(*sys.version_info[:2])
+        fitting = [group for group in runnable_bpy() if PYTHON_OF[group] == here] or runnable_bpy()
+        if not fitting:
+            raise EnvError("bpy needs Python 3.11 or 3.13, and this machine has neither.")
+        group = fitting[-1]
+    else:
+        group = f"bpy-{bpy_version}"
+        if group not in BPY_GROUPS:
+            raise EnvError(f"No bpy {bpy_version} is pinned here; choose from {', '.join(g[4:] for g in BPY_GROUPS)}.")
+    make(group)
+    link = ROOT / ".venv"
+    if link.exists() and not link.is_symlink():
+        raise EnvError(".venv is a folder that was not made by 'make env'; please remove it.")
+    link.unlink(missing_ok=True)
+    link.symlink_to(Path(".venvs", group))
+    make("usd")
+    print(f".venv is {group}, .venv-usd is {GROUPS['usd'][0]}")
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        print("\n".join(done.stdout.splitlines()[-20:]), file=sys.stderr)
+        raise EnvError(f"This command failed: {' '.join(command[1:5])} ...")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] != ["env"]:
+        sys.exit(__doc__)
+    try:
+        make_developer_env(sys.argv[2] if len(sys.argv) > 2 else None)
+    except EnvError as error:
+        sys.exit(str(error))

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The schema table against the schema registry of usd-core: nothing missing, nothing extra, nothing different."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pxr import Gf, Plug, Sdf, Tf, Usd, UsdGeom, UsdPhysics
+from usdphys_ext.usdphys_addon.core import schema, units, usd_read, usd_write
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schema import Attribute
+
+KINDS = {
+    Usd.SchemaKind.ConcreteTyped: "typed",
+    Usd.SchemaKind.SingleApplyAPI: "single",
+    Usd.SchemaKind.MultipleApplyAPI: "multiple",
+}
+
+
+def registered(plugin: str) -> dict[str, Usd.SchemaKind]:
+    """Schema name -> kind of all the schemas of a plugin that can be on a prim."""
+    plugins = Plug.Registry()
+    found = {}
+    for type_ in plugins.GetAllDerivedTypes(Tf.Type.FindByName("UsdSchemaBase")):
+        owner = plugins.GetPluginForType(type_)
+        info = Usd.SchemaRegistry.FindSchemaInfo(type_)
+        if owner and owner.name == plugin and info and info.kind in KINDS:
+            found[str(Usd.SchemaRegistry.GetSchemaTypeName(type_))] = info.kind
+    return found
+
+
+REGISTERED = registered("usdPhysics")
+#: What joints inherit: proxyPrim, purpose, visibility.
+IMAGEABLE = set(Usd.SchemaRegistry().FindConcretePrimDefinition("Scope").GetPropertyNames())
+
+
+def definition(name: str) -> Usd.PrimDefinition:
+    registry = Usd.SchemaRegistry()
+    return registry.FindConcretePrimDefinition(name) or registry.FindAppliedAPIPrimDefinition(name)
+
+
+def properties(name: str) -> set[str]:
+    names = set(definition(name).GetPropertyNames())
+    return names - IMAGEABLE if KINDS[REGISTERED[name]] == "typed" else names
+
+
+def declared(family: str) -> list[tuple[str, Attribute]]:
+    return [(name, attribute) for name, cls in schema.schemas_of(family).items() for attribute in cls.attributes]
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, Gf.Quatf):
+        return (value.GetReal(), *value.GetImaginary())
+    if isinstance(value, Gf.Vec3f):
+        return tuple(value)
+    return value
+
+
+def test_the_registry_was_found() -> None:
+    assert len(REGISTERED) >= 17
+    assert {"proxyPrim", "purpose", "visibility"} == IMAGEABLE
+
+
+def test_every_class_is_declared_and_no_other() -> None:
+    assert set(schema.schemas_of("UsdPhysics")) == set(REGISTERED)
+
+
+@pytest.mark.parametrize("name", sorted(REGISTERED))
+def test_class_has_the_registered_kind_and_properties(name: str) -> None:
+    cls = schema.SCHEMAS[name]
+    assert cls.kind == KINDS[REGISTERED[name]]
+    names = [attribute.usd for attribute in cls.attributes]
+    assert sorted(names) == sorted(properties(name))
+    assert len({attribute.field for attribute in cls.attributes}) == len(names)
+
+
+def ids(value: object) -> str:
+    return value.usd if isinstance(value, Attribute) else str(value)
+
+
+@pytest.mark.parametrize(("name", "attribute"), declared("UsdPhysics"), ids=ids)
+def test_attribute_is_as_registered(name: str, attribute: Attribute) -> None:
+    known = definition(name)
+    if attribute.is_relationship:
+        assert known.GetSpecType(attribute.usd) == Sdf.SpecTypeRelationship
+        assert (attribute.fallback, attribute.uniform, attribute.tokens) == (None, False, ())
+        return
+    assert known.GetSpecType(attribute.usd) == Sdf.SpecTypeAttribute
+    assert attribute.type == str(known.GetAttributeDefinition(attribute.usd).GetTypeName())
+    variability = known.GetPropertyMetadata(attribute.usd, "variability")
+    assert attribute.uniform == (variability == Sdf.VariabilityUniform)
+    assert attribute.fallback == plain(known.GetAttributeFallbackValue(attribute.usd))
+    assert attribute.tokens == tuple(known.GetPropertyMetadata(attribute.usd, "allowedTokens") or ())
+
+
+@pytest.mark.parametrize(("name", "attribute"), declared("UsdPhysics"), ids=ids)
+def test_attribute_can_be_shown(name: str, attribute: Attribute) -> None:
+    assert attribute.doc
+    assert attribute.label
+    assert attribute.field.isidentifier() and attribute.field.islower()
+
+
+@pytest.mark.parametrize("name", [name for name, kind in REGISTERED.items() if KINDS[kind] == "multiple"])
+def test_instance_names_take_the_place_of_the_template(name: str) -> None:
+    cls = schema.SCHEMAS[name]
+    assert schema.INSTANCE == "__INSTANCE_NAME__"
+    axes = {f"{motion}{axis}" for motion in ("trans", "rot") for axis in "XYZ"}
+    assert set(cls.instances) - axes == {"PhysicsLimitAPI": {"distance"}}.get(name, {"distance", "linear", "angular"})
+    for instance in cls.instances:
+        assert getattr(UsdPhysics.Tokens, instance) == instance
+        assert (instance in schema.ANGULAR_DOFS) != (instance in schema.LINEAR_DOFS)
+        for attribute in cls.attributes:
+            made = Usd.SchemaRegistry.MakeMultipleApplyNameInstance(attribute.usd, instance)
+            assert attribute.usd_name(instance) == made != attribute.usd
+
+
+@pytest.mark.parametrize(("name", "attribute"), declared("UsdGeom"), ids=ids)
+def test_gprim_parameter_is_as_registered(name: str, attribute: Attribute) -> None:
+    known = definition(name)
+    assert attribute.type == str(known.GetAttributeDefinition(attribute.usd).GetTypeName())
+    assert attribute.fallback == known.GetAttributeFallbackValue(attribute.usd)
+    assert attribute.tokens == tuple(known.GetPropertyMetadata(attribute.usd, "allowedTokens") or ())
+    assert attribute.uniform == (known.GetPropertyMetadata(attribute.usd, "variability") == Sdf.VariabilityUniform)
+
+
+def test_gprims_have_all_their_parameters() -> None:
+    of_every_gprim = set(definition("Mesh").GetPropertyNames()) | set(definition("Xform").GetPropertyNames())
+    gprims = schema.schemas_of("UsdGeom")
+    assert set(gprims) == {"Cube", "Sphere", "Capsule", "Cylinder", "Cone", "Plane"}
+    for name, cls in gprims.items():
+        own = set(definition(name).GetPropertyNames()) - of_every_gprim
+        assert {attribute.usd for attribute in cls.attributes} == own
+
+
+@pytest.mark.parametrize(
+    ("cls", "field", "sentinel", "value"),
+    [
+        (schema.MassAPI, "mass", 0.0, 1.0),
+        (schema.MassAPI, "center_of_mass", (-math.inf,) * 3, (0.0, 0.0, 0.0)),
+        (schema.MassAPI, "principal_axes", (0.0,) * 4, (1.0, 0.0, 0.0, 0.0)),
+        (schema.PhysicsScene, "gravity_magnitude", -math.inf, 0.0),
+        (schema.PhysicsScene, "gravity_direction", (0.0, 0.0, 0.0), (0.0, 0.0, -1.0)),
+        (schema.DistanceJoint, "max_distance", -1.0, 0.0),
+    ],
+)
+def test_sentinels_are_automatic(cls: type[schema.Schema], field: str, sentinel: object, value: object) -> None:
+    attribute = schema.attribute_of(cls, field)
+    assert attribute.is_automatic(sentinel)
+    assert attribute.is_automatic(None)
+    assert attribute.is_automatic(attribute.fallback)
+    assert not attribute.is_automatic(value)
+
+
+def test_unknown_fields_are_refused() -> None:
+    with pytest.raises(AttributeError):
+        schema.attribute_of(schema.MassAPI, "weight")
+    with pytest.raises(AttributeError):
+        schema.MassAPI().weight = 3.0
+
+
+# --------------------------------------------------------------------------- vendor schemas
+
+
+BODY_ROWS = [
+    ("linear_damping", "physxRigidBody:linearDamping", "float", 0.0, {"doc": "Slows the body"}),
+    ("max_linear_velocity", "physxRigidBody:maxLinearVelocity", "float", math.inf, {"dimension": units.LENGTH}),
+    ("sleep_threshold", "physxRigidBody:sleepThreshold", "float", 5e-5, {"dimension": units.LENGTH}),
+    ("solve_contact", "physxRigidBody:solveContact", "bool", True, {}),
+]
+LIMIT_ROWS = [
+    ("damping", f"physxLimit:{schema.INSTANCE}:damping", "float", 0.0,
+     {"dimension": units.MASS, "angular_dimension": units.ANGULAR_GAIN}),
+]  # fmt: skip
+
+
+@pytest.fixture
+def vendor() -> Iterator[tuple[type[schema.Schema], type[schema.Schema]]]:
+    before = dict(schema.SCHEMAS)
+    yield (
+        schema.declare_schema("PhysxRigidBodyAPI", "single", "PhysxSchema", BODY_ROWS),
+        schema.declare_schema("PhysxLimitAPI", "multiple", "PhysxSchema", LIMIT_ROWS),
+    )
+    schema.SCHEMAS.clear()
+    schema.SCHEMAS.update(before)
+
+
+def centimetre_stage() -> Usd.Stage:
+    stage = Usd.Stage.CreateInMemory()
+    usd_write.write_units(stage, units.StageUnits(0.01, 0.001, "Z"))
+    stage.DefinePrim("/Body", "Xform")
+    return stage
+
+
+def test_vendor_schema_is_read(vendor: tuple[type[schema.Schema], type[schema.Schema]]) -> None:
+    body, limit = vendor
+    stage = centimetre_stage()
+    prim = stage.GetPrimAtPath("/Body")
+    for name in ("PhysxRigidBodyAPI", "PhysxLimitAPI:rotX"):
+        prim.AddAppliedSchema(name)
+    for name, value in (
+        ("physxRigidBody:linearDamping", 0.5),
+        ("physxRigidBody:maxLinearVelocity", 300.0),
+        ("physxLimit:rotX:damping", 7.0),
+    ):
+        prim.CreateAttribute(name, Sdf.ValueTypeNames.Float).Set(value)
+    read = usd_read.read_stage(stage).prims["/Body"]
+    found = read.get(body)
+    assert (found.linear_damping, found.max_linear_velocity) == (0.5, pytest.approx(3.0))
+    assert (found.sleep_threshold, found.solve_contact) == (None, None)
+    assert found.resolved("sleep_threshold") == 5e-5
+    (instance, damping), = read.instances(limit)
+    assert instance == "rotX"
+    assert damping.damping == pytest.approx(7.0 * 0.001 * 0.01**2 * 180 / math.pi)
+
+
+def test_vendor_schema_is_written(vendor: tuple[type[schema.Schema], type[schema.Schema]]) -> None:
+    body, limit = vendor
+    stage = centimetre_stage()
+    prim = Prim("/Body")
+    prim.add(body(linear_damping=0.25, max_linear_velocity=3.0, solve_contact=False))
+    prim.add(limit(damping=2.0), "transZ")
+    model = PhysicsModel()
+    model.add(prim)
+    usd_write.write_model(stage, model, usd_read.stage_units(stage))
+    written = stage.GetPrimAtPath("/Body")
+    assert usd_read.applied_schemas(written) == ["PhysxRigidBodyAPI", "PhysxLimitAPI:transZ"]
+    assert {str(name) for name in written.GetAuthoredPropertyNames()} == {
+        "physxRigidBody:linearDamping", "physxRigidBody:maxLinearVelocity", "physxRigidBody:solveContact",
+        "physxLimit:transZ:damping",
+    }  # fmt: skip
+    assert written.GetAttribute("physxRigidBody:linearDamping").Get() == 0.25
+    assert written.GetAttribute("physxRigidBody:maxLinearVelocity").Get() == pytest.approx(300.0)
+    assert written.GetAttribute("physxRigidBody:solveContact").Get() is False
+    assert written.GetAttribute("physxLimit:transZ:damping").Get() == pytest.approx(2000.0)
+
+
+def test_vendor_schema_was_taken_out_again() -> None:
+    assert "PhysxRigidBodyAPI" not in schema.SCHEMAS
+
+
+def test_nothing_authored_is_nothing_written() -> None:
+    stage = centimetre_stage()
+    model = PhysicsModel()
+    prim = model.add(Prim("/Body"))
+    for name, cls in schema.schemas_of("UsdPhysics").items():
+        if cls.kind == "single":
+            prim.add(schema.SCHEMAS[name]())
+    usd_write.write_model(stage, model, usd_read.stage_units(stage))
+    written = stage.GetPrimAtPath("/Body")
+    assert written.HasAPI(UsdPhysics.MassAPI) and written.HasAPI(UsdPhysics.RigidBodyAPI)
+    assert written.GetAuthoredPropertyNames() == []
+    read = usd_read.read_stage(stage).prims["/Body"]
+    assert all(not list(value.authored()) for value in read.schemas.values())
+    assert UsdGeom.GetStageMetersPerUnit(stage) == 0.01

@@ -1,0 +1,630 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every rule on a stage of its own; OpenUSD's validators and the development files as judges; speed."""
+
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdValidation
+from usdphys_ext.usdphys_addon.core import schema, usd_read, validate
+from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.rules import colliders
+from usdphys_ext.usdphys_addon.core.units import StageUnits
+
+NAN, INF = float("nan"), float("inf")
+CHECKERS = ("RigidBodyChecker", "ColliderChecker", "ArticulationChecker", "PhysicsJointChecker")
+#: Every name that the physics validators of usd-core 26.11 report.
+OPENUSD_NAMES = {
+    "ArticulationOnStaticBody", "ColliderNonUniformScale", "ColliderPlaneDynamic", "ColliderSpherePointsDataMissing",
+    "DensityInvalidValues", "InertiaInvalidValues", "JointInvalidPrimRel", "JointMultiplePrimsRel",
+    "JointNoEnabledRigidBody", "JointRelNotXformable", "MassInvalidValues", "NestedArticulation",
+    "RigidBodyNonInstanceable", "RigidBodyNonXformable", "RigidBodyOrientationScale",
+}  # fmt: skip
+#: Errors that ours reports on files of others where OpenUSD's validators report none; none so far.
+JUSTIFIED_EXTRA: set[str] = set()
+
+Found = set[tuple[str, str]]
+
+
+def openusd(stage: Usd.Stage) -> Found:
+    registry = UsdValidation.ValidationRegistry()
+    validators = [registry.GetOrLoadValidatorByName(f"usdPhysicsValidators:{name}") for name in CHECKERS]
+    errors = UsdValidation.ValidationContext(validators).Validate(stage)
+    return {(error.GetName(), str(site.GetPrim().GetPath())) for error in errors for site in error.GetSites()}
+
+
+def found(model: PhysicsModel, severity: str = "", **options) -> Found:
+    issues = validate.validate(model, **options)
+    return {(issue.code, issue.path) for issue in issues if severity in ("", issue.severity)}
+
+
+def new_stage(up_axis: str = "Z") -> Usd.Stage:
+    stage = Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageUpAxis(stage, up_axis)
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    UsdPhysics.Scene.Define(stage, "/Scene")
+    return stage
+
+
+# --------------------------------------------------------------------------- authoring
+
+
+def body(stage, path="/B", shape=UsdGeom.Xform, *, enabled=None, kinematic=None):
+    prim = shape.Define(stage, path)
+    api = UsdPhysics.RigidBodyAPI.Apply(prim.GetPrim())
+    if enabled is not None:
+        api.CreateRigidBodyEnabledAttr(enabled)
+    if kinematic is not None:
+        api.CreateKinematicEnabledAttr(kinematic)
+    return prim
+
+
+def collider(stage, path="/B/C", shape=UsdGeom.Cube, scale=None):
+    prim = shape.Define(stage, path)
+    UsdPhysics.CollisionAPI.Apply(prim.GetPrim())
+    if scale is not None:
+        prim.AddScaleOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Vec3d(scale))
+    return prim
+
+
+def mesh(stage, path="/B/C", approximation=None, *, faces=True):
+    prim = collider(stage, path, UsdGeom.Mesh)
+    if faces:
+        prim.CreatePointsAttr([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
+        prim.CreateFaceVertexCountsAttr([3] * 4)
+        prim.CreateFaceVertexIndicesAttr([0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2])
+    if approximation is not None:
+        UsdPhysics.MeshCollisionAPI.Apply(prim.GetPrim()).CreateApproximationAttr(approximation)
+    return prim
+
+
+def solid(stage, path="/B", shape=UsdGeom.Cube, **options):
+    prim = body(stage, path, shape, **options)
+    UsdPhysics.CollisionAPI.Apply(prim.GetPrim())
+    return prim
+
+
+def joint(stage, body0=None, body1=None, path="/J", kind=UsdPhysics.Joint, **values):
+    prim = kind.Define(stage, path)
+    for relationship, targets in ((prim.CreateBody0Rel, body0), (prim.CreateBody1Rel, body1)):
+        if targets:
+            relationship().SetTargets([targets] if isinstance(targets, str) else targets)
+    for name, value in values.items():
+        getattr(prim, f"Create{name}Attr")(value)
+    return prim
+
+
+def mass(prim, **values):
+    api = UsdPhysics.MassAPI.Apply(prim.GetPrim())
+    for name, value in values.items():
+        getattr(api, f"Create{name}Attr")(value)
+
+
+def material(stage, **values):
+    api = UsdPhysics.MaterialAPI.Apply(stage.DefinePrim("/M", "Material"))
+    for name, value in values.items():
+        getattr(api, f"Create{name}Attr")(value)
+
+
+def articulation(stage, path, **options):
+    prim = solid(stage, path, **options) if options else UsdGeom.Xform.Define(stage, path)
+    UsdPhysics.ArticulationRootAPI.Apply(prim.GetPrim())
+
+
+def instance(stage, **options):
+    body(stage, "/P/B", **options)
+    prim = UsdGeom.Xform.Define(stage, "/I").GetPrim()
+    prim.GetReferences().AddInternalReference("/P")
+    prim.SetInstanceable(True)
+
+
+def points(stage, widths=None, primvar=None, count=2):
+    prim = collider(stage, "/C", UsdGeom.Points)
+    if count:
+        prim.CreatePointsAttr([(0, 0, 0)] * count)
+    if widths is not None:
+        prim.CreateWidthsAttr(widths)
+    if primvar is not None:
+        UsdGeom.PrimvarsAPI(prim).CreatePrimvar("widths", Sdf.ValueTypeNames.FloatArray).Set(primvar)
+
+
+def group(stage, path="/G", **lists):
+    prim = UsdPhysics.CollisionGroup.Define(stage, path)
+    for name, targets in lists.items():
+        name = {"filters": "physics:filteredGroups"}.get(name, f"collection:colliders:{name}")
+        prim.GetPrim().CreateRelationship(name, custom=False).SetTargets(targets)
+    return prim
+
+
+def drive(prim, dof="angular", **values):
+    api = UsdPhysics.DriveAPI.Apply(prim.GetPrim(), dof)
+    for name, value in values.items():
+        getattr(api, f"Create{name}Attr")(value)
+
+
+def limit(prim, dof, low, high):
+    api = UsdPhysics.LimitAPI.Apply(prim.GetPrim(), dof)
+    api.CreateLowAttr(low)
+    api.CreateHighAttr(high)
+
+
+def sheared(prim):
+    turn = Gf.Matrix4d().SetRotate(Gf.Rotation((0, 0, 1), 30))
+    prim.AddTransformOp().Set(turn * Gf.Matrix4d().SetScale((1, 2, 3)))
+
+
+def as_string(stage, path, name):
+    Sdf.AttributeSpec(stage.GetRootLayer().GetPrimAtPath(path), name, Sdf.ValueTypeNames.String).default = "heavy"
+
+
+def run(*steps: Callable[[], object]) -> None:
+    """Lets a lambda hold several steps."""
+
+
+def inertia(axes, moments):
+    def author(stage):
+        values = {"PrincipalAxes": axes, "DiagonalInertia": moments}
+        mass(solid(stage), **{name: value for name, value in values.items() if value is not None})
+
+    return author
+
+
+def two(stage, kind=UsdPhysics.RevoluteJoint, **values):
+    """Two boxes, 2 m apart along X, and a joint."""
+    solid(stage, "/A")
+    solid(stage, "/B").AddTranslateOp().Set((2, 0, 0))
+    return joint(stage, "/A", "/B", kind=kind, **values)
+
+
+MEET = {"LocalPos0": (1, 0, 0), "LocalPos1": (-1, 0, 0)}
+ONE = Gf.Quatf(1)
+J, B, C = "/J", "/B", "/B/C"
+
+# --------------------------------------------------------------------------- what OpenUSD's validators know too
+
+#: (name, how to author it, what must be found). Nothing else that OpenUSD's validators know may be found.
+SHARED = [
+    ("body on a scope", lambda s: body(s, shape=UsdGeom.Scope), {("RigidBodyNonXformable", B)}),
+    ("disabled body on a scope", lambda s: body(s, shape=UsdGeom.Scope, enabled=False), {("RigidBodyNonXformable", B)}),
+    ("sheared body", lambda s: sheared(body(s)), {("RigidBodyOrientationScale", B)}),
+    ("sheared disabled body", lambda s: sheared(body(s, enabled=False)), {("RigidBodyOrientationScale", B)}),
+    ("sheared kinematic body", lambda s: sheared(body(s, kinematic=True)), {("RigidBodyOrientationScale", B)}),
+    ("unevenly scaled body", lambda s: solid(s).AddScaleOp().Set((1, 2, 3)), set()),
+    ("body in an instance", instance, {("RigidBodyNonInstanceable", "/I/B")}),
+    ("kinematic body in an instance", lambda s: instance(s, kinematic=True), set()),
+    ("disabled body in an instance", lambda s: instance(s, enabled=False), set()),
+    ("negative mass", lambda s: mass(solid(s), Mass=-1.0), {("MassInvalidValues", B)}),
+    ("mass of minus infinity", lambda s: mass(solid(s), Mass=-INF), {("MassInvalidValues", B), ("NotFinite", B)}),
+    ("disabled body of negative mass", lambda s: mass(solid(s, enabled=False), Mass=-1.0), {("MassInvalidValues", B)}),
+    ("negative density", lambda s: mass(solid(s), Density=-1.0), {("DensityInvalidValues", B)}),
+    ("negative mass of a collider", lambda s: mass(collider(s, "/C"), Mass=-1.0), {("MassInvalidValues", "/C")}),
+    ("inertia alone", inertia(None, (1, 1, 1)), {("InertiaInvalidValues", B)}),
+    ("axes alone", inertia(ONE, None), {("InertiaInvalidValues", B)}),
+    ("sentinel axes alone", inertia(Gf.Quatf(0), None), {("InertiaInvalidValues", B)}),
+    ("inertia with sentinel axes", inertia(Gf.Quatf(0), (1, 1, 1)), {("InertiaInvalidValues", B)}),
+    ("axes with sentinel inertia", inertia(ONE, (0, 0, 0)), {("InertiaInvalidValues", B)}),
+    ("both sentinels", inertia(Gf.Quatf(0), (0, 0, 0)), set()),
+    ("negative inertia", inertia(ONE, (-1, 1, 1)), {("InertiaInvalidValues", B)}),
+    ("flat inertia", inertia(ONE, (0, 1, 1)), {("InertiaInvalidValues", B)}),
+    ("long axes", inertia(Gf.Quatf(1.1), (1, 1, 1)), {("InertiaInvalidValues", B)}),
+    ("slightly long axes", inertia(Gf.Quatf(1.00002), (1, 1, 1)), {("InertiaInvalidValues", B)}),
+    ("axes within tolerance", inertia(Gf.Quatf(1.000005), (1, 1, 1)), set()),
+    ("root below a root", lambda s: run(articulation(s, "/A"), articulation(s, "/A/m/B")),
+     {("NestedArticulation", "/A/m/B")}),
+    ("root on a disabled body", lambda s: articulation(s, B, enabled=False), {("ArticulationOnStaticBody", B)}),
+    ("root on a kinematic body", lambda s: articulation(s, B, kinematic=True), {("ArticulationOnKinematicBody", B)}),
+    *((f"uneven {shape.__name__}", lambda s, shape=shape: collider(s, "/C", shape, (1, 2, 3)),
+       {("ColliderNonUniformScale", "/C")})
+      for shape in (UsdGeom.Sphere, UsdGeom.Capsule, UsdGeom.Capsule_1, UsdGeom.Cylinder, UsdGeom.Cylinder_1,
+                    UsdGeom.Cone)),
+    ("uneven cube", lambda s: collider(s, "/C", UsdGeom.Cube, (1, 2, 3)), set()),
+    ("nearly even sphere", lambda s: collider(s, "/C", UsdGeom.Sphere, (1, 1, 1.000009)), set()),
+    ("barely uneven sphere", lambda s: collider(s, "/C", UsdGeom.Sphere, (1, 1, 1.00002)),
+     {("ColliderNonUniformScale", "/C")}),
+    ("mirrored sphere", lambda s: collider(s, "/C", UsdGeom.Sphere, (-1, 1, 1)), {("NegativeScale", "/C")}),
+    ("sphere scaled to nothing", lambda s: collider(s, "/C", UsdGeom.Sphere, (0, 0, 0)), {("ZeroScale", "/C")}),
+    ("sphere scaled flat", lambda s: collider(s, "/C", UsdGeom.Sphere, (1, 1, 0)),
+     {("ColliderNonUniformScale", "/C"), ("ZeroScale", "/C")}),
+    ("sheared sphere", lambda s: sheared(collider(s, "/C", UsdGeom.Sphere)), {("ColliderNonUniformScale", "/C")}),
+    ("points", lambda s: points(s, [1.0, 2.0]), set()),
+    ("points without widths", points, {("ColliderSpherePointsDataMissing", "/C")}),
+    ("points with one width", lambda s: points(s, [1.0]), {("ColliderSpherePointsDataMissing", "/C")}),
+    ("widths without points", lambda s: points(s, [1.0], count=0), {("ColliderSpherePointsDataMissing", "/C")}),
+    pytest.param("points with a primvar", lambda s: points(s, None, [1.0, 2.0]), set()),
+    pytest.param("points with a short primvar", lambda s: points(s, [1.0, 1.0], [1.0]),
+                 {("ColliderSpherePointsDataMissing", "/C")}),
+    ("plane on a body", lambda s: run(body(s), collider(s, shape=UsdGeom.Plane)), {("ColliderPlaneDynamic", C)}),
+    ("plane that is a body", lambda s: solid(s, shape=UsdGeom.Plane), {("ColliderPlaneDynamic", B)}),
+    ("plane on a kinematic body", lambda s: run(body(s, kinematic=True), collider(s, shape=UsdGeom.Plane)), set()),
+    ("plane on a disabled body", lambda s: run(body(s, enabled=False), collider(s, shape=UsdGeom.Plane)), set()),
+    ("plane on a disabled body below a body",
+     lambda s: run(body(s), body(s, C, enabled=False), collider(s, "/B/C/P", UsdGeom.Plane)),
+     {("ColliderPlaneDynamic", "/B/C/P")}),
+    ("plane on a kinematic body below a body",
+     lambda s: run(body(s), body(s, C, kinematic=True), collider(s, "/B/C/P", UsdGeom.Plane)), set()),
+    ("plane below a body, stack reset",
+     lambda s: run(body(s), collider(s, shape=UsdGeom.Plane).SetResetXformStack(True)), {("ColliderPlaneDynamic", C)}),
+    ("static plane", lambda s: collider(s, "/C", UsdGeom.Plane), set()),
+    ("joint to the world", lambda s: run(solid(s), joint(s, B)), set()),
+    ("joint without bodies", joint, {("JointNoEnabledRigidBody", J)}),
+    ("disabled joint without bodies", lambda s: joint(s, JointEnabled=False), {("JointNoEnabledRigidBody", J)}),
+    ("joint to a disabled body", lambda s: run(solid(s, enabled=False), joint(s, B)), {("JointNoEnabledRigidBody", J)}),
+    ("joint to a static prim", lambda s: run(UsdGeom.Xform.Define(s, "/X"), joint(s, "/X")),
+     {("JointNoEnabledRigidBody", J)}),
+    ("joint to a kinematic body", lambda s: run(solid(s, kinematic=True), joint(s, B)), set()),
+    ("joint to a part of a body", lambda s: run(solid(s), UsdGeom.Xform.Define(s, C), joint(s, C)), set()),
+    ("joint to a disabled body below a body", lambda s: run(solid(s), solid(s, C, enabled=False), joint(s, C)), set()),
+    ("joint to a missing body", lambda s: run(solid(s), joint(s, "/nope", B)), {("JointInvalidPrimRel", J)}),
+    ("joint to nothing but a missing body", lambda s: joint(s, "/nope"),
+     {("JointInvalidPrimRel", J), ("JointNoEnabledRigidBody", J)}),
+    ("joint to a property", lambda s: run(solid(s), joint(s, "/B.physics:velocity", B)), {("JointInvalidPrimRel", J)}),
+    ("joint to two bodies at once", lambda s: run(solid(s), solid(s, "/A"), joint(s, [B, "/A"])),
+     {("JointMultiplePrimsRel", J)}),
+    ("second target missing", lambda s: run(solid(s), joint(s, [B, "/nope"])), {("JointMultiplePrimsRel", J)}),
+    ("second target is the body", lambda s: run(solid(s, enabled=False), solid(s, "/A"), joint(s, [B, "/A"])),
+     {("JointMultiplePrimsRel", J), ("JointNoEnabledRigidBody", J)}),
+    ("joint to a scene", lambda s: run(solid(s), joint(s, "/Scene", B)), {("JointRelNotXformable", J)}),
+    pytest.param("joint to a scope", lambda s: run(solid(s), UsdGeom.Scope.Define(s, "/S"), joint(s, "/S", B)),
+                 {("JointRelNotXformable", J)}),
+    pytest.param("joint to a prim without a type", lambda s: run(solid(s), s.DefinePrim("/S"), joint(s, "/S", B)),
+                 {("JointRelNotXformable", J)}),
+    pytest.param("joint to an over", lambda s: run(solid(s), s.OverridePrim("/S"), joint(s, "/S", B)),
+                 {("JointRelNotXformable", J)}),
+    pytest.param("joint to an inactive prim",
+                 lambda s: run(solid(s), UsdGeom.Xform.Define(s, "/S").GetPrim().SetActive(False), joint(s, "/S", B)),
+                 set()),
+]  # fmt: skip
+
+
+def _values(case):
+    return case.values if hasattr(case, "values") else case
+
+
+def _params(cases):
+    return [pytest.param(*_values(case)[1:], id=_values(case)[0], marks=getattr(case, "marks", ())) for case in cases]
+
+
+@pytest.mark.parametrize(("author", "expected"), _params(SHARED))
+def test_like_openusd(author, expected):
+    stage = new_stage()
+    author(stage)
+    theirs, model = openusd(stage), usd_read.read_stage(stage)
+    errors = found(model, "error")
+    assert theirs <= errors
+    assert {item for item in errors if item[0] in OPENUSD_NAMES} == theirs
+    assert expected <= found(model)
+    assert {item for item in expected if item[0] in OPENUSD_NAMES} == theirs
+
+
+def test_every_openusd_name_has_a_case_and_a_rule():
+    assert {code for case in SHARED for code, _ in _values(case)[2]} >= OPENUSD_NAMES
+    assert {row.code for row in validate.issue_table()} >= OPENUSD_NAMES
+
+
+@pytest.mark.parametrize("up_axis", ["Y", "Z"])
+def test_rounding_errors_that_openusd_takes_for_shear(up_axis):
+    """A rotated body with two equal scales of three: where OpenUSD's validators see shear we do, and only there."""
+    rng = random.Random(up_axis)
+    scales = [(1, 1, 1), (1, 1, 2), (2, 2, 1), (1, 2, 3), (-1, 1, 1), (0.3, 0.3, 0.7), (1, 1, 1.00002)]
+    reported = 0
+    for _ in range(300):
+        stage = new_stage(up_axis)
+        path = ""
+        for depth in range(rng.randint(0, 2)):
+            path += f"/P{depth}"
+            parent = UsdGeom.Xform.Define(stage, path)
+            turn = Gf.Quatf(*(rng.uniform(-1, 1) for _ in range(4)))
+            parent.AddOrientOp().Set(turn.GetNormalized())
+            if rng.random() < 0.2:
+                parent.AddScaleOp().Set(rng.choice(scales))
+        prim = solid(stage, f"{path}/B", rng.choice((UsdGeom.Cube, UsdGeom.Sphere)))
+        prim.AddRotateXYZOp().Set(tuple(rng.choice((0, 90, rng.uniform(-180, 180))) for _ in range(3)))
+        prim.AddScaleOp().Set(rng.choice(scales))
+        theirs, model = openusd(stage), usd_read.read_stage(stage)
+        assert found(model, "error") == theirs
+        reported += bool(theirs)
+        code = ("RigidBodyOrientationScale", f"{path}/B")
+        if (code in found(model, target="physx")) != (code in theirs):
+            assert not validate.Facts(model).placements.sheared.any(), "only rounding errors are forgiven"
+    assert reported > 30
+
+
+def test_development_files(shared: Path, subtests):
+    folder = shared / "devset"
+    files = sorted([*(folder / "usd").rglob("*.usd*"), *(folder / "urdf").glob("*/reference_usd/*.usda")])
+    assert len(files) > 40
+    for path in files:
+        with subtests.test(path.relative_to(folder).as_posix()):
+            stage = Usd.Stage.Open(str(path))
+            theirs, errors = openusd(stage), found(usd_read.read_stage(stage), "error")
+            assert theirs <= errors
+            assert {item for item in errors - theirs if item[0] not in JUSTIFIED_EXTRA} == set()
+
+
+# --------------------------------------------------------------------------- rules of our own
+
+#: (name, how to author it, the one code that must be found, where)
+OWN = [
+    ("body below a body", lambda s: run(solid(s), solid(s, C)), "NestedRigidBody", C),
+    ("body without mass", body, "BodyWithoutMass", B),
+    ("mass on a plain prim", lambda s: mass(UsdGeom.Xform.Define(s, "/X"), Mass=1.0), "MassWithoutBody", "/X"),
+    ("impossible inertia", inertia(ONE, (1, 1, 9)), "InertiaImpossible", B),
+    ("triangle mesh on a body", lambda s: run(body(s), mesh(s)), "ColliderTriangleMeshDynamic", C),
+    ("simplified mesh on a body", lambda s: run(body(s), mesh(s, C, "meshSimplification")),
+     "ColliderTriangleMeshDynamic", C),
+    ("sheared box", lambda s: sheared(collider(s, "/C")), "ColliderSheared", "/C"),
+    ("mirrored body", lambda s: solid(s).AddScaleOp().Set((-1, 1, 1)), "NegativeScale", B),
+    ("flat body", lambda s: solid(s).AddScaleOp().Set((1, 0, 1)), "ZeroScale", B),
+    ("collider on an xform", lambda s: collider(s, "/C", UsdGeom.Xform), "ColliderNotGprim", "/C"),
+    ("collider on a scope", lambda s: UsdPhysics.CollisionAPI.Apply(UsdGeom.Scope.Define(s, "/C").GetPrim()),
+     "ColliderNonXformable", "/C"),
+    ("mesh without faces", lambda s: mesh(s, "/C", faces=False), "ColliderEmptyMesh", "/C"),
+    ("approximation without collider",
+     lambda s: UsdPhysics.MeshCollisionAPI.Apply(UsdGeom.Mesh.Define(s, "/C").GetPrim()),
+     "MeshCollisionWithoutCollider", "/C"),
+    ("approximation of a cube", lambda s: UsdPhysics.MeshCollisionAPI.Apply(collider(s, "/C").GetPrim()),
+     "MeshCollisionOnNonMesh", "/C"),
+    ("two scenes", lambda s: run(UsdPhysics.Scene.Define(s, "/Other"), solid(s)), "SceneAmbiguous", B),
+    ("no scene", lambda s: run(s.RemovePrim("/Scene"), solid(s)), "NoScene", "/"),
+    ("owner is a body", lambda s: UsdPhysics.RigidBodyAPI(solid(s)).CreateSimulationOwnerRel().SetTargets([B]),
+     "SimulationOwnerInvalid", B),
+    ("owner is missing", lambda s: UsdPhysics.CollisionAPI(collider(s, "/C")).CreateSimulationOwnerRel()
+     .SetTargets(["/nope"]), "SimulationOwnerInvalid", "/C"),
+    ("group with a missing member", lambda s: group(s, includes=["/nope"]), "GroupMissingTarget", "/G"),
+    ("group that filters a body", lambda s: run(solid(s), group(s, includes=[B], filters=[B])),
+     "GroupMissingTarget", "/G"),
+    ("group without members", group, "GroupEmpty", "/G"),
+    ("merged groups that disagree", lambda s: run(
+        group(s, "/G").CreateMergeGroupNameAttr("m"), group(s, "/H").CreateMergeGroupNameAttr("m"),
+        UsdPhysics.CollisionGroup.Get(s, "/H").CreateInvertFilteredGroupsAttr(True)), "GroupMergeConflict", "/H"),
+    ("pair with something missing", lambda s: UsdPhysics.FilteredPairsAPI.Apply(solid(s).GetPrim())
+     .CreateFilteredPairsRel().SetTargets(["/nope"]), "FilteredPairMissing", B),
+    ("pair with itself", lambda s: UsdPhysics.FilteredPairsAPI.Apply(solid(s).GetPrim()).CreateFilteredPairsRel()
+     .SetTargets([B]), "FilteredPairSelf", B),
+    ("joint of a body with itself", lambda s: run(solid(s), joint(s, B, B)), "JointSameBody", J),
+    ("joint of a body with its part", lambda s: run(solid(s), collider(s), joint(s, B, C)), "JointSameBody", J),
+    ("reversed revolute", lambda s: two(s, LowerLimit=10.0, UpperLimit=-10.0, **MEET), "LimitsReversed", J),
+    ("reversed prismatic", lambda s: two(s, UsdPhysics.PrismaticJoint, LowerLimit=1.0, UpperLimit=0.0),
+     "LimitsReversed", J),
+    ("reversed distance", lambda s: two(s, UsdPhysics.DistanceJoint, MinDistance=2.0, MaxDistance=1.0),
+     "LimitsReversed", J),
+    ("limit on a revolute", lambda s: limit(two(s, **MEET), "rotX", 0, 1), "LimitNotOnJoint", J),
+    ("linear drive of a revolute", lambda s: drive(two(s, **MEET), "linear", Damping=1.0), "DriveNotOnJoint", J),
+    ("drive on a body", lambda s: drive(solid(s), Damping=1.0), "DriveNotOnJoint", B),
+    ("drive without gains", lambda s: drive(two(s, **MEET)), "DriveWithoutGain", J),
+    ("drive without force", lambda s: drive(two(s, **MEET), Damping=1.0, MaxForce=0.0), "DriveWithoutGain", J),
+    ("negative damping", lambda s: drive(two(s, **MEET), Damping=-1.0), "DriveInvalidValues", J),
+    ("long local rotation", lambda s: two(s, LocalRot0=Gf.Quatf(2), **MEET), "JointRotationNotUnit", J),
+    ("fixed frames apart", lambda s: two(s, UsdPhysics.FixedJoint), "JointFramesApart", J),
+    ("revolute frames apart", two, "JointFramesApart", J),
+    ("spherical frames apart", lambda s: two(s, UsdPhysics.SphericalJoint), "JointFramesApart", J),
+    ("prismatic frames apart", lambda s: two(s, UsdPhysics.PrismaticJoint, Axis="Y"), "JointFramesApart", J),
+    ("generic frames apart", lambda s: limit(two(s, UsdPhysics.Joint), "transX", 1, -1), "JointFramesApart", J),
+    ("revolute axes tilted", lambda s: two(s, LocalRot0=Gf.Quatf(0.8, 0, 0.6, 0), **MEET), "JointFramesTilted", J),
+    ("fixed frames turned", lambda s: two(s, UsdPhysics.FixedJoint, LocalRot0=Gf.Quatf(0.8, 0.6, 0, 0), **MEET),
+     "JointFramesTilted", J),
+    ("negative friction", lambda s: material(s, StaticFriction=-0.1), "MaterialInvalidValues", "/M"),
+    ("negative restitution", lambda s: material(s, Restitution=-0.1), "MaterialInvalidValues", "/M"),
+    ("bouncy", lambda s: material(s, Restitution=1.5), "RestitutionAboveOne", "/M"),
+    ("slides badly", lambda s: material(s, StaticFriction=0.1, DynamicFriction=0.5), "FrictionOrder", "/M"),
+    ("mass not a number", lambda s: mass(solid(s), Mass=NAN), "NotFinite", B),
+    ("infinite mass", lambda s: mass(solid(s), Mass=INF), "NotFinite", B),
+    ("centre of mass not a number", lambda s: mass(solid(s), CenterOfMass=(NAN, 0, 0)), "NotFinite", B),
+    ("infinite gravity", lambda s: UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityMagnitudeAttr(INF),
+     "NotFinite", "/Scene"),
+    ("limit not a number", lambda s: two(s, LowerLimit=NAN, **MEET), "NotFinite", J),
+    ("infinite velocity", lambda s: UsdPhysics.RigidBodyAPI(solid(s)).CreateVelocityAttr((INF, 0, 0)), "NotFinite", B),
+    ("transform not a number", lambda s: solid(s).AddTranslateOp().Set((NAN, 0, 0)), "NotFinite", B),
+    ("unknown approximation", lambda s: mesh(s, "/C", "sdf"), "TokenUnknown", "/C"),
+    ("mass as a string", lambda s: run(mass(solid(s)), as_string(s, "/B", "physics:mass")), "AttributeTypeMismatch", B),
+    ("gravity direction too long",
+     lambda s: UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityDirectionAttr((0, 0, -9.8)),
+     "GravityDirectionNotUnit", "/Scene"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("author", "code", "path"), _params(OWN))
+def test_own_rule(author, code, path):
+    stage = new_stage()
+    author(stage)
+    model = usd_read.read_stage(stage)
+    reported = found(model)
+    assert openusd(stage) <= reported
+    assert (code, path) in reported
+    for issue in validate.validate(model):
+        named = model.prims[issue.path].display if issue.path != "/" else ""
+        assert named in issue.message
+        assert issue.message.endswith(".") and issue.fix.endswith(".") and "{" not in issue.fix
+
+
+def test_nothing_is_wrong_with_good_stages():
+    good = [
+        lambda s: run(body(s), mesh(s, C, "convexHull")),
+        lambda s: run(body(s, kinematic=True), mesh(s)),
+        lambda s: mesh(s, "/C"),
+        lambda s: run(body(s), mesh(s, C).SetResetXformStack(True), mass(UsdGeom.Xform.Get(s, B), Mass=1.0)),
+        lambda s: two(s, **MEET),
+        lambda s: drive(two(s, LowerLimit=-INF, UpperLimit=INF, **MEET), Damping=1.0, MaxForce=INF),
+        lambda s: two(s, UsdPhysics.PrismaticJoint),
+        lambda s: two(s, UsdPhysics.DistanceJoint, MaxDistance=3.0),
+        lambda s: two(s, UsdPhysics.Joint),
+        lambda s: two(s, UsdPhysics.SphericalJoint, LocalRot0=Gf.Quatf(0.8, 0, 0.6, 0), **MEET),
+        lambda s: two(s, LocalRot0=Gf.Quatf(0.8, 0.6, 0, 0), **MEET),
+        lambda s: two(s, UsdPhysics.FixedJoint, JointEnabled=False),
+        lambda s: limit(two(s, UsdPhysics.Joint), "transY", 1, -1),
+        lambda s: run(solid(s), group(s, includes=[B])),
+        lambda s: mass(solid(s), CenterOfMass=(-INF, -INF, -INF)),
+        lambda s: run(solid(s), UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityMagnitudeAttr(-INF)),
+        lambda s: material(s, StaticFriction=0.5, DynamicFriction=0.5, Restitution=1.0),
+    ]
+    for author in good:
+        stage = new_stage()
+        author(stage)
+        assert validate.validate(usd_read.read_stage(stage)) == []
+
+
+def test_severity_depends_on_the_target():
+    stage = new_stage()
+    body(stage)
+    mesh(stage)
+    solid(stage, "/B/N")
+    articulation(stage, "/K", kinematic=True)
+    model = usd_read.read_stage(stage)
+    severities = {
+        target: {issue.code: issue.severity for issue in validate.validate(model, target)}
+        for target in validate.TARGETS
+    }
+    for code, usd, physx, newton in (
+        ("ColliderTriangleMeshDynamic", "warning", "error", "warning"),
+        ("NestedRigidBody", "info", "warning", "info"),
+        ("ArticulationOnKinematicBody", "warning", "error", "warning"),
+    ):
+        assert [severities[target][code] for target in validate.TARGETS] == [usd, physx, newton]
+    for hierarchy in ("flat", "reset"):
+        assert ("NestedRigidBody", "/B/N") not in found(model, target="physx", hierarchy=hierarchy)
+
+
+def test_reset_stack_unties_bodies():
+    stage = new_stage()
+    solid(stage)
+    solid(stage, C).SetResetXformStack(True)
+    assert found(usd_read.read_stage(stage)) == set()
+
+
+def test_physx_knows_its_own_approximations():
+    stage = new_stage()
+    mesh(stage, "/C", "sdf")
+    assert found(usd_read.read_stage(stage), target="physx") == set()
+
+
+# --------------------------------------------------------------------------- on models alone
+
+
+def test_message_names_the_object_and_errors_come_first():
+    model = PhysicsModel()
+    model.add(Prim("/Scene", "PhysicsScene", schemas={"PhysicsScene": schema.PhysicsScene()}, is_xformable=False))
+    world = np.diag([1.0, 2.0, 1.0, 1.0])
+    door = model.add(Prim("/Root/Door", "Sphere", world, label="Door"))
+    door.add(schema.CollisionAPI())
+    door.add(schema.RigidBodyAPI(velocity=(0.0, 0.0, float("inf"))))
+    door.add(schema.MeshCollisionAPI(approximation="convexHull"))
+    issues = validate.validate(model)
+    assert [issue.severity for issue in issues] == ["error", "error", "warning"]
+    scale = next(issue for issue in issues if issue.code == "ColliderNonUniformScale")
+    assert (scale.path, scale.label) == ("/Root/Door", "Door")
+    assert "'Door' (/Root/Door)" in scale.message and "1, 2, 1" in scale.message
+    assert scale.fix == "Give 'Door' the same scale on all axes: apply its scale (Ctrl A) and set its size instead."
+
+
+def test_duplicate_group_members():
+    model = PhysicsModel()
+    model.add(Prim("/C", "Cube")).add(schema.CollisionAPI())
+    model.add(Prim("/G", "PhysicsCollisionGroup")).add(schema.CollisionGroup(includes=("/C", "/C")))
+    assert found(model) == {("GroupDuplicateTarget", "/G")}
+
+
+def test_units():
+    for units in (StageUnits(0.0), StageUnits(kilograms_per_unit=-1.0), StageUnits(NAN)):
+        assert found(PhysicsModel(units), "error") == {("UnitsInvalid", "/")}
+
+
+def test_values_of_a_wrong_type_are_reported_and_trip_no_rule():
+    model = PhysicsModel()
+    prim = model.add(Prim("/B", "Cube"))
+    prim.add(schema.CollisionAPI())
+    prim.add(schema.RigidBodyAPI(rigid_body_enabled="yes", velocity=(1.0, 2.0)))  # type: ignore[arg-type]
+    prim.add(schema.MassAPI(mass="heavy", density=True, diagonal_inertia="x"))  # type: ignore[arg-type]
+    joint = model.add(Prim("/J", "PhysicsJoint", is_xformable=False))
+    joint.add(schema.Joint(body1=("/B",), local_pos0=(INF, 0.0, 0.0), local_rot0=(NAN, 0.0, 0.0, 0.0)))
+    joint.add(schema.LimitAPI(low="x", high=1.0), "transX")  # type: ignore[arg-type]
+    joint.add(schema.LimitAPI(low=1.0, high=-1.0), "transY")
+    wrong = [issue for issue in validate.validate(model) if issue.code == "AttributeTypeMismatch"]
+    assert len(wrong) == 6
+    assert prim.schemas["PhysicsMassAPI"].mass == "heavy", "the model itself stays as it is"
+
+
+def test_unknown_targets_are_no_error():
+    """A model that does not know what else is on the stage does not call targets missing."""
+    model = PhysicsModel()
+    prim = model.add(Prim("/J", "PhysicsFixedJoint", is_xformable=False))
+    prim.add(schema.FixedJoint(body0=("/Elsewhere",)))
+    assert ("JointInvalidPrimRel", "/J") not in found(model)
+    model.other_paths = frozenset()
+    assert ("JointInvalidPrimRel", "/J") in found(model)
+
+
+def test_geometry_is_loaded_only_when_asked():
+    def load() -> Mesh | None:
+        raise AssertionError("loaded")
+
+    model = PhysicsModel()
+    model.add(Prim("/C", "Mesh", mesh=load)).add(schema.CollisionAPI())
+    assert validate.validate(model, check_geometry=False) == []
+    with pytest.raises(AssertionError, match="loaded"):
+        validate.validate(model)
+
+
+def test_distance_of_the_frames():
+    stage = new_stage()
+    two(stage, LocalPos0=(1, 0, 0), LocalPos1=(-1, 0, 0.25))
+    (issue,) = validate.validate(usd_read.read_stage(stage))
+    assert "0.25 m" in issue.message
+
+
+def test_empty_model():
+    assert validate.validate(PhysicsModel()) == []
+
+
+# --------------------------------------------------------------------------- tables
+
+
+def test_every_code_has_a_case():
+    tested = {code for case in SHARED for code, _ in _values(case)[2]} | {case[2] for case in OWN}
+    on_models = {"GroupDuplicateTarget", "UnitsInvalid"}
+    assert {row.code for row in validate.issue_table()} == tested | on_models
+
+
+def test_gprims_are_those_of_usd():
+    types = Tf.Type.FindByName("UsdGeomXformable").GetAllDerivedTypes()
+    gprim = Tf.Type.FindByName("UsdGeomGprim")
+    names = {Usd.SchemaRegistry.GetSchemaTypeName(found) for found in types if found.IsA(gprim)}
+    assert names >= colliders.ROUND
+    assert not names & colliders.NO_GEOMETRY
+
+
+def test_document_is_up_to_date():
+    document = Path(__file__).resolve().parents[2] / "docs" / "issue_codes.md"
+    assert document.read_text(encoding="utf-8") == validate.issue_table_text()
+    rows = validate.issue_table()
+    assert len({row.code for row in rows}) == len(rows)
+    assert all(row.meaning.endswith(".") and row.fix.endswith(".") for row in rows)
+
+
+# --------------------------------------------------------------------------- time
+
+
+def big_model(count: int) -> PhysicsModel:
+    model = PhysicsModel(other_paths=frozenset(["/World"]))
+    model.add(Prim("/Scene", "PhysicsScene", schemas={"PhysicsScene": schema.PhysicsScene()}, is_xformable=False))
+    for number in range(count):
+        world = np.eye(4)
+        world[:3, 3] = number
+        prim = model.add(Prim(f"/World/B{number}", world=world))
+        prim.add(schema.RigidBodyAPI(velocity=(0.0, 0.0, 1.0)))
+        prim.add(schema.MassAPI(mass=1.0))
+        shape = model.add(Prim(f"/World/B{number}/C", "Mesh", world=world))
+        shape.add(schema.CollisionAPI())
+        shape.add(schema.MeshCollisionAPI(approximation="convexHull"))
+    return model
+
+
+def test_ten_thousand_bodies_and_colliders_take_a_tenth_of_a_second():
+    model, times = big_model(10_000), []
+    for _ in range(7):
+        start = time.perf_counter()
+        assert validate.validate(model) == []
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.15, "0.07 s on an idle machine; the rest is for busy ones"

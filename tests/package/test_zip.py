@@ -1,0 +1,74 @@
+"""The published zips: what is in them, and that Blender installs, enables, uses, disables and removes them."""
+
+import tomllib
+import zipfile
+
+import pytest
+
+HERE = "linux_x64"
+PLATFORMS = {"linux_x64", "windows_x64", "macos_arm64"}
+
+
+def names(path):
+    with zipfile.ZipFile(path) as archive:
+        return archive.namelist()
+
+
+def test_one_zip_for_each_platform_and_one_for_the_others(zips):
+    assert set(zips) == {*PLATFORMS, "no_wheels"}
+
+
+@pytest.mark.parametrize("kind", [*sorted(PLATFORMS), "no_wheels"])
+def test_zip_holds_the_extension_and_nothing_else(zips, kind):
+    allowed = {"__init__.py", "preferences.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md"}
+    allowed_folders = {"usdphys_addon", "operators", "panels", "wheels"}
+    strangers = [n for n in names(zips[kind]) if n not in allowed and n.split("/")[0] not in allowed_folders]
+    strangers += [n for n in names(zips[kind]) if "__pycache__" in n or "/." in n or n.endswith(("ruff.toml", ".pyc"))]
+    assert not strangers
+    assert {"__init__.py", "blender_manifest.toml", "LICENSE"} <= set(names(zips[kind]))
+
+
+@pytest.mark.parametrize("kind", sorted(PLATFORMS))
+def test_platform_zip_has_its_own_wheel_only(zips, kind):
+    mark = {"linux_x64": "manylinux", "windows_x64": "win_amd64", "macos_arm64": "macosx"}[kind]
+    wheels = [name for name in names(zips[kind]) if name.endswith(".whl")]
+    assert len(wheels) == 1 and mark in wheels[0]
+
+
+def test_zip_without_wheels_is_for_every_platform(zips):
+    with zipfile.ZipFile(zips["no_wheels"]) as archive:
+        manifest = tomllib.loads(archive.read("blender_manifest.toml").decode())
+        with zipfile.ZipFile(zips[HERE]) as other:
+            same = tomllib.loads(other.read("blender_manifest.toml").decode())
+    assert "wheels" not in manifest and "platforms" not in manifest
+    assert (manifest["id"], manifest["version"]) == (same["id"], same["version"])
+    assert not [name for name in archive.namelist() if name.endswith(".whl")]
+
+
+@pytest.mark.parametrize("kind", [HERE, "no_wheels"])
+def test_install_enable_export_disable(zips, blender, tmp_path, kind):
+    usd = tmp_path / "cube.usda"
+    facts = blender("enable_export_disable", zips[kind], usd)
+    assert facts["before"] == []
+    assert facts["enabled"] and facts["while_enabled"]
+    if kind == "no_wheels":
+        assert facts["rapier3d"] is None
+    else:
+        assert str(tmp_path / "resources") in facts["rapier3d"]
+    assert facts["export"] == ["FINISHED"]
+    assert "PhysicsRigidBodyAPI" in usd.read_text(encoding="utf-8")
+    assert not facts["still_enabled"]
+    assert facts["after"] == []
+
+
+def test_enabling_and_disabling_50_times_leaves_nothing(zips, blender):
+    assert blender("enable_and_disable", zips[HERE], 50) == []
+
+
+def test_uninstalling_leaves_nothing(zips, blender):
+    assert blender("remove", zips[HERE]) == {"traces": [], "files": []}
+
+
+def test_blender_ends_by_itself_with_the_extension_enabled(zips, blender):
+    """A USD hook that stays registered can keep Blender from ending."""
+    assert blender("enable_and_stay", zips[HERE]) is True

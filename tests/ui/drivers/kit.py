@@ -1,0 +1,95 @@
+"""What every driver needs. A driver is a generator of steps; it yields seconds in which Blender draws and listens."""
+
+import os
+import subprocess
+import sys
+import time
+import traceback
+
+import bpy
+
+MODULE = "bl_ext.user_default.usdphys_addon"
+PATIENCE = 30.0
+
+
+def window():
+    return bpy.context.window_manager.windows[0]
+
+
+def area(kind="VIEW_3D"):
+    return next(a for a in window().screen.areas if a.type == kind)
+
+
+def region(kind="WINDOW", of="VIEW_3D"):
+    return next(r for r in area(of).regions if r.type == kind)
+
+
+def in_view():
+    return bpy.context.temp_override(window=window(), area=area(), region=region())
+
+
+def until(condition, what):
+    """Wait on a state, never on a time: this machine may be slow."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain: {what}"
+        yield 0.1
+
+
+def shot(name):
+    """Blender's own screenshot operators give black without a GPU."""
+    subprocess.run(["import", "-silent", "-window", "root", f"/share/shots/{name}.png"], check=True)
+
+
+def move(x, y):
+    window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=int(x), y=int(y))
+
+
+def click(x, y, button="LEFTMOUSE"):
+    move(x, y)
+    yield 0.2
+    window().event_simulate(type=button, value="PRESS", x=int(x), y=int(y))
+    yield 0.2
+    window().event_simulate(type=button, value="RELEASE", x=int(x), y=int(y))
+    yield 0.4
+
+
+def key(name, x, y, **modifiers):
+    window().event_simulate(type=name, value="PRESS", x=int(x), y=int(y), **modifiers)
+    yield 0.1
+    window().event_simulate(type=name, value="RELEASE", x=int(x), y=int(y), **modifiers)
+    yield 0.4
+
+
+def install():
+    """Install and enable the zip through Blender's own operator, as a user does."""
+    with in_view():
+        bpy.ops.extensions.package_install_files(
+            repo="user_default", filepath="/share/extension.zip", enable_on_install=True
+        )
+    yield from until(lambda: MODULE in bpy.context.preferences.addons, "the add-on is enabled")
+
+
+def run(steps):
+    """Drive Blender with the generator; the process ends with 0 only when it ran to its end."""
+    generator = steps()
+    bpy.context.preferences.view.show_splash = False
+
+    def end(status):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)  # no question about unsaved changes
+
+    def pump():
+        try:
+            return next(generator)
+        except StopIteration:
+            end(0)
+        except BaseException:
+            traceback.print_exc()
+            try:
+                shot("failed")
+            finally:
+                end(1)
+
+    bpy.app.timers.register(pump, first_interval=1.5, persistent=True)

@@ -1,0 +1,7 @@
+"""What only a window shows. Each test is one driver in drivers/."""
+
+
+def test_physics_tab_draws_and_export_refuses_in_one_sentence(drive):
+    log = drive("physics_tab")
+    refusal = [line for line in log.splitlines() if line.startswith("REFUSAL:")]
+    assert len(refusal) == 1

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The colliders of an object -> collider prims: its own mesh, or primitives of their own size and place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from ..core import frames, primitives, schema
+from ..core.model import Prim
+from ..core.primitives import Primitive
+from . import mesh as meshes
+from . import props
+from .naming import prim_name, unique
+from .placements import Placement
+
+if TYPE_CHECKING:
+    from .scene_read import Site, _SceneReader
+
+
+class ColliderReader:
+    """Reads the colliders of one object after the other; meshes that objects share are looked at once."""
+
+    def __init__(self, scene: _SceneReader) -> None:
+        self.scene = scene
+        self._points: dict[str, np.ndarray[Any, Any]] = {}
+        self._recognised: dict[str, Primitive | None] = {}
+
+    def read(self, placement: Placement, world: frames.Matrix, site: Site) -> None:
+        physics = placement.obj.usdphys  # type: ignore[attr-defined]
+        if not len(physics.colliders):
+            return
+        if not abs(np.linalg.det(world[:3, :3])) > 1e-18:
+            self.scene.issue(
+                "ZeroScale", "error", placement.path, placement.obj.name,
+                f"The collider of '{placement.obj.name}' is scaled to nothing by the object or one of its parents.",
+                f"Give '{placement.obj.name}' and its parents a scale that is not zero.",
+            )  # fmt: skip
+            return
+        own_mesh_used = False
+        for item in physics.colliders:
+            shape = self.shape(item, placement)
+            if shape is not None:
+                prim = self.primitive_prim(item, shape, placement, world)
+            elif own_mesh_used:
+                self.scene.issue(
+                    "MeshColliderTwice", "error", placement.path, placement.obj.name,
+                    f"'{placement.obj.name}' has two colliders of its own mesh, and USD holds one.",
+                    "Remove one of them, or make it a primitive.",
+                )  # fmt: skip
+                continue
+            else:
+                own_mesh_used = True
+                prim = self.mesh_prim(item, placement, world, site)
+            if prim is not None:
+                self.finish(prim, item, placement)
+
+    # ------------------------------------------------------------------ what the collider is
+
+    def shape(self, item: Any, placement: Placement) -> Primitive | None:
+        """The primitive in the object's space, Blender units; None where the object's own mesh collides."""
+        if item.shape == "MESH":
+            return None
+        if item.shape == "AUTO":
+            return self.recognised(placement)
+        kind = props.GPRIM_SHAPES[item.shape]
+        axis = "XYZ".index(item.axis)
+        needs_fit = not item.is_property_set("location") or not all(
+            item.is_property_set(name) for name in _PARAMETERS[kind]
+        )
+        found = primitives.fit(kind, self.points(placement) if needs_fit else np.zeros((0, 3)), axis)
+        if item.is_property_set("location"):
+            found.center = np.array(item.location, float)
+        if item.is_property_set("rotation"):
+            found.rotation = frames.matrix_of(item.rotation)
+        if item.is_property_set("size"):
+            found.size = np.array(item.size, float)
+        if item.is_property_set("radius"):
+            found.radius = item.radius
+        if item.is_property_set("height"):
+            found.height = item.height
+        return found
+
+    def points(self, placement: Placement) -> np.ndarray[Any, Any]:
+        key = _mesh_key(placement)
+        if key not in self._points:
+            self._points[key] = meshes.vertices_of(placement.evaluated)
+        return self._points[key]
+
+    def recognised(self, placement: Placement) -> Primitive | None:
+        key = _mesh_key(placement)
+        if key not in self._recognised:
+            self._recognised[key] = primitives.recognise(self.points(placement))
+        return self._recognised[key]
+
+    # ------------------------------------------------------------------ prims
+
+    def mesh_prim(self, item: Any, placement: Placement, world: frames.Matrix, site: Site) -> Prim | None:
+        obj = placement.obj
+        if obj.type not in meshes.GEOMETRY_TYPES or not site.geometry_path or _has_no_faces(placement):
+            self.scene.issue(
+                "ColliderWithoutGeometry", "error", placement.path, obj.name,
+                f"'{obj.name}' is a mesh collider and has no faces.",
+                f"Give '{obj.name}' a mesh with faces, choose a primitive shape, or remove the collider.",
+            )  # fmt: skip
+            return None
+        prim = self.scene.model.add(Prim(site.geometry_path, "Mesh", world, label=obj.name))
+        approximation = item.approximation if item.is_property_set("approximation") else None
+        if approximation is None and item.shape == "AUTO":
+            approximation = "convexHull" if self.moves(placement) else "none"
+        if approximation is not None:
+            prim.add(schema.MeshCollisionAPI(approximation))
+        evaluated, meters = placement.evaluated, self.scene.meters
+        prim.mesh = lambda: meshes.read_mesh(evaluated, meters)
+        hidden = obj.hide_render
+        prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "guide" if hidden else "default"
+        return prim
+
+    def moves(self, placement: Placement) -> bool:
+        """True where the collider belongs to a body that the solver moves."""
+        for above in (placement, *placement.ancestors()):
+            body = above.obj.usdphys.rigid_body  # type: ignore[attr-defined]
+            if body.is_applied:
+                return bool(body.rigid_body_enabled and not body.kinematic_enabled)
+        return False
+
+    def primitive_prim(self, item: Any, shape: Primitive, placement: Placement, world: frames.Matrix) -> Prim:
+        """A gprim below the object, without shear or uneven scale whatever the object's own."""
+        path = unique(f"{placement.path}/{prim_name(item.name or f'{shape.kind.usd_name}_collider')}", self.scene.taken)
+        self.scene.taken.add(path)
+        local, gprim = _gprim(shape, world, self.scene.meters)
+        prim = Prim(path, shape.kind.usd_name, world @ local, label=placement.obj.name, local=local)
+        prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "guide"
+        prim.add(gprim)
+        return self.scene.model.add(prim)
+
+    def finish(self, prim: Prim, item: Any, placement: Placement) -> None:
+        """What all colliders have: collision, mass, filters, groups, material."""
+        scene, obj = self.scene, placement.obj
+        collision = scene.properties.read(item, schema.CollisionAPI)
+        collision.simulation_owner = scene.owner(item.simulation_owner, prim.path, obj.name)
+        prim.add(collision)
+        scene.read_mass(item.mass, prim)
+        scene.read_filtered_pairs(item.filtered_pairs, prim, placement)
+        scene.read_memberships(item.collision_groups, prim.path)
+        material = item.physics_material or obj.usdphys.physics_material  # type: ignore[attr-defined]
+        if material is not None:
+            prim.physics_binding = scene.material_path(material)
+            prim.materials = (prim.physics_binding,)
+            return
+        slots = [slot.material for slot in obj.material_slots if slot.material is not None]
+        physical = [slot for slot in slots if slot.usdphys.physics_material.is_applied]  # type: ignore[attr-defined]
+        prim.materials = tuple(dict.fromkeys(scene.material_path(slot) for slot in physical))
+        if prim.materials and prim.local is not None:
+            # Blender binds the object's mesh; a primitive beside it has to be bound here.
+            prim.physics_binding = prim.materials[0]
+
+
+_PARAMETERS: dict[type[schema.Gprim], tuple[str, ...]] = {
+    schema.Cube: ("size",),
+    schema.Sphere: ("radius",),
+    schema.Capsule: ("radius", "height"),
+    schema.Cylinder: ("radius", "height"),
+    schema.Cone: ("radius", "height"),
+    schema.Plane: ("size",),
+}
+
+
+def _gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frames.Matrix, schema.Gprim]:
+    """(pose below the object, schema), metres, of a primitive in the object's space, Blender units.
+
+    Where the object's scale is uneven and no box that is aligned with it, the pose takes the scale back and the
+    parameters carry it: round things cannot be scaled unevenly, nor can anything be sheared.
+    """
+    pose = frames.transform(shape.center * meters, shape.rotation)
+    scale = np.ones(3)
+    aligned_box = shape.kind is schema.Cube and np.allclose(shape.rotation, np.eye(3))
+    lengths = np.linalg.norm(world[:3, :3] @ shape.rotation, axis=0)
+    if not aligned_box and (not frames.is_uniform(lengths, 1e-4) or frames.is_sheared(world)):
+        placed = world @ pose
+        pose = np.linalg.solve(world, frames.transform(placed[:3, 3], frames.rotation_of(placed)))
+        scale = lengths
+    around = np.delete(scale, shape.axis).max()
+    if shape.kind is schema.Cube:
+        size = shape.size * scale * meters
+        if np.ptp(size) <= 1e-7 * size.max():
+            return pose, schema.Cube(float(size[0]))
+        return pose @ frames.transform((0, 0, 0), None, size), schema.Cube(1.0)
+    axis = "XYZ"[shape.axis]
+    if shape.kind is schema.Sphere:
+        return pose, schema.Sphere(float(shape.radius * scale.max() * meters))
+    if shape.kind is schema.Plane:
+        across, along = ((2, 1), (0, 2), (0, 1))[shape.axis]
+        size = shape.size * scale * meters
+        return pose, schema.Plane(float(size[across]), float(size[along]), axis)
+    height, radius = float(shape.height * scale[shape.axis] * meters), float(shape.radius * around * meters)
+    if shape.kind is schema.Capsule:
+        return pose, schema.Capsule(height, radius, axis)
+    if shape.kind is schema.Cylinder:
+        return pose, schema.Cylinder(height, radius, axis)
+    return pose, schema.Cone(height, radius, axis)
+
+
+def _mesh_key(placement: Placement) -> str:
+    """Objects of the same mesh share their points, unless modifiers or shape keys change them."""
+    obj = placement.obj
+    if obj.modifiers or obj.data is None or getattr(obj.data, "shape_keys", None) is not None:
+        return f"object {obj.name_full}"
+    return f"data {obj.data.name_full}"
+
+
+def _has_no_faces(placement: Placement) -> bool:
+    mesh = placement.evaluated.data
+    return isinstance(mesh, bpy.types.Mesh) and not len(mesh.polygons)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where every object of a scene ends up on the stage, instances of collections included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import bpy
+import mathutils
+import numpy as np
+
+from ..core.frames import Matrix
+from .naming import prim_name
+
+_UNUSED_ID = 0x7FFFFFFF
+
+#: Names of the objects from the root of the stage down to one; what identifies it on the stage.
+Chain = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Placement:
+    """One occurrence of an object.
+
+    obj: the original. evaluated: its evaluated copy. instance: (instancer, persistent id of the instancer within it)
+    shared by all that one collection instance brings; None for plain objects. name: expected prim name.
+    """
+
+    obj: bpy.types.Object
+    evaluated: bpy.types.Object
+    instance: tuple[str, tuple[int, ...]] | None
+    name: str
+    instance_matrix: mathutils.Matrix | None = None
+    parent: Placement | None = None
+    chain: Chain = ()
+    path: str = ""
+
+    @property
+    def matrix(self) -> Matrix:
+        """Object space to world (4, 4), Blender units."""
+        return np.array(self.evaluated.matrix_world if self.instance_matrix is None else self.instance_matrix)
+
+    def ancestors(self) -> Iterator[Placement]:
+        """The placements above, nearest first."""
+        above = self.parent
+        while above is not None:
+            yield above
+            above = above.parent
+
+
+class Placements:
+    """All placements of what a depsgraph shows, by object and instance."""
+
+    def __init__(
+        self, depsgraph: bpy.types.Depsgraph, root: str, keep: Callable[[bpy.types.Object], bool] | None = None
+    ) -> None:
+        self.root = root
+        self.all: list[Placement] = []
+        self._by_key: dict[tuple[object, str], Placement] = {}
+        self._instancers: dict[tuple[str, tuple[int, ...]], Placement] = {}
+        for instance in depsgraph.object_instances:
+            self._add(instance, keep)
+        for placement in self.all:
+            self._locate(placement)
+
+    def _add(
+        self, instance: bpy.types.DepsgraphObjectInstance, keep: Callable[[bpy.types.Object], bool] | None
+    ) -> None:
+        if instance.is_instance:
+            evaluated = instance.instance_object
+            ids = tuple(number for number in instance.persistent_id if number != _UNUSED_ID)
+            top = instance.parent
+            if evaluated is None or top is None or (keep is not None and not keep(top.original)):
+                return
+            original = evaluated.original
+            key: tuple[str, tuple[int, ...]] | None = (top.original.name_full, ids[1:])
+            name = "_".join([prim_name(original.name), *map(str, reversed(ids))])
+        else:
+            evaluated = instance.object
+            original = evaluated.original
+            if keep is not None and not keep(original):
+                return
+            ids, key, name = (), None, prim_name(original.name)
+        # The matrix of an instance lives only as long as this step of the iteration.
+        matrix = None if key is None else instance.matrix_world.copy()
+        placement = Placement(original, evaluated, key, name, matrix)
+        self.all.append(placement)
+        self._by_key[key, original.name_full] = placement
+        if key is None:
+            self._instancers[original.name_full, ()] = placement
+        else:
+            self._instancers[key[0], ids] = placement
+
+    def _locate(self, placement: Placement) -> None:
+        """Fill in parent, chain and path, those of the parents first."""
+        if placement.path:
+            return
+        parent = self.find(placement.obj.parent, placement.instance) if placement.obj.parent else None
+        if parent is None and placement.instance is not None:
+            parent = self._instancers.get(placement.instance)
+        names: list[str] = []
+        if parent is None:
+            # Parents that are not exported themselves still stand in the hierarchy.
+            above = placement.obj.parent
+            while above is not None:
+                names.append(above.name)
+                above = above.parent
+            names.reverse()
+            base = "/".join([self.root, *map(prim_name, names)])
+            chain = tuple(names)
+        else:
+            self._locate(parent)
+            base, chain = parent.path, parent.chain
+        placement.parent = parent
+        placement.chain = (*chain, placement.obj.name)
+        placement.path = f"{base}/{placement.name}"
+
+    def find(
+        self, obj: bpy.types.Object | None, instance: tuple[str, tuple[int, ...]] | None
+    ) -> Placement | None:
+        """Where an object is, seen from within an instance: its copy there, else the plain object."""
+        if obj is None:
+            return None
+        name = obj.original.name_full
+        found = self._by_key.get((instance, name)) if instance is not None else None
+        return found if found is not None else self._by_key.get((None, name))

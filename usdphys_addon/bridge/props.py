@@ -1,0 +1,460 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender properties of the physics: made from the schema table, one PropertyGroup per schema.
+
+A property that is not set is "not authored"; setting it authors it, `property_unset` takes that back. Angles are
+radians (shown in degrees), lengths Blender units, all else SI; drive gains are per degree, as the angles are shown.
+See docs/concept_mapping.md.
+"""
+
+from __future__ import annotations
+
+import atexit
+from typing import Any
+
+import bpy
+
+from ..core import schema, units
+from ..core.schema import Attribute, Schema
+
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+OVERRIDABLE_LIST = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+
+#: Joint types by the identifier of the enum.
+JOINT_TYPES: dict[str, type[schema.Joint]] = {
+    "FIXED": schema.FixedJoint,
+    "REVOLUTE": schema.RevoluteJoint,
+    "PRISMATIC": schema.PrismaticJoint,
+    "SPHERICAL": schema.SphericalJoint,
+    "DISTANCE": schema.DistanceJoint,
+    "GENERIC": schema.Joint,
+}
+#: Colliders that are exact primitives, by the identifier of the enum.
+GPRIM_SHAPES: dict[str, type[schema.Gprim]] = {
+    "CUBE": schema.Cube,
+    "SPHERE": schema.Sphere,
+    "CAPSULE": schema.Capsule,
+    "CYLINDER": schema.Cylinder,
+    "CONE": schema.Cone,
+    "PLANE": schema.Plane,
+}
+_SHAPE_LABELS = (
+    ("AUTO", "Automatic", "A primitive where the mesh is one; else its hull for a moving body, its triangles for a static one"),
+    ("MESH", "Mesh", "The object's own mesh, with an approximation"),
+    ("CUBE", "Box", "A box of its own size and place"),
+    ("SPHERE", "Sphere", "A sphere of its own size and place"),
+    ("CAPSULE", "Capsule", "A capsule of its own size and place"),
+    ("CYLINDER", "Cylinder", "A cylinder of its own size and place"),
+    ("CONE", "Cone", "A cone of its own size and place"),
+    ("PLANE", "Plane", "An infinite plane; static only"),
+)  # fmt: skip
+_JOINT_LABELS = (
+    ("FIXED", "Fixed", "The bodies do not move against each other"),
+    ("REVOLUTE", "Revolute", "A hinge: rotation about one axis"),
+    ("PRISMATIC", "Prismatic", "A slider: translation along one axis"),
+    ("SPHERICAL", "Spherical", "A ball joint, with a cone limit"),
+    ("DISTANCE", "Distance", "The anchors keep within a range of distance"),
+    ("GENERIC", "Generic (D6)", "Limits and drives for each degree of freedom"),
+)
+_PURPOSES = (
+    ("AUTO", "Automatic", "Guide for primitives and for objects that are not rendered, else default"),
+    ("DEFAULT", "Default", "The collider is visible geometry"),
+    ("GUIDE", "Guide", "The collider is not rendered"),
+    ("PROXY", "Proxy", "The collider is a stand-in for the viewport"),
+    ("RENDER", "Render", "The collider is for final renders"),
+)
+AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
+
+
+def _tooltip(attribute: Attribute, unit: str) -> str:
+    return f"{attribute.doc}{f' ({unit})' if unit else ''}. USD: {attribute.usd.replace(schema.INSTANCE, '*')}"
+
+
+def unit_label(attribute: Attribute, angular: bool = False, acceleration: bool = False) -> str:
+    """Unit of a property as text, empty where it is a plain number or where Blender shows it itself."""
+    dimension = attribute.dimension_for("rotX" if angular else "transX", "acceleration" if acceleration else None)
+    per_second = {
+        "velocity": "/s", "angular_velocity": "/s", "target_velocity": "/s", "damping": "·s", "gravity_magnitude": "/s²",
+    }.get(attribute.field, "")  # fmt: skip
+    names = {
+        units.NONE: "", units.LENGTH: "m", units.ANGLE: "°", units.MASS: "kg", units.DENSITY: "kg/m³",
+        units.FORCE: "N", units.TORQUE: "N·m", units.INERTIA: "kg·m²", units.ANGULAR_GAIN: "N·m/°",
+        units.ANGULAR_RATE_GAIN: "1/s²/°",
+    }  # fmt: skip
+    if attribute.field in ("max_force", "break_force", "break_torque"):
+        return "N·m" if angular or attribute.field == "break_torque" else "N"
+    if attribute.field in ("stiffness", "damping") and not angular:
+        return "N·s/m" if per_second else "N/m"
+    return names[dimension] + per_second
+
+
+def _property(attribute: Attribute, angular: bool = False) -> Any:
+    """The bpy property of an attribute, with its fallback as default."""
+    dimension = attribute.dimension_for("rotX" if angular else "transX")
+    common: dict[str, Any] = {
+        "name": attribute.label,
+        "description": _tooltip(attribute, unit_label(attribute, angular)),
+        "override": OVERRIDABLE,
+    }
+    if attribute.type == "bool":
+        return bpy.props.BoolProperty(default=bool(attribute.fallback), **common)
+    if attribute.type == "token":
+        items = [(token, _token_label(token), "") for token in attribute.tokens]
+        return bpy.props.EnumProperty(items=items, default=attribute.fallback, **common)
+    if attribute.type in ("string", "pathExpression"):
+        return bpy.props.StringProperty(default=attribute.fallback or "", **common)
+    velocity = attribute.field in ("velocity", "angular_velocity", "target_velocity")
+    if attribute.type == "quatf":
+        return bpy.props.FloatVectorProperty(size=4, subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), **common)
+    if attribute.type in ("float3", "point3f", "vector3f"):
+        if dimension == units.LENGTH:
+            subtype = "VELOCITY" if velocity else "TRANSLATION"
+        else:
+            subtype = "EULER" if dimension == units.ANGLE else "XYZ"
+        zero = (0.0, 0.0, 0.0)
+        return bpy.props.FloatVectorProperty(size=3, subtype=subtype, default=zero, precision=4, **common)
+    if dimension == units.LENGTH:
+        common["unit"] = "ACCELERATION" if "gravity" in attribute.field else "VELOCITY" if velocity else "LENGTH"
+    elif dimension == units.ANGLE:
+        common["subtype"] = "ANGLE"
+    return bpy.props.FloatProperty(default=attribute.fallback, precision=4, **common)
+
+
+def _token_label(token: str) -> str:
+    return "".join(f" {letter}" if letter.isupper() else letter for letter in token).strip().title()
+
+
+def _group(name: str, doc: str, annotations: dict[str, Any]) -> type[bpy.types.PropertyGroup]:
+    return type(name, (bpy.types.PropertyGroup,), {"__doc__": doc, "__annotations__": annotations})
+
+
+def _attributes(cls: type[Schema], angular: bool = False, skip: frozenset[str] = frozenset()) -> dict[str, Any]:
+    return {
+        attribute.field: _property(attribute, angular)
+        for attribute in cls.attributes
+        if not attribute.is_relationship and attribute.type != "opaque" and attribute.field not in skip
+    }
+
+
+def _is_applied(what: str) -> Any:
+    return bpy.props.BoolProperty(name=what, description=f"{what} is applied", override=OVERRIDABLE)
+
+
+def _pointer(group: Any, name: str = "") -> Any:
+    return bpy.props.PointerProperty(type=group, name=name, override=OVERRIDABLE)
+
+
+def _list(group: Any, name: str = "") -> Any:
+    return bpy.props.CollectionProperty(type=group, name=name, override=OVERRIDABLE_LIST)
+
+
+def _index() -> Any:
+    return bpy.props.IntProperty(min=0, options={"HIDDEN"})
+
+
+def _owner() -> Any:
+    return bpy.props.StringProperty(
+        name="Simulation Owner",
+        description="Name of the physics scene that simulates this; empty is the only one. USD: physics:simulationOwner",
+        override=OVERRIDABLE,
+    )
+
+
+def _object(label: str, doc: str) -> Any:
+    return bpy.props.PointerProperty(type=bpy.types.Object, name=label, description=doc, override=OVERRIDABLE)
+
+
+def _body(side: int, doc: str) -> dict[str, Any]:
+    """Pointer to a body, with its last known name: a deleted body leaves the name behind, a cleared one does not."""
+    field, name_field = f"body{side}", f"body{side}_name"
+
+    def remember(joint: Any, _context: Any) -> None:
+        body = getattr(joint, field)
+        setattr(joint, name_field, body.name if body else "")
+
+    return {
+        field: bpy.props.PointerProperty(
+            type=bpy.types.Object, name=f"Body {side}", description=doc, override=OVERRIDABLE, update=remember
+        ),
+        name_field: bpy.props.StringProperty(options={"HIDDEN"}, override=OVERRIDABLE),
+    }
+
+
+def _material(doc: str) -> Any:
+    return bpy.props.PointerProperty(
+        type=bpy.types.Material, name="Physics Material", description=doc, override=OVERRIDABLE
+    )
+
+
+ObjectReference = _group(
+    "ObjectReference", "An object in a list.",
+    {"object": _object("Object", "The object")},
+)  # fmt: skip
+GroupReference = _group("GroupReference", "A collision group, by its name.", {})
+GroupMembership = _group(
+    "GroupMembership", "The object and all below it belong to the group of this name.",
+    {"exclude": bpy.props.BoolProperty(
+        name="Exclude", description="Take the object out of a group that its parent brings it into",
+        override=OVERRIDABLE)},
+)  # fmt: skip
+
+RigidBodyProperties = _group(
+    "RigidBodyProperties", "PhysicsRigidBodyAPI",
+    {"is_applied": _is_applied("Rigid body"), **_attributes(schema.RigidBodyAPI), "simulation_owner": _owner()},
+)  # fmt: skip
+MassProperties = _group(
+    "MassProperties", "PhysicsMassAPI", {"is_applied": _is_applied("Mass"), **_attributes(schema.MassAPI)}
+)
+MaterialProperties = _group(
+    "MaterialProperties", "PhysicsMaterialAPI",
+    {"is_applied": _is_applied("Physics material"), **_attributes(schema.MaterialAPI)},
+)  # fmt: skip
+ArticulationRootProperties = _group(
+    "ArticulationRootProperties", "PhysicsArticulationRootAPI", {"is_applied": _is_applied("Articulation root")}
+)
+FilteredPairsProperties = _group(
+    "FilteredPairsProperties", "PhysicsFilteredPairsAPI",
+    {
+        "is_applied": _is_applied("Filtered pairs"),
+        "filtered_pairs": _list(ObjectReference, "Filtered Pairs"),
+        "active_index": _index(),
+    },
+)  # fmt: skip
+
+
+def _length(name: str, doc: str, default: float) -> Any:
+    return bpy.props.FloatProperty(
+        name=name, description=doc, default=default, min=0.0, unit="LENGTH", precision=4, override=OVERRIDABLE
+    )
+
+
+ColliderProperties = _group(
+    "ColliderProperties",
+    "One collider of an object: its own mesh, or a primitive of its own size and place in the object's space.",
+    {
+        "shape": bpy.props.EnumProperty(
+            name="Shape", items=_SHAPE_LABELS, default="AUTO", description="What collides", override=OVERRIDABLE
+        ),
+        **_attributes(schema.CollisionAPI),
+        "simulation_owner": _owner(),
+        **_attributes(schema.MeshCollisionAPI),
+        "location": bpy.props.FloatVectorProperty(
+            name="Offset", size=3, subtype="TRANSLATION", precision=4, override=OVERRIDABLE,
+            description="Centre of the primitive in the object's space; fitted to the mesh until it is set",
+        ),
+        "rotation": bpy.props.FloatVectorProperty(
+            name="Rotation", size=4, subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), override=OVERRIDABLE,
+            description="Orientation of the primitive in the object's space",
+        ),
+        "size": bpy.props.FloatVectorProperty(
+            name="Size", size=3, subtype="TRANSLATION", default=(1.0, 1.0, 1.0), min=0.0, precision=4,
+            override=OVERRIDABLE,
+            description="Edge lengths of a box, drawn size of a plane; fitted to the mesh until it is set",
+        ),
+        "radius": _length("Radius", "Radius; fitted to the mesh until it is set", 0.5),
+        "height": _length("Height", "Length along the axis, without the caps of a capsule; fitted until it is set", 1.0),
+        "axis": bpy.props.EnumProperty(
+            name="Axis", items=AXES, default="Z", description="Axis of the primitive", override=OVERRIDABLE
+        ),
+        "purpose": bpy.props.EnumProperty(
+            name="Purpose", items=_PURPOSES, default="AUTO", description="USD purpose of the collider",
+            override=OVERRIDABLE,
+        ),
+        "mass": _pointer(MassProperties, "Mass"),
+        "physics_material": _material("Material of this collider, for physics only"),
+        "filtered_pairs": _pointer(FilteredPairsProperties, "Filtered Pairs"),
+        "collision_groups": _list(GroupMembership, "Collision Groups"),
+    },
+)  # fmt: skip
+
+_JOINT_SHARED = frozenset(attribute.field for attribute in schema.Joint.attributes) | {"axis"}
+RevoluteProperties = _group(
+    "RevoluteProperties", "Limits of a PhysicsRevoluteJoint", _attributes(schema.RevoluteJoint, skip=_JOINT_SHARED)
+)
+PrismaticProperties = _group(
+    "PrismaticProperties", "Limits of a PhysicsPrismaticJoint", _attributes(schema.PrismaticJoint, skip=_JOINT_SHARED)
+)
+SphericalProperties = _group(
+    "SphericalProperties", "Limits of a PhysicsSphericalJoint", _attributes(schema.SphericalJoint, skip=_JOINT_SHARED)
+)
+DistanceProperties = _group(
+    "DistanceProperties", "Limits of a PhysicsDistanceJoint", _attributes(schema.DistanceJoint, skip=_JOINT_SHARED)
+)
+LinearLimitProperties = _group(
+    "LinearLimitProperties", "PhysicsLimitAPI of a translation",
+    {"is_applied": _is_applied("Limit"), **_attributes(schema.LimitAPI)},
+)  # fmt: skip
+AngularLimitProperties = _group(
+    "AngularLimitProperties", "PhysicsLimitAPI of a rotation",
+    {"is_applied": _is_applied("Limit"), **_attributes(schema.LimitAPI, angular=True)},
+)  # fmt: skip
+LinearDriveProperties = _group(
+    "LinearDriveProperties", "PhysicsDriveAPI of a translation",
+    {"is_applied": _is_applied("Drive"), **_attributes(schema.DriveAPI)},
+)  # fmt: skip
+AngularDriveProperties = _group(
+    "AngularDriveProperties", "PhysicsDriveAPI of a rotation",
+    {"is_applied": _is_applied("Drive"), **_attributes(schema.DriveAPI, angular=True)},
+)  # fmt: skip
+
+
+def _per_dof(cls: type[Schema], linear: Any, angular: Any) -> dict[str, Any]:
+    return {
+        dof: _pointer(angular if dof in schema.ANGULAR_DOFS else linear, dof) for dof in cls.instances
+    }
+
+
+LimitsProperties = _group(
+    "LimitsProperties", "Limits by degree of freedom",
+    _per_dof(schema.LimitAPI, LinearLimitProperties, AngularLimitProperties),
+)  # fmt: skip
+DrivesProperties = _group(
+    "DrivesProperties", "Drives by degree of freedom",
+    _per_dof(schema.DriveAPI, LinearDriveProperties, AngularDriveProperties),
+)  # fmt: skip
+JointProperties = _group(
+    "JointProperties",
+    "A joint; its frame is the object's place, until a local position or rotation is set for a body.",
+    {
+        "is_applied": _is_applied("Joint"),
+        "type": bpy.props.EnumProperty(
+            name="Type", items=_JOINT_LABELS, default="FIXED", description="Kind of joint", override=OVERRIDABLE
+        ),
+        **_body(0, "First body; none is the world. USD: physics:body0"),
+        **_body(1, "Second body; none is the world. USD: physics:body1"),
+        **_attributes(schema.Joint),
+        "axis": bpy.props.EnumProperty(
+            name="Axis", items=AXES, default="X", override=OVERRIDABLE,
+            description="Axis of the joint in its frame. USD: physics:axis",
+        ),
+        "revolute": _pointer(RevoluteProperties),
+        "prismatic": _pointer(PrismaticProperties),
+        "spherical": _pointer(SphericalProperties),
+        "distance": _pointer(DistanceProperties),
+        "limits": _pointer(LimitsProperties),
+        "drives": _pointer(DrivesProperties),
+    },
+)  # fmt: skip
+
+ObjectPhysicsProperties = _group(
+    "ObjectPhysicsProperties",
+    "All physics of an object.",
+    {
+        "rigid_body": _pointer(RigidBodyProperties, "Rigid Body"),
+        "mass": _pointer(MassProperties, "Mass"),
+        "colliders": _list(ColliderProperties, "Colliders"),
+        "active_collider_index": _index(),
+        "joint": _pointer(JointProperties, "Joint"),
+        "articulation_root": _pointer(ArticulationRootProperties, "Articulation Root"),
+        "filtered_pairs": _pointer(FilteredPairsProperties, "Filtered Pairs"),
+        "collision_groups": _list(GroupMembership, "Collision Groups"),
+        "active_group_index": _index(),
+        "physics_material": _material("Material of all colliders of the object, for physics only"),
+    },
+)
+
+PhysicsSceneProperties = _group("PhysicsSceneProperties", "PhysicsScene", _attributes(schema.PhysicsScene))
+CollisionGroupProperties = _group(
+    "CollisionGroupProperties", "PhysicsCollisionGroup; its members name it on the objects.",
+    {
+        **{
+            attribute.field: _property(attribute)
+            for attribute in schema.CollisionGroup.attributes
+            if attribute.field in ("merge_group", "invert_filtered_groups", "expansion_rule", "include_root",
+                                   "membership_expression", "mode")
+        },
+        "filtered_groups": _list(GroupReference, "Filtered Groups"),
+        "active_index": _index(),
+    },
+)  # fmt: skip
+StageProperties = _group(
+    "StageProperties",
+    "How a stage is written.",
+    {
+        "meters_per_unit": bpy.props.FloatProperty(
+            name="Meters per Unit", default=1.0, min=1e-9, precision=6, override=OVERRIDABLE,
+            description="Length of one unit of the stage. USD: metersPerUnit",
+        ),
+        "kilograms_per_unit": bpy.props.FloatProperty(
+            name="Kilograms per Unit", default=1.0, min=1e-9, precision=6, override=OVERRIDABLE,
+            description="Mass of one unit of the stage. USD: kilogramsPerUnit",
+        ),
+        "up_axis": bpy.props.EnumProperty(
+            name="Up Axis", items=(("Y", "Y", "Y is up"), ("Z", "Z", "Z is up")), default="Z",
+            description="Axis that points up in the stage. USD: upAxis", override=OVERRIDABLE,
+        ),
+        "hierarchy": bpy.props.EnumProperty(
+            name="Hierarchy", default="NESTED", override=OVERRIDABLE,
+            description="What becomes of rigid bodies below other rigid bodies",
+            items=(
+                ("NESTED", "Nested", "As they are parented (OpenUSD 25.11 and later, Newton, MuJoCo)"),
+                ("FLAT", "Flat", "Bodies become siblings of the body they are below"),
+                ("RESET", "Reset Stack", "Bodies stay in place with !resetXformStack! and a world pose"),
+            ),
+        ),
+    },
+)  # fmt: skip
+ScenePhysicsProperties = _group(
+    "ScenePhysicsProperties",
+    "All physics of a scene.",
+    {
+        "physics_scenes": _list(PhysicsSceneProperties, "Physics Scenes"),
+        "active_scene_index": _index(),
+        "collision_groups": _list(CollisionGroupProperties, "Collision Groups"),
+        "active_group_index": _index(),
+        "stage": _pointer(StageProperties, "Stage"),
+    },
+)
+MaterialPhysicsProperties = _group(
+    "MaterialPhysicsProperties", "All physics of a material.",
+    {"physics_material": _pointer(MaterialProperties, "Physics Material")},
+)  # fmt: skip
+
+#: In the order of registration: what is pointed to comes first.
+CLASSES: tuple[type[bpy.types.PropertyGroup], ...] = (
+    ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties, MaterialProperties,
+    ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties, PrismaticProperties,
+    SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties, LinearDriveProperties,
+    AngularDriveProperties, LimitsProperties, DrivesProperties, JointProperties, ObjectPhysicsProperties,
+    PhysicsSceneProperties, CollisionGroupProperties, StageProperties, ScenePhysicsProperties,
+    MaterialPhysicsProperties,
+)  # fmt: skip
+_OWNERS = (
+    (bpy.types.Object, ObjectPhysicsProperties),
+    (bpy.types.Scene, ScenePhysicsProperties),
+    (bpy.types.Material, MaterialPhysicsProperties),
+)
+
+
+def is_registered() -> bool:
+    return hasattr(bpy.types.Object, "usdphys")
+
+
+def register() -> None:
+    # Blender 4.5 as a Python module hangs at its end while property groups of Python are registered.
+    atexit.register(unregister)
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    for owner, group in _OWNERS:
+        owner.usdphys = bpy.props.PointerProperty(type=group, name="USD Physics", override=OVERRIDABLE)  # type: ignore[attr-defined]
+
+
+def unregister() -> None:
+    atexit.unregister(unregister)
+    for owner, _ in reversed(_OWNERS):
+        del owner.usdphys  # type: ignore[attr-defined]
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
+
+
+def is_physical(obj: bpy.types.Object) -> bool:
+    """True where the object itself carries any physics."""
+    physics = obj.usdphys  # type: ignore[attr-defined]
+    return bool(
+        physics.rigid_body.is_applied
+        or len(physics.colliders)
+        or physics.joint.is_applied
+        or physics.mass.is_applied
+        or physics.articulation_root.is_applied
+        or physics.filtered_pairs.is_applied
+        or len(physics.collision_groups)
+    )

@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender scene -> PhysicsModel. Reads properties and evaluated objects; changes nothing.
+
+Paths are those that Blender's USD exporter is expected to give; `usd_io` corrects them against the stage.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core import frames, schema, units
+from ..core.model import PhysicsModel, Prim
+from ..core.schema import Schema, SchemaT
+from ..core.units import StageUnits
+from ..core.validate import Issue
+from . import props
+from .collider_read import ColliderReader
+from .naming import prim_name, unique
+from .placements import Chain, Placement, Placements
+
+DEFAULT_ROOT = "/root"
+MATERIALS_SCOPE = "_materials"
+GROUPS_SCOPE = "CollisionGroups"
+#: Blender's matrices are of 32-bit floats.
+_FLOAT_ANGLE = 1e-6
+_EARTH = (0.0, 0.0, -9.81)
+
+
+@dataclass(slots=True)
+class Site:
+    """Where an object and its geometry are expected on the stage, to be found again there."""
+
+    chain: Chain
+    path: str
+    geometry_path: str
+    position: tuple[float, float, float]
+
+
+@dataclass(slots=True)
+class SceneReading:
+    """model: the physics. issues: what could not be read. sites: by expected path. materials: paths by name.
+
+    optional_materials: paths of materials that take part only where Blender exports them.
+    """
+
+    model: PhysicsModel
+    issues: list[Issue] = field(default_factory=list)
+    sites: dict[str, Site] = field(default_factory=dict)
+    materials: dict[str, str] = field(default_factory=dict)
+    optional_materials: list[str] = field(default_factory=list)
+
+
+def read_scene(
+    depsgraph: bpy.types.Depsgraph,
+    *,
+    root: str = DEFAULT_ROOT,
+    keep: Callable[[bpy.types.Object], bool] | None = None,
+) -> SceneReading:
+    """The physics of all objects that a depsgraph shows, or of those that `keep` accepts."""
+    return _SceneReader(depsgraph, root, keep).read()
+
+
+def scene_units(scene: bpy.types.Scene) -> StageUnits:
+    """Units of a Blender scene: metres per Blender unit, kilograms, Z up."""
+    return StageUnits(meters_per_unit=float(scene.unit_settings.scale_length) or 1.0)
+
+
+def _converters(cls: type[Schema], angular: bool, meters: float) -> list[tuple[str, float | None, float | None]]:
+    """(field, factor, factor under an acceleration drive) to SI for the properties of a schema; None: as it is."""
+    rows: list[tuple[str, float | None, float | None]] = []
+    dof = "rotX" if angular else "transX"
+    for attribute in cls.attributes:
+        if attribute.is_relationship or attribute.type == "opaque":
+            continue
+        if attribute.type not in ("float", "float3", "point3f", "vector3f", "quatf"):
+            rows.append((attribute.field, None, None))
+            continue
+        factors = [property_factor(attribute.dimension_for(dof, kind), meters) for kind in (None, "acceleration")]
+        rows.append((attribute.field, factors[0], factors[1]))
+    return rows
+
+
+def property_factor(dimension: units.Dimension, meters: float) -> float:
+    """SI value of a property's 1: plain lengths are Blender units, gains are per degree, the rest is SI."""
+    length = meters**dimension.length if dimension.mass == 0 else 1.0
+    return length * (math.degrees(1.0) if dimension.angle < 0 else 1.0)
+
+
+class PropertyReader:
+    """Property groups -> schemas, authored values only."""
+
+    def __init__(self, meters: float) -> None:
+        self.meters = meters
+        self._rows: dict[tuple[type[Schema], bool], list[tuple[str, float | None, float | None]]] = {}
+
+    def read(
+        self, group: Any, cls: type[SchemaT], *, angular: bool = False, into: SchemaT | None = None,
+        skip: frozenset[str] = frozenset(),
+    ) -> SchemaT:  # fmt: skip
+        """A schema with what is set on a property group; fields that the group lacks must be in `skip`."""
+        rows = self._rows.get((cls, angular))
+        if rows is None:
+            rows = self._rows[cls, angular] = _converters(cls, angular, self.meters)
+        value = cls() if into is None else into
+        is_set = group.is_property_set
+        accelerates = None
+        for name, factor, acceleration_factor in rows:
+            if name in skip or not is_set(name):
+                continue
+            if factor is None:
+                setattr(value, name, getattr(group, name))
+                continue
+            if acceleration_factor != factor:
+                if accelerates is None:
+                    accelerates = getattr(group, "type", "") == "acceleration"
+                if accelerates:
+                    factor = acceleration_factor
+            setattr(value, name, _si(getattr(group, name), factor or 1.0))
+        return value
+
+
+def _si(raw: Any, factor: float) -> Any:
+    if isinstance(raw, float):
+        return _number(raw, factor)
+    return tuple(_number(part, factor) for part in raw)
+
+
+def _number(value: float, factor: float) -> float:
+    # Blender clamps an infinite property to the largest 32-bit float.
+    if abs(value) > units.PRACTICALLY_INFINITE:
+        return math.copysign(math.inf, value)
+    return value * factor
+
+
+class _SceneReader:
+    def __init__(
+        self, depsgraph: bpy.types.Depsgraph, root: str, keep: Callable[[bpy.types.Object], bool] | None
+    ) -> None:
+        self.scene = depsgraph.scene.original
+        self.root = root.rstrip("/")
+        self.units = scene_units(self.scene)
+        self.meters = self.units.meters_per_unit
+        self.properties = PropertyReader(self.meters)
+        self.placements = Placements(depsgraph, self.root, keep)
+        self.reading = SceneReading(PhysicsModel(self.units, source=bpy.data.filepath, angular_precision=_FLOAT_ANGLE))
+        self.model = self.reading.model
+        self.issues = self.reading.issues
+        self.physical = [placement for placement in self.placements.all if props.is_physical(placement.obj)]
+        self.members: dict[str, tuple[list[str], list[str]]] = {}
+        self.taken: set[str] = set()
+        self.scene_paths: dict[str, str] = {}
+        self.colliders = ColliderReader(self)
+
+    def read(self) -> SceneReading:
+        if not self.physical:
+            return self.reading
+        self.taken.update(placement.path for placement in self.placements.all)
+        self.read_physics_scenes()
+        for placement in self.physical:
+            self.read_object(placement)
+        self.read_groups()
+        self.read_other_materials()
+        return self.reading
+
+    def issue(self, code: str, severity: str, prim_path: str, label: str, message: str, fix: str) -> None:
+        self.issues.append(Issue(code, severity, prim_path, label, message, fix))  # type: ignore[arg-type]
+
+    # ------------------------------------------------------------------ stage-wide prims
+
+    def made_path(self, name: str, kind: str, scope: str = "") -> str:
+        """Path of a prim that has no object; a name that USD cannot hold, or that is taken, changes and is said."""
+        base = f"{self.root}/{scope}" if scope else self.root
+        path = unique(f"{base}/{prim_name(name)}", self.taken)
+        self.taken.add(path)
+        leaf = path.rsplit("/", 1)[-1]
+        if leaf != name:
+            self.issue(
+                "NameChanged", "info", path, name, f"The {kind} '{name}' is written as '{leaf}'.",
+                "Give it a name of letters, digits and underscores that nothing else has.",
+            )  # fmt: skip
+        return path
+
+    def read_physics_scenes(self) -> None:
+        for item in self.scene.usdphys.physics_scenes:
+            path = self.made_path(item.name or "PhysicsScene", "physics scene")
+            self.scene_paths.setdefault(item.name, path)
+            self.model.add(Prim(path, "PhysicsScene", is_xformable=False, label=item.name)).add(
+                self.properties.read(item, schema.PhysicsScene)
+            )
+        if not self.scene_paths:
+            path = self.made_path("PhysicsScene", "physics scene")
+            self.model.add(Prim(path, "PhysicsScene", is_xformable=False)).add(self.blender_gravity())
+
+    def blender_gravity(self) -> schema.PhysicsScene:
+        """The scene's own gravity, as far as it is not the default of Blender."""
+        if not self.scene.use_gravity:
+            return schema.PhysicsScene(gravity_magnitude=0.0)
+        gravity = np.array(self.scene.gravity, float)
+        if np.allclose(gravity, _EARTH, atol=1e-6):
+            return schema.PhysicsScene()
+        size = float(np.linalg.norm(gravity))
+        if size == 0:
+            return schema.PhysicsScene(gravity_magnitude=0.0)
+        x, y, z = (float(part) / size for part in gravity)
+        return schema.PhysicsScene(gravity_direction=(x, y, z), gravity_magnitude=size * self.meters)
+
+    def owner(self, name: str, prim_path: str, label: str) -> tuple[str, ...] | None:
+        """Targets of a simulation owner that is given by name."""
+        if not name:
+            return None
+        path = self.scene_paths.get(name)
+        if path is None:
+            self.issue(
+                "OwnerMissing", "error", prim_path, label,
+                f"'{label}' names the physics scene '{name}' as its simulation owner, and there is none.",
+                f"Add a physics scene '{name}' to the scene, or clear the simulation owner of '{label}'.",
+            )  # fmt: skip
+            return None
+        return (path,)
+
+    def read_groups(self) -> None:
+        paths: dict[str, str] = {}
+        defined = {item.name: item for item in self.scene.usdphys.collision_groups}
+        for name in (*defined, *(name for name in self.members if name not in defined)):
+            paths[name] = self.made_path(name or "CollisionGroup", "collision group", GROUPS_SCOPE)
+        for name, path in paths.items():
+            prim = self.model.add(Prim(path, "PhysicsCollisionGroup", is_xformable=False, label=name))
+            group = schema.CollisionGroup()
+            item = defined.get(name) or self.defined_elsewhere(name, path)
+            if item is not None:
+                self.properties.read(item, schema.CollisionGroup, into=group)
+                filtered = [self.group_target(target.name, paths, path, name) for target in item.filtered_groups]
+                group.filtered_groups = tuple(target for target in filtered if target) or None
+            includes, excludes = self.members.get(name, ([], []))
+            group.includes = tuple(includes) or None
+            group.excludes = tuple(excludes) or None
+            prim.add(group)
+
+    def defined_elsewhere(self, name: str, path: str) -> Any:
+        """The definition of a group in another scene of the file, a linked one among them."""
+        for scene in bpy.data.scenes:
+            for item in scene.usdphys.collision_groups:  # type: ignore[attr-defined]
+                if item.name == name:
+                    return item
+        self.issue(
+            "GroupUndefined", "warning", path, name,
+            f"Objects belong to the collision group '{name}', which this scene does not define; it filters nothing.",
+            f"Add a collision group '{name}' to the scene, or take the objects out of it.",
+        )  # fmt: skip
+        return None
+
+    def group_target(self, name: str, paths: dict[str, str], path: str, label: str) -> str:
+        if name in paths:
+            return paths[name]
+        self.issue(
+            "GroupTargetMissing", "error", path, label,
+            f"The collision group '{label}' filters the group '{name}', and there is none.",
+            f"Add the group '{name}', or remove it from the filtered groups of '{label}'.",
+        )  # fmt: skip
+        return ""
+
+    # ------------------------------------------------------------------ objects
+
+    def read_object(self, placement: Placement) -> None:
+        obj, physics = placement.obj, placement.obj.usdphys  # type: ignore[attr-defined]
+        data_name = prim_name(obj.data.name) if obj.data is not None else ""
+        matrix = placement.matrix
+        x, y, z = matrix[:3, 3].tolist()
+        site = Site(placement.chain, placement.path, f"{placement.path}/{data_name}" if data_name else "", (x, y, z))
+        self.reading.sites[site.path] = site
+        world = self.metric(matrix)
+        if physics.joint.is_applied:
+            self.read_joint(placement, world)
+        prim = Prim(placement.path, "Xform", world, label=obj.name)
+        # Only a changed transform can animate a body: its own, or that of something above it.
+        prim.is_animated = _is_animated(obj) or any(_is_animated(above.obj) for above in placement.ancestors())
+        if physics.rigid_body.is_applied:
+            body = self.properties.read(physics.rigid_body, schema.RigidBodyAPI)
+            body.simulation_owner = self.owner(physics.rigid_body.simulation_owner, prim.path, obj.name)
+            prim.add(body)
+        if physics.articulation_root.is_applied:
+            prim.add(schema.ArticulationRootAPI())
+        self.read_mass(physics.mass, prim)
+        self.read_filtered_pairs(physics.filtered_pairs, prim, placement)
+        self.read_memberships(physics.collision_groups, prim.path)
+        if prim.schemas:
+            existing = self.model.prims.get(prim.path)
+            if existing is None:
+                self.model.add(prim)
+            else:
+                existing.schemas.update(prim.schemas)
+        self.colliders.read(placement, world, site)
+
+    def metric(self, matrix: frames.Matrix) -> frames.Matrix:
+        """A world matrix with its translation in metres."""
+        if self.meters != 1.0:
+            matrix = matrix.copy()
+            matrix[:3, 3] *= self.meters
+        return matrix
+
+    def read_mass(self, group: Any, prim: Prim) -> None:
+        if group.is_applied:
+            prim.add(self.properties.read(group, schema.MassAPI))
+
+    def read_filtered_pairs(self, group: Any, prim: Prim, placement: Placement) -> None:
+        if not group.is_applied:
+            return
+        targets = []
+        for reference in group.filtered_pairs:
+            other = self.placements.find(reference.object, placement.instance)
+            if other is None:
+                what = f"'{reference.object.name}'" if reference.object else "a deleted object"
+                self.issue(
+                    "FilteredPairMissing", "error", prim.path, placement.obj.name,
+                    f"'{placement.obj.name}' filters {what}, which is not in what is exported.",
+                    f"Remove it from the filtered pairs of '{placement.obj.name}'.",
+                )  # fmt: skip
+            else:
+                targets.append(other.path)
+        prim.add(schema.FilteredPairsAPI(filtered_pairs=tuple(targets) or None))
+
+    def read_memberships(self, memberships: Iterable[Any], path: str) -> None:
+        for membership in memberships:
+            self.members.setdefault(membership.name, ([], []))[bool(membership.exclude)].append(path)
+
+    # ------------------------------------------------------------------ joints
+
+    def read_joint(self, placement: Placement, world: frames.Matrix) -> None:
+        group = placement.obj.usdphys.joint  # type: ignore[attr-defined]
+        cls = props.JOINT_TYPES[group.type]
+        path = placement.path
+        if placement.obj.type != "EMPTY" or placement.obj.children:
+            # A joint has no transform: it cannot stand in for a prim that shows or carries something.
+            path = unique(f"{path}/{prim_name(placement.obj.name)}_joint", self.taken)
+            self.taken.add(path)
+        joint = self.properties.read(group, schema.Joint, into=cls())
+        own = frozenset(attribute.field for attribute in schema.Joint.attributes) | {"axis"}
+        if hasattr(joint, "axis") and group.is_property_set("axis"):
+            joint.axis = group.axis
+        if cls is not schema.FixedJoint and cls is not schema.Joint:
+            self.properties.read(getattr(group, group.type.lower()), cls, into=joint, skip=own)
+        prim = self.model.add(Prim(path, cls.usd_name, world, is_xformable=False, label=placement.obj.name))
+        prim.add(joint)
+        for dof in schema.LimitAPI.instances:
+            limit = getattr(group.limits, dof)
+            if limit.is_applied:
+                prim.add(self.properties.read(limit, schema.LimitAPI, angular=dof in schema.ANGULAR_DOFS), dof)
+        for dof in schema.DriveAPI.instances:
+            drive = getattr(group.drives, dof)
+            if drive.is_applied:
+                prim.add(self.properties.read(drive, schema.DriveAPI, angular=dof in schema.ANGULAR_DOFS), dof)
+        for side in (0, 1):
+            self.read_side(placement, prim, joint, group, side)
+
+    def read_side(self, placement: Placement, prim: Prim, joint: schema.Joint, group: Any, side: int) -> None:
+        """Body and local frame of one side; the frame is the joint object's place unless it is set."""
+        label = placement.obj.name
+        body = getattr(group, f"body{side}")
+        target = self.placements.find(body, placement.instance)
+        if target is None and (body is not None or getattr(group, f"body{side}_name")):
+            name = body.name if body is not None else getattr(group, f"body{side}_name")
+            self.issue(
+                "JointBodyMissing", "error", prim.path, label,
+                f"Body {side} of the joint '{label}', '{name}', was deleted or is not in what is exported.",
+                f"Choose another body {side} for '{label}', or clear it to attach the joint to the world.",
+            )  # fmt: skip
+            return
+        if target is not None:
+            setattr(joint, f"body{side}", (target.path,))
+        try:
+            position, rotation = frames.local_frame(
+                None if target is None else self.metric(target.matrix), prim.world
+            )
+        except np.linalg.LinAlgError:
+            self.issue(
+                "ZeroScale", "error", prim.path, label,
+                f"Body {side} of the joint '{label}', '{body.name}', is scaled to nothing, so the joint has no place in it.",
+                f"Give '{body.name}' and its parents a scale that is not zero.",
+            )  # fmt: skip
+            return
+        if getattr(joint, f"local_pos{side}") is None:
+            setattr(joint, f"local_pos{side}", position)
+        if getattr(joint, f"local_rot{side}") is None:
+            setattr(joint, f"local_rot{side}", rotation)
+
+    # ------------------------------------------------------------------ materials
+
+    def material_path(self, material: bpy.types.Material) -> str:
+        """Path of a physics material; the first use adds it to the model."""
+        path = self.reading.materials.get(material.name_full)
+        if path is None:
+            path = unique(f"{self.root}/{MATERIALS_SCOPE}/{prim_name(material.name)}", self.taken)
+            self.taken.add(path)
+            self.reading.materials[material.name_full] = path
+            prim = self.model.add(Prim(path, "Material", is_xformable=False, label=material.name))
+            prim.add(self.properties.read(material.usdphys.physics_material, schema.MaterialAPI))  # type: ignore[attr-defined]
+        return path
+
+    def read_other_materials(self) -> None:
+        """Physics materials that no collider uses: they are written where Blender exports the material."""
+        for material in bpy.data.materials:
+            if material.name_full not in self.reading.materials and material.usdphys.physics_material.is_applied:  # type: ignore[attr-defined]
+                self.reading.optional_materials.append(self.material_path(material))
+
+
+def _is_animated(obj: bpy.types.Object) -> bool:
+    data = obj.animation_data
+    return bool(obj.constraints) or (data is not None and (data.action is not None or len(data.drivers) > 0))

@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Export: Blender's own USD export writes the scene, our hook puts the physics on that stage, once."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from dataclasses import replace as replaced
+from pathlib import Path
+from typing import Any, Literal
+
+import bpy
+
+from ..core import validate
+from ..core.errors import MissingDependencyError, OutputError, UsdPhysError, ValidationFailedError
+from ..core.units import StageUnits
+from ..core.validate import Issue
+from . import scene_read
+from .scene_read import DEFAULT_ROOT, SceneReading
+from .stage_match import OBJECT_NAME, StageMatcher
+
+SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+Hierarchy = Literal["nested", "flat", "reset"]
+
+@dataclass(slots=True)
+class ExportOptions:
+    """units: of the stage. hierarchy: what becomes of nested bodies. force: write in spite of errors.
+
+    native: further options of Blender's own exporter, by name.
+    """
+
+    units: StageUnits = field(default_factory=StageUnits)
+    hierarchy: Hierarchy = "nested"
+    selected_only: bool = False
+    animation: bool = False
+    root: str = DEFAULT_ROOT
+    force: bool = False
+    native: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ExportResult:
+    """issues: all that was found. counts: prims with physics by kind. moved: new paths of flattened bodies."""
+
+    path: Path
+    issues: list[Issue] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    moved: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> list[Issue]:
+        return [issue for issue in self.issues if issue.severity == "error"]
+
+
+def require_usd() -> None:
+    """Raise MissingDependencyError where this Blender was built without USD; make its pxr importable."""
+    if not bpy.app.usd.supported:
+        raise MissingDependencyError(
+            "This Blender was built without USD, so nothing can be exported; use a Blender from blender.org."
+        )
+    if hasattr(bpy.utils, "expose_bundled_modules"):
+        bpy.utils.expose_bundled_modules()
+    try:
+        import pxr.Usd  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"The Python modules of USD are missing from this Blender ({error}); use a Blender from blender.org."
+        ) from error
+
+
+def stage_options(scene: bpy.types.Scene) -> tuple[StageUnits, Hierarchy]:
+    """Units and hierarchy that a scene asks for; metres, kilograms, Z up and nested where it says nothing."""
+    stage = scene.usdphys.stage  # type: ignore[attr-defined]
+    units = StageUnits(typed_number(stage.meters_per_unit), typed_number(stage.kilograms_per_unit), stage.up_axis)
+    return units, stage.hierarchy.lower()
+
+
+def typed_number(value: float) -> float:
+    """The number that was typed into a 32-bit property: 0.01, not 0.009999999776."""
+    return float(f"{value:.7g}")
+
+
+# --------------------------------------------------------------------------- the export
+
+
+def export_usd(context: bpy.types.Context, filepath: str | Path, options: ExportOptions) -> ExportResult:
+    """Write the scene with its physics. The target is replaced at the end, in one step, or stays as it was.
+
+    Raises MissingDependencyError, OutputError, and ValidationFailedError unless `options.force`.
+    """
+    require_usd()
+    target = checked_target(filepath)
+    keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
+    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root, keep=keep)
+    issues = reading.issues + validate.validate(reading.model, check_geometry=False)
+    refuse_errors(issues, target, force=options.force)
+    job = _Job(reading, options)
+    with scratch_file(target) as scratch, _hook_with(job):
+        _native_export(scratch, options)
+        if job.error is not None:
+            raise job.error
+        if not job.done:
+            raise OutputError(f"Blender's USD exporter wrote no stage for '{target}'; see the console for its reason.")
+        check_written(scratch, target)
+        replace(scratch, target)
+    return ExportResult(target, issues + job.issues, counts(reading), job.moved)
+
+
+def refuse_errors(issues: list[Issue], target: Path, *, force: bool) -> None:
+    """Raise ValidationFailedError with the first error and the number of the others."""
+    errors = [issue for issue in issues if issue.severity == "error"]
+    if errors and not force:
+        more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
+
+
+def counts(reading: SceneReading) -> dict[str, int]:
+    """Number of prims of each kind in a model."""
+    model = reading.model
+    kinds = ("scenes", "bodies", "colliders", "joints", "groups", "materials", "articulations")
+    return {kind: len(getattr(model, kind)) for kind in kinds}
+
+
+def _native_export(scratch: Path, options: ExportOptions) -> None:
+    units = options.units
+    keywords: dict[str, Any] = {
+        "filepath": str(scratch),
+        "check_existing": False,
+        "selected_objects_only": options.selected_only,
+        "export_animation": options.animation,
+        "evaluation_mode": "VIEWPORT",  # colliders that are hidden in renders are exported, too
+        "use_instancing": False,
+        "root_prim_path": options.root,
+        "export_custom_properties": True,
+        "author_blender_name": True,
+        "convert_orientation": units.up_axis == "Y",
+        "export_global_forward_selection": "NEGATIVE_Z",
+        "export_global_up_selection": "Y",
+        "convert_scene_units": "CUSTOM",
+        "meters_per_unit": units.meters_per_unit,
+    }
+    keywords.update(options.native)
+    try:
+        result = bpy.ops.wm.usd_export(**keywords)
+    except RuntimeError as error:
+        raise OutputError(f"Blender's USD exporter failed: {str(error).strip()}") from error
+    if "FINISHED" not in result:
+        raise OutputError("Blender's USD exporter was cancelled.")
+
+
+# --------------------------------------------------------------------------- files
+
+
+def checked_target(filepath: str | Path) -> Path:
+    """The absolute target. Raises OutputError where its type, its folder or its permissions forbid it."""
+    target = Path(bpy.path.abspath(str(filepath))).absolute()
+    if target.suffix.lower() not in SUFFIXES:
+        raise OutputError(f"'{target}' is no USD file name; end it with one of {', '.join(SUFFIXES)}.")
+    if not target.parent.is_dir():
+        raise OutputError(f"The folder '{target.parent}' does not exist; make it or choose another.")
+    if target.is_dir():
+        raise OutputError(f"'{target}' is a folder; choose a file name.")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise OutputError(f"'{target}' is write-protected; choose another name or allow writing.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise OutputError(f"The folder '{target.parent}' cannot be written to; choose another.")
+    return target
+
+
+@contextmanager
+def scratch_file(target: Path) -> Iterator[Path]:
+    """A file beside the target to write into; whatever is left of it at the end is removed.
+
+    A .usdz is made in a folder of its own, because the names inside the package come from its file name; all other
+    files must lie where the target will, because they hold paths relative to it.
+    """
+    if target.suffix.lower() == ".usdz":
+        folder = Path(tempfile.mkdtemp(prefix=f".{target.stem}-", dir=target.parent))
+        try:
+            yield folder / target.name
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return
+    handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
+    os.close(handle)
+    scratch = Path(name)
+    scratch.unlink()
+    try:
+        yield scratch
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def check_written(scratch: Path, target: Path) -> None:
+    """Raise OutputError where the file is not there or is cut off: the disk is full, usually."""
+    from pxr import Sdf
+
+    size = scratch.stat().st_size if scratch.is_file() else 0
+    whole = size > 0
+    if whole and scratch.suffix == ".usda":
+        with scratch.open("rb") as stream:
+            stream.seek(max(0, size - 16))
+            whole = stream.read().rstrip().endswith((b"}", b")", b"#usda 1.0"))
+    elif whole:
+        try:
+            # A private copy: the registry of layers would hand out what is in memory.
+            whole = Sdf.Layer.OpenAsAnonymous(str(scratch), metadataOnly=True) is not None
+        except Exception:
+            whole = False
+    if not whole:
+        raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
+
+
+def replace(scratch: Path, target: Path) -> None:
+    """Put the finished file in the place of the old one, in one step."""
+    if target.exists():
+        shutil.copymode(target, scratch)
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        scratch.chmod(0o666 & ~mask)
+    try:
+        scratch.replace(target)
+    except OSError as error:
+        reason = os.strerror(error.errno or errno.EIO)
+        raise OutputError(f"'{target}' cannot be replaced ({reason}); the old file is untouched.") from error
+
+
+# --------------------------------------------------------------------------- the hook
+
+
+@dataclass(slots=True)
+class _Job:
+    """One export under way: what the hook is to write, and what came of it."""
+
+    reading: SceneReading | None
+    options: ExportOptions | None
+    issues: list[Issue] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
+    error: UsdPhysError | None = None
+    done: bool = False
+
+
+_job: _Job | None = None
+
+
+@contextmanager
+def _hook_with(job: _Job) -> Iterator[None]:
+    """Our hook is registered and works for this job."""
+    global _job
+    _job, was_registered = job, is_hook_registered()
+    try:
+        if not was_registered:
+            bpy.utils.register_class(USDPHYS_USDHook)
+        yield
+    finally:
+        _job = None
+        if not was_registered:
+            bpy.utils.unregister_class(USDPHYS_USDHook)
+
+
+class USDPHYS_USDHook(bpy.types.USDHook):
+    """Adds physics to every USD export of Blender."""
+
+    bl_idname = "USDPHYS_USDHook"
+    bl_label = "USD Physics"
+    bl_description = "Writes the physics of the scene as UsdPhysics"
+
+    @staticmethod
+    def on_export(export_context: Any) -> bool:
+        job = _job or _Job(None, None)
+        try:
+            _write_physics(export_context, job)
+            job.done = True
+        except UsdPhysError as error:
+            job.error = error
+        except Exception as error:  # an exception that leaves a hook is lost in Blender's log
+            import traceback
+
+            traceback.print_exc()
+            job.error = OutputError(f"The physics could not be written: {type(error).__name__}: {error}")
+        if _job is None:
+            for issue in job.issues:
+                if issue.severity != "info":
+                    print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+            if job.error is not None:
+                print(f"USD Physics: error: {job.error}")
+        return job.error is None
+
+
+def is_hook_registered() -> bool:
+    return bool(getattr(USDPHYS_USDHook, "is_registered", False))
+
+
+def register_hook() -> None:
+    """Add physics to Blender's own USD exports; nothing where this Blender has no USD."""
+    if is_hook_registered():
+        return
+    try:
+        require_usd()
+    except MissingDependencyError:
+        # With a hook and without pxr the process would abort in the next export.
+        return
+    bpy.utils.register_class(USDPHYS_USDHook)
+
+
+def unregister_hook() -> None:
+    if is_hook_registered():
+        bpy.utils.unregister_class(USDPHYS_USDHook)
+
+
+def _write_physics(export_context: Any, job: _Job) -> None:
+    """Put the physics of a scene on the stage that Blender has just filled."""
+    from ..core import usd_hierarchy, usd_read, usd_write
+
+    stage = export_context.get_stage()
+    depsgraph = export_context.get_depsgraph()
+    if job.reading is None or job.options is None:
+        reading = scene_read.read_scene(depsgraph, root=_root_path(stage))
+        if not reading.model.prims:
+            return
+        job.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
+        wanted, hierarchy = stage_options(depsgraph.scene.original)
+        # In Blender's own export its own options decide on length and up axis.
+        units = replaced(usd_read.stage_units(stage), kilograms_per_unit=wanted.kilograms_per_unit)
+        units = replaced(units, meters_per_unit=typed_number(units.meters_per_unit))
+    else:
+        reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
+    # Blender converts units with a scale above the objects: what lies in their space stays in Blender units.
+    units = replaced(units, local_meters_per_unit=reading.model.units.meters_per_unit)
+    model = StageMatcher(stage, export_context).matched(reading, job.issues)
+    usd_write.write_units(stage, units)
+    usd_write.write_model(stage, model, units)
+    job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
+
+
+def _root_path(stage: Any) -> str:
+    """The prim that Blender puts above all objects; empty where the objects are at the root."""
+    prim = stage.GetDefaultPrim()
+    if not prim or prim.GetAttribute(OBJECT_NAME) or prim.GetTypeName() != "Xform":
+        return ""
+    return str(prim.GetPath())

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command line: convert, validate, inspect. As `blender --command usdphys` and as `python -m usdphys_addon`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from .core.errors import InputError, UsdPhysError
+from .core.units import StageUnits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .core.model import PhysicsModel
+    from .core.validate import Issue
+
+USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command. Returns 0, 1 for errors in the input, 2 for wrong use."""
+    parser = _parser()
+    try:
+        options = parser.parse_args(list(sys.argv[1:] if arguments is None else arguments))
+    except SystemExit as stop:  # inside `blender --command` the process is not ours to end
+        return int(stop.code or 0)
+    try:
+        command: Callable[[argparse.Namespace], int] = options.run
+        return command(options)
+    except UsdPhysError as error:
+        print(f"usdphys: error: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="usdphys",
+        description="OpenUSD physics from and for Blender.",
+        epilog="Exit status: 0, 1 for errors in the input, 2 for wrong use.",
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    convert = commands.add_parser(
+        "convert", help="write a .blend as USD with its physics",
+        description="Write a .blend file as USD: geometry, materials and cameras by Blender, the physics by us.",
+    )  # fmt: skip
+    convert.add_argument("input", metavar="IN", help="a .blend file")
+    convert.add_argument("output", metavar="OUT", help="a .usd, .usda, .usdc or .usdz file; replaced at the end")
+    convert.add_argument(
+        "--from-rigid-bodies", action="store_true",
+        help="turn Blender's own rigid bodies and constraints into USD Physics first",
+    )  # fmt: skip
+    convert.add_argument(
+        "--hierarchy", choices=("nested", "flat", "reset"),
+        help="bodies below bodies: as they are parented, moved beside, or with !resetXformStack! (default: as the scene says)",
+    )
+    convert.add_argument("--meters-per-unit", type=_positive, metavar="X", help="length of a unit of OUT (default: scene)")
+    convert.add_argument("--kilograms-per-unit", type=_positive, metavar="X", help="mass of a unit of OUT (default: scene)")
+    convert.add_argument("--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: scene)")
+    convert.add_argument("--animation", action="store_true", help="write the frame range as time samples")
+    convert.add_argument("--force", action="store_true", help="write OUT although the checks find errors")
+    convert.set_defaults(run=_convert)
+    check = commands.add_parser(
+        "validate", help="check the physics of a file",
+        description="Check the physics of a .blend or USD file; exit status 1 where there are errors.",
+    )  # fmt: skip
+    check.add_argument("file", metavar="FILE", help="a .blend or USD file")
+    check.add_argument(
+        "--target", choices=("usd", "physx", "newton"), default="usd", help="whose rules count (default: usd)"
+    )
+    check.add_argument("--json", action="store_true", help="print the issues as JSON")
+    check.set_defaults(run=_validate)
+    look = commands.add_parser(
+        "inspect", help="print what is in a file",
+        description="Print the physics of a .blend or USD file: units, and every scene, body, collider, joint and group.",
+    )  # fmt: skip
+    look.add_argument("file", metavar="FILE", help="a .blend or USD file")
+    look.add_argument("--json", action="store_true", help="print it as JSON")
+    look.set_defaults(run=_inspect)
+    return parser
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number") from None
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' must be greater than zero and finite")
+    return value
+
+
+# --------------------------------------------------------------------------- commands
+
+
+def _convert(options: argparse.Namespace) -> int:
+    import bpy
+
+    from .bridge import usd_io
+
+    if Path(options.output).suffix.lower() not in USD_SUFFIXES:
+        raise InputError(f"'{options.output}' is no USD file name; end it with one of {', '.join(USD_SUFFIXES)}.")
+    with _properties(), _output_to_stderr():
+        _open_blend(options.input)
+        scene = bpy.context.scene
+        if options.from_rigid_bodies:
+            from .bridge import rigid_body_world
+
+            for note in rigid_body_world.convert_scene(scene).notes:
+                print(f"usdphys: note: {note}", file=sys.stderr)
+        units, hierarchy = usd_io.stage_options(scene)
+        units = StageUnits(
+            options.meters_per_unit or units.meters_per_unit,
+            options.kilograms_per_unit or units.kilograms_per_unit,
+            options.up_axis or units.up_axis,
+        )
+        wanted = usd_io.ExportOptions(
+            units, options.hierarchy or hierarchy, animation=options.animation, force=options.force
+        )
+        result = usd_io.export_usd(bpy.context, options.output, wanted)
+    _print_issues(result.issues, sys.stderr)
+    found = ", ".join(f"{number} {kind}" for kind, number in result.counts.items() if number)
+    print(f"{options.output}: {found or 'no physics'}")
+    return 0
+
+
+def _validate(options: argparse.Namespace) -> int:
+    from .core import validate
+
+    with _model_of(options.file) as (model, issues):
+        issues = issues + validate.validate(model, options.target)
+    if options.json:
+        print(json.dumps({"file": options.file, "target": options.target, "issues": [asdict(item) for item in issues]}))
+    else:
+        _print_issues(issues, sys.stdout)
+        numbers = {kind: sum(item.severity == kind for item in issues) for kind in ("error", "warning", "info")}
+        print(f"{options.file}: " + ", ".join(f"{number} {kind}s" for kind, number in numbers.items()))
+    return 1 if any(item.severity == "error" for item in issues) else 0
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    from .core import summary
+
+    with _model_of(options.file) as (model, _):
+        table = summary.summarise(model)
+    if options.json:
+        print(json.dumps({"file": options.file, **table}))
+    else:
+        print(options.file)
+        for line in summary.lines(table):
+            print(line)
+    return 0
+
+
+def _print_issues(issues: list[Issue], stream: IO[str]) -> None:
+    for issue in issues:
+        print(f"{issue.severity}: {issue.code}: {issue.message} {issue.fix}", file=stream)
+
+
+# --------------------------------------------------------------------------- input
+
+
+@contextmanager
+def _model_of(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    """The model of a .blend or USD file, with what could not be read."""
+    suffix = Path(file).suffix.lower()
+    if suffix in USD_SUFFIXES:
+        with _output_to_stderr():
+            _expose_pxr()
+            from .core import usd_read
+
+            stage = usd_read.open_stage(file)
+            yield usd_read.read_stage(stage), []
+        return
+    if suffix != ".blend":
+        raise InputError(f"'{file}' is neither a .blend nor a USD file ({', '.join(USD_SUFFIXES)}).")
+    with _properties(), _output_to_stderr():
+        import bpy
+
+        from .bridge import scene_read
+
+        _open_blend(file)
+        reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+        yield reading.model, reading.issues
+
+
+def _expose_pxr() -> None:
+    """Make the pxr that Blender bundles importable; outside Blender a pxr of its own does as well."""
+    try:
+        import bpy  # noqa: F401
+    except ImportError:
+        return
+    from .bridge import usd_io
+
+    usd_io.require_usd()
+
+
+def _open_blend(file: str) -> None:
+    import bpy
+
+    path = Path(file).absolute()
+    if path.suffix.lower() != ".blend":
+        raise InputError(f"'{file}' is no .blend file; only those can be converted.")
+    if not path.is_file():
+        raise InputError(f"There is no file '{file}'; check the name.")
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+    except RuntimeError as error:
+        raise InputError(f"'{file}' cannot be opened by this Blender ({str(error).strip()}).") from error
+    for library in bpy.data.libraries:
+        if library.is_missing if hasattr(library, "is_missing") else not Path(bpy.path.abspath(library.filepath)).is_file():
+            raise InputError(f"'{file}' links to the library '{library.filepath}', which is missing; restore it or relocate it.")
+
+
+@contextmanager
+def _properties() -> Iterator[None]:
+    """Our properties are registered; the add-on may have done that already."""
+    from .bridge import props
+
+    was_registered = props.is_registered()
+    if not was_registered:
+        props.register()
+    try:
+        yield
+    finally:
+        if not was_registered:
+            props.unregister()
+
+
+@contextmanager
+def _output_to_stderr() -> Iterator[None]:
+    """What Blender prints on the way goes to stderr: stdout is for results."""
+    import os
+
+    sys.stdout.flush()
+    saved = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(saved, 1)
+        os.close(saved)
+
+
+def run(arguments: Sequence[str] | None = None) -> Any:
+    """Entry point of `python -m usdphys_addon`."""
+    sys.exit(main(arguments))

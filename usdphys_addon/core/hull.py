@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convex hull of points in space with numpy alone (quickhull); Blender ships no scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+#: Parts of the extent. Points nearer to a face than ON_FACE count as on it; points that are all nearer to a plane
+#: than FLAT, a little above the noise of 32-bit floats, have no hull.
+ON_FACE = 1e-10
+FLAT = 2e-7
+
+
+def convex_hull(points: ArrayLike) -> Indices | None:
+    """Triangles (m, 3) of the hull of points (n, 3), counter-clockwise seen from outside; indices into `points`.
+
+    None where the points lie in a plane, on a line or in one place, or are not finite.
+    Source: Barber, Dobkin, Huhdanpaa, "The Quickhull Algorithm for Convex Hulls", 1996.
+    """
+    given = np.asarray(points, float).reshape(-1, 3)
+    if len(given) < 4 or not np.isfinite(given).all():
+        return None
+    unique, first = np.unique(given, axis=0, return_index=True)
+    extent = float(np.ptp(unique, axis=0).max())
+    if extent == 0.0:
+        return None
+    unit = (unique - unique.mean(axis=0)) / extent
+    corners = _first_tetrahedron(unit, FLAT * max(1.0, float(np.abs(unique).max()) / extent))
+    if corners is None:
+        return None
+    hull = _Hull(unit, corners)
+    hull.grow()
+    return np.asarray(first[hull.triangles()], np.int64)
+
+
+def _first_tetrahedron(points: Floats, flat: float) -> tuple[int, int, int, int] | None:
+    """Four corners far apart, the last below the plane of the others; None where all are in one plane."""
+    extremes = np.unique(np.concatenate((points.argmin(axis=0), points.argmax(axis=0))))
+    gaps = np.linalg.norm(points[extremes][:, None] - points[extremes][None], axis=2)
+    a, b = (int(extremes[index]) for index in np.unravel_index(gaps.argmax(), gaps.shape))
+    along = (points[b] - points[a]) / np.linalg.norm(points[b] - points[a])
+    across = np.linalg.norm(np.cross(points - points[a], along), axis=1)
+    c = int(across.argmax())
+    if across[c] <= flat:
+        return None
+    normal = np.cross(points[b] - points[a], points[c] - points[a])
+    heights = (points - points[a]) @ (normal / np.linalg.norm(normal))
+    d = int(np.abs(heights).argmax())
+    if abs(heights[d]) <= flat:
+        return None
+    return (a, b, c, d) if heights[d] < 0 else (a, c, b, d)
+
+
+class _Hull:
+    """Faces by number: three corners, a plane, and the points that lie outside of it."""
+
+    def __init__(self, points: Floats, corners: tuple[int, int, int, int]) -> None:
+        self.points = points
+        self.faces: dict[int, tuple[int, int, int]] = {}
+        self.planes: dict[int, tuple[float, float, float, float]] = {}
+        self.outside: dict[int, Indices] = {}
+        self.face_of_edge: dict[tuple[int, int], int] = {}
+        self.count = 0
+        a, b, c, d = corners
+        self.add([(a, b, c), (a, d, b), (b, d, c), (c, d, a)], np.arange(len(points)))
+
+    def add(self, faces: list[tuple[int, int, int]], loose: Indices) -> None:
+        """New faces; each loose point goes to the face that it is farthest outside of, or is dropped as inside."""
+        corners = self.points[np.array(faces)]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        lengths = np.linalg.norm(normals, axis=1)
+        normals /= np.where(lengths > 0, lengths, 1.0)[:, None]
+        offsets = np.einsum("ij,ij->i", normals, corners[:, 0])
+        heights = self.points[loose] @ normals.T - offsets
+        best = heights.argmax(axis=1) if len(loose) else np.zeros(0, np.int64)
+        is_outside = heights[np.arange(len(loose)), best] > ON_FACE
+        loose, best = loose[is_outside], best[is_outside]
+        for index, face in enumerate(faces):
+            self.faces[self.count] = face
+            x, y, z = normals[index].tolist()
+            self.planes[self.count] = (x, y, z, float(offsets[index]))
+            mine = loose[best == index]
+            if len(mine):
+                self.outside[self.count] = mine
+            for start, end in zip(face, (*face[1:], face[0]), strict=True):
+                self.face_of_edge[start, end] = self.count
+            self.count += 1
+
+    def grow(self) -> None:
+        """Add the farthest outside point of a face until no face has any."""
+        while self.outside:
+            face, candidates = next(iter(self.outside.items()))
+            normal = np.array(self.planes[face][:3])
+            self.add_point(int(candidates[(self.points[candidates] @ normal).argmax()]), face)
+
+    def add_point(self, point: int, start: int) -> None:
+        """Replace all the faces that see the point by a cone from their rim to it."""
+        x, y, z = self.points[point].tolist()
+        visible, rim, stack = {start}, [], [start]
+        while stack:
+            a, b, c = self.faces[stack.pop()]
+            for edge in ((a, b), (b, c), (c, a)):
+                other = self.face_of_edge[edge[1], edge[0]]
+                if other in visible:
+                    continue
+                nx, ny, nz, offset = self.planes[other]
+                if nx * x + ny * y + nz * z - offset > ON_FACE:
+                    visible.add(other)
+                    stack.append(other)
+                else:
+                    rim.append((edge, other))
+        loose = [self.outside.pop(face) for face in visible if face in self.outside]
+        for face in visible:
+            del self.planes[face]
+            a, b, c = self.faces.pop(face)
+            for edge in ((a, b), (b, c), (c, a)):
+                del self.face_of_edge[edge]
+        cone = [(first, second, point) for (first, second), other in rim if other not in visible]
+        remaining = np.concatenate(loose)
+        self.add(cone, remaining[remaining != point])
+
+    def triangles(self) -> Indices:
+        return np.array(list(self.faces.values()), np.int64)

@@ -1,0 +1,516 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Volume, centre of mass and inertia of shapes, and the mass of a body with the rule that decided each number.
+
+Pure numpy on the model: SI units. Source of the rules: UsdPhysics "Body Mass Properties", as
+UsdPhysics.RigidBodyAPI.ComputeMassProperties of OpenUSD 26.11 applies them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import frames, schema
+from .frames import IDENTITY_ROTATION, Matrix
+from .hull import convex_hull
+from .model import Mesh, PhysicsModel, Prim, SpherePoints
+from .schema import MassAPI, Quaternion, Vector
+from .units import INERTIA
+
+#: kg/m3, of water: where nothing says otherwise.
+DEFAULT_DENSITY = 1000.0
+#: Metres, of the sphere that stands for a body without colliders.
+POINT_RADIUS = 0.1
+#: An inertia or quaternion this small, in the units of the stage, counts as not authored in USD.
+USD_TOLERANCE = 1e-5
+_AXES = {"X": 0, "Y": 1, "Z": 2}
+
+
+# --------------------------------------------------------------------------- inertia
+
+
+def translated(inertia: ArrayLike, mass: float, offset: ArrayLike) -> Matrix:
+    """Inertia (3, 3) about a point that is `offset` (3,) away from the centre of mass: parallel axes."""
+    t = np.asarray(offset, float)
+    result: Matrix = np.asarray(inertia, float) + mass * (t @ t * np.eye(3) - np.outer(t, t))
+    return result
+
+
+def rotated(inertia: ArrayLike, rotation: ArrayLike) -> Matrix:
+    """Inertia (3, 3) in the space that a rotation (3, 3) leads to."""
+    turn = np.asarray(rotation, float)
+    result: Matrix = turn @ np.asarray(inertia, float) @ turn.T
+    return result
+
+
+def inertia_tensor(diagonal: ArrayLike, axes: ArrayLike) -> Matrix:
+    """Tensor (3, 3) of principal moments (3,) and the quaternion (w, x, y, z) of their axes."""
+    return rotated(np.diag(np.asarray(diagonal, float)), frames.matrix_of(axes))
+
+
+def diagonalized(inertia: ArrayLike) -> tuple[Vector, Quaternion]:
+    """Principal moments and the orientation (w, x, y, z) of their axes.
+
+    Jacobi's method, not numpy.linalg.eigh: each moment stays with the axis that it is nearest to, as in OpenUSD,
+    where authored moments may meet computed axes.
+    """
+    tensor = np.array(inertia, float)
+    axes = np.eye(3)
+    smallest = 1e-10 * float(np.abs(tensor).max(initial=0.0))
+    for _ in range(50):
+        i, j = max(((0, 1), (2, 0), (1, 2)), key=lambda pair: abs(tensor[pair]))
+        if abs(tensor[i, j]) <= smallest:
+            break
+        cotangent = (tensor[i, i] - tensor[j, j]) / (2.0 * tensor[i, j])
+        angle = 0.5 * math.copysign(math.atan2(1.0, abs(cotangent)), cotangent)
+        turn = np.eye(3)
+        turn[i, i] = turn[j, j] = math.cos(angle)
+        turn[j, i] = math.sin(angle)
+        turn[i, j] = -turn[j, i]
+        tensor = turn.T @ tensor @ turn
+        axes = axes @ turn
+    return _vector(tensor.diagonal()), frames.quaternion_of(axes)
+
+
+def _vector(values: ArrayLike) -> Vector:
+    x, y, z = np.asarray(values, float).tolist()
+    return (x, y, z)
+
+
+# --------------------------------------------------------------------------- shapes
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A solid of density 1.
+
+    volume: m3. center: its centroid (3,). inertia: (3, 3) about the centroid, m5. note: what had to be assumed.
+    """
+
+    volume: float
+    center: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
+    inertia: NDArray[np.float64] = field(default_factory=lambda: np.zeros((3, 3)))
+    note: str = ""
+
+
+def box(size: ArrayLike, center: ArrayLike = (0.0, 0.0, 0.0), note: str = "") -> Shape:
+    """Box of edge lengths (3,)."""
+    edges = np.asarray(size, float)
+    squares = edges**2
+    volume = float(edges.prod())
+    return Shape(volume, np.array(center, float), volume / 12.0 * np.diag(squares.sum() - squares), note)
+
+
+def sphere(radius: float, center: ArrayLike = (0.0, 0.0, 0.0)) -> Shape:
+    """Ball."""
+    volume = 4.0 / 3.0 * math.pi * radius**3
+    return Shape(volume, np.array(center, float), 0.4 * volume * radius**2 * np.eye(3))
+
+
+def cylinder(radius: float, height: float, axis: str = "Z") -> Shape:
+    """Cylinder around its own middle."""
+    volume = math.pi * radius**2 * height
+    across = volume * (3.0 * radius**2 + height**2) / 12.0
+    return _around(axis, volume, 0.0, 0.5 * volume * radius**2, across)
+
+
+def capsule(radius: float, height: float, axis: str = "Z") -> Shape:
+    """Capsule; `height` is that of the cylinder between the caps."""
+    barrel = math.pi * radius**2 * height
+    ball = 4.0 / 3.0 * math.pi * radius**3
+    along = 0.5 * barrel * radius**2 + 0.4 * ball * radius**2
+    across = barrel * (3.0 * radius**2 + height**2) / 12.0
+    across += ball * (0.4 * radius**2 + 0.375 * radius * height + 0.25 * height**2)
+    return _around(axis, barrel + ball, 0.0, along, across)
+
+
+def cone(radius: float, height: float, axis: str = "Z") -> Shape:
+    """Cone with its tip towards the axis; the origin is halfway up, the centroid a quarter up."""
+    volume = math.pi * radius**2 * height / 3.0
+    across = volume * (0.15 * radius**2 + 0.0375 * height**2)
+    return _around(axis, volume, -0.25 * height, 0.3 * volume * radius**2, across)
+
+
+def _around(axis: str, volume: float, offset: float, along: float, across: float) -> Shape:
+    spine = _AXES[axis]
+    center = np.zeros(3)
+    center[spine] = offset
+    moments = np.full(3, across)
+    moments[spine] = along
+    return Shape(volume, center, np.diag(moments))
+
+
+def balls(centers: ArrayLike, radii: ArrayLike) -> Shape:
+    """Balls (n, 3), (n,); where they overlap the matter counts twice."""
+    places, sizes = np.asarray(centers, float), np.asarray(radii, float)
+    volumes = 4.0 / 3.0 * math.pi * sizes**3
+    volume = float(volumes.sum())
+    if volume <= 0.0:
+        return Shape(0.0, note="it has no shape with a volume")
+    center = volumes @ places / volume
+    away = places - center
+    spread = np.einsum("i,ij,ik->jk", volumes, away, away)
+    inertia = (np.trace(spread) + 0.4 * volumes @ sizes**2) * np.eye(3) - spread
+    return Shape(volume, center, inertia)
+
+
+def solid(points: ArrayLike, triangles: ArrayLike) -> Shape | None:
+    """What a closed triangle mesh, points (n, 3) and indices (m, 3), encloses, whichever way its faces look.
+
+    None where it is open, where faces that meet look to opposite sides, or where it encloses nothing.
+    """
+    vertices = np.asarray(points, float)
+    corners = np.asarray(triangles, np.int64)
+    if not len(corners) or not _is_closed(vertices, corners):
+        return None
+    middle = vertices.mean(axis=0)
+    a, b, c = np.moveaxis(vertices[corners] - middle, 1, 0)
+    volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+    volume = float(volumes.sum())
+    if abs(volume) <= 1e-9 * float(np.ptp(vertices, axis=0).max()) ** 3:
+        return None
+    total = a + b + c
+    center = volumes @ total / (4.0 * volume)
+    moments = sum(np.einsum("i,ij,ik->jk", volumes, part, part) for part in (a, b, c, total)) / (20.0 * volume)
+    spread = moments - np.outer(center, center)
+    return Shape(abs(volume), center + middle, abs(volume) * (np.trace(spread) * np.eye(3) - spread))
+
+
+def _is_closed(points: Matrix, triangles: NDArray[np.int64]) -> bool:
+    """True where every edge is walked equally often in both directions; points (almost) in one place are one."""
+    extent = float(np.ptp(points, axis=0).max())
+    for places in (points, np.round(points / (1e-6 * extent or 1.0))):
+        _, welded = np.unique(places, axis=0, return_inverse=True)
+        corners = welded.reshape(-1)[triangles]
+        start, end = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
+        _, edges = np.unique(np.minimum(start, end) * len(points) + np.maximum(start, end), return_inverse=True)
+        if not np.bincount(edges.reshape(-1), weights=np.sign(end - start)).any():
+            return True
+    return False
+
+
+def bounding_box(points: ArrayLike, note: str = "") -> Shape:
+    """Box around points (n, 3), along the axes."""
+    vertices = np.asarray(points, float)
+    return box(np.ptp(vertices, axis=0), (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0, note)
+
+
+def bounding_sphere(points: ArrayLike) -> Shape:
+    """Ball around points (n, 3), about the middle of their bounds."""
+    vertices = np.asarray(points, float)
+    middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0
+    return sphere(float(np.linalg.norm(vertices - middle, axis=1).max()), middle)
+
+
+def mesh_shape(points: ArrayLike, triangles: ArrayLike, approximation: str = "none") -> Shape:
+    """The solid that a mesh collider, points (n, 3) and indices (m, 3), stands for.
+
+    approximation: as in MeshCollisionAPI. A simplified or decomposed mesh counts as the mesh itself. What has no
+    inside counts as its convex hull, then as its bounds; `note` says so.
+    """
+    vertices = np.asarray(points, float).reshape(-1, 3)
+    if not len(vertices) or not np.isfinite(vertices).all():
+        return Shape(0.0, note="the mesh has no usable points")
+    if approximation == "boundingCube":
+        return bounding_box(vertices)
+    if approximation == "boundingSphere":
+        return bounding_sphere(vertices)
+    wants_hull = approximation == "convexHull"
+    shape = None if wants_hull else solid(vertices, triangles)
+    if shape is not None:
+        return shape
+    faces = convex_hull(vertices)
+    shape = None if faces is None else solid(vertices, faces)
+    if shape is None:
+        return bounding_box(vertices, "the mesh is flat: its bounds are taken")
+    note = "" if wants_hull else "the mesh is not closed: its convex hull is taken"
+    return Shape(shape.volume, shape.center, shape.inertia, note)
+
+
+def collider_shape(prim: Prim) -> Shape:
+    """The solid of a collider, in its own space without rotation and position but with its scale, in metres.
+
+    Source: scale rules of the UsdPhysics parsing utilities ("Physics Sphere Shape Descriptor" and the next).
+    """
+    scale = np.abs(frames.scale_of(prim.world))
+    gprim = prim.get(schema.Gprim)
+    if gprim is not None:
+        return _gprim_shape(gprim, scale)
+    geometry = prim.mesh() if prim.mesh is not None else None
+    if geometry is None:
+        return Shape(0.0, note="it has no shape with a volume")
+    stretch = frames.rotation_of(prim.world).T @ np.asarray(prim.world, float)[:3, :3]
+    if isinstance(geometry, SpherePoints):
+        return balls(geometry.centers @ stretch.T, geometry.radii * scale.max())
+    assert isinstance(geometry, Mesh)
+    options = prim.get(schema.MeshCollisionAPI)
+    approximation = "none" if options is None else options.resolved("approximation")
+    return mesh_shape(geometry.points @ stretch.T, geometry.triangles, approximation)
+
+
+def _gprim_shape(gprim: schema.Schema, scale: Matrix) -> Shape:
+    if isinstance(gprim, schema.Cube):
+        return box(abs(gprim.resolved("size")) * scale)
+    if isinstance(gprim, schema.Sphere):
+        return sphere(gprim.resolved("radius") * float(scale.max()))
+    rounds: dict[type[schema.Schema], Callable[[float, float, str], Shape]] = {
+        schema.Capsule: capsule, schema.Cylinder: cylinder, schema.Cone: cone
+    }  # fmt: skip
+    make = rounds.get(type(gprim))
+    if make is None:
+        return Shape(0.0, note="a plane has no volume")
+    axis = gprim.resolved("axis")
+    spine = _AXES[axis]
+    across = float(np.delete(scale, spine).max())
+    return make(gprim.resolved("radius") * across, gprim.resolved("height") * float(scale[spine]), axis)
+
+
+# --------------------------------------------------------------------------- bodies
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a number comes from.
+
+    kind: "authored" on the body, "collider" (authored on a collider), "density" (of a MassAPI), "material",
+    "default" (1000 kg/m3), "mixed", "shape", "fallback" or "identity". text: the same as a phrase for people.
+    """
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColliderMass:
+    """What one collider adds to its body: center (3,) and inertia (3, 3) about it, in the body's frame."""
+
+    path: str
+    shape: Shape
+    mass: float
+    center: Matrix
+    inertia: Matrix
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class MassProperties:
+    """Mass (kg), centre of mass (m), principal moments (kg m2) and the orientation (w, x, y, z) of their axes.
+
+    All in the body's frame: its position and rotation without scale. parts: the colliders that were summed; empty
+    where everything is authored. notes: what was assumed, or authored and not used.
+    """
+
+    mass: float
+    center_of_mass: Vector
+    diagonal_inertia: Vector
+    principal_axes: Quaternion
+    mass_source: Source
+    center_source: Source
+    inertia_source: Source
+    axes_source: Source
+    parts: tuple[ColliderMass, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def inertia(self) -> Matrix:
+        """Tensor (3, 3) about the centre of mass."""
+        return inertia_tensor(self.diagonal_inertia, self.principal_axes)
+
+
+@dataclass(slots=True)
+class _Authored:
+    """The usable values of a MassAPI; None where USD takes the value for not authored."""
+
+    mass: float | None = None
+    density: float | None = None
+    center: Matrix | None = None
+    moments: Matrix | None = None
+    axes: Quaternion | None = None
+    note: str = ""
+
+
+def _authored(model: PhysicsModel, prim: Prim) -> _Authored:
+    api = prim.get(MassAPI)
+    result = _Authored()
+    if api is None:
+        return result
+    result.mass = _positive(api.mass)
+    result.density = _positive(api.density)
+    if api.center_of_mass is not None and np.isfinite(api.center_of_mass).all():
+        result.center = np.asarray(api.center_of_mass) * frames.scale_of(prim.world)
+    size = float(np.linalg.norm(api.resolved("diagonal_inertia"))) / model.units.factor(INERTIA)
+    if size > USD_TOLERANCE:
+        result.moments = np.asarray(api.diagonal_inertia)
+    elif size > 0.0:
+        result.note = f"the inertia authored on {prim.display} is so small in the file's units that USD ignores it"
+    w, *imaginary = api.resolved("principal_axes")
+    if abs(w) > USD_TOLERANCE or float(np.linalg.norm(imaginary)) > USD_TOLERANCE:
+        result.axes = api.principal_axes
+    return result
+
+
+def _positive(value: float | None) -> float | None:
+    return value if value is not None and 0.0 < value < math.inf else None
+
+
+def summed_colliders(model: PhysicsModel, body_path: str) -> list[Prim]:
+    """The colliders that give a body its mass: enabled, at or below it, not at or below an enabled body in between.
+
+    Unlike the tie of motion (PhysicsModel.colliders_of), a reset transform stack does not end it, and a nested body
+    that is disabled counts in.
+    """
+    inner = {
+        path
+        for path, prim in model.bodies.items()
+        if path.startswith(f"{body_path}/") and _resolved(prim, schema.RigidBodyAPI, "rigid_body_enabled")
+    }
+
+    def belongs(path: str) -> bool:
+        while len(path) > len(body_path):
+            if path in inner:
+                return False
+            path = path.rpartition("/")[0]
+        return path == body_path
+
+    return [
+        prim
+        for path, prim in model.colliders.items()
+        if belongs(path) and _resolved(prim, schema.CollisionAPI, "collision_enabled")
+    ]
+
+
+def _resolved(prim: Prim, cls: type[schema.Schema], name: str) -> bool:
+    value = prim.get(cls)
+    return value is not None and bool(value.resolved(name))
+
+
+def _density(model: PhysicsModel, prim: Prim, own: _Authored, body: Prim, of_body: _Authored) -> tuple[float, Source]:
+    if own.density is not None:
+        text = "of the body" if prim is body else "of its own"
+        return own.density, Source("density", f"density {own.density:.6g} kg/m3 {text}")
+    if of_body.density is not None:
+        return of_body.density, Source("density", f"density {of_body.density:.6g} kg/m3 of the body")
+    bound = prim.physics_binding if prim.physics_binding in prim.materials else next(reversed(prim.materials), "")
+    material = model.prims.get(bound)
+    api = material.get(schema.MaterialAPI) if material is not None else None
+    density = _positive(api.density) if api is not None else None
+    if material is not None and density is not None:
+        return density, Source("material", f"density {density:.6g} kg/m3 of material {material.label or material.name}")
+    return DEFAULT_DENSITY, Source("default", f"default density {DEFAULT_DENSITY:.0f} kg/m3")
+
+
+def _collider_mass(model: PhysicsModel, prim: Prim, body: Prim, of_body: _Authored) -> ColliderMass:
+    """Mass, centre and inertia of one collider in the body's frame, its own MassAPI considered."""
+    shape = collider_shape(prim)
+    own = _authored(model, prim)
+    if own.mass is not None:
+        mass, source = own.mass, Source("collider", f"mass {own.mass:.6g} kg of its own")
+    else:
+        density, source = _density(model, prim, own, body, of_body)
+        mass = shape.volume * density
+    inertia = shape.inertia * (mass / shape.volume) if shape.volume > 0.0 else np.zeros((3, 3))
+    if own.moments is not None:
+        inertia = np.diag(own.moments)
+    if own.axes is not None:
+        inertia = rotated(inertia, frames.matrix_of(own.axes))
+    center = shape.center
+    if own.center is not None:
+        center = own.center
+        if own.moments is None:
+            inertia = translated(inertia, mass, center - shape.center)
+    to_body = frames.rotation_of(body.world).T
+    turn = to_body @ frames.rotation_of(prim.world)
+    offset = to_body @ (prim.world[:3, 3] - body.world[:3, 3])
+    return ColliderMass(prim.path, shape, mass, turn @ center + offset, rotated(inertia, turn), source)
+
+
+def mass_properties(model: PhysicsModel, body_path: str) -> MassProperties:
+    """Mass, centre of mass and inertia of a body by the precedence of UsdPhysics, with the winner of each.
+
+    Values authored on the body win; the enabled colliders at and below it give the rest. Without both, the mass is
+    1 in the mass unit of the file, as the specification says (OpenUSD's own function returns -1 there). Raises
+    KeyError where the model has no prim of this path.
+    """
+    body = model.prims[body_path]
+    own = _authored(model, body)
+    parts: tuple[ColliderMass, ...] = ()
+    if own.mass is None or own.center is None or own.moments is None:
+        parts = tuple(_collider_mass(model, prim, body, own) for prim in summed_colliders(model, body_path))
+    notes = [own.note] * bool(own.note)
+    notes += [f"{model.prims[part.path].display}: {part.shape.note}" for part in parts if part.shape.note]
+    total = sum(part.mass for part in parts)
+    if total > 0.0:
+        return _from_colliders(model, own, parts, total, tuple(notes))
+    return _without_colliders(model, own, parts, tuple(notes))
+
+
+def _from_colliders(
+    model: PhysicsModel, own: _Authored, parts: tuple[ColliderMass, ...], total: float, notes: tuple[str, ...]
+) -> MassProperties:
+    summed_center = np.sum([part.mass * part.center for part in parts], axis=0) / total
+    inertia = np.sum([translated(part.inertia, part.mass, part.center - summed_center) for part in parts], axis=0)
+    mass, mass_source = total, _sum_source(model, parts)
+    center, center_source = summed_center, Source("shape", f"centre of {_count(model, parts)}")
+    inertia_text = f"shape of {_count(model, parts)}"
+    if own.mass is not None:
+        inertia = inertia * (own.mass / total)
+        mass, mass_source = own.mass, Source("authored", "mass authored on the body")
+        inertia_text += ", scaled to the mass of the body"
+    if own.center is not None:
+        inertia = translated(inertia, mass, own.center - summed_center)
+        center, center_source = own.center, Source("authored", "centre of mass authored on the body")
+        inertia_text += ", moved to the authored centre of mass"
+    moments, axes = diagonalized(inertia)
+    inertia_source = axes_source = Source("shape", inertia_text)
+    if own.moments is not None:
+        moments, inertia_source = _vector(own.moments), Source("authored", "inertia authored on the body")
+    if own.axes is not None:
+        axes, axes_source = own.axes, Source("authored", "principal axes authored on the body")
+    return MassProperties(
+        mass, _vector(center), moments, axes, mass_source, center_source, inertia_source, axes_source, parts, notes
+    )
+
+
+def _without_colliders(
+    model: PhysicsModel, own: _Authored, parts: tuple[ColliderMass, ...], notes: tuple[str, ...]
+) -> MassProperties:
+    why = "its colliders have no volume" if parts else "there are no colliders"
+    if own.mass is not None:
+        mass, mass_source = own.mass, Source("authored", "mass authored on the body")
+    else:
+        mass = model.units.kilograms_per_unit
+        mass_source = Source("fallback", f"{mass:.6g} kg, because {why}")
+    center, center_source = np.zeros(3), Source("fallback", f"the body's origin, because {why}")
+    if own.center is not None:
+        center, center_source = own.center, Source("authored", "centre of mass authored on the body")
+    moments = np.full(3, 0.4 * mass * POINT_RADIUS**2)
+    inertia_source = Source("fallback", f"a sphere of {POINT_RADIUS:g} m, because {why}")
+    if own.moments is not None:
+        moments, inertia_source = own.moments, Source("authored", "inertia authored on the body")
+    axes, axes_source = IDENTITY_ROTATION, Source("identity", "the body's own axes")
+    if own.axes is not None:
+        axes, axes_source = own.axes, Source("authored", "principal axes authored on the body")
+    return MassProperties(
+        mass, _vector(center), _vector(moments), axes,
+        mass_source, center_source, inertia_source, axes_source, parts, notes,
+    )  # fmt: skip
+
+
+def _count(model: PhysicsModel, parts: tuple[ColliderMass, ...]) -> str:
+    return model.prims[parts[0].path].display if len(parts) == 1 else f"{len(parts)} colliders"
+
+
+def _sum_source(model: PhysicsModel, parts: tuple[ColliderMass, ...]) -> Source:
+    """One reason for all colliders, or a list of the reasons."""
+    by_text: dict[str, list[ColliderMass]] = {}
+    for part in parts:
+        by_text.setdefault(part.source.text, []).append(part)
+    kinds = {part.source.kind for part in parts}
+    reasons = [f"{text} on {_count(model, tuple(same))}" for text, same in by_text.items()]
+    kind = kinds.pop() if len(kinds) == 1 else "mixed"
+    text = reasons[0] if len(reasons) == 1 else f"sum of {len(parts)} colliders: {'; '.join(reasons)}"
+    return Source(kind, text)

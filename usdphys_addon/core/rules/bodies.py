@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for rigid bodies, their mass, and articulations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from .. import schema
+from .base import Above, Facts, Finding, kind, name, rule
+
+# --------------------------------------------------------------------------- where a body may be
+
+
+@rule(
+    "RigidBodyNonXformable", "error", "error", "error",
+    meaning="A rigid body is on a prim that has no place in space.",
+    fix="Put the rigid body on an Xform or a shape instead of {X}.",
+)  # fmt: skip
+def body_non_xformable(facts: Facts) -> Iterator[Finding]:
+    for prim, _ in facts.bodies:
+        if not prim.is_xformable:
+            yield Finding(prim, f"{prim.display} is a rigid body but cannot move, being a {kind(prim)}.")
+
+
+@rule(
+    "RigidBodyNonInstanceable", "error", "error", "error",
+    meaning="A dynamic body is inside an instance, where nothing can be moved on its own.",
+    fix="Make the instance around {X} real (Ctrl A, Make Instances Real), or put the body on the instance itself.",
+)  # fmt: skip
+def body_in_instance(facts: Facts) -> Iterator[Finding]:
+    for prim in facts.dynamic.values():
+        if prim.is_instance_proxy:
+            yield Finding(prim, f"{prim.display} is a rigid body inside an instance.")
+
+
+@rule(
+    "RigidBodyOrientationScale", "error", "error", "error",
+    meaning="A body is scaled along axes that are not its own (sheared). OpenUSD's validators also take a rotated "
+    "body for one of which exactly two scales are equal, from rounding errors; that is reported for usd only.",
+    fix="Apply the scale of {X} (Ctrl A), and of what it is parented to.",
+)  # fmt: skip
+def body_orientation_scale(facts: Facts) -> Iterator[Finding]:
+    places = facts.placements
+    for row in np.flatnonzero(places.skewed):
+        prim = places.prims[row]
+        if not facts.is_body(prim):
+            continue
+        if places.sheared[row]:
+            yield Finding(prim, f"{prim.display} is a sheared rigid body: its scale is not along its own axes.")
+        elif facts.target == "usd":
+            yield Finding(
+                prim, f"{prim.display} is rotated and scaled so unevenly that OpenUSD's validators take it for sheared."
+            )
+
+
+@rule(
+    "NestedRigidBody", "info", "warning", "info",
+    meaning="A body is below another body without a reset transform stack. Legal since OpenUSD 25.11, and simulated by "
+    "PhysX today (ovphysx 0.7); OpenUSD 25.5 to 25.8 call it an error, and older simulators ignore the inner body.",
+    fix="Export with the flat or the reset hierarchy, or unparent {X} from {other} and keep the transform (Alt P).",
+)  # fmt: skip
+def nested_body(facts: Facts) -> Iterator[Finding]:
+    if facts.hierarchy != "nested":
+        return
+    for prim, _ in facts.bodies:
+        if not prim.resets_xform_stack and (other := facts.carrier.over(prim.path)) is not None:
+            yield Finding(
+                prim, f"{prim.display} is a rigid body below the rigid body {other.display}.", {"other": name(other)}
+            )
+
+
+# --------------------------------------------------------------------------- mass
+
+
+@rule(
+    "BodyWithoutMass", "warning", "warning", "warning",
+    meaning="A dynamic body has no collider and no mass, so that simulators invent one.",
+    fix="Give {X} a collider or a mass.",
+)  # fmt: skip
+def body_without_mass(facts: Facts) -> Iterator[Finding]:
+    heavy = {prim.path for prim, mass in facts.masses if mass.mass}
+    light = {path: prim for path, prim in facts.dynamic.items() if path not in heavy}
+    if not light:
+        return
+    shaped = {owner.path for prim in facts.colliders.prims if (owner := facts.owner.at(prim.path)) is not None}
+    for path, prim in light.items():
+        if path not in shaped:
+            yield Finding(prim, f"{prim.display} is a moving body without a collider and without a mass.")
+
+
+@rule(
+    "MassWithoutBody", "info", "info", "info",
+    meaning="A mass is on a prim that is neither a body nor a collider, where it has no effect.",
+    fix="Make {X} a rigid body or a collider, or remove its mass.",
+)  # fmt: skip
+def mass_without_body(facts: Facts) -> Iterator[Finding]:
+    body, collider = schema.RigidBodyAPI.usd_name, schema.CollisionAPI.usd_name
+    for prim in facts.masses.prims:
+        if body not in prim.schemas and collider not in prim.schemas:
+            yield Finding(prim, f"{prim.display} has a mass but is neither a rigid body nor a collider.")
+
+
+@rule(
+    "MassInvalidValues", "error", "error", "error",
+    meaning="A mass is negative.",
+    fix="Set the mass of {X} to a positive value, or to 0 for automatic.",
+)  # fmt: skip
+def negative_mass(facts: Facts) -> Iterator[Finding]:
+    for prim, mass in facts.masses:
+        if mass.mass is not None and mass.mass < 0:
+            yield Finding(prim, f"{prim.display} has a negative mass ({mass.mass:.6g} kg).")
+
+
+@rule(
+    "DensityInvalidValues", "error", "error", "error",
+    meaning="A density is negative.",
+    fix="Set the density of {X} to a positive value, or to 0 for automatic.",
+)  # fmt: skip
+def negative_density(facts: Facts) -> Iterator[Finding]:
+    for prim, mass in facts.masses:
+        if mass.density is not None and mass.density < 0:
+            yield Finding(prim, f"{prim.display} has a negative density ({mass.density:.6g} kg/m3).")
+
+
+@rule(
+    "InertiaInvalidValues", "error", "error", "error",
+    meaning="Inertia and principal axes are not authored together, or the inertia is not positive, or the axes are "
+    "no unit quaternion.",
+    fix="Set both the inertia and the principal axes of {X}, or set both to automatic.",
+)  # fmt: skip
+def inertia(facts: Facts) -> Iterator[Finding]:
+    for prim, mass in facts.masses:
+        if mass.diagonal_inertia is None and mass.principal_axes is None:
+            continue
+        problem = _inertia_problem(mass)
+        if problem:
+            yield Finding(prim, f"{prim.display} has {problem}.")
+
+
+def _inertia_problem(mass: schema.MassAPI) -> str:
+    moments, axes = mass.diagonal_inertia, mass.principal_axes
+    if moments is None or axes is None:
+        return "principal axes without an inertia" if moments is None else "an inertia without principal axes"
+    if any(moments) != any(axes):
+        return "an inertia without principal axes" if any(moments) else "principal axes without an inertia"
+    if not any(moments):
+        return ""
+    if min(moments) <= 0:
+        return "an inertia that is not positive"
+    if abs(math.sqrt(sum(part * part for part in axes)) - 1) > 1e-5:
+        return "principal axes that are no unit quaternion"
+    return ""
+
+
+@rule(
+    "InertiaImpossible", "warning", "warning", "warning",
+    meaning="No real body has such an inertia: one moment is larger than the sum of the other two.",
+    fix="Correct the inertia of {X}, or set it and the principal axes to automatic.",
+)  # fmt: skip
+def impossible_inertia(facts: Facts) -> Iterator[Finding]:
+    for prim, mass in facts.masses:
+        if mass.diagonal_inertia is not None and min(mass.diagonal_inertia) > 0:
+            small, middle, large = sorted(mass.diagonal_inertia)
+            if large > (small + middle) * (1 + 1e-3):
+                yield Finding(
+                    prim, f"{prim.display} has moments of inertia ({small:.4g}, {middle:.4g}, {large:.4g} kg m2) of "
+                    "which one is larger than the other two together."
+                )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- articulations
+
+
+@rule(
+    "NestedArticulation", "error", "error", "error",
+    meaning="An articulation root is below another articulation root.",
+    fix="Remove the articulation root from {X} or from {other}.",
+)  # fmt: skip
+def nested_articulation(facts: Facts) -> Iterator[Finding]:
+    roots = {prim.path: prim for prim, _ in facts.all(schema.ArticulationRootAPI)}
+    above = Above(roots)
+    for path, prim in roots.items():
+        other = above.over(path)
+        if other is not None:
+            yield Finding(
+                prim, f"{prim.display} is an articulation root below the articulation root {other.display}.",
+                {"other": name(other)},
+            )  # fmt: skip
+
+
+@rule(
+    "ArticulationOnStaticBody", "error", "error", "error",
+    meaning="An articulation root is on a rigid body that is disabled.",
+    fix="Enable the rigid body of {X}, or move the articulation root to the first body that moves.",
+)  # fmt: skip
+def articulation_on_static_body(facts: Facts) -> Iterator[Finding]:
+    for prim, _ in facts.all(schema.ArticulationRootAPI):
+        if facts.is_body(prim) and prim.path not in facts.enabled:
+            yield Finding(prim, f"{prim.display} is an articulation root on a disabled rigid body.")
+
+
+@rule(
+    "ArticulationOnKinematicBody", "warning", "error", "warning",
+    meaning="An articulation root is on a kinematic body. Legal since OpenUSD 25.11; PhysX ignores such a root.",
+    fix="Make {X} dynamic and fix it to the world with a fixed joint, or remove its articulation root.",
+)  # fmt: skip
+def articulation_on_kinematic_body(facts: Facts) -> Iterator[Finding]:
+    for prim, _ in facts.all(schema.ArticulationRootAPI):
+        if prim.path in facts.enabled and prim.path not in facts.dynamic:
+            yield Finding(prim, f"{prim.display} is an articulation root on a kinematic body.")

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for colliders, their shape and their scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .. import schema
+from ..model import Mesh
+from .base import Facts, Finding, kind, name, rule
+
+ROUND = frozenset(("Sphere", "Capsule", "Capsule_1", "Cylinder", "Cylinder_1", "Cone", "Points"))
+#: Types of UsdGeom that can be moved but are no geometry; a type that is not known here gets the benefit of the doubt.
+NO_GEOMETRY = frozenset(("Xform", "Camera", "PointInstancer", "SkelRoot", "Skeleton"))
+TRIANGLES = ("none", "meshSimplification")
+
+
+@rule(
+    "ColliderNonUniformScale", "error", "error", "error",
+    meaning="A sphere, capsule, cylinder, cone or point collider is scaled differently along its axes.",
+    fix="Give {X} the same scale on all axes: apply its scale (Ctrl A) and set its size instead.",
+)  # fmt: skip
+def non_uniform_scale(facts: Facts) -> Iterator[Finding]:
+    places = facts.placements
+    uneven = {places.prims[row].path: row for row in np.flatnonzero(places.uneven)}
+    if not uneven:
+        return
+    for prim, _ in facts.colliders:
+        row = uneven.get(prim.path)
+        if row is not None and prim.type_name in ROUND:
+            scale = ", ".join(f"{part:.4g}" for part in places.lengths[row])
+            shape = prim.type_name.partition("_")[0].lower()
+            yield Finding(prim, f"The {shape} collider {prim.display} has an uneven scale ({scale}).")
+
+
+@rule(
+    "ColliderSheared", "warning", "warning", "warning",
+    meaning="A collider is scaled along axes that are not its own; no solver can follow.",
+    fix="Apply the scale of {X} (Ctrl A), and of what it is parented to.",
+)  # fmt: skip
+def sheared_collider(facts: Facts) -> Iterator[Finding]:
+    for prim in facts.placements.where(facts.placements.sheared):
+        if schema.CollisionAPI.usd_name in prim.schemas and prim.type_name not in ROUND:
+            yield Finding(prim, f"The collider {prim.display} is sheared: a scale above it is not along its own axes.")
+
+
+@rule(
+    "ZeroScale", "error", "error", "error",
+    meaning="A body or collider is scaled to nothing along an axis.",
+    fix="Give {X}, and what it is parented to, a scale that is not 0.",
+)  # fmt: skip
+def zero_scale(facts: Facts) -> Iterator[Finding]:
+    for prim in facts.placements.where(facts.placements.zero):
+        yield Finding(prim, f"{prim.display} is scaled to nothing along an axis.")
+
+
+@rule(
+    "NegativeScale", "info", "warning", "info",
+    meaning="A body or collider is mirrored; some simulators lose the mirror image.",
+    fix="Apply the scale of {X} (Ctrl A).",
+)  # fmt: skip
+def negative_scale(facts: Facts) -> Iterator[Finding]:
+    for prim in facts.placements.where(facts.placements.mirrored):
+        yield Finding(prim, f"{prim.display} is mirrored by a negative scale.")
+
+
+@rule(
+    "ColliderPlaneDynamic", "error", "error", "error",
+    meaning="A plane, which has no end, is the collider of a moving body.",
+    fix="Use a box for {X}, or make the body {other} kinematic or static.",
+)  # fmt: skip
+def dynamic_plane(facts: Facts) -> Iterator[Finding]:
+    for prim, _ in facts.colliders:
+        if prim.type_name == "Plane":
+            body = facts.mover.at(prim.path)
+            if body is not None and body.path in facts.dynamic:
+                yield Finding(
+                    prim, f"The plane collider {prim.display} belongs to the moving body {body.display}.",
+                    {"other": name(body)},
+                )  # fmt: skip
+
+
+@rule(
+    "ColliderTriangleMeshDynamic", "warning", "error", "warning",
+    meaning="A moving body collides with the triangles of its mesh. PhysX takes the convex hull instead; others are "
+    "slow or let thin things through.",
+    fix="Set the approximation of {X} to a convex hull or a convex decomposition.",
+)  # fmt: skip
+def dynamic_triangle_mesh(facts: Facts) -> Iterator[Finding]:
+    for prim, _ in facts.colliders:
+        if prim.type_name != "Mesh":
+            continue
+        settings = prim.schemas.get(schema.MeshCollisionAPI.usd_name)
+        approximation = settings.approximation if isinstance(settings, schema.MeshCollisionAPI) else None
+        if approximation is not None and approximation not in TRIANGLES:
+            continue
+        body = facts.carrier.at(prim.path)
+        if body is not None and body.path in facts.dynamic:
+            yield Finding(prim, f"{prim.display} is a triangle mesh collider on the moving body {body.display}.")
+
+
+@rule(
+    "ColliderNonXformable", "error", "error", "error",
+    meaning="A collider is on a prim that has no place in space.",
+    fix="Move the collider from {X} to a shape.",
+)  # fmt: skip
+def collider_non_xformable(facts: Facts) -> Iterator[Finding]:
+    for prim, _ in facts.colliders:
+        if not prim.is_xformable:
+            yield Finding(prim, f"{prim.display} is a collider but has no place in space, being a {kind(prim)}.")
+
+
+@rule(
+    "ColliderNotGprim", "warning", "warning", "warning",
+    meaning="A collider is on a prim that is no geometry (no gprim). The schema allows it, but says nothing of the "
+    "shape: most simulators make none.",
+    fix="Move the collider from {X} to the shapes below it.",
+)  # fmt: skip
+def not_a_gprim(facts: Facts) -> Iterator[Finding]:
+    for prim, _ in facts.colliders:
+        if prim.type_name in NO_GEOMETRY and prim.is_xformable:
+            yield Finding(prim, f"{prim.display} is a collider but has no shape, being a {kind(prim)}.")
+
+
+@rule(
+    "ColliderEmptyMesh", "error", "error", "error",
+    meaning="A mesh collider has no faces.",
+    fix="Give {X} faces, or remove its collider.",
+)  # fmt: skip
+def empty_mesh(facts: Facts) -> Iterator[Finding]:
+    for prim, shape in facts.shapes:
+        if prim.type_name != "Points" and not (isinstance(shape, Mesh) and len(shape.points) and len(shape.triangles)):
+            yield Finding(prim, f"The mesh collider {prim.display} has no faces that can be read.")
+
+
+@rule(
+    "ColliderSpherePointsDataMissing", "error", "error", "error",
+    meaning="A point collider has no points, or not one width for each point.",
+    fix="Give {X} points, and one width for each of them.",
+)  # fmt: skip
+def points_without_widths(facts: Facts) -> Iterator[Finding]:
+    for prim, shape in facts.shapes:
+        if prim.type_name == "Points" and shape is None:
+            yield Finding(prim, f"The point collider {prim.display} has no points, or not one width for each.")
+
+
+@rule(
+    "MeshCollisionWithoutCollider", "warning", "warning", "warning",
+    meaning="A mesh approximation is set on a prim that is no collider, where it has no effect.",
+    fix="Make {X} a collider, or remove its approximation.",
+)  # fmt: skip
+def approximation_without_collider(facts: Facts) -> Iterator[Finding]:
+    for prim, _ in facts.all(schema.MeshCollisionAPI):
+        if schema.CollisionAPI.usd_name not in prim.schemas:
+            yield Finding(prim, f"{prim.display} has a mesh approximation but is no collider.")
+
+
+@rule(
+    "MeshCollisionOnNonMesh", "warning", "warning", "warning",
+    meaning="A mesh approximation is set on a prim that is no mesh, where it has no effect.",
+    fix="Remove the approximation from {X}, or move it to a mesh.",
+)  # fmt: skip
+def approximation_of_non_mesh(facts: Facts) -> Iterator[Finding]:
+    for prim, _ in facts.all(schema.MeshCollisionAPI):
+        if prim.type_name != "Mesh":
+            yield Finding(prim, f"{prim.display} has a mesh approximation but is a {kind(prim)}.")

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for physics scenes, collision groups and filtered pairs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from .. import schema
+from ..model import Prim
+from .base import Facts, Finding, name, rule
+
+# --------------------------------------------------------------------------- scenes
+
+
+@rule(
+    "NoScene", "info", "info", "info",
+    meaning="There are bodies but no physics scene; simulators make one with earth gravity.",
+    fix="Add a physics scene.",
+)  # fmt: skip
+def no_scene(facts: Facts) -> Iterator[Finding]:
+    if len(facts.bodies) and not len(facts.all(schema.PhysicsScene)):
+        yield Finding(None, "There are rigid bodies but no physics scene.")
+
+
+@rule(
+    "SceneAmbiguous", "warning", "warning", "warning",
+    meaning="There are several physics scenes, and bodies that do not say to which they belong.",
+    fix="Set the simulation owner of {X}.",
+)  # fmt: skip
+def ambiguous_scene(facts: Facts) -> Iterator[Finding]:
+    scenes = facts.all(schema.PhysicsScene)
+    if len(scenes) < 2:
+        return
+    for prim, body in facts.bodies:
+        if not body.simulation_owner:
+            yield Finding(prim, f"{prim.display} does not say which of the {len(scenes)} physics scenes simulates it.")
+
+
+@rule(
+    "SimulationOwnerInvalid", "error", "error", "error",
+    meaning="The simulation owner of a body or collider is no physics scene or is missing; PhysX leaves the body out.",
+    fix="Set the simulation owner of {X} to a physics scene, or clear it.",
+)  # fmt: skip
+def invalid_owner(facts: Facts) -> Iterator[Finding]:
+    scenes = {prim.path for prim, _ in facts.all(schema.PhysicsScene)}
+    owners = [(prim, body.simulation_owner) for prim, body in facts.bodies if body.simulation_owner]
+    owners += [(prim, collider.simulation_owner) for prim, collider in facts.colliders if collider.simulation_owner]
+    for prim, targets in owners:
+        for target in targets:
+            if target not in scenes:
+                what = "is no physics scene" if facts.exists(target) else "does not exist"
+                yield Finding(prim, f"{prim.display} is simulated by {target}, which {what}.")
+
+
+# --------------------------------------------------------------------------- groups and pairs
+
+
+def _targets(prim: Prim, value: schema.CollisionGroup) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for attribute, targets in value.authored():
+        if attribute.is_relationship:
+            yield attribute.label.lower(), targets
+
+
+@rule(
+    "GroupMissingTarget", "warning", "warning", "warning",
+    meaning="A collision group lists a prim that does not exist, or filters something that is no collision group.",
+    fix="Remove {other} from the {list} of {X}.",
+)  # fmt: skip
+def group_missing_target(facts: Facts) -> Iterator[Finding]:
+    groups = {prim.path for prim, _ in facts.groups}
+    for prim, group in facts.groups:
+        for listed, targets in _targets(prim, group):
+            for target in targets:
+                words = {"other": target, "list": listed}
+                start = f"The collision group {prim.display} lists {target}, which"
+                if not facts.exists(target):
+                    yield Finding(prim, f"{start} does not exist.", words)
+                elif targets is group.filtered_groups and target not in groups:
+                    yield Finding(prim, f"{start} is no collision group, as one to filter.", words)
+
+
+@rule(
+    "GroupDuplicateTarget", "warning", "warning", "warning",
+    meaning="A collision group lists the same prim twice.",
+    fix="Remove one {other} from the {list} of {X}.",
+)  # fmt: skip
+def group_duplicate_target(facts: Facts) -> Iterator[Finding]:
+    for prim, group in facts.groups:
+        for listed, targets in _targets(prim, group):
+            if len(set(targets)) == len(targets):
+                continue
+            for target in {target: None for target in targets if targets.count(target) > 1}:
+                yield Finding(
+                    prim, f"The collision group {prim.display} lists {target} more than once in its {listed}.",
+                    {"other": target, "list": listed},
+                )  # fmt: skip
+
+
+@rule(
+    "GroupEmpty", "warning", "warning", "warning",
+    meaning="A collision group has no members.",
+    fix="Add colliders to {X}, or remove it.",
+)  # fmt: skip
+def empty_group(facts: Facts) -> Iterator[Finding]:
+    for prim, group in facts.groups:
+        if not group.includes and not group.include_root and not group.membership_expression:
+            yield Finding(prim, f"The collision group {prim.display} has no members.")
+
+
+@rule(
+    "GroupMergeConflict", "warning", "warning", "warning",
+    meaning="Groups that merge under one name do not agree on whether their filter is inverted.",
+    fix="Set Invert Filtered Groups to the same value on {X} and {other}.",
+)  # fmt: skip
+def merge_conflict(facts: Facts) -> Iterator[Finding]:
+    merged: dict[str, list[tuple[Prim, bool]]] = defaultdict(list)
+    for prim, group in facts.groups:
+        if group.merge_group:
+            merged[group.merge_group].append((prim, bool(group.invert_filtered_groups)))
+    for merge_name, members in merged.items():
+        first, inverted = members[0]
+        for prim, other in members[1:]:
+            if other != inverted:
+                yield Finding(
+                    prim, f"{prim.display} and {first.display} merge as '{merge_name}', but only one of them inverts "
+                    "its filter.", {"other": name(first)},
+                )  # fmt: skip
+
+
+@rule(
+    "FilteredPairMissing", "warning", "warning", "warning",
+    meaning="A filtered pair points to a prim that does not exist.",
+    fix="Remove {other} from the filtered pairs of {X}.",
+)  # fmt: skip
+def missing_pair(facts: Facts) -> Iterator[Finding]:
+    for prim, value in facts.all(schema.FilteredPairsAPI):
+        for target in value.filtered_pairs or ():
+            if not facts.exists(target):
+                yield Finding(
+                    prim, f"{prim.display} filters the pair with {target}, which does not exist.", {"other": target}
+                )
+
+
+@rule(
+    "FilteredPairSelf", "warning", "warning", "warning",
+    meaning="A filtered pair points to the prim itself.",
+    fix="Remove {X} from its own filtered pairs.",
+)  # fmt: skip
+def self_pair(facts: Facts) -> Iterator[Finding]:
+    for prim, value in facts.all(schema.FilteredPairsAPI):
+        if prim.path in (value.filtered_pairs or ()):
+            yield Finding(prim, f"{prim.display} is in its own filtered pairs.")

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for the two frames of a joint: along degrees of freedom that are locked they must meet.
+
+Where they do not, simulators snap the bodies together at the first step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import frames, schema
+from ..model import Prim
+from .base import Facts, Finding, rule
+
+Array = NDArray[np.float64]
+Locks = tuple[bool, bool, bool]
+_ALL, _NONE = (True, True, True), (False, False, False)
+#: All but one axis.
+_ACROSS: dict[str, Locks] = {"X": (False, True, True), "Y": (True, False, True), "Z": (True, True, False)}
+#: Smallest misalignment that counts: radians; metres; metres per metre from the bodies to their frames.
+ANGLE, DISTANCE, RELATIVE = 2e-3, 1e-5, 1e-3
+
+
+@dataclass(slots=True)
+class Gap:
+    """How far the frames of a joint are apart along locked degrees of freedom: metres, and radians."""
+
+    prim: Prim
+    distance: float
+    angle: float
+
+
+def _locked(facts: Facts) -> dict[str, set[str]]:
+    """Degrees of freedom that LimitAPI locks, by path of the joint."""
+    locked: dict[str, set[str]] = defaultdict(set)
+    for entries in facts.instances(schema.LimitAPI):
+        for prim, limit in entries:
+            if limit.is_locked:
+                locked[prim.path].add(entries.instance)
+    return locked
+
+
+def _locks(joint: schema.Joint, locked: Collection[str]) -> tuple[Locks, Locks]:
+    """(translations, rotations) about X, Y, Z that a joint locks. locked: by LimitAPI, on generic joints."""
+    if isinstance(joint, schema.FixedJoint):
+        return _ALL, _ALL
+    if isinstance(joint, schema.SphericalJoint):
+        return _ALL, _NONE
+    if isinstance(joint, schema.RevoluteJoint):
+        return _ALL, _ACROSS.get(joint.axis or "X", _ACROSS["X"])
+    if isinstance(joint, schema.PrismaticJoint):
+        return _ACROSS.get(joint.axis or "X", _ACROSS["X"]), _ALL
+    moves, turns = ([f"{kind}{axis}" in locked for axis in "XYZ"] for kind in ("trans", "rot"))
+    return (moves[0], moves[1], moves[2]), (turns[0], turns[1], turns[2])
+
+
+def _rotations(linear: Array) -> Array:
+    """Rotations (n, 3, 3) of affine matrices; see `frames.rotation_of`."""
+    lengths = np.linalg.norm(linear, axis=1, keepdims=True)
+    rotations = linear / np.maximum(lengths, 1e-300)
+    gram = np.swapaxes(rotations, 1, 2) @ rotations
+    oblique = np.abs(gram - np.eye(3)).max(axis=(1, 2)) > 1e-9
+    left, _, right = np.linalg.svd(linear[oblique])
+    rotations[oblique] = left @ right
+    signs = np.where(np.linalg.det(rotations) < 0, -1.0, 1.0)
+    turned: Array = rotations * signs[:, None, None]
+    return turned
+
+
+def _quaternion_matrices(quaternions: Array) -> Array:
+    """Rotations (n, 3, 3) of quaternions (n, 4) of any length."""
+    norms = np.linalg.norm(quaternions, axis=1, keepdims=True)
+    w, x, y, z = (np.where(norms > 0, quaternions, (1.0, 0.0, 0.0, 0.0)) / np.where(norms > 0, norms, 1.0)).T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), 2, 0)
+
+
+def _world_frames(facts: Facts, joints: list[tuple[Prim, schema.Joint]], side: int) -> tuple[Array, Array, Array]:
+    """(origins of the bodies (n, 3), positions (n, 3), rotations (n, 3, 3)) of one side of joints, in the world."""
+    identity = np.eye(4)
+    prims = facts.model.prims
+    bodies = [prims[targets[0]].world if (targets := _body(joint, side)) else identity for _, joint in joints]
+    worlds = np.concatenate(bodies).reshape(-1, 4, 4)
+    get_position, get_rotation = attrgetter(f"local_pos{side}"), attrgetter(f"local_rot{side}")
+    local = np.array([get_position(joint) or (0.0, 0.0, 0.0) for _, joint in joints])
+    turns = np.array([get_rotation(joint) or frames.IDENTITY_ROTATION for _, joint in joints])
+    positions = np.einsum("nij,nj->ni", worlds[:, :3, :3], local) + worlds[:, :3, 3]
+    return worlds[:, :3, 3], positions, _rotations(worlds[:, :3, :3]) @ _quaternion_matrices(turns)
+
+
+def _body(joint: schema.Joint, side: int) -> tuple[str, ...]:
+    return (joint.body1 if side else joint.body0) or ()
+
+
+def _measurable(facts: Facts) -> list[tuple[Prim, schema.Joint]]:
+    """Enabled joints of which the places of both sides are known."""
+    prims = facts.model.prims
+    return [
+        (prim, joint)
+        for prim, joint in facts.joints
+        if joint.joint_enabled is not False
+        and (joint.body0 or joint.body1)
+        and all(path in prims for side in (0, 1) for path in _body(joint, side)[:1])
+    ]
+
+
+def gaps(facts: Facts) -> list[Gap]:
+    """The joints whose frames do not meet."""
+    joints = _measurable(facts)
+    if not joints:
+        return []
+    origins0, positions0, rotations0 = _world_frames(facts, joints, 0)
+    origins1, positions1, rotations1 = _world_frames(facts, joints, 1)
+    limits = _locked(facts)
+    locks = np.array([_locks(joint, limits.get(prim.path, ())) for prim, joint in joints])
+    # In the axes of frame 0.
+    apart = np.einsum("nji,nj->ni", rotations0, positions1 - positions0) * locks[:, 0]
+    distances = np.linalg.norm(apart, axis=1)  # NaN where a value is not finite, which compares as no gap
+    reach = np.maximum(np.linalg.norm(positions0 - origins0, axis=1), np.linalg.norm(positions1 - origins1, axis=1))
+    far = np.abs(np.concatenate((positions0, positions1), axis=1)).max(axis=1)
+    allowed = DISTANCE + RELATIVE * reach + 1e-6 * far
+    angles = _tilts(np.swapaxes(rotations0, 1, 2) @ rotations1, locks[:, 1])
+    distances[distances <= allowed] = 0.0
+    angles[angles <= ANGLE] = 0.0
+    return [
+        Gap(joints[row][0], float(distances[row]), float(angles[row]))
+        for row in np.flatnonzero((distances > 0) | (angles > 0))
+    ]
+
+
+def _tilts(relative: Array, locked: NDArray[np.bool_]) -> Array:
+    """Angles (n,) by which relative rotations (n, 3, 3) break the locked rotations (n, 3)."""
+    count = locked.sum(axis=1)
+    angles = np.zeros(len(relative))
+    # From sines and cosines: an arc cosine alone is blind to angles below 1e-8 and coarse around them.
+    skew = np.stack([relative[:, 2, 1] - relative[:, 1, 2], relative[:, 0, 2] - relative[:, 2, 0],
+                     relative[:, 1, 0] - relative[:, 0, 1]], axis=1)  # fmt: skip
+    whole = np.arctan2(np.linalg.norm(skew, axis=1), np.trace(relative, axis1=1, axis2=2) - 1)
+    angles[count == 3] = whole[count == 3]
+    for free in range(3):
+        chosen = (count == 2) & ~locked[:, free]
+        axis = relative[chosen][:, :, free]
+        others = np.delete(axis, free, axis=1)
+        angles[chosen] = np.arctan2(np.linalg.norm(others, axis=1), axis[:, free])
+    return angles
+
+
+@rule(
+    "JointFramesApart", "warning", "warning", "warning",
+    meaning="The two frames of a joint are apart along a direction that the joint locks; the bodies will jump.",
+    fix="Move the bodies of {X} together, or recompute the joint's frames from where the bodies are.",
+)  # fmt: skip
+def frames_apart(facts: Facts) -> Iterator[Finding]:
+    for gap in facts.once(gaps):
+        if gap.distance:
+            distance = f"{gap.distance:.4g} m apart along directions that it locks."
+            yield Finding(gap.prim, f"The two frames of the joint {gap.prim.display} are {distance}")
+
+
+@rule(
+    "JointFramesTilted", "warning", "warning", "warning",
+    meaning="The two frames of a joint are turned against each other about an axis that the joint locks; the bodies "
+    "will jump.",
+    fix="Turn the bodies of {X} into line, or recompute the joint's frames from where the bodies are.",
+)  # fmt: skip
+def frames_tilted(facts: Facts) -> Iterator[Finding]:
+    for gap in facts.once(gaps):
+        if gap.angle:
+            angle = f"turned by {math.degrees(gap.angle):.4g} degrees about axes that it locks."
+            yield Finding(gap.prim, f"The two frames of the joint {gap.prim.display} are {angle}")
+
+
+@rule(
+    "JointRotationNotUnit", "warning", "warning", "warning",
+    meaning="The orientation of a joint frame is no unit quaternion.",
+    fix="Normalize the local rotation {side} of {X}.",
+)  # fmt: skip
+def rotation_not_unit(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        for side, rotation in enumerate((joint.local_rot0, joint.local_rot1)):
+            if rotation is not None and rotation != frames.IDENTITY_ROTATION:
+                length = math.hypot(*rotation)
+                if abs(length - 1) > 1e-3:
+                    yield Finding(
+                        prim, f"The local rotation {side} of the joint {prim.display} has length {length:.4g}.",
+                        {"side": str(side)},
+                    )  # fmt: skip

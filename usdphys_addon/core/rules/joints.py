@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for joints: their bodies, limits and drives. How their frames meet is in `joint_frames`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import schema
+from ..model import Prim
+from .base import Facts, Finding, kind, rule
+
+SIX = frozenset(("transX", "transY", "transZ", "rotX", "rotY", "rotZ"))
+#: Degrees of freedom that a drive may move, by type of joint. Source: the documentation of PhysicsDriveAPI.
+DRIVEN = {
+    "PhysicsJoint": SIX,
+    "PhysicsRevoluteJoint": frozenset(("angular",)),
+    "PhysicsPrismaticJoint": frozenset(("linear",)),
+    "PhysicsDistanceJoint": frozenset(("distance",)),
+}
+
+# --------------------------------------------------------------------------- bodies
+
+
+def _sides(joint: schema.Joint) -> Iterator[tuple[int, str]]:
+    """(side, path) of the bodies; of several targets OpenUSD takes the first."""
+    if joint.body0:
+        yield 0, joint.body0[0]
+    if joint.body1:
+        yield 1, joint.body1[0]
+
+
+@rule(
+    "JointInvalidPrimRel", "error", "error", "error",
+    meaning="A body of a joint does not exist.",
+    fix="Set body {side} of {X} to a rigid body, or clear it for the world.",
+)  # fmt: skip
+def missing_body(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        for side, path in _sides(joint):
+            if not facts.exists(path):
+                message = f"Body {side} of the joint {prim.display} is {path}, which does not exist."
+                yield Finding(prim, message, {"side": str(side)})
+
+
+@rule(
+    "JointMultiplePrimsRel", "error", "error", "error",
+    meaning="A joint has several bodies on one side.",
+    fix="Keep one body {side} of {X}, and make another joint for the others.",
+)  # fmt: skip
+def several_bodies(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        for side, paths in enumerate((joint.body0 or (), joint.body1 or ())):
+            if len(paths) > 1:
+                message = f"The joint {prim.display} has {len(paths)} bodies as body {side}."
+                yield Finding(prim, message, {"side": str(side)})
+
+
+@rule(
+    "JointRelNotXformable", "error", "error", "error",
+    meaning="A body of a joint is a prim that has no place in space.",
+    fix="Set body {side} of {X} to a rigid body, or clear it for the world.",
+)  # fmt: skip
+def body_without_place(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        for side, path in _sides(joint):
+            body = facts.model.prims.get(path)
+            if body is not None and not body.is_xformable:
+                yield Finding(
+                    prim, f"Body {side} of the joint {prim.display} is {body.display}, which has no place in space.",
+                    {"side": str(side)},
+                )  # fmt: skip
+
+
+@rule(
+    "JointNoEnabledRigidBody", "error", "error", "error",
+    meaning="Neither side of a joint is, or belongs to, an enabled rigid body.",
+    fix="Make one of the objects that {X} joins a rigid body, and enable it.",
+)  # fmt: skip
+def no_enabled_body(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        if all(facts.mover.at(path) is None for _, path in _sides(joint)):
+            yield Finding(prim, f"The joint {prim.display} joins no enabled rigid body.")
+
+
+@rule(
+    "JointSameBody", "error", "error", "error",
+    meaning="Both sides of a joint are the same body; PhysX refuses such a joint.",
+    fix="Set one body of {X} to another rigid body, or clear it for the world.",
+)  # fmt: skip
+def same_body(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        if not (joint.body0 and joint.body1):
+            continue
+        body = facts.carrier.at(joint.body0[0])
+        if joint.body0[0] == joint.body1[0] or (body is not None and body is facts.carrier.at(joint.body1[0])):
+            yield Finding(prim, f"The joint {prim.display} joins {body.display if body else joint.body0[0]} to itself.")
+
+
+# --------------------------------------------------------------------------- limits
+
+
+@rule(
+    "LimitsReversed", "warning", "error", "warning",
+    meaning="The lower limit of a joint is above the upper one. Only limits per degree of freedom (LimitAPI) lock "
+    "that way; PhysX drops such a limit.",
+    fix="Swap the limits of {X}, or use a fixed joint.",
+)  # fmt: skip
+def reversed_limits(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        low: float | None = None
+        high: float | None = None
+        if isinstance(joint, schema.RevoluteJoint | schema.PrismaticJoint):
+            low, high = joint.lower_limit, joint.upper_limit
+        elif isinstance(joint, schema.DistanceJoint) and (joint.max_distance or 0.0) >= 0:
+            low, high = joint.min_distance, joint.max_distance
+        if low is not None and high is not None and low > high:
+            limits = f"lower limit ({low:.4g}) above its upper limit ({high:.4g})"
+            yield Finding(prim, f"The joint {prim.display} has its {limits}.")
+
+
+@rule(
+    "LimitNotOnJoint", "warning", "warning", "warning",
+    meaning="A limit per degree of freedom (LimitAPI) is on something that is no generic joint; it has no effect.",
+    fix="Make {X} a generic joint, or set its own limits instead.",
+)  # fmt: skip
+def limit_on_typed_joint(facts: Facts) -> Iterator[Finding]:
+    for entries in facts.instances(schema.LimitAPI):
+        for prim in entries.prims:
+            if prim.type_name != schema.Joint.usd_name:
+                yield Finding(prim, f"{prim.display} has a limit of {entries.instance} but is a {kind(prim)}.")
+
+
+# --------------------------------------------------------------------------- drives
+
+
+def _drives(facts: Facts) -> Iterator[tuple[Prim, str, schema.DriveAPI]]:
+    for entries in facts.instances(schema.DriveAPI):
+        for prim, drive in entries:
+            yield prim, entries.instance, drive
+
+
+@rule(
+    "DriveNotOnJoint", "warning", "warning", "warning",
+    meaning="A drive moves a degree of freedom that its joint does not have, or is on no joint at all.",
+    fix="Remove the drive '{dof}' from {X}{instead}.",
+)  # fmt: skip
+def drive_without_dof(facts: Facts) -> Iterator[Finding]:
+    for prim, instance, _ in _drives(facts):
+        allowed = DRIVEN.get(prim.type_name, frozenset())
+        if instance not in allowed:
+            instead = f", or make it '{next(iter(allowed))}'" if len(allowed) == 1 else ""
+            yield Finding(
+                prim, f"{prim.display} has a drive of {instance}, which a {kind(prim)} does not have.",
+                {"dof": instance, "instead": instead},
+            )  # fmt: skip
+
+
+@rule(
+    "DriveWithoutGain", "warning", "warning", "warning",
+    meaning="A drive has neither stiffness nor damping, or no force, and does nothing.",
+    fix="Set the stiffness or the damping of the drive '{dof}' of {X}, or remove it.",
+)  # fmt: skip
+def drive_without_gain(facts: Facts) -> Iterator[Finding]:
+    for prim, instance, drive in _drives(facts):
+        if not (drive.stiffness or drive.damping):
+            yield Finding(
+                prim, f"The drive {instance} of {prim.display} has no stiffness and no damping.", {"dof": instance}
+            )
+        elif drive.max_force == 0:
+            yield Finding(prim, f"The drive {instance} of {prim.display} has a maximum force of 0.", {"dof": instance})
+
+
+@rule(
+    "DriveInvalidValues", "warning", "warning", "warning",
+    meaning="Stiffness, damping or maximum force of a drive is negative.",
+    fix="Set the {value} of the drive '{dof}' of {X} to 0 or more.",
+)  # fmt: skip
+def negative_gain(facts: Facts) -> Iterator[Finding]:
+    for prim, instance, drive in _drives(facts):
+        for value in ("stiffness", "damping", "max_force"):
+            if (getattr(drive, value) or 0.0) < 0:
+                words = {"value": value.replace("_", " "), "dof": instance}
+                yield Finding(prim, f"The drive {instance} of {prim.display} has a negative {words['value']}.", words)

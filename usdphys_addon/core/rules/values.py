@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for plain values: types, infinities, tokens, units, gravity and materials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from .. import schema
+from ..schema import Attribute
+from .base import NUMBERS, Facts, Finding, rule
+
+#: Approximations that the PhysX schemas add to UsdPhysics' own.
+PHYSX_TOKENS = frozenset(("sdf", "sphereFill"))
+
+
+def _parts(value: Any) -> tuple[float, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _may_be_infinite(attribute: Attribute) -> tuple[bool, bool]:
+    """Whether minus and plus infinity mean something in an attribute: as a limit, or as its sentinel."""
+    fallback = attribute.fallback
+    numbers = _parts(fallback) if isinstance(fallback, int | float | tuple) else ()
+    unlimited = any(math.isinf(number) for number in numbers) and attribute.automatic != "negative"
+    return unlimited or attribute.automatic in ("negative", "infinite"), unlimited
+
+
+@rule(
+    "NotFinite", "error", "error", "error",
+    meaning="A value is not a number, or is infinite where that means nothing.",
+    fix="Set a finite {value} on {X}.",
+)  # fmt: skip
+def not_finite(facts: Facts) -> Iterator[Finding]:
+    for prim in facts.placements.where(~facts.placements.finite):
+        yield Finding(prim, f"The transform of {prim.display} is not finite.", {"value": "transform"})
+    for column in facts.columns:
+        size = NUMBERS.get(column.attribute.type)
+        if size is None:
+            continue
+        numbers = [value for value in column.values if value is not None]
+        if math.isfinite(sum(numbers) if size == 1 else sum(map(sum, numbers))):
+            continue
+        minus, plus = _may_be_infinite(column.attribute)
+        for prim, value in column.authored():
+            for part in _parts(value):
+                if not (math.isfinite(part) or (minus and part == -math.inf) or (plus and part == math.inf)):
+                    what = "infinite" if math.isinf(part) else "not a number"
+                    yield Finding(prim, f"{column.name} of {prim.display} is {what}.", {"value": column.name})
+                    break
+
+
+@rule(
+    "AttributeTypeMismatch", "error", "error", "error",
+    meaning="An attribute holds a value of another type than its schema declares; it cannot be read.",
+    fix="Write {value} of {X} as {type}.",
+)  # fmt: skip
+def mistyped(facts: Facts) -> Iterator[Finding]:
+    for prim, property_name, attribute in facts.mistyped:
+        yield Finding(
+            prim, f"{property_name} of {prim.display} is not a {attribute.type}.",
+            {"value": property_name, "type": attribute.type},
+        )  # fmt: skip
+
+
+@rule(
+    "TokenUnknown", "warning", "warning", "warning",
+    meaning="A setting has a value that UsdPhysics does not know; simulators fall back to another.",
+    fix="Set {value} of {X} to one of {tokens}.",
+)  # fmt: skip
+def unknown_token(facts: Facts) -> Iterator[Finding]:
+    for column in facts.columns:
+        attribute = column.attribute
+        if not attribute.tokens:
+            continue
+        known = frozenset(attribute.tokens)
+        if facts.target == "physx" and attribute.field == "approximation":
+            known |= PHYSX_TOKENS
+        if set(column.values) <= known | {None}:
+            continue
+        for prim, value in column.authored():
+            if value not in known:
+                yield Finding(
+                    prim, f"{column.name} of {prim.display} is '{value}', which is not one of its choices.",
+                    {"value": column.name, "tokens": ", ".join(attribute.tokens)},
+                )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- units and gravity
+
+
+@rule(
+    "UnitsInvalid", "error", "error", "error",
+    meaning="metersPerUnit or kilogramsPerUnit of the file is not a positive number.",
+    fix="Set {value} to a positive number.",
+)  # fmt: skip
+def invalid_units(facts: Facts) -> Iterator[Finding]:
+    units = facts.model.units
+    for unit, value in (("metersPerUnit", units.meters_per_unit), ("kilogramsPerUnit", units.kilograms_per_unit)):
+        if not (math.isfinite(value) and value > 0):
+            yield Finding(None, f"{unit} is {value:g}, so that no value of the file has a meaning.", {"value": unit})
+
+
+@rule(
+    "GravityDirectionNotUnit", "info", "info", "info",
+    meaning="The direction of gravity is not a vector of length 1; some simulators scale gravity by its length.",
+    fix="Normalize the direction of gravity of {X}, and put the strength into the magnitude.",
+)  # fmt: skip
+def gravity_direction(facts: Facts) -> Iterator[Finding]:
+    for prim, scene in facts.all(schema.PhysicsScene):
+        if scene.gravity_direction and any(scene.gravity_direction):
+            length = math.hypot(*scene.gravity_direction)
+            if abs(length - 1) > 1e-3:
+                yield Finding(prim, f"The direction of gravity of {prim.display} has length {length:.4g}.")
+
+
+# --------------------------------------------------------------------------- materials
+
+
+@rule(
+    "MaterialInvalidValues", "error", "error", "error",
+    meaning="Friction, restitution or density of a material is negative.",
+    fix="Set the {value} of {X} to 0 or more.",
+)  # fmt: skip
+def negative_material(facts: Facts) -> Iterator[Finding]:
+    for prim, material in facts.all(schema.MaterialAPI):
+        for attribute, value in material.authored():
+            if value < 0:
+                label = attribute.label.lower()
+                message = f"The material {prim.display} has a negative {label} ({value:.6g})."
+                yield Finding(prim, message, {"value": label})
+
+
+@rule(
+    "RestitutionAboveOne", "warning", "warning", "warning",
+    meaning="A restitution above 1 adds energy at every bounce.",
+    fix="Set the restitution of {X} to 1 or less.",
+)  # fmt: skip
+def high_restitution(facts: Facts) -> Iterator[Finding]:
+    for prim, material in facts.all(schema.MaterialAPI):
+        if material.restitution is not None and material.restitution > 1:
+            yield Finding(prim, f"The material {prim.display} has a restitution of {material.restitution:.6g}.")
+
+
+@rule(
+    "FrictionOrder", "warning", "warning", "warning",
+    meaning="Dynamic friction is higher than static friction: sliding would hold better than resting.",
+    fix="Raise the static friction of {X} to its dynamic friction.",
+)  # fmt: skip
+def friction_order(facts: Facts) -> Iterator[Finding]:
+    for prim, material in facts.all(schema.MaterialAPI):
+        static, dynamic = material.static_friction or 0.0, material.dynamic_friction or 0.0
+        if dynamic > static:
+            yield Finding(
+                prim,
+                f"The material {prim.display} has more dynamic ({dynamic:.4g}) than static friction ({static:.4g}).",
+            )

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is in a model, as plain data and as a table for people. SI units; angles in degrees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from . import mass, schema
+from .model import PhysicsModel, Prim
+from .schema import Attribute, Schema
+
+Table = dict[str, Any]
+
+
+def summarise(model: PhysicsModel) -> Table:
+    """Units, and one row for each scene, body, collider, joint, group, material and articulation."""
+    units = model.units
+    colliders = model.colliders
+    owners = {path: model.body_of(path) for path in colliders}
+    counts: dict[str, int] = {}
+    for owner in owners.values():
+        if owner is not None:
+            counts[owner.path] = counts.get(owner.path, 0) + 1
+    return {
+        "units": {
+            "metersPerUnit": units.meters_per_unit,
+            "kilogramsPerUnit": units.kilograms_per_unit,
+            "upAxis": units.up_axis,
+        },
+        "scenes": [_row(prim, schema.PhysicsScene) for prim in model.scenes.values()],
+        "bodies": [_body(model, prim, counts.get(path, 0)) for path, prim in model.bodies.items()],
+        "colliders": [_collider(prim, owners[path]) for path, prim in colliders.items()],
+        "joints": [_joint(prim) for prim in model.joints.values()],
+        "groups": [_row(prim, schema.CollisionGroup) for prim in model.groups.values()],
+        "materials": [_row(prim, schema.MaterialAPI) for prim in model.materials.values()],
+        "articulations": [{"path": path} for path in model.articulations],
+    }
+
+
+def _row(prim: Prim, cls: type[Schema]) -> Table:
+    value = prim.get(cls)
+    return {"path": prim.path, **(_authored(value) if value is not None else {})}
+
+
+def _authored(value: Schema, instance: str = "") -> Table:
+    """Authored attributes by USD name without namespace, angles in degrees, infinities as text."""
+    drive_type = getattr(value, "type", None) if isinstance(value, schema.DriveAPI) else None
+    return {
+        attribute.usd.rsplit(":", 1)[-1]: _shown(attribute, content, instance, drive_type)
+        for attribute, content in value.authored()
+    }
+
+
+def _shown(attribute: Attribute, value: Any, instance: str, drive_type: str | None) -> Any:
+    angle = attribute.dimension_for(instance, drive_type).angle
+    factor = math.degrees(1.0) ** angle
+    if isinstance(value, bool | str):
+        return value
+    if isinstance(value, tuple):
+        return [_number(part, factor) if isinstance(part, float) else part for part in value]
+    return _number(value, factor)
+
+
+def _number(value: float, factor: float = 1.0) -> float | str:
+    return float(f"{value * factor:.7g}") if math.isfinite(value) else str(value)
+
+
+def _body(model: PhysicsModel, prim: Prim, colliders: int) -> Table:
+    body = prim.get(schema.RigidBodyAPI) or schema.RigidBodyAPI()
+    kind = "static" if not body.resolved("rigid_body_enabled") else "dynamic"
+    if kind == "dynamic" and body.resolved("kinematic_enabled"):
+        kind = "kinematic"
+    found = mass.mass_properties(model, prim.path)
+    return {
+        "path": prim.path,
+        "kind": kind,
+        "colliders": colliders,
+        "mass": _number(found.mass),
+        "massSource": found.mass_source.text,
+        "centerOfMass": [_number(part) for part in found.center_of_mass],
+        "diagonalInertia": [_number(part) for part in found.diagonal_inertia],
+        **_authored(body),
+    }
+
+
+def _collider(prim: Prim, owner: Prim | None) -> Table:
+    row: Table = {"path": prim.path, "shape": prim.type_name, "body": owner.path if owner else "(static)"}
+    for cls in (schema.Gprim, schema.MeshCollisionAPI, schema.CollisionAPI):
+        value = prim.get(cls)
+        if value is not None:
+            row.update(_authored(value))
+    if prim.materials:
+        row["materials"] = list(prim.materials)
+    return row
+
+
+def _joint(prim: Prim) -> Table:
+    joint = prim.get(schema.Joint)
+    row: Table = {"path": prim.path, "type": prim.type_name.removeprefix("Physics")}
+    if joint is not None:
+        row.update(_authored(joint))
+    for cls in (schema.LimitAPI, schema.DriveAPI):
+        for instance, value in prim.instances(cls):
+            row[f"{cls.__name__.removesuffix('API').lower()}:{instance}"] = _authored(value, instance)
+    return row
+
+
+def lines(table: Table) -> Iterator[str]:
+    """The table for people, one line a row."""
+    units = table["units"]
+    yield (
+        f"units: {units['metersPerUnit']:g} m, {units['kilogramsPerUnit']:g} kg, {units['upAxis']} up"
+        " (figures below: SI and degrees)"
+    )
+    for kind, rows in table.items():
+        if kind == "units" or not rows:
+            continue
+        yield f"{kind} ({len(rows)})"
+        for row in rows:
+            yield f"  {row['path']}  " + "  ".join(_cell(name, value) for name, value in row.items() if name != "path")
+
+
+def _cell(name: str, value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{name}({' '.join(_cell(key, item) for key, item in value.items())})"
+    if isinstance(value, list):
+        return f"{name}=" + ",".join(f"{item:g}" if isinstance(item, float) else str(item) for item in value)
+    if isinstance(value, float):
+        return f"{name}={value:g}"
+    return str(value) if name in ("kind", "shape", "type") else f"{name}={value}"

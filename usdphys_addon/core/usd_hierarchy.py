@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nested rigid bodies made flat, or given a reset transform stack, on a stage that is already written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import numpy as np
+from pxr import Gf, Sdf, Usd, UsdGeom
+
+from . import usd_write
+
+Hierarchy = Literal["nested", "flat", "reset"]
+
+
+def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> dict[str, str]:
+    """Bring bodies below other bodies into the wanted form; world poses, also animated ones, stay.
+
+    bodies: paths of all rigid bodies. Returns the new path of every body that moved. "flat" moves a nested body,
+    with what is below it, beside the outermost body above it; every relationship follows.
+    """
+    if hierarchy == "nested":
+        return {}
+    listed = set(bodies)
+    above = {path: [parent for parent in _parents(path) if parent in listed] for path in listed}
+    nested = {path: parents for path, parents in above.items() if parents}
+    if not nested:
+        return {}
+    poses = {path: _world_samples(stage.GetPrimAtPath(path)) for path in nested}
+    layer = stage.GetEditTarget().GetLayer()
+    if hierarchy == "reset":
+        for path, samples in poses.items():
+            _write_pose(layer.GetPrimAtPath(path), samples, reset=True)
+        return {}
+    moved: dict[str, str] = {}
+    # The deepest first: moving what is below a body leaves the body where it is.
+    for path in sorted(nested, key=lambda path: -path.count("/")):
+        parent = nested[path][-1].rsplit("/", 1)[0]
+        target = _free_path(layer, parent, path.rsplit("/", 1)[1])
+        samples = poses[path]
+        parent_prim = stage.GetPrimAtPath(parent) if parent else stage.GetPseudoRoot()
+        for time in samples:
+            inverse = UsdGeom.XformCache(time).GetLocalToWorldTransform(parent_prim).GetInverse()
+            samples[time] = samples[time] * inverse
+        edit = Sdf.BatchNamespaceEdit()
+        edit.Add(path, target)
+        if not layer.Apply(edit):
+            raise RuntimeError(f"'{path}' cannot be moved to '{target}'")
+        moved[path] = target
+        _write_pose(layer.GetPrimAtPath(target), samples, reset=False)
+    _retarget(layer, moved)
+    return moved
+
+
+def _parents(path: str) -> list[str]:
+    """Paths above a path, nearest first."""
+    found = []
+    while path.count("/") > 1:
+        path = path.rsplit("/", 1)[0]
+        found.append(path)
+    return found
+
+
+def _free_path(layer: Sdf.Layer, parent: str, name: str) -> str:
+    number, path = 0, f"{parent}/{name}"
+    while layer.GetPrimAtPath(path):
+        number += 1
+        path = f"{parent}/{name}_{number}"
+    return path
+
+
+def _world_samples(prim: Usd.Prim) -> dict[Usd.TimeCode, Gf.Matrix4d]:
+    """World matrix at the default time, and at every time at which the prim or anything above it is animated."""
+    times: set[float] = set()
+    current = prim
+    while current and not current.IsPseudoRoot():
+        xformable = UsdGeom.Xformable(current)
+        if xformable:
+            times.update(xformable.GetTimeSamples())
+            if xformable.GetResetXformStack():
+                break
+        current = current.GetParent()
+    codes = [Usd.TimeCode.Default(), *(Usd.TimeCode(time) for time in sorted(times))]
+    return {code: UsdGeom.XformCache(code).GetLocalToWorldTransform(prim) for code in codes}
+
+
+def _write_pose(spec: Sdf.PrimSpec, samples: dict[Usd.TimeCode, Gf.Matrix4d], *, reset: bool) -> None:
+    default = samples[Usd.TimeCode.Default()]
+    if len(samples) == 1:
+        usd_write.write_local(spec, np.array(default).T, 1.0, reset=reset)
+        return
+    usd_write.write_matrix(spec, default, reset=reset)
+    path = spec.path.AppendProperty("xformOp:transform")
+    for code, matrix in samples.items():
+        if not code.IsDefault():
+            spec.layer.SetTimeSample(path, code.GetValue(), matrix)
+
+
+def _retarget(layer: Sdf.Layer, moved: dict[str, str]) -> None:
+    """Point every relationship and connection of a layer at the new paths."""
+    prefixes = [(Sdf.Path(old), Sdf.Path(new)) for old, new in moved.items()]
+    prefixes.sort(key=lambda pair: -pair[0].pathElementCount)
+
+    def follow(path: Sdf.Path) -> Sdf.Path:
+        for old, new in prefixes:
+            if path.HasPrefix(old):
+                return path.ReplacePrefix(old, new)
+        return path
+
+    def visit(path: Sdf.Path) -> None:
+        spec = layer.GetObjectAtPath(path)
+        if isinstance(spec, Sdf.RelationshipSpec):
+            paths = spec.targetPathList
+        elif isinstance(spec, Sdf.AttributeSpec):
+            paths = spec.connectionPathList
+        else:
+            return
+        for name in ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems"):
+            items = list(getattr(paths, name))
+            followed = [follow(item) for item in items]
+            if followed != items:
+                setattr(paths, name, followed)
+
+    with Sdf.ChangeBlock():
+        found: list[Sdf.Path] = []
+        layer.Traverse(Sdf.Path.absoluteRootPath, found.append)
+        for path in found:
+            if path.IsPropertyPath():
+                visit(path)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PhysicsModel -> [Issue]: what is wrong with the physics, for a USD file or for one simulator.
+
+The rules are in `rules`; they find all that the physics validators of OpenUSD 26.11 find, under the same names, and
+more. `python -m usdphys_addon.core.validate` prints the table of codes (docs/issue_codes.md).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from .model import PhysicsModel
+from .rules import bodies, colliders, groups, joint_frames, joints, values
+from .rules.base import RULES, Facts, Finding, Hierarchy, Issue, Rule, Severity, Target, name
+
+__all__ = ["TARGETS", "Hierarchy", "Issue", "Severity", "Target", "issue_table", "issue_table_text", "validate"]
+
+TARGETS: tuple[Target, ...] = ("usd", "physx", "newton")
+_ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
+# Importing a module registers its rules.
+_MODULES = (bodies, colliders, joints, joint_frames, groups, values)
+
+
+def validate(
+    model: PhysicsModel,
+    target: Target = "usd",
+    *,
+    hierarchy: Hierarchy = "nested",
+    check_geometry: bool = True,
+) -> list[Issue]:
+    """All issues of a model, errors first.
+
+    target: who will read the physics; "usd" is what OpenUSD's own validators ask. hierarchy: how the export will
+    arrange bodies below bodies. check_geometry: False leaves out what needs the meshes of colliders to be loaded.
+    """
+    facts = Facts(model, target, hierarchy, check_geometry)
+    # What overflows or is not a number is an issue, not a warning on the console.
+    with np.errstate(all="ignore"):
+        issues = [
+            _issue(rule, severity, finding)
+            for rule in RULES
+            if (severity := rule.severities.get(target)) is not None
+            for finding in rule.check(facts)
+        ]
+    issues.sort(key=lambda issue: _ORDER[issue.severity])
+    return issues
+
+
+def _issue(rule: Rule, severity: Severity, finding: Finding) -> Issue:
+    prim, message, words = finding
+    if prim is None:
+        return Issue(rule.code, severity, "/", "", message, rule.fix.format(**words))
+    return Issue(rule.code, severity, prim.path, prim.label, message, rule.fix.format(X=name(prim), **words))
+
+
+class Row(NamedTuple):
+    """One line of the table of codes; severities in the order of TARGETS, "" for none."""
+
+    code: str
+    severities: tuple[str, ...]
+    meaning: str
+    fix: str
+
+
+def _shown(place: re.Match[str]) -> str:
+    word = place[1]
+    return {"X": "X", "instead": ""}.get(word, f"*{word}*")
+
+
+def issue_table() -> list[Row]:
+    """Every code, by name."""
+    rows = [
+        Row(
+            rule.code, tuple(rule.severities.get(target, "") for target in TARGETS), rule.meaning,
+            re.sub(r"\{(\w+)\}", _shown, rule.fix),
+        )
+        for rule in RULES
+    ]  # fmt: skip
+    return sorted(rows)
+
+
+def issue_table_text() -> str:
+    """The table of codes as Markdown."""
+    lines = [
+        "# Issue codes",
+        "",
+        "Generated; do not edit. After a change of the rules run, in the root of the repository:",
+        "`python -m usdphys_addon.core.validate > docs/issue_codes.md`",
+        "",
+        "Codes that OpenUSD's own validators know keep their names. X is the prim or object that has the issue.",
+        "",
+        f"| code | {' | '.join(TARGETS)} | what it means | what to do |",
+        "|---|" + "---|" * (len(TARGETS) + 2),
+    ]
+    lines += [f"| {row.code} | {' | '.join(row.severities)} | {row.meaning} | {row.fix} |" for row in issue_table()]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(issue_table_text(), end="")
