@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from .usdphys_addon.bridge import environment
+
 
 def _switch_hook(preferences: Any, _context: Any) -> None:
     from .usdphys_addon.bridge import usd_io
@@ -17,7 +19,9 @@ def _switch_hook(preferences: Any, _context: Any) -> None:
         usd_io.unregister_hook()
 
 
-class USDPHYS_Preferences(bpy.types.AddonPreferences):
+class USDPHYS_Preferences(  # noqa: N801
+    bpy.types.AddonPreferences
+):
     bl_idname = __package__ or "usdphys_addon"
 
     if TYPE_CHECKING:
@@ -25,15 +29,15 @@ class USDPHYS_Preferences(bpy.types.AddonPreferences):
     else:
         add_to_usd_export: bpy.props.BoolProperty(
             name="Add Physics to Every USD Export",
-            description="Blender's own File > Export > Universal Scene Description writes the physics of the scene, too",
+            description="File > Export > Universal Scene Description writes the physics of the scene, too",
             default=True,
             update=_switch_hook,
         )
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
+        layout: Any = self.layout
         layout.use_property_split = True
-        if not bpy.app.usd.supported:
+        if not environment.usd_is_supported():
             layout.label(text="This Blender was built without USD: no export is possible.", icon="ERROR")
             return
         layout.prop(self, "add_to_usd_export")

@@ -13,10 +13,10 @@ CLASSES = (*export_usd.CLASSES, *from_rigid_bodies.CLASSES, *edit_lists.CLASSES)
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)
+    bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
-    bpy.types.TOPBAR_MT_file_export.remove(export_usd.draw_menu)
+    bpy.types.TOPBAR_MT_file_export.remove(export_usd.draw_menu)  # type: ignore[arg-type]
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

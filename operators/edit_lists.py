@@ -18,7 +18,7 @@ LISTS = {
 }
 
 
-def _resolve(context: bpy.types.Context, which: str) -> tuple[Any, Any, str, str]:
+def _resolve(context: Any, which: str) -> tuple[Any, Any, str, str]:
     """(list, owner of its index, name of the index, name of a new item)."""
     owner_name, path, new_name, index_path = LISTS[which]
     owner = (context.object if owner_name == "object" else context.scene).usdphys
@@ -29,7 +29,8 @@ def _resolve(context: bpy.types.Context, which: str) -> tuple[Any, Any, str, str
 
 
 class _ListOperator:
-    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+    poll_message_set: Any
+    bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
 
     if TYPE_CHECKING:
         which: str
@@ -37,7 +38,7 @@ class _ListOperator:
         which: bpy.props.EnumProperty(name="List", items=[(name, name, "") for name in LISTS])
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Any) -> bool:
         if context.scene is None:
             cls.poll_message_set("There is no scene")
             return False
@@ -50,7 +51,7 @@ class USDPHYS_OT_list_add(_ListOperator, bpy.types.Operator):
     bl_idname = "usdphys.list_add"
     bl_label = "Add"
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: Any) -> set[Any]:
         items, owner, index, name = _resolve(context, self.which)
         item = items.add()
         if name:
@@ -70,7 +71,7 @@ class USDPHYS_OT_list_remove(_ListOperator, bpy.types.Operator):
     bl_idname = "usdphys.list_remove"
     bl_label = "Remove"
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: Any) -> set[Any]:
         items, owner, index, _ = _resolve(context, self.which)
         active = getattr(owner, index)
         if not 0 <= active < len(items):
@@ -92,7 +93,7 @@ class USDPHYS_OT_unset(bpy.types.Operator):
     else:
         data_path: bpy.props.StringProperty(name="Data Path")
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: Any) -> set[Any]:
         owner_path, _, name = self.data_path.rpartition(".")
         owners = {"object": context.object, "scene": context.scene, "material": getattr(context, "material", None)}
         head, _, rest = owner_path.partition(".")

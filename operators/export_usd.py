@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
+from ..usdphys_addon.bridge import environment
+
 HIERARCHIES = (
     ("NESTED", "Nested", "Bodies stay below the bodies they are parented to"),
     ("FLAT", "Flat", "Nested bodies move beside the outermost body above them"),
@@ -25,14 +27,16 @@ class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
     filename_ext = ".usda"
     check_extension = None
 
+    layout: Any
     if TYPE_CHECKING:
+        filepath: str
         filter_glob: str
         selected_only: bool
         animation: bool
-        hierarchy: str
+        hierarchy: Any
         meters_per_unit: float
         kilograms_per_unit: float
-        up_axis: str
+        up_axis: Any
         force: bool
     else:
         filter_glob: bpy.props.StringProperty(default="*.usd;*.usda;*.usdc;*.usdz", options={"HIDDEN"})
@@ -58,21 +62,21 @@ class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
         )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not bpy.app.usd.supported:
-            cls.poll_message_set("This Blender was built without USD, so nothing can be exported")
+    def poll(cls, context: Any) -> bool:
+        if not environment.usd_is_supported():
+            cls.poll_message_set(environment.NO_USD)
             return False
         return True
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
         stage = context.scene.usdphys.stage
         for name in ("meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(stage, name))
-        result: set[str] = super().invoke(context, event)
+        result: set[Any] = super().invoke(context, event)
         return result
 
-    def check(self, _context: bpy.types.Context) -> bool:
+    def check(self, _context: Any) -> bool:
         from ..usdphys_addon.bridge.usd_io import SUFFIXES
 
         if self.filepath and not self.filepath.lower().endswith(SUFFIXES):
@@ -80,7 +84,7 @@ class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
             return True
         return False
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Any) -> None:
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
@@ -90,12 +94,12 @@ class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
             for name in names:
                 column.prop(self, name)
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.bridge import usd_io
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
-            result = usd_io.export_usd(context, self.filepath, self.options())
+            result = usd_io.export_usd(context, self.filepath, self.export_options())
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -110,7 +114,7 @@ class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
         )
         return {"FINISHED"}
 
-    def options(self) -> Any:
+    def export_options(self) -> Any:
         from ..usdphys_addon.bridge import usd_io
         from ..usdphys_addon.core.units import StageUnits
 

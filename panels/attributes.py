@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import bpy
-
 from ..usdphys_addon.core.schema import Schema
 
 
@@ -20,13 +18,13 @@ def fields_of(cls: type[Schema]) -> list[str]:
     ]
 
 
-def draw(layout: bpy.types.UILayout, group: Any, names: Iterable[str], data_path: str) -> None:
+def draw(layout: Any, group: Any, names: Iterable[str], data_path: str) -> None:
     """One row per property; data_path: from "object", "scene" or "material" to the group."""
     for name in names:
         draw_one(layout, group, name, data_path)
 
 
-def draw_one(layout: bpy.types.UILayout, group: Any, name: str, data_path: str) -> None:
+def draw_one(layout: Any, group: Any, name: str, data_path: str) -> None:
     is_set = group.is_property_set(name)
     row = layout.row(align=True)
     value = row.column()
@@ -41,7 +39,7 @@ def draw_one(layout: bpy.types.UILayout, group: Any, name: str, data_path: str) 
 
 
 def draw_list(
-    layout: bpy.types.UILayout, owner: Any, items: str, index: str, which: str, list_type: str = "UI_UL_list"
+    layout: Any, owner: Any, items: str, index: str, which: str, list_type: str = "UI_UL_list"
 ) -> None:
     """A list with its add and remove buttons."""
     row = layout.row()

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ..usdphys_addon.core import schema
@@ -10,6 +12,7 @@ from . import attributes
 
 
 class USDPHYS_PT_material(bpy.types.Panel):
+    layout: Any
     bl_label = "USD Physics"
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
@@ -17,13 +20,13 @@ class USDPHYS_PT_material(bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Any) -> bool:
         return context.material is not None
 
-    def draw_header(self, context: bpy.types.Context) -> None:
+    def draw_header(self, context: Any) -> None:
         self.layout.prop(context.material.usdphys.physics_material, "is_applied", text="")
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout, material = self.layout, context.material.usdphys.physics_material
         layout.use_property_split = True
         layout.use_property_decorate = False

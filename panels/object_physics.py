@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES, JOINT_TYPES
 from ..usdphys_addon.core import schema
 from . import attributes
@@ -19,27 +20,28 @@ _GPRIM_FIELDS = {
 
 
 class _ObjectPanel:
-    bl_space_type = "PROPERTIES"
-    bl_region_type = "WINDOW"
+    layout: Any
+    bl_space_type: Any = "PROPERTIES"
+    bl_region_type: Any = "WINDOW"
     bl_context = "physics"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Any) -> bool:
         return context.object is not None
 
 
 class _SubPanel(_ObjectPanel):
     bl_parent_id = "USDPHYS_PT_object"
-    bl_options = {"DEFAULT_CLOSED"}
+    bl_options: Any = {"DEFAULT_CLOSED"}
     #: Property group whose is_applied the header switches.
     applied = ""
 
-    def draw_header(self, context: bpy.types.Context) -> None:
+    def draw_header(self, context: Any) -> None:
         if self.applied:
             self.layout.prop(getattr(context.object.usdphys, self.applied), "is_applied", text="")
 
-    def split_layout(self, context: bpy.types.Context) -> bpy.types.UILayout:
-        layout: bpy.types.UILayout = self.layout
+    def split_layout(self, context: Any) -> Any:
+        layout: Any = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
         if self.applied:
@@ -50,8 +52,8 @@ class _SubPanel(_ObjectPanel):
 class USDPHYS_PT_object(_ObjectPanel, bpy.types.Panel):
     bl_label = "USD Physics"
 
-    def draw(self, context: bpy.types.Context) -> None:
-        if not bpy.app.usd.supported:
+    def draw(self, context: Any) -> None:
+        if not usd_is_supported():
             self.layout.label(text="This Blender was built without USD: no export", icon="ERROR")
 
 
@@ -59,7 +61,7 @@ class USDPHYS_PT_rigid_body(_SubPanel, bpy.types.Panel):
     bl_label = "Rigid Body"
     applied = "rigid_body"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout, body = self.split_layout(context), context.object.usdphys.rigid_body
         attributes.draw(layout, body, attributes.fields_of(schema.RigidBodyAPI), "object.usdphys.rigid_body")
         _draw_owner(layout, context, body)
@@ -69,14 +71,14 @@ class USDPHYS_PT_mass(_SubPanel, bpy.types.Panel):
     bl_label = "Mass"
     applied = "mass"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout = self.split_layout(context)
         _draw_mass(layout, context.object.usdphys.mass, "object.usdphys.mass")
 
 
 class USDPHYS_UL_colliders(bpy.types.UIList):
-    def draw_item(
-        self, context: bpy.types.Context, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
+    def draw_item(  # type: ignore[override]
+        self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
     ) -> None:
         row = layout.row(align=True)
         row.prop(item, "shape", text="", emboss=False)
@@ -86,7 +88,7 @@ class USDPHYS_UL_colliders(bpy.types.UIList):
 class USDPHYS_PT_colliders(_SubPanel, bpy.types.Panel):
     bl_label = "Colliders"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout, physics = self.split_layout(context), context.object.usdphys
         attributes.draw_list(
             layout, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders"
@@ -116,7 +118,7 @@ class USDPHYS_PT_joint(_SubPanel, bpy.types.Panel):
     bl_label = "Joint"
     applied = "joint"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout, joint = self.split_layout(context), context.object.usdphys.joint
         path = "object.usdphys.joint"
         layout.prop(joint, "type")
@@ -137,7 +139,8 @@ class USDPHYS_PT_joint(_SubPanel, bpy.types.Panel):
         header.label(text="Frames (from the object's place until set)")
         if body is not None:
             attributes.draw(body, joint, [name for name in shared if name in frame], path)
-        for label, groups, kind in (("Limits", joint.limits, schema.LimitAPI), ("Drives", joint.drives, schema.DriveAPI)):
+        per_dof = (("Limits", joint.limits, schema.LimitAPI), ("Drives", joint.drives, schema.DriveAPI))
+        for label, groups, kind in per_dof:
             header, body = layout.panel(f"usdphys_joint_{label.lower()}", default_closed=True)
             header.label(text=label)
             if body is not None:
@@ -148,7 +151,7 @@ class USDPHYS_PT_articulation_root(_SubPanel, bpy.types.Panel):
     bl_label = "Articulation Root"
     applied = "articulation_root"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout = self.split_layout(context)
         layout.label(text="Joints below prefer reduced coordinates")
 
@@ -157,21 +160,21 @@ class USDPHYS_PT_filtered_pairs(_SubPanel, bpy.types.Panel):
     bl_label = "Filtered Pairs"
     applied = "filtered_pairs"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout, pairs = self.split_layout(context), context.object.usdphys.filtered_pairs
         attributes.draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")
 
 
 class USDPHYS_UL_objects(bpy.types.UIList):
-    def draw_item(
-        self, context: bpy.types.Context, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
+    def draw_item(  # type: ignore[override]
+        self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
     ) -> None:
         layout.prop(item, "object", text="")
 
 
 class USDPHYS_UL_memberships(bpy.types.UIList):
-    def draw_item(
-        self, context: bpy.types.Context, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
+    def draw_item(  # type: ignore[override]
+        self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
     ) -> None:
         row = layout.row(align=True)
         row.prop_search(item, "name", context.scene.usdphys, "collision_groups", text="", icon="GROUP")
@@ -181,14 +184,14 @@ class USDPHYS_UL_memberships(bpy.types.UIList):
 class USDPHYS_PT_collision_groups(_SubPanel, bpy.types.Panel):
     bl_label = "Collision Groups"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout, physics = self.split_layout(context), context.object.usdphys
         attributes.draw_list(
             layout, physics, "collision_groups", "active_group_index", "collision_groups", "USDPHYS_UL_memberships"
         )
 
 
-def _draw_owner(layout: Any, context: bpy.types.Context, group: Any) -> None:
+def _draw_owner(layout: Any, context: Any, group: Any) -> None:
     layout.prop_search(group, "simulation_owner", context.scene.usdphys, "physics_scenes", icon="SCENE_DATA")
 
 

@@ -12,13 +12,14 @@ from . import attributes
 
 
 class _ScenePanel:
-    bl_space_type = "PROPERTIES"
-    bl_region_type = "WINDOW"
+    layout: Any
+    bl_space_type: Any = "PROPERTIES"
+    bl_region_type: Any = "WINDOW"
     bl_context = "scene"
-    bl_options = {"DEFAULT_CLOSED"}
+    bl_options: Any = {"DEFAULT_CLOSED"}
 
-    def split_layout(self) -> bpy.types.UILayout:
-        layout: bpy.types.UILayout = self.layout
+    def split_layout(self) -> Any:
+        layout: Any = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
         return layout
@@ -27,7 +28,7 @@ class _ScenePanel:
 class USDPHYS_PT_scene(_ScenePanel, bpy.types.Panel):
     bl_label = "USD Physics"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout, stage = self.split_layout(), context.scene.usdphys.stage
         for name in ("meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy"):
             layout.prop(stage, name)
@@ -37,7 +38,7 @@ class USDPHYS_PT_physics_scenes(_ScenePanel, bpy.types.Panel):
     bl_label = "Physics Scenes"
     bl_parent_id = "USDPHYS_PT_scene"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout, physics = self.split_layout(), context.scene.usdphys
         attributes.draw_list(layout, physics, "physics_scenes", "active_scene_index", "physics_scenes")
         index = physics.active_scene_index
@@ -49,8 +50,8 @@ class USDPHYS_PT_physics_scenes(_ScenePanel, bpy.types.Panel):
 
 
 class USDPHYS_UL_group_references(bpy.types.UIList):
-    def draw_item(
-        self, context: bpy.types.Context, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
+    def draw_item(  # type: ignore[override]
+        self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
     ) -> None:
         layout.prop_search(item, "name", context.scene.usdphys, "collision_groups", text="", icon="GROUP")
 
@@ -59,7 +60,7 @@ class USDPHYS_PT_scene_collision_groups(_ScenePanel, bpy.types.Panel):
     bl_label = "Collision Groups"
     bl_parent_id = "USDPHYS_PT_scene"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout, physics = self.split_layout(), context.scene.usdphys
         attributes.draw_list(layout, physics, "collision_groups", "active_group_index", "scene_collision_groups")
         index = physics.active_group_index

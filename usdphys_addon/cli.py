@@ -58,10 +58,10 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     convert.add_argument(
         "--hierarchy", choices=("nested", "flat", "reset"),
-        help="bodies below bodies: as they are parented, moved beside, or with !resetXformStack! (default: as the scene says)",
+        help="bodies below bodies: as parented, moved beside, or with !resetXformStack! (default: as the scene says)",
     )
-    convert.add_argument("--meters-per-unit", type=_positive, metavar="X", help="length of a unit of OUT (default: scene)")
-    convert.add_argument("--kilograms-per-unit", type=_positive, metavar="X", help="mass of a unit of OUT (default: scene)")
+    for option, what in (("--meters-per-unit", "length"), ("--kilograms-per-unit", "mass")):
+        convert.add_argument(option, type=_positive, metavar="X", help=f"{what} of a unit of OUT (default: scene)")
     convert.add_argument("--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: scene)")
     convert.add_argument("--animation", action="store_true", help="write the frame range as time samples")
     convert.add_argument("--force", action="store_true", help="write OUT although the checks find errors")
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(run=_validate)
     look = commands.add_parser(
         "inspect", help="print what is in a file",
-        description="Print the physics of a .blend or USD file: units, and every scene, body, collider, joint and group.",
+        description="Print the physics of a .blend or USD file: its units, every body, collider, joint and so on.",
     )  # fmt: skip
     look.add_argument("file", metavar="FILE", help="a .blend or USD file")
     look.add_argument("--json", action="store_true", help="print it as JSON")
@@ -108,7 +108,7 @@ def _convert(options: argparse.Namespace) -> int:
         raise InputError(f"'{options.output}' is no USD file name; end it with one of {', '.join(USD_SUFFIXES)}.")
     with _properties(), _output_to_stderr():
         _open_blend(options.input)
-        scene = bpy.context.scene
+        scene: Any = bpy.context.scene
         if options.from_rigid_bodies:
             from .bridge import rigid_body_world
 
@@ -196,9 +196,9 @@ def _expose_pxr() -> None:
         import bpy  # noqa: F401
     except ImportError:
         return
-    from .bridge import usd_io
+    from .bridge.environment import require_usd
 
-    usd_io.require_usd()
+    require_usd()
 
 
 def _open_blend(file: str) -> None:
@@ -214,8 +214,8 @@ def _open_blend(file: str) -> None:
     except RuntimeError as error:
         raise InputError(f"'{file}' cannot be opened by this Blender ({str(error).strip()}).") from error
     for library in bpy.data.libraries:
-        if library.is_missing if hasattr(library, "is_missing") else not Path(bpy.path.abspath(library.filepath)).is_file():
-            raise InputError(f"'{file}' links to the library '{library.filepath}', which is missing; restore it or relocate it.")
+        if not Path(bpy.path.abspath(library.filepath)).is_file():
+            raise InputError(f"'{file}' links to the library '{library.filepath}', which is missing; restore it.")
 
 
 @contextmanager

@@ -255,3 +255,10 @@ def test_nothing_authored_is_nothing_written() -> None:
     read = usd_read.read_stage(stage).prims["/Body"]
     assert all(not list(value.authored()) for value in read.schemas.values())
     assert UsdGeom.GetStageMetersPerUnit(stage) == 0.01
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTERED if name.endswith("Joint")])
+def test_joint_frames_know_their_body(name: str) -> None:
+    sides = {attribute.usd: attribute.body for attribute in schema.SCHEMAS[name].attributes}
+    wanted = {usd: int(usd[-1]) if usd.startswith("physics:local") else None for usd in sides}
+    assert sides == wanted

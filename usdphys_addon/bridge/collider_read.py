@@ -43,7 +43,7 @@ class ColliderReader:
         for item in physics.colliders:
             shape = self.shape(item, placement)
             if shape is not None:
-                prim = self.primitive_prim(item, shape, placement, world)
+                prim: Prim | None = self.primitive_prim(item, shape, placement, world)
             elif own_mesh_used:
                 self.scene.issue(
                     "MeshColliderTwice", "error", placement.path, placement.obj.name,
@@ -152,10 +152,11 @@ class ColliderReader:
             return
         slots = [slot.material for slot in obj.material_slots if slot.material is not None]
         physical = [slot for slot in slots if slot.usdphys.physics_material.is_applied]  # type: ignore[attr-defined]
-        prim.materials = tuple(dict.fromkeys(scene.material_path(slot) for slot in physical))
+        # Blender binds the whole mesh to the first slot, which comes last in the model.
+        prim.materials = tuple(dict.fromkeys(scene.material_path(slot) for slot in reversed(physical)))
         if prim.materials and prim.local is not None:
             # Blender binds the object's mesh; a primitive beside it has to be bound here.
-            prim.physics_binding = prim.materials[0]
+            prim.physics_binding = prim.materials[-1]
 
 
 _PARAMETERS: dict[type[schema.Gprim], tuple[str, ...]] = {
@@ -175,7 +176,7 @@ def _gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frame
     parameters carry it: round things cannot be scaled unevenly, nor can anything be sheared.
     """
     pose = frames.transform(shape.center * meters, shape.rotation)
-    scale = np.ones(3)
+    scale: Any = np.ones(3)
     aligned_box = shape.kind is schema.Cube and np.allclose(shape.rotation, np.eye(3))
     lengths = np.linalg.norm(world[:3, :3] @ shape.rotation, axis=0)
     if not aligned_box and (not frames.is_uniform(lengths, 1e-4) or frames.is_sheared(world)):
@@ -193,8 +194,8 @@ def _gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frame
         return pose, schema.Sphere(float(shape.radius * scale.max() * meters))
     if shape.kind is schema.Plane:
         across, along = ((2, 1), (0, 2), (0, 1))[shape.axis]
-        size = shape.size * scale * meters
-        return pose, schema.Plane(float(size[across]), float(size[along]), axis)
+        width, length = shape.size[across] * scale[across], shape.size[along] * scale[along]
+        return pose, schema.Plane(float(width * meters), float(length * meters), axis)
     height, radius = float(shape.height * scale[shape.axis] * meters), float(shape.radius * around * meters)
     if shape.kind is schema.Capsule:
         return pose, schema.Capsule(height, radius, axis)

@@ -11,7 +11,7 @@ def prim_name(name: str) -> str:
     if not name:
         return "_"
     made = "".join(letter if letter == "_" or letter.isalnum() else "_" for letter in name)
-    made = "".join(letter if letter.isidentifier() or (letter.isdigit() and letter.isascii()) else "_" for letter in made)
+    made = "".join(letter if letter.isidentifier() or letter in "0123456789" else "_" for letter in made)
     return f"_{made}" if made[0].isdigit() else made
 
 

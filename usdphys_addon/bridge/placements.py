@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import mathutils
@@ -65,7 +66,7 @@ class Placements:
             self._locate(placement)
 
     def _add(
-        self, instance: bpy.types.DepsgraphObjectInstance, keep: Callable[[bpy.types.Object], bool] | None
+        self, instance: Any, keep: Callable[[bpy.types.Object], bool] | None
     ) -> None:
         if instance.is_instance:
             evaluated = instance.instance_object
@@ -122,6 +123,6 @@ class Placements:
         """Where an object is, seen from within an instance: its copy there, else the plain object."""
         if obj is None:
             return None
-        name = obj.original.name_full
+        name = str(getattr(obj.original, "name_full", obj.name_full))
         found = self._by_key.get((instance, name)) if instance is not None else None
         return found if found is not None else self._by_key.get((None, name))

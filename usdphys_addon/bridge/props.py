@@ -16,8 +16,8 @@ import bpy
 from ..core import schema, units
 from ..core.schema import Attribute, Schema
 
-OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
-OVERRIDABLE_LIST = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
+OVERRIDABLE_LIST: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 
 #: Joint types by the identifier of the enum.
 JOINT_TYPES: dict[str, type[schema.Joint]] = {
@@ -38,7 +38,7 @@ GPRIM_SHAPES: dict[str, type[schema.Gprim]] = {
     "PLANE": schema.Plane,
 }
 _SHAPE_LABELS = (
-    ("AUTO", "Automatic", "A primitive where the mesh is one; else its hull for a moving body, its triangles for a static one"),
+    ("AUTO", "Automatic", "A primitive where the mesh is one; else its hull if it moves, its triangles if it is static"),
     ("MESH", "Mesh", "The object's own mesh, with an approximation"),
     ("CUBE", "Box", "A box of its own size and place"),
     ("SPHERE", "Sphere", "A sphere of its own size and place"),
@@ -73,7 +73,8 @@ def unit_label(attribute: Attribute, angular: bool = False, acceleration: bool =
     """Unit of a property as text, empty where it is a plain number or where Blender shows it itself."""
     dimension = attribute.dimension_for("rotX" if angular else "transX", "acceleration" if acceleration else None)
     per_second = {
-        "velocity": "/s", "angular_velocity": "/s", "target_velocity": "/s", "damping": "·s", "gravity_magnitude": "/s²",
+        "velocity": "/s", "angular_velocity": "/s", "target_velocity": "/s", "damping": "·s",
+        "gravity_magnitude": "/s²",
     }.get(attribute.field, "")  # fmt: skip
     names = {
         units.NONE: "", units.LENGTH: "m", units.ANGLE: "°", units.MASS: "kg", units.DENSITY: "kg/m³",
@@ -107,7 +108,7 @@ def _property(attribute: Attribute, angular: bool = False) -> Any:
         return bpy.props.FloatVectorProperty(size=4, subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), **common)
     if attribute.type in ("float3", "point3f", "vector3f"):
         if dimension == units.LENGTH:
-            subtype = "VELOCITY" if velocity else "TRANSLATION"
+            subtype: Any = "VELOCITY" if velocity else "TRANSLATION"
         else:
             subtype = "EULER" if dimension == units.ANGLE else "XYZ"
         zero = (0.0, 0.0, 0.0)
@@ -154,7 +155,7 @@ def _index() -> Any:
 def _owner() -> Any:
     return bpy.props.StringProperty(
         name="Simulation Owner",
-        description="Name of the physics scene that simulates this; empty is the only one. USD: physics:simulationOwner",
+        description="Name of the physics scene that simulates this; empty: the only one. USD: physics:simulationOwner",
         override=OVERRIDABLE,
     )
 
@@ -251,7 +252,7 @@ ColliderProperties = _group(
             description="Edge lengths of a box, drawn size of a plane; fitted to the mesh until it is set",
         ),
         "radius": _length("Radius", "Radius; fitted to the mesh until it is set", 0.5),
-        "height": _length("Height", "Length along the axis, without the caps of a capsule; fitted until it is set", 1.0),
+        "height": _length("Height", "Length along the axis without the caps of a capsule; fitted until set", 1.0),
         "axis": bpy.props.EnumProperty(
             name="Axis", items=AXES, default="Z", description="Axis of the primitive", override=OVERRIDABLE
         ),
@@ -418,7 +419,7 @@ CLASSES: tuple[type[bpy.types.PropertyGroup], ...] = (
     PhysicsSceneProperties, CollisionGroupProperties, StageProperties, ScenePhysicsProperties,
     MaterialPhysicsProperties,
 )  # fmt: skip
-_OWNERS = (
+_OWNERS: tuple[tuple[Any, Any], ...] = (
     (bpy.types.Object, ObjectPhysicsProperties),
     (bpy.types.Scene, ScenePhysicsProperties),
     (bpy.types.Material, MaterialPhysicsProperties),
@@ -435,13 +436,13 @@ def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     for owner, group in _OWNERS:
-        owner.usdphys = bpy.props.PointerProperty(type=group, name="USD Physics", override=OVERRIDABLE)  # type: ignore[attr-defined]
+        owner.usdphys = bpy.props.PointerProperty(type=group, name="USD Physics", override=OVERRIDABLE)
 
 
 def unregister() -> None:
     atexit.unregister(unregister)
     for owner, _ in reversed(_OWNERS):
-        del owner.usdphys  # type: ignore[attr-defined]
+        del owner.usdphys
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
 

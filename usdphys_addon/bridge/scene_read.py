@@ -142,7 +142,8 @@ class _SceneReader:
     def __init__(
         self, depsgraph: bpy.types.Depsgraph, root: str, keep: Callable[[bpy.types.Object], bool] | None
     ) -> None:
-        self.scene = depsgraph.scene.original
+        scene: Any = depsgraph.scene
+        self.scene: Any = scene.original
         self.root = root.rstrip("/")
         self.units = scene_units(self.scene)
         self.meters = self.units.meters_per_unit
@@ -380,7 +381,7 @@ class _SceneReader:
         except np.linalg.LinAlgError:
             self.issue(
                 "ZeroScale", "error", prim.path, label,
-                f"Body {side} of the joint '{label}', '{body.name}', is scaled to nothing, so the joint has no place in it.",
+                f"Body {side} of the joint '{label}', '{body.name}', is scaled to nothing: the joint has no place in it.",
                 f"Give '{body.name}' and its parents a scale that is not zero.",
             )  # fmt: skip
             return

@@ -185,7 +185,7 @@ class StageMatcher:
                     model.prims.pop(path, None)
                     issues.append(Issue(
                         "JointBodyMissing", "error", path, prim.label,
-                        f"The joint '{prim.label}' was left out, because one of its bodies is not in the exported file.",
+                        f"The joint '{prim.label}' was left out, because a body of it is not in the exported file.",
                         "Export both bodies of the joint.",
                     ))  # fmt: skip
                     break

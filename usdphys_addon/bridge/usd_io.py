@@ -21,6 +21,7 @@ from ..core.errors import MissingDependencyError, OutputError, UsdPhysError, Val
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from . import scene_read
+from .environment import require_usd
 from .scene_read import DEFAULT_ROOT, SceneReading
 from .stage_match import OBJECT_NAME, StageMatcher
 
@@ -55,22 +56,6 @@ class ExportResult:
     @property
     def errors(self) -> list[Issue]:
         return [issue for issue in self.issues if issue.severity == "error"]
-
-
-def require_usd() -> None:
-    """Raise MissingDependencyError where this Blender was built without USD; make its pxr importable."""
-    if not bpy.app.usd.supported:
-        raise MissingDependencyError(
-            "This Blender was built without USD, so nothing can be exported; use a Blender from blender.org."
-        )
-    if hasattr(bpy.utils, "expose_bundled_modules"):
-        bpy.utils.expose_bundled_modules()
-    try:
-        import pxr.Usd  # noqa: F401
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"The Python modules of USD are missing from this Blender ({error}); use a Blender from blender.org."
-        ) from error
 
 
 def stage_options(scene: bpy.types.Scene) -> tuple[StageUnits, Hierarchy]:
@@ -248,6 +233,9 @@ class _Job:
 
 _job: _Job | None = None
 
+#: A Blender that was built without USD has no such type.
+_HookBase: Any = getattr(bpy.types, "USDHook", object)
+
 
 @contextmanager
 def _hook_with(job: _Job) -> Iterator[None]:
@@ -264,7 +252,7 @@ def _hook_with(job: _Job) -> Iterator[None]:
             bpy.utils.unregister_class(USDPHYS_USDHook)
 
 
-class USDPHYS_USDHook(bpy.types.USDHook):
+class USDPHYS_USDHook(_HookBase):  # type: ignore[misc]
     """Adds physics to every USD export of Blender."""
 
     bl_idname = "USDPHYS_USDHook"

@@ -90,6 +90,11 @@ def quaternion_of(rotation: ArrayLike) -> Quaternion:
     return (w, x, y, z)
 
 
+def is_identity(quaternion: Quaternion, tolerance: float = 1e-9) -> bool:
+    """True for a rotation by nothing."""
+    return max(abs(part) for part in quaternion[1:]) <= tolerance
+
+
 def transform(position: ArrayLike, rotation: ArrayLike | None = None, scale: ArrayLike | None = None) -> Matrix:
     """Matrix (4, 4) that scales, then rotates (3, 3), then moves."""
     matrix = np.eye(4)

@@ -153,7 +153,7 @@ def _collect(cls: type[Schema]) -> tuple[Attribute, ...]:
     return tuple(found)
 
 
-@dataclass_transform(field_specifiers=(attr, rel))
+@dataclass_transform()
 def schema(name: str, kind: Kind, family: str = "UsdPhysics", instances: tuple[str, ...] = ()) -> Any:
     """Class decorator: make a dataclass of the declaration and put it into the table."""
 
@@ -369,7 +369,7 @@ class Joint(Schema):
     )
 
 
-_AXIS = {"tokens": ("X", "Y", "Z"), "uniform": True}
+_AXIS: dict[str, Any] = {"tokens": ("X", "Y", "Z"), "uniform": True}
 
 
 @schema("PhysicsFixedJoint", "typed")
@@ -405,7 +405,7 @@ class SphericalJoint(Joint):
         label="Cone Angle 0 Limit", dimension=units.ANGLE, automatic="negative",
     )  # fmt: skip
     cone_angle1_limit: float | None = attr(
-        "physics:coneAngle1Limit", "float", -1.0, "Half angle of the cone towards the second next axis; negative is free",
+        "physics:coneAngle1Limit", "float", -1.0, "Half angle of the cone towards the third axis; negative is free",
         label="Cone Angle 1 Limit", dimension=units.ANGLE, automatic="negative",
     )  # fmt: skip
 
@@ -474,7 +474,7 @@ class DriveAPI(Schema):
 # --------------------------------------------------------------------------- gprims that collide
 
 _LOCAL_LENGTH: dict[str, Any] = {"dimension": units.LENGTH, "space": "local"}
-_GPRIM_AXIS = {"tokens": ("X", "Y", "Z"), "uniform": True}
+_GPRIM_AXIS: dict[str, Any] = {"tokens": ("X", "Y", "Z"), "uniform": True}
 
 
 class Gprim(Schema):

@@ -66,6 +66,7 @@ def applied_schemas(usd_prim: Usd.Prim) -> list[str]:
 
 class _Reader:
     def __init__(self, stage: Usd.Stage) -> None:
+        self.stage = stage
         self.units = stage_units(stage)
         self.model = PhysicsModel(self.units, source=stage.GetRootLayer().identifier)
         self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
@@ -169,7 +170,8 @@ class _Reader:
         if self.units.up_axis == "Z" or not isinstance(joint, schema.Joint):
             return
         for side in (0, 1):
-            if not getattr(joint, f"body{side}"):
+            position, rotation = getattr(joint, f"local_pos{side}"), getattr(joint, f"local_rot{side}")
+            if not getattr(joint, f"body{side}") and (position is not None or rotation is not None):
                 frame = frames.world_frame(
                     None, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
                 )
@@ -178,11 +180,12 @@ class _Reader:
                 setattr(joint, f"local_rot{side}", rotation)
 
     def geometry(self, usd_prim: Usd.Prim) -> Callable[[], Mesh | SpherePoints | None] | None:
-        meters = self.units.local
+        # The stage is looked up when the geometry is asked for: that keeps it alive until then.
+        stage, path, meters = self.stage, usd_prim.GetPath(), self.units.local
         if usd_prim.IsA(UsdGeom.Mesh):
-            return lambda: _mesh(UsdGeom.Mesh(usd_prim), meters)
+            return lambda: _mesh(UsdGeom.Mesh(stage.GetPrimAtPath(path)), meters)
         if usd_prim.IsA(UsdGeom.Points):
-            return lambda: _points(UsdGeom.Points(usd_prim), meters)
+            return lambda: _points(UsdGeom.Points(stage.GetPrimAtPath(path)), meters)
         return None
 
 
@@ -200,16 +203,18 @@ def _plain(raw: Any, factor: float) -> Any:
 
 
 def _bound_materials(usd_prim: Usd.Prim) -> tuple[str, ...]:
-    """Paths of the physics materials of the subsets and, last, of the prim itself."""
-    subsets = [child for child in usd_prim.GetChildren() if child.IsA(UsdGeom.Subset)]
-    found: list[str] = []
-    for prim in (*subsets, usd_prim):
-        material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
-        if material and schema.MaterialAPI.usd_name in applied_schemas(material.GetPrim()):
-            path = str(material.GetPath())
-            if path not in found:
-                found.append(path)
-    return tuple(found)
+    """Paths of the physics materials of the subsets and, last, of the prim itself: empty where it has none."""
+    own = _bound_material(usd_prim)
+    subsets = [_bound_material(child) for child in usd_prim.GetChildren() if child.IsA(UsdGeom.Subset)]
+    others = dict.fromkeys(path for path in subsets if path and path != own)
+    return (*others, own) if others or own else ()
+
+
+def _bound_material(usd_prim: Usd.Prim) -> str:
+    material, _ = UsdShade.MaterialBindingAPI(usd_prim).ComputeBoundMaterial("physics")
+    if not material or schema.MaterialAPI.usd_name not in applied_schemas(material.GetPrim()):
+        return ""
+    return str(material.GetPath())
 
 
 def _mesh(mesh: UsdGeom.Mesh, meters: float) -> Mesh | None:
@@ -238,7 +243,8 @@ def triangulated(counts: Any, indices: Any) -> Any:
             continue
         corner = starts[counts == size][:, None]
         for offset in range(1, int(size) - 1):
-            fans.append(indices[corner + np.array([0, offset, offset + 1])])
+            fan = corner + np.array([0, offset, offset + 1])
+            fans.append(indices[fan])
     return np.concatenate(fans)
 
 

@@ -122,8 +122,10 @@ class _Writer:
             frame = frames.world_frame(None, position or (0, 0, 0), rotation or frames.IDENTITY_ROTATION)
             world_position, world_rotation = frames.local_frame(None, turn @ frame)
             factor = 1.0 / self.units.meters_per_unit
-            self.set(spec, f"physics:localPos{side}", "point3f", usd_value("point3f", world_position, factor))
-            self.set(spec, f"physics:localRot{side}", "quatf", usd_value("quatf", world_rotation, 1.0))
+            if position is not None or any(world_position):
+                self.set(spec, f"physics:localPos{side}", "point3f", usd_value("point3f", world_position, factor))
+            if rotation is not None or not frames.is_identity(world_rotation):
+                self.set(spec, f"physics:localRot{side}", "quatf", usd_value("quatf", world_rotation, 1.0))
 
     def set(self, spec: Sdf.PrimSpec, name: str, type_: str, value: Any, *, uniform: bool = False) -> None:
         attribute = spec.attributes.get(name)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Time that the physics adds to Blender's own USD export, as a ratio in one run.
+
+    .venv/bin/python scripts/bench_export.py [--check]
+
+Every body has a mass, a collider and a material. Prints `name value unit` per figure; with --check, exit status 1
+where a bound is not met.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib.util
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BOUNDS = {"ratio_1000": 0.25, "ratio_10000": 0.10, "growth_added": 12.0, "register": 50.0}
+RUNS = {1_000: 7, 10_000: 3}
+
+
+def load_extension() -> object:
+    """The extension as a package, whatever the folder of the checkout is called."""
+    spec = importlib.util.spec_from_file_location("usdphys_ext", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
+    assert spec is not None and spec.loader is not None
+    package = importlib.util.module_from_spec(spec)
+    sys.modules["usdphys_ext"] = package
+    spec.loader.exec_module(package)
+    return package
+
+
+def build(number: int) -> None:
+    """A grid of cubes, each a body with a mesh of its own, a mass, a collider and one of eight physics materials."""
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    corners = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    materials = []
+    for index in range(8):
+        material = bpy.data.materials.new(f"Material {index}")
+        physics = material.usdphys.physics_material
+        physics.is_applied = True
+        physics.static_friction = physics.dynamic_friction = index / 10
+        physics.density = 1000.0 + index
+        materials.append(material)
+    collection = bpy.context.scene.collection
+    side = round(number ** (1 / 3)) + 1
+    for index in range(number):
+        mesh = bpy.data.meshes.new(f"Box {index}")
+        mesh.from_pydata(corners, [], faces)
+        mesh.materials.append(materials[index % 8])
+        obj = bpy.data.objects.new(f"Box {index}", mesh)
+        obj.location = (2 * (index % side), 2 * (index // side % side), 2 * (index // side**2) + 1)
+        collection.objects.link(obj)
+        physics = obj.usdphys
+        physics.rigid_body.is_applied = True
+        physics.mass.is_applied = True
+        physics.mass.mass = 1.0 + index % 7
+        physics.colliders.add()
+    bpy.context.view_layer.update()
+
+
+def export_times(number: int, folder: Path) -> tuple[float, float]:
+    """(native, with physics): medians in seconds, taken in turns so that both see the same machine."""
+    import bpy
+    from usdphys_ext.usdphys_addon.bridge import usd_io
+
+    build(number)
+    # What Blender's exporter is asked for is the same in both, but for what the physics needs it to say.
+    options = usd_io.ExportOptions()
+    native, physical = [], []
+    for _ in range(RUNS[number]):
+        for times, with_physics in ((native, False), (physical, True)):
+            target = folder / f"bench_{number}.usdc"
+            gc.collect()
+            start = time.perf_counter()
+            if with_physics:
+                usd_io.export_usd(bpy.context, target, options)
+            else:
+                bpy.ops.wm.usd_export(filepath=str(target), evaluation_mode="VIEWPORT", use_instancing=False)
+            times.append(time.perf_counter() - start)
+    return statistics.median(native), statistics.median(physical)
+
+
+def measure() -> dict[str, tuple[float, str]]:
+    """All figures, by name: (value, unit)."""
+    import bpy  # noqa: F401
+
+    start = time.perf_counter()
+    extension = load_extension()
+    extension.register()  # type: ignore[attr-defined]
+    figures = {"register": ((time.perf_counter() - start) * 1e3, "ms")}
+    from usdphys_ext.usdphys_addon.bridge import usd_io
+
+    usd_io.unregister_hook()
+    added = {}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for number in RUNS:
+                native, physical = export_times(number, Path(folder))
+                added[number] = physical - native
+                figures[f"native_{number}"] = (native * 1e3, "ms")
+                figures[f"added_{number}"] = (added[number] * 1e3, "ms")
+                figures[f"ratio_{number}"] = (added[number] / native, "1")
+    finally:
+        extension.unregister()  # type: ignore[attr-defined]
+    figures["growth_added"] = (added[10_000] / added[1_000], "1")
+    return figures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="exit with 1 where a bound is not met")
+    options = parser.parse_args()
+    figures = measure()
+    failed = False
+    for name, (value, unit) in figures.items():
+        missed = name in BOUNDS and value > BOUNDS[name]
+        failed |= missed
+        print(f"{name} {value:.4g} {unit}" + (f"  (bound {BOUNDS[name]:g} missed)" if missed else ""))
+    return 1 if failed and options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What this Blender can do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..core.errors import MissingDependencyError
+
+NO_USD = "This Blender was built without USD, so nothing can be exported; use a Blender from blender.org"
+
+
+def usd_is_supported() -> bool:
+    app: Any = bpy.app
+    return bool(app.usd.supported)
+
+
+def require_usd() -> None:
+    """Raise MissingDependencyError where this Blender was built without USD; make its pxr importable."""
+    if not usd_is_supported():
+        raise MissingDependencyError(f"{NO_USD}.")
+    if hasattr(bpy.utils, "expose_bundled_modules"):
+        bpy.utils.expose_bundled_modules()
+    try:
+        import pxr.Usd  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"The Python modules of USD are missing from this Blender ({error}); use a Blender from blender.org."
+        ) from error
