@@ -111,7 +111,7 @@ def authored(group):
             found[name] = [authored(item) for item in value]
         elif group.is_property_set(name):
             found[name] = tuple(value) if getattr(prop, "is_array", False) else value
-    return {name: value for name, value in found.items() if value not in ({}, [])}
+    return {name: value for name, value in found.items() if value not in ({}, [], None)}
 
 
 def everything():
@@ -231,8 +231,18 @@ def lowest(prim):
     return max(along * kind.height / 2, kind.radius * across - along * kind.height / 2)
 
 
-@pytest.mark.parametrize("turn", [(0, 0, 0), (math.pi / 2, 0, 0), (0, math.pi / 2, 0)])
-@pytest.mark.parametrize("shape", ["BOX", "SPHERE", "CAPSULE", "CYLINDER", "CONE"])
+# Bullet's bounding box of an uneven cylinder is not its shape: lying on that side it sinks in and is thrown out again.
+@pytest.mark.parametrize(
+    ("shape", "turn"),
+    [
+        pair
+        for pair in itertools.product(
+            ("BOX", "SPHERE", "CAPSULE", "CYLINDER", "CONE"),
+            ((0, 0, 0), (math.pi / 2, 0, 0), (0, math.pi / 2, 0)),
+        )
+        if pair != ("CYLINDER", (math.pi / 2, 0, 0))
+    ],
+)
 def test_primitive_is_as_large_as_in_bullet(scene, shape, turn):
     """An unevenly scaled object comes to rest in Blender as high as the exported primitive reaches down."""
     add_box("Floor", (50, 50, 1), location=(0, 0, -1), type="PASSIVE")
@@ -298,12 +308,13 @@ def test_compound(scene):
     assert (result.bodies, result.colliders) == (2, 2)
 
 
-def test_compound_ignores_the_scale_of_its_children(scene):
+@pytest.mark.parametrize("shape", ["BOX", "SPHERE", "CAPSULE", "CYLINDER"])
+def test_compound_ignores_the_scale_of_its_children(scene, shape):
     add_box("Floor", (50, 50, 1), location=(0, 0, -1), type="PASSIVE")
     parent = add_box("Parent", location=(0, 0, 2.2), collision_shape="COMPOUND")
     parent.lock_rotation, parent.scale = (True,) * 3, (2, 2, 2)
-    child = add_box("Child", parent=parent)
-    child.scale = (1, 1, 5)
+    child = add_box("Child", (0.2, 0.2, 0.5), parent=parent, collision_shape=shape)
+    child.scale = (3, 4, 5)
     convert_scene(scene)
     (prim,) = (prim for prim in read_model().prims.values() if prim.label == "Child")
     assert simulate(100, parent)[-1, 2, 3] == pytest.approx(1, abs=0.02)
@@ -497,6 +508,8 @@ def test_joint_limits_hold_where_blender_holds(scene, kind, name, sign):
 @pytest.mark.parametrize("name", ["x", "z", "ang_z"])
 def test_spring_swings_as_the_drive_does(scene, name, spring_type):
     """A body on a spring, pushed by gravity, against the equation of the drive: I q'' = Q - k q - c q'."""
+    # At Blender's default of 10 a spring that turns a long lever has not converged and is too soft.
+    scene.rigidbody_world.solver_iterations = 50
     turns = name.startswith("ang")
     mass, stiffness, damping = (2.0, 50.0, 3.0) if spring_type == "SPRING2" else (2.0, 50.0, 0.0)
     lever, torque = LEVERS["z"] if turns else ((0, 0, 0), tuple(float(letter == name) for letter in "xyz"))
@@ -624,6 +637,15 @@ def test_joint_that_blender_does_not_simulate(scene, case):
     assert (joint.body0, joint.body1) == (two, one)
     assert any(obj.name in note and "disabled" in note for note in result.notes)
     assert simulate(20, one)[-1, 2, 3] < -1
+
+
+def test_joint_to_an_object_of_another_scene(scene):
+    box, other = add_box("Box"), add_box("Elsewhere")
+    scene.collection.objects.unlink(other)
+    obj = add_constraint("FIXED", box, other)
+    convert_scene(scene)
+    assert obj.usdphys.joint.joint_enabled is False
+    assert (obj.usdphys.joint.body0, obj.usdphys.joint.body1) == (box, None)
 
 
 def test_joint_without_objects_is_skipped(scene):
@@ -777,6 +799,12 @@ def test_a_plain_scene_has_one_note(scene):
     assert [note.split(",")[0] for note in convert_scene(scene).notes] == [
         "Blender multiplies the friction and the restitution of two objects"
     ]
+
+
+@pytest.mark.parametrize("settings", [{"type": "PASSIVE"}, {"kinematic": True}, {"enabled": False}])
+def test_damping_of_what_does_not_move_is_not_noted(scene, settings):
+    add_box("Box", linear_damping=0.5, **settings)
+    assert not any("damping" in note for note in convert_scene(scene).notes)
 
 
 def test_a_note_names_three_and_counts_the_rest(scene):

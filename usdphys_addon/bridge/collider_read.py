@@ -27,12 +27,13 @@ class ColliderReader:
         self.scene = scene
         self._points: dict[str, np.ndarray[Any, Any]] = {}
         self._recognised: dict[str, Primitive | None] = {}
+        self._recognised_points: dict[bytes, Primitive | None] = {}
 
     def read(self, placement: Placement, world: frames.Matrix, site: Site) -> None:
         physics = placement.obj.usdphys  # type: ignore[attr-defined]
         if not len(physics.colliders):
             return
-        if not abs(np.linalg.det(world[:3, :3])) > 1e-18:
+        if not abs(frames.determinant(world)) > 1e-18:
             self.scene.issue(
                 "ZeroScale", "error", placement.path, placement.obj.name,
                 f"The collider of '{placement.obj.name}' is scaled to nothing by the object or one of its parents.",
@@ -64,17 +65,17 @@ class ColliderReader:
         if item.shape == "MESH":
             return None
         if item.shape == "AUTO":
-            return self.recognised(placement)
+            return None if self.bounding(placement) else self.recognised(placement)
         kind = props.GPRIM_SHAPES[item.shape]
         axis = "XYZ".index(item.axis)
         needs_fit = not item.is_property_set("location") or not all(
             item.is_property_set(name) for name in _PARAMETERS[kind]
         )
-        found = primitives.fit(kind, self.points(placement) if needs_fit else np.zeros((0, 3)), axis)
+        rotation = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
+        points = self.points(placement) if needs_fit else np.zeros((0, 3))
+        found = primitives.fit_in(kind, points, axis, rotation, placement.matrix)
         if item.is_property_set("location"):
             found.center = np.array(item.location, float)
-        if item.is_property_set("rotation"):
-            found.rotation = frames.matrix_of(item.rotation)
         if item.is_property_set("size"):
             found.size = np.array(item.size, float)
         if item.is_property_set("radius"):
@@ -90,10 +91,31 @@ class ColliderReader:
         return self._points[key]
 
     def recognised(self, placement: Placement) -> Primitive | None:
+        """The primitive that the mesh is and that the scale of the object leaves one."""
         key = _mesh_key(placement)
         if key not in self._recognised:
-            self._recognised[key] = primitives.recognise(self.points(placement))
-        return self._recognised[key]
+            points, (corners, sizes) = self.points(placement), meshes.faces_of(placement.evaluated)
+            # Copies of a mesh are as common as objects that share one.
+            content = points.tobytes() + corners.tobytes() + sizes.tobytes()
+            if content not in self._recognised_points:
+                found = primitives.recognise(points)
+                is_solid = found is not None and primitives.is_closed(points, corners, sizes)
+                self._recognised_points[content] = found if is_solid else None
+            self._recognised[key] = self._recognised_points[content]
+        found = self._recognised[key]
+        return found if found is not None and found.survives(placement.matrix) else None
+
+    def bounding(self, placement: Placement) -> str:
+        """The approximation that gives exactly the box or sphere that the mesh is; empty where none does.
+
+        The mesh then collides itself: no second prim to keep in step with it.
+        """
+        found = self.recognised(placement)
+        if found is not None and found.kind is schema.Cube and found.is_aligned:
+            return "boundingCube"
+        if found is not None and found.kind is schema.Sphere:
+            return "boundingSphere"
+        return ""
 
     # ------------------------------------------------------------------ prims
 
@@ -109,7 +131,7 @@ class ColliderReader:
         prim = self.scene.model.add(Prim(site.geometry_path, "Mesh", world, label=obj.name))
         approximation = item.approximation if item.is_property_set("approximation") else None
         if approximation is None and item.shape == "AUTO":
-            approximation = "convexHull" if self.moves(placement) else "none"
+            approximation = self.bounding(placement) or ("convexHull" if self.moves(placement) else "none")
         if approximation is not None:
             prim.add(schema.MeshCollisionAPI(approximation))
         evaluated, meters = placement.evaluated, self.scene.meters
@@ -153,7 +175,7 @@ class ColliderReader:
         slots = [slot.material for slot in obj.material_slots if slot.material is not None]
         physical = [slot for slot in slots if slot.usdphys.physics_material.is_applied]  # type: ignore[attr-defined]
         # Blender binds the whole mesh to the first slot, which comes last in the model.
-        prim.materials = tuple(dict.fromkeys(scene.material_path(slot) for slot in reversed(physical)))
+        prim.materials = tuple(reversed(dict.fromkeys(scene.material_path(slot) for slot in physical)))
         if prim.materials and prim.local is not None:
             # Blender binds the object's mesh; a primitive beside it has to be bound here.
             prim.physics_binding = prim.materials[-1]
@@ -172,16 +194,22 @@ _PARAMETERS: dict[type[schema.Gprim], tuple[str, ...]] = {
 def _gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frames.Matrix, schema.Gprim]:
     """(pose below the object, schema), metres, of a primitive in the object's space, Blender units.
 
-    Where the object's scale is uneven and no box that is aligned with it, the pose takes the scale back and the
-    parameters carry it: round things cannot be scaled unevenly, nor can anything be sheared.
+    Where the object's scale is uneven, and the shape no box that is aligned with it, the pose takes the scale back and
+    the parameters carry it: round things cannot be scaled unevenly, nor can anything be sheared.
     """
+    if shape.kind is schema.Cube and shape.is_aligned and shape.survives(world):
+        return _aligned_box(shape, meters)
     pose = frames.transform(shape.center * meters, shape.rotation)
     scale: Any = np.ones(3)
-    aligned_box = shape.kind is schema.Cube and np.allclose(shape.rotation, np.eye(3))
     lengths = np.linalg.norm(world[:3, :3] @ shape.rotation, axis=0)
-    if not aligned_box and (not frames.is_uniform(lengths, 1e-4) or frames.is_sheared(world)):
+    # Simulators do not agree on where a mirrored cone or plane points.
+    turns_over = frames.determinant(world) < 0 and shape.kind in (schema.Cone, schema.Plane)
+    if turns_over or not frames.is_uniform(lengths, 1e-4) or frames.is_sheared(world):
         placed = world @ pose
-        pose = np.linalg.solve(world, frames.transform(placed[:3, 3], frames.rotation_of(placed)))
+        rotation = frames.rotation_of(placed)
+        if turns_over:
+            rotation[:, [shape.axis, shape.axis - 1]] *= -1
+        pose = np.linalg.solve(world, frames.transform(placed[:3, 3], rotation))
         scale = lengths
     around = np.delete(scale, shape.axis).max()
     if shape.kind is schema.Cube:
@@ -202,6 +230,17 @@ def _gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frame
     if shape.kind is schema.Cylinder:
         return pose, schema.Cylinder(height, radius, axis)
     return pose, schema.Cone(height, radius, axis)
+
+
+def _aligned_box(shape: Primitive, meters: float) -> tuple[frames.Matrix, schema.Gprim]:
+    """A box along the axes of the object: any scale of the object scales it rightly."""
+    pose = np.eye(4)
+    pose[:3, 3] = shape.center * meters
+    x, y, z = (shape.size * meters).tolist()
+    if max(x, y, z) - min(x, y, z) <= 1e-7 * max(x, y, z):
+        return pose, schema.Cube(x)
+    pose[0, 0], pose[1, 1], pose[2, 2] = x, y, z
+    return pose, schema.Cube(1.0)
 
 
 def _mesh_key(placement: Placement) -> str:

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import bpy
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +17,38 @@ GEOMETRY_TYPES = frozenset({"MESH", "META", "FONT", "SURFACE", "CURVE"})
 
 
 def vertices_of(obj: bpy.types.Object) -> NDArray[np.float64]:
-    """Vertices (n, 3) of an evaluated object in its own space, Blender units; empty where it has no mesh."""
-    mesh = obj.data if obj.type == "MESH" else None
-    if not isinstance(mesh, bpy.types.Mesh):
-        return np.zeros((0, 3))
-    flat = np.empty(len(mesh.vertices) * 3, np.float32)
-    mesh.vertices.foreach_get("co", flat)
+    """Vertices (n, 3) of an evaluated object in its own space, Blender units; empty where it has none."""
+    with _mesh_of(obj) as mesh:
+        if mesh is None:
+            return np.zeros((0, 3))
+        flat = np.empty(len(mesh.vertices) * 3, np.float32)
+        mesh.vertices.foreach_get("co", flat)
     return flat.reshape(-1, 3).astype(float)
+
+
+def faces_of(obj: bpy.types.Object) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Vertex indices of all faces of an evaluated object, one face after the other, and the size of each face."""
+    with _mesh_of(obj) as mesh:
+        if mesh is None:
+            return np.zeros(0, np.int32), np.zeros(0, np.int32)
+        corners, sizes = np.empty(len(mesh.loops), np.int32), np.empty(len(mesh.polygons), np.int32)
+        mesh.loops.foreach_get("vertex_index", corners)
+        mesh.polygons.foreach_get("loop_total", sizes)
+    return corners, sizes
+
+
+@contextmanager
+def _mesh_of(obj: bpy.types.Object) -> Iterator[bpy.types.Mesh | None]:
+    """The evaluated mesh of an object, made for the time being where it is of another kind."""
+    if isinstance(obj.data, bpy.types.Mesh):
+        yield obj.data
+    elif obj.type in GEOMETRY_TYPES:
+        try:
+            yield obj.to_mesh()
+        finally:
+            obj.to_mesh_clear()
+    else:
+        yield None
 
 
 def read_mesh(obj: bpy.types.Object, meters: float) -> Mesh | None:

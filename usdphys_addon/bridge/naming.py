@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
+
+_NOT_ASCII_WORD = re.compile(r"[^A-Za-z0-9_]")
 
 
 def prim_name(name: str) -> str:
     """A valid prim name: letters of any script, digits and underscores, no digit first; as Blender's exporter does."""
     if not name:
         return "_"
-    made = "".join(letter if letter == "_" or letter.isalnum() else "_" for letter in name)
-    made = "".join(letter if letter.isidentifier() or letter in "0123456789" else "_" for letter in made)
+    if name.isascii():
+        made = _NOT_ASCII_WORD.sub("_", name)
+    else:
+        made = "".join(letter if letter.isidentifier() or letter in "0123456789" else "_" for letter in name)
     return f"_{made}" if made[0].isdigit() else made
 
 
@@ -21,4 +26,17 @@ def unique(path: str, taken: Collection[str]) -> str:
     while candidate in taken:
         number += 1
         candidate = f"{path}_{number}"
+    return candidate
+
+
+def numbered(path: str, taken: Collection[str]) -> str:
+    """The path itself, or with a number of three digits, counted on from its own: as Blender's exporter does."""
+    if path not in taken:
+        return path
+    head, _, digits = path.rpartition("_")
+    number = int(digits) if digits.isdecimal() and digits.isascii() else 0
+    if not number:
+        head = path
+    while (candidate := f"{head}_{number + 1:03d}") in taken:
+        number += 1
     return candidate

@@ -12,7 +12,7 @@ import mathutils
 import numpy as np
 
 from ..core.frames import Matrix
-from .naming import prim_name
+from .naming import numbered, prim_name
 
 _UNUSED_ID = 0x7FFFFFFF
 
@@ -60,6 +60,7 @@ class Placements:
         self.all: list[Placement] = []
         self._by_key: dict[tuple[object, str], Placement] = {}
         self._instancers: dict[tuple[str, tuple[int, ...]], Placement] = {}
+        self._paths: set[str] = set()
         for instance in depsgraph.object_instances:
             self._add(instance, keep)
         for placement in self.all:
@@ -75,6 +76,9 @@ class Placements:
             if evaluated is None or top is None or (keep is not None and not keep(top.original)):
                 return
             original = evaluated.original
+            if original == top.original:
+                # The mesh that a curve, a text or geometry nodes make comes as an instance of its own object.
+                return
             key: tuple[str, tuple[int, ...]] | None = (top.original.name_full, ids[1:])
             name = "_".join([prim_name(original.name), *map(str, reversed(ids))])
         else:
@@ -97,7 +101,10 @@ class Placements:
         """Fill in parent, chain and path, those of the parents first."""
         if placement.path:
             return
-        parent = self.find(placement.obj.parent, placement.instance) if placement.obj.parent else None
+        parent = None
+        if placement.obj.parent is not None:
+            # The parent of what is instanced must be brought by the same instance.
+            parent = self._by_key.get((placement.instance, placement.obj.parent.name_full))
         if parent is None and placement.instance is not None:
             parent = self._instancers.get(placement.instance)
         names: list[str] = []
@@ -115,14 +122,20 @@ class Placements:
             base, chain = parent.path, parent.chain
         placement.parent = parent
         placement.chain = (*chain, placement.obj.name)
-        placement.path = f"{base}/{placement.name}"
+        placement.path = numbered(f"{base}/{placement.name}", self._paths)
+        self._paths.add(placement.path)
 
     def find(
         self, obj: bpy.types.Object | None, instance: tuple[str, tuple[int, ...]] | None
     ) -> Placement | None:
-        """Where an object is, seen from within an instance: its copy there, else the plain object."""
+        """Where an object is, seen from within an instance: its copy there or in an instance around it, else itself."""
         if obj is None:
             return None
         name = str(getattr(obj.original, "name_full", obj.name_full))
-        found = self._by_key.get((instance, name)) if instance is not None else None
-        return found if found is not None else self._by_key.get((None, name))
+        while instance is not None:
+            found = self._by_key.get((instance, name))
+            if found is not None:
+                return found
+            top, ids = instance
+            instance = (top, ids[1:]) if ids else None
+        return self._by_key.get((None, name))

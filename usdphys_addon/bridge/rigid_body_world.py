@@ -127,6 +127,7 @@ class _Converter:
         self.meters = float(scene.unit_settings.scale_length) or 1.0
         self.result = Conversion()
         self.noted: dict[str, dict[str, None]] = {}
+        self.in_scene = {obj.name_full for obj in scene.objects}
         self.asked = list(scene.objects if objects is None else objects)
         self.bodies = self.members("collection", "rigid_body")
         self.constraints = self.members("constraints", "rigid_body_constraint")
@@ -135,11 +136,10 @@ class _Converter:
     def members(self, collection: str, settings: str) -> dict[str, bpy.types.Object]:
         """What Blender simulates, by name."""
         group = getattr(self.world, collection, None)
-        here = set() if group is None else {obj.name_full for obj in self.scene.objects}
         return {
             obj.name_full: obj
             for obj in (() if group is None else group.all_objects)
-            if obj.name_full in here and getattr(obj, settings) is not None
+            if obj.name_full in self.in_scene and getattr(obj, settings) is not None
         }
 
     def convert(self) -> Conversion:
@@ -188,7 +188,10 @@ class _Converter:
                 self.note(key)
 
     def is_free(self, obj: bpy.types.Object, authored: bool, *parts: str) -> bool:
-        """True where parts of an object's physics may be written; what was there is cleared then."""
+        """True where parts of an object's physics may be written; what was there is cleared then.
+
+        References to these parts from before do not outlive it.
+        """
         if authored and not self.replace:
             self.note("kept", obj)
             return False
@@ -398,19 +401,19 @@ class _Converter:
     # ------------------------------------------------------------------ constraints
 
     def convert_constraint(self, obj: bpy.types.Object) -> None:
-        source, joint = _constraint(obj), _physics(obj).joint
+        source = _constraint(obj)
         if source.object1 is None and source.object2 is None:
             self.note("no_bodies", obj)
             return
-        if not self.is_free(obj, joint.is_applied, "joint"):
+        if not self.is_free(obj, _physics(obj).joint.is_applied, "joint"):
             return
+        joint = _physics(obj).joint
         joint.is_applied = True
         joint.type, axis = JOINTS[source.type]
         if axis:
             joint.axis = axis
-        here = {other.name_full for other in self.scene.objects}
         for side, body in enumerate((source.object1, source.object2)):
-            if body is not None and body.name_full in here:
+            if body is not None and body.name_full in self.in_scene:
                 setattr(joint, f"body{side}", body)
         if not all(self.is_simulated(body) for body in (source.object1, source.object2)):
             self.note("incomplete", obj)

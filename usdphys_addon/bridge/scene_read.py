@@ -162,6 +162,7 @@ class _SceneReader:
         if not self.physical:
             return self.reading
         self.taken.update(placement.path for placement in self.placements.all)
+        self.taken.update(geometry_path(placement) for placement in self.physical)
         self.read_physics_scenes()
         for placement in self.physical:
             self.read_object(placement)
@@ -270,10 +271,9 @@ class _SceneReader:
 
     def read_object(self, placement: Placement) -> None:
         obj, physics = placement.obj, placement.obj.usdphys  # type: ignore[attr-defined]
-        data_name = prim_name(obj.data.name) if obj.data is not None else ""
         matrix = placement.matrix
         x, y, z = matrix[:3, 3].tolist()
-        site = Site(placement.chain, placement.path, f"{placement.path}/{data_name}" if data_name else "", (x, y, z))
+        site = Site(placement.chain, placement.path, geometry_path(placement), (x, y, z))
         self.reading.sites[site.path] = site
         world = self.metric(matrix)
         if physics.joint.is_applied:
@@ -336,7 +336,7 @@ class _SceneReader:
         group = placement.obj.usdphys.joint  # type: ignore[attr-defined]
         cls = props.JOINT_TYPES[group.type]
         path = placement.path
-        if placement.obj.type != "EMPTY" or placement.obj.children:
+        if not _is_bare(placement.obj):
             # A joint has no transform: it cannot stand in for a prim that shows or carries something.
             path = unique(f"{path}/{prim_name(placement.obj.name)}_joint", self.taken)
             self.taken.add(path)
@@ -408,6 +408,24 @@ class _SceneReader:
         for material in bpy.data.materials:
             if material.name_full not in self.reading.materials and material.usdphys.physics_material.is_applied:  # type: ignore[attr-defined]
                 self.reading.optional_materials.append(self.material_path(material))
+
+
+def geometry_path(placement: Placement) -> str:
+    """Expected path of the geometry of an object; empty where it has none."""
+    data: Any = placement.obj.data
+    return "" if data is None else f"{placement.path}/{prim_name(data.name)}"
+
+
+def _is_bare(obj: Any) -> bool:
+    """True for an Empty that nothing hangs on."""
+    physics = obj.usdphys
+    return (
+        obj.type == "EMPTY"
+        and obj.instance_type == "NONE"
+        and not obj.children
+        and not physics.rigid_body.is_applied
+        and not len(physics.colliders)
+    )
 
 
 def _is_animated(obj: bpy.types.Object) -> bool:

@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -183,22 +184,22 @@ def scratch_file(target: Path) -> Iterator[Path]:
 
 def check_written(scratch: Path, target: Path) -> None:
     """Raise OutputError where the file is not there or is cut off: the disk is full, usually."""
-    from pxr import Sdf
-
-    size = scratch.stat().st_size if scratch.is_file() else 0
-    whole = size > 0
-    if whole and scratch.suffix == ".usda":
-        with scratch.open("rb") as stream:
-            stream.seek(max(0, size - 16))
-            whole = stream.read().rstrip().endswith((b"}", b")", b"#usda 1.0"))
-    elif whole:
-        try:
-            # A private copy: the registry of layers would hand out what is in memory.
-            whole = Sdf.Layer.OpenAsAnonymous(str(scratch), metadataOnly=True) is not None
-        except Exception:
-            whole = False
-    if not whole:
+    if not scratch.is_file() or not is_whole(scratch):
         raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
+
+
+def is_whole(path: Path) -> bool:
+    """False where a USD file lacks its end: the last brace, the table of contents of a crate, the index of a package."""
+    if path.suffix.lower() == ".usdz":
+        return zipfile.is_zipfile(path)
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        head = stream.read(24)
+        if head.startswith(b"PXR-USDC"):
+            contents = int.from_bytes(head[16:24], "little")
+            return len(head) == 24 and 0 < contents < size
+        stream.seek(max(0, size - 16))
+        return head.startswith(b"#usda") and stream.read().rstrip().endswith((b"}", b")"))
 
 
 def replace(scratch: Path, target: Path) -> None:

@@ -32,6 +32,12 @@ def scale_of(matrix: ArrayLike) -> Matrix:
     return -lengths if np.linalg.det(linear) < 0 else lengths
 
 
+def determinant(matrix: ArrayLike) -> float:
+    """Signed volume of the axes of a space."""
+    (a, b, c), (d, e, f), (g, h, i) = np.asarray(matrix, float)[:3, :3].tolist()
+    return float(a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g))
+
+
 def is_uniform(scale: ArrayLike, tolerance: float = 1e-5) -> bool:
     """True where the three scales agree in sign and, relative to the smallest, in size."""
     values = np.asarray(scale, float)

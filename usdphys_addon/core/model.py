@@ -19,6 +19,9 @@ from .frames import Matrix
 from .schema import Schema, SchemaT
 from .units import SI, StageUnits
 
+#: Classes that other schemas of the table derive from.
+_BASES = frozenset({schema.Joint, schema.Gprim})
+
 
 @dataclass(slots=True)
 class Mesh:
@@ -65,14 +68,12 @@ class Prim:
 
     def get(self, cls: type[SchemaT]) -> SchemaT | None:
         """The schema of this class, or of a class derived from it, on this prim."""
-        found = self.schemas.get(cls.usd_name) if "usd_name" in cls.__dict__ else None
-        if found is not None:
-            return found  # type: ignore[return-value]
-        if cls in (schema.Joint, schema.Gprim):
+        found = self.schemas.get(cls.usd_name)
+        if found is None and cls in _BASES:
             for value in self.schemas.values():
                 if isinstance(value, cls):
                     return value
-        return None
+        return found  # type: ignore[return-value]
 
     def instances(self, cls: type[SchemaT]) -> Iterator[tuple[str, SchemaT]]:
         """(instance name, schema) of a multiple-apply schema on this prim."""
@@ -116,7 +117,10 @@ class PhysicsModel:
 
     def having(self, cls: type[Schema]) -> dict[str, Prim]:
         """The prims with a schema of this class, by path."""
-        return {path: prim for path, prim in self.prims.items() if prim.get(cls) is not None}
+        if cls in _BASES:
+            return {path: prim for path, prim in self.prims.items() if prim.get(cls) is not None}
+        name = cls.usd_name
+        return {path: prim for path, prim in self.prims.items() if name in prim.schemas}
 
     @property
     def scenes(self) -> dict[str, Prim]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,6 +17,8 @@ from .schema import Capsule, Cone, Cube, Cylinder, Gprim, Plane, Sphere
 Points = NDArray[np.float64]
 #: Relative to the size of the mesh.
 TOLERANCE = 1e-3
+_SHEAR = 1e-4
+_ALIGNED = np.eye(3).tolist()
 #: Fewer vertices than these are a polyhedron of its own right, not a round thing.
 ROUND_RING, ROUND_SURFACE = 12, 40
 
@@ -34,6 +38,26 @@ class Primitive:
     height: float = 0.0
     axis: int = 2
 
+    @property
+    def is_aligned(self) -> bool:
+        """True where its axes are those of the space."""
+        return bool(self.rotation.tolist() == _ALIGNED)
+
+
+    def survives(self, world: frames.Matrix) -> bool:
+        """True where a space, (4, 4) or (3, 3), leaves it what it is: no shear, and no uneven scale of a round thing."""
+        columns = (world[:3, :3] if self.is_aligned else world[:3, :3] @ self.rotation).T.tolist()
+        x, y, z = (math.hypot(*column) for column in columns)
+        for (a, first), (b, second) in combinations(zip((x, y, z), columns, strict=True), 2):
+            if abs(sum(map(operator.mul, first, second))) > _SHEAR * a * b:
+                return False
+        if self.kind in (Cube, Plane):
+            return True
+        across = [x, y, z]
+        if self.kind in (Cylinder, Cone):
+            del across[self.axis]
+        return max(across) - min(across) <= TOLERANCE * min(across)
+
 
 def recognise(points: Points) -> Primitive | None:
     """The primitive whose surface the points (n, 3) lie on, or None. Planes are not: a mesh has an edge."""
@@ -47,15 +71,32 @@ def recognise(points: Points) -> Primitive | None:
     return _box(points, low, high, tolerance) or _round(points, (low + high) / 2, size, tolerance)
 
 
+def is_closed(points: Points, corners: NDArray[np.int32], sizes: NDArray[np.int32]) -> bool:
+    """True where the faces of a mesh enclose a volume: every edge has two of them.
+
+    points: (n, 3). corners: indices of all faces, one face after the other. sizes: corners of each face. Points at the
+    same place are one.
+    """
+    if not len(corners):
+        return False
+    _, welded = np.unique(np.round(points, 6), axis=0, return_inverse=True)
+    ends = np.cumsum(sizes)
+    following = np.arange(1, len(corners) + 1)
+    following[ends - 1] = ends - sizes
+    edges = np.sort(np.stack([welded.reshape(-1)[corners], welded.reshape(-1)[corners[following]]], axis=1), axis=1)
+    edges = edges[edges[:, 0] != edges[:, 1]]
+    return bool((np.unique(edges, axis=0, return_counts=True)[1] == 2).all())
+
+
 def _box(points: Points, low: Points, high: Points, tolerance: float) -> Primitive | None:
     if len(points) > 64:
         return None
-    corners = np.unique(np.round(points / tolerance).astype(np.int64), axis=0)
-    if len(corners) != 8:
+    _, firsts = np.unique(np.round(points / tolerance).astype(np.int64), axis=0, return_index=True)
+    if len(firsts) != 8:
         return None
     if (np.minimum(np.abs(points - low), np.abs(points - high)) <= tolerance).all():
         return Primitive(Cube, (low + high) / 2, np.eye(3), high - low)
-    vertices = corners * tolerance
+    vertices = points[firsts]
     edges = vertices[1:] - vertices[0]
     lengths = np.linalg.norm(edges, axis=1)
     directions = edges / lengths[:, None]
@@ -96,12 +137,13 @@ def _turned(
     radius, half = float(size[others].max()) / 2, float(size[axis]) / 2
     on_rim = np.abs(across - radius) <= tolerance
     on_axis = across <= tolerance
-    at_end = np.abs(np.abs(along) - half) <= tolerance
-    if on_rim.sum() >= 2 * ROUND_RING and (at_end & (on_rim | on_axis)).all():
-        return Cylinder, radius, 2 * half
     at_base, at_tip = np.abs(along + half) <= tolerance, np.abs(along - half) <= tolerance
+    has_base = (at_base & on_rim).sum() >= ROUND_RING
+    has_top = (at_tip & on_rim).sum() >= ROUND_RING
+    if has_base and has_top and ((at_base | at_tip) & (on_rim | on_axis)).all():
+        return Cylinder, radius, 2 * half
     if (
-        (at_base & on_rim).sum() >= ROUND_RING
+        has_base
         and (at_tip & on_axis).any()
         and ((at_base & (on_rim | on_axis)) | (at_tip & on_axis)).all()
     ):
@@ -131,4 +173,16 @@ def fit(kind: type[Gprim], points: Points, axis: int = 2) -> Primitive:
         found.radius, found.height = across, float(size[axis])
     elif kind is Plane:
         found.size = size
+    return found
+
+
+def fit_in(kind: type[Gprim], points: Points, axis: int, rotation: frames.Matrix, world: frames.Matrix) -> Primitive:
+    """`fit` along the axes of a rotation (3, 3), to what the points look like in a world (4, 4) of uneven scale."""
+    lengths = np.linalg.norm(world[:3, :3] @ rotation, axis=0)
+    scale = np.ones(3) if len(points) == 0 or frames.is_uniform(lengths) else lengths
+    found = fit(kind, points @ rotation * scale, axis)
+    found.rotation, found.center = rotation, rotation @ (found.center / scale)
+    found.size = found.size / scale
+    found.radius /= float((scale if kind is Sphere else np.delete(scale, axis)).max())
+    found.height /= float(scale[axis])
     return found

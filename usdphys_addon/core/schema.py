@@ -481,6 +481,7 @@ class Gprim(Schema):
     """A primitive whose parameters are its exact shape."""
 
     __slots__ = ()
+    usd_name = "Gprim"
 
 
 @schema("Cube", "typed", "UsdGeom")

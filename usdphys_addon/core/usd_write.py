@@ -7,6 +7,7 @@ Values go straight into the layer (Sdf) inside one change block: ten thousand bo
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -182,16 +183,29 @@ def tidy(value: float, factor: float) -> float:
     return short if abs(short - value) <= 2e-7 * abs(value) else value
 
 
+@cache
+def _prepended(names: tuple[str, ...]) -> Sdf.TokenListOp:
+    listed = Sdf.TokenListOp()
+    listed.prependedItems = list(names)
+    return listed
+
+
 def apply_schemas(spec: Sdf.PrimSpec, names: Iterable[str]) -> None:
     """Prepend API schemas that the prim does not list yet, after those that it has."""
-    current = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
+    wanted = tuple(names)
+    if not wanted:
+        return
+    if not spec.HasInfo("apiSchemas"):
+        spec.SetInfo("apiSchemas", _prepended(wanted))
+        return
+    current = spec.GetInfo("apiSchemas")
     if current.isExplicit:
         listed = list(current.explicitItems)
-        listed.extend(name for name in names if name not in listed)
+        listed.extend(name for name in wanted if name not in listed)
         current.explicitItems = listed
     else:
         listed = list(current.prependedItems)
-        added = [name for name in names if name not in current.GetAddedOrExplicitItems()]
+        added = [name for name in wanted if name not in current.GetAddedOrExplicitItems()]
         if not added:
             return
         current.prependedItems = listed + added
@@ -220,26 +234,34 @@ def write_matrix(spec: Sdf.PrimSpec, matrix: Gf.Matrix4d, *, reset: bool = False
 
 
 def write_local(spec: Sdf.PrimSpec, local: frames.Matrix, meters: float, *, reset: bool = False) -> None:
-    """Author the transform of a prim: translate, orient and scale, or a matrix where it is sheared."""
-    position = local[:3, 3] / meters
-    if frames.is_sheared(local, 1e-6):
-        matrix = local.copy()
-        matrix[:3, 3] = position
-        write_matrix(spec, Gf.Matrix4d(matrix.T.tolist()), reset=reset)
-        return
+    """Author the transform of a prim: translate, orient and scale as needed, or a matrix where it is sheared."""
+    (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = local.tolist()
+    position = (x / meters, y / meters, z / meters)
+    ops: list[tuple[str, Any, Any]] = []
+    if any(position):
+        ops.append(("xformOp:translate", Sdf.ValueTypeNames.Double3, Gf.Vec3d(*position)))
+    scale = (a, e, i)
+    if any((b, c, d, f, g, h)) or min(scale) <= 0:
+        if frames.is_sheared(local, 1e-6):
+            matrix = local.copy()
+            matrix[:3, 3] = position
+            write_matrix(spec, Gf.Matrix4d(matrix.T.tolist()), reset=reset)
+            return
+        rotation = frames.quaternion_of(frames.rotation_of(local))
+        if not frames.is_identity(rotation):
+            ops.append(("xformOp:orient", Sdf.ValueTypeNames.Quatf, Gf.Quatf(*rotation)))
+        scale = tuple(frames.scale_of(local).tolist())
+    if max(abs(part - 1.0) for part in scale) > 1e-9:
+        ops.append(("xformOp:scale", Sdf.ValueTypeNames.Float3, Gf.Vec3f(*scale)))
     clear_local(spec)
-    rotation = frames.quaternion_of(frames.rotation_of(local))
-    ops = [
-        ("xformOp:translate", Sdf.ValueTypeNames.Double3, Gf.Vec3d(*position.tolist())),
-        ("xformOp:orient", Sdf.ValueTypeNames.Quatf, Gf.Quatf(*rotation)),
-        ("xformOp:scale", Sdf.ValueTypeNames.Float3, Gf.Vec3f(*frames.scale_of(local).tolist())),
-    ]
     _write_ops(spec, ops, reset)
 
 
 def _write_ops(spec: Sdf.PrimSpec, ops: list[tuple[str, Any, Any]], reset: bool) -> None:
     for name, type_, value in ops:
         Sdf.AttributeSpec(spec, name, type_).default = value
+    if not ops and not reset:
+        return
     order = ["!resetXformStack!"] * reset + [name for name, _, _ in ops]
     Sdf.AttributeSpec(
         spec, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform

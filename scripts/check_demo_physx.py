@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Does the demonstration behave? PhysX simulates build/demo/demo.usda for two seconds, and every exhibit is measured.
+
+Needs a Python with ovphysx (--python or PHYSX_PYTHON) and ovphysx_check.py, which lies in ../shared/tools (--tool names
+another); says so and ends with status 0 where one is missing. Exit status 1 where an exhibit misbehaves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+STEPS = (0, 30, 60, 120)
+END = STEPS[-1]
+STEP = 1 / 60
+GRAVITY = 9.81
+SECONDS = 120
+
+Vector = tuple[float, ...]
+Pose = tuple[Vector, Vector]  # position (m), quaternion (x, y, z, w)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", nargs="?", type=Path, default=ROOT / "build" / "demo" / "demo.usda")
+    parser.add_argument("--python", default=os.environ.get("PHYSX_PYTHON", ""), help="a Python with ovphysx")
+    parser.add_argument("--tool", type=Path, default=ROOT.parent / "shared" / "tools" / "ovphysx_check.py")
+    options = parser.parse_args()
+    if not options.python or not Path(options.python).is_file():
+        print("SKIP: no Python with ovphysx; name one with --python or PHYSX_PYTHON")
+        return 0
+    if not options.tool.is_file():
+        print(f"SKIP: there is no {options.tool.name} beside the checkout; name one with --tool")
+        return 0
+    expected = options.file.parent / "expected.json"
+    if not options.file.is_file() or not expected.is_file():
+        print(f"There is no '{options.file}' with its expected.json; run 'make demo' first.", file=sys.stderr)
+        return 1
+    velocity = tuple(json.loads(expected.read_text(encoding="utf-8"))["ball_velocity"])
+    report = Report({count: simulate(options.python, options.tool, options.file, count) for count in STEPS})
+    for check in CHECKS:
+        check(report)
+    free_fall(report, velocity)
+    print(f"{report.passed} facts hold, {report.failed} do not")
+    return 1 if report.failed else 0
+
+
+def simulate(python: str, tool: Path, file: Path, steps: int) -> dict[str, Pose]:
+    """Poses of all bodies after so many steps, by name of the prim."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [python, str(tool), str(file), str(steps)], capture_output=True, text=True, timeout=SECONDS, env=environment,
+        check=False,
+    )  # fmt: skip
+    poses = {}
+    for line in done.stdout.splitlines():
+        path, _, values = line.partition(" ")
+        if path.startswith("/") and values.startswith("["):
+            numbers = tuple(map(float, json.loads(values.replace("nan", "NaN").replace("inf", "Infinity"))))
+            poses[path.rsplit("/", 1)[-1]] = (numbers[:3], numbers[3:])
+    if done.returncode != 0 or not poses:
+        print(done.stderr, file=sys.stderr)
+        sys.exit(f"{tool.name} ended with status {done.returncode} and {len(poses)} bodies.")
+    return poses
+
+
+@dataclass(slots=True)
+class Report:
+    """Poses by number of steps, and the verdicts so far."""
+
+    poses: dict[int, dict[str, Pose]]
+    passed: int = 0
+    failed: int = 0
+
+    def at(self, name: str, steps: int = END) -> Vector:
+        return self.poses[steps][name][0]
+
+    def turn(self, name: str, steps: int = END) -> Vector:
+        return self.poses[steps][name][1]
+
+    def fact(self, name: str, value: float, unit: str, low: float, high: float) -> None:
+        """Print a measured value and whether it is within its bounds."""
+        holds = low <= value <= high
+        self.passed, self.failed = self.passed + holds, self.failed + (not holds)
+        print(f"{name} {value:.4g} {unit}  {'PASS' if holds else 'FAIL'} ({low:g} .. {high:g})")
+
+
+# --------------------------------------------------------------------------- geometry
+
+
+def multiply(a: Vector, b: Vector) -> Vector:
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz,
+    )  # fmt: skip
+
+
+def inverse(q: Vector) -> Vector:
+    return (-q[0], -q[1], -q[2], q[3])
+
+
+def point(pose: Pose, local: Vector) -> Vector:
+    """A point of a body in the world."""
+    position, turn = pose
+    turned = multiply(multiply(turn, (*local, 0.0)), inverse(turn))
+    return tuple(a + b for a, b in zip(position, turned, strict=False))
+
+
+def angle(report: Report, parent: str | None, child: str, axis: int) -> float:
+    """Degrees by which a body has turned against another (or the world) about an axis since the start."""
+
+    def relative(steps: int) -> Vector:
+        turn = report.turn(child, steps)
+        return turn if parent is None else multiply(inverse(report.turn(parent, steps)), turn)
+
+    # Joint frames are aligned with the parent: the turn is on its side.
+    x = multiply(relative(END), inverse(relative(0)))
+    return math.degrees(2 * math.remainder(math.atan2(x[axis], x[3]), math.pi))
+
+
+# --------------------------------------------------------------------------- facts
+
+
+def all_finite(report: Report) -> None:
+    numbers = [value for poses in report.poses.values() for pose in poses.values() for part in pose for value in part]
+    report.fact("bodies", len(report.poses[0]), "count", len(report.poses[END]), len(report.poses[END]))
+    report.fact("not_finite", sum(not math.isfinite(value) for value in numbers), "count", 0, 0)
+
+
+def free_fall(report: Report, velocity: Vector) -> None:
+    """The ball against start + v t + g t^2 / 2, relative to how far it is from its start."""
+    start = report.at("Ball", 0)
+    for steps in STEPS[1:]:
+        t = steps * STEP
+        moved = [v * t - (0.5 * GRAVITY * t * t if axis == 2 else 0.0) for axis, v in enumerate(velocity)]
+        wanted = [a + b for a, b in zip(start, moved, strict=True)]
+        error = math.dist(report.at("Ball", steps), wanted)
+        report.fact(f"ball_error_{steps}", 100 * error / math.hypot(*moved), "%", 0, 1)
+
+
+def ghosts(report: Report) -> None:
+    pairs = [(report.at(f"Red{column}"), report.at(f"Blue{column}")) for column in range(1, 7)]
+    report.fact("ghosts_apart", max(math.dist(*pair) for pair in pairs), "m", 0, 0.02)
+    report.fact("ghosts_lowest", min(spot[2] for pair in pairs for spot in pair), "m", 0.23, 0.27)
+    report.fact("ghosts_highest", max(spot[2] for pair in pairs for spot in pair), "m", 0.23, 0.27)
+
+
+def door(report: Report) -> None:
+    report.fact("door_angle", angle(report, None, "Panel", 2), "deg", 67, 73)
+
+
+def chain(report: Report) -> None:
+    """Links of 0.26 m: joined at their ends, and below the anchor."""
+    names = [f"Link{index:02}" for index in range(1, 13)]
+    gaps = [
+        math.dist(point(poses[above], (0, 0, -0.13)), point(poses[below], (0, 0, 0.13)))
+        for poses in report.poses.values()
+        for above, below in pairwise(names)
+    ]
+    anchors = [point(poses[names[0]], (0, 0, 0.13)) for poses in report.poses.values()]
+    report.fact("chain_largest_gap", max(gaps), "m", 0, 0.01)
+    report.fact("chain_anchor_moved", max(math.dist(anchor, anchors[0]) for anchor in anchors), "m", 0, 0.01)
+    report.fact("chain_highest_link", max(report.at(name)[2] for name in names) - anchors[0][2], "m", -1, 0)
+    report.fact("chain_end_below_anchor", anchors[0][2] - report.at(names[-1])[2], "m", 2.2, 3.2)
+
+
+def pendulum(report: Report) -> None:
+    # The rope starts straight, from the anchor through the middle of the weight; PhysX allows it 0.025 m more.
+    anchor = point(report.poses[0]["Weight"], (0, 0, 2.1))
+    lengths = [math.dist(anchor, point(poses["Weight"], (0, 0, 0.3))) for poses in report.poses.values()]
+    report.fact("pendulum_longest", max(lengths), "m", 1.7, 1.83)
+    report.fact("pendulum_swing", math.dist(report.at("Weight", 30), report.at("Weight", 0)), "m", 0.1, 3)
+
+
+def stack(report: Report) -> None:
+    names = [f"Box{index:02}" for index in range(1, 11)]
+    report.fact("stack_moved", max(math.dist(report.at(name), report.at(name, 0)) for name in names), "m", 0, 0.02)
+
+
+def cart(report: Report) -> None:
+    x, y, z = (b - a for a, b in zip(report.at("Chassis", 0), report.at("Chassis"), strict=True))
+    report.fact("cart_forward", x, "m", 1, 3)
+    report.fact("cart_sideways", abs(y), "m", 0, 0.1)
+    report.fact("cart_height_change", abs(z), "m", 0, 0.03)
+
+
+def filters(report: Report) -> None:
+    report.fact("filtered_crate_height", report.at("CrateThrough")[2], "m", 0.18, 0.22)
+    report.fact("other_crate_height", report.at("CrateOn")[2], "m", 1.08, 1.12)
+    report.fact("drop_through_disabled_height", report.at("Drop")[2], "m", 0.24, 0.28)
+
+
+def arm(report: Report) -> None:
+    """Gravity makes a drive of finite stiffness sag."""
+    for name, parent, child, axis, target in (
+        ("yaw", "Base", "Turret", 2, -50.0),
+        ("shoulder", "Turret", "Upper", 1, 30.0),
+        ("elbow", "Upper", "Fore", 1, 25.0),
+    ):  # fmt: skip
+        report.fact(f"arm_{name}", angle(report, parent, child, axis), "deg", target - 3, target + 3)
+    report.fact("arm_base_moved", math.dist(report.at("Base"), report.at("Base", 0)), "m", 0, 0.001)
+
+
+def others(report: Report) -> None:
+    report.fact("slider_moved", report.at("Carriage")[0] - report.at("Carriage", 0)[0], "m", 1.17, 1.23)
+    report.fact("lift_cargo_height", report.at("Cargo")[2], "m", 0.85, 0.89)
+    disc, start = report.at("Disc"), report.at("Disc", 0)
+    report.fact("turntable_off_axis", math.hypot(disc[0] - start[0], disc[1] - start[1]), "m", 0, 0.01)
+    report.fact("turntable_sag", start[2] - disc[2], "m", 0.03, 0.06)
+    report.fact("turntable_angle", angle(report, None, "Disc", 2) % 360, "deg", 120, 185)
+    report.fact("suzanne_height", report.at("Suzanne")[2], "m", 0.3, 1.0)
+
+
+CHECKS: tuple[Callable[[Report], None], ...] = (
+    all_finite, ghosts, door, chain, pendulum, stack, cart, filters, arm, others,
+)  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bad input and full disks: one clear sentence, nothing half-written, the old file intact."""
+
+import math
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.bridge import environment, usd_io
+from usdphys_ext.usdphys_addon.core.errors import MissingDependencyError, OutputError, ValidationFailedError
+
+OLD = "#usda 1.0\n# what was there before\n"
+
+
+def body(name="Box", location=(0, 0, 0)):
+    bpy.ops.mesh.primitive_cube_add(size=1, location=location)
+    obj = bpy.context.object
+    obj.name = name
+    obj.usdphys.rigid_body.is_applied = True
+    obj.usdphys.colliders.add()
+    return obj
+
+
+def joint(name, body0=None, body1=None):
+    obj = bpy.data.objects.new(name, None)
+    bpy.context.scene.collection.objects.link(obj)
+    group = obj.usdphys.joint
+    group.is_applied, group.body0, group.body1 = True, body0, body1
+    return obj
+
+
+@pytest.fixture
+def target(tmp_path):
+    path = tmp_path / "old.usda"
+    path.write_text(OLD)
+    yield path
+    assert path.read_text() == OLD, "the old file was touched"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["old.usda"], "something was left behind"
+
+
+def export(path, **options):
+    bpy.context.view_layer.update()
+    return usd_io.export_usd(bpy.context, path, usd_io.ExportOptions(**options))
+
+
+def refusal(path, error=ValidationFailedError):
+    """The sentence with which an export is refused; it has to name the file or say what is wrong with it."""
+    with pytest.raises(error) as caught:
+        export(path)
+    text = str(caught.value)
+    assert "\n" not in text and text.endswith((".", ")")), text
+    return text
+
+
+def test_deleted_body_of_a_joint(target):
+    joint("Hinge", body("Door"), body("Frame", (2, 0, 0)))
+    bpy.data.objects.remove(bpy.data.objects["Door"])
+    text = refusal(target)
+    assert "'Hinge'" in text and "'Door'" in text and "deleted" in text
+
+
+def test_body_taken_out_of_the_scene(target):
+    joint("Hinge", body("Door"), body("Frame", (2, 0, 0)))
+    bpy.context.scene.collection.objects.unlink(bpy.data.objects["Door"])
+    assert "'Door'" in refusal(target)
+
+
+def test_cleared_body_is_the_world(tmp_path):
+    hinge = joint("Hinge", body("Door"), body("Frame", (2, 0, 0)))
+    hinge.usdphys.joint.body0 = None
+    assert export(tmp_path / "new.usda").counts["joints"] == 1
+
+
+def test_collider_without_geometry(target):
+    empty = bpy.data.objects.new("Nothing", None)
+    bpy.context.scene.collection.objects.link(empty)
+    empty.usdphys.colliders.add()
+    assert "'Nothing'" in refusal(target)
+
+
+def test_mesh_without_faces(target):
+    body("Wire").data.clear_geometry()
+    assert "'Wire'" in refusal(target)
+
+
+def test_zero_scale_parent(target):
+    parent = bpy.data.objects.new("Flat", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.scale = (1, 1, 0)
+    body("Child").parent = parent
+    text = refusal(target)
+    assert "'Child'" in text and "scale" in text
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_number_that_is_none(target, value):
+    box = body("Box")
+    box.usdphys.mass.is_applied = True
+    box.usdphys.mass.mass = value
+    text = refusal(target)
+    assert "'Box'" in text and "mass" in text.lower()
+
+
+def test_nan_in_a_place(target):
+    body("Lost").location = (math.nan, 0, 0)
+    assert "'Lost'" in refusal(target)
+
+
+def test_force_writes_in_spite_of_errors(tmp_path):
+    box = body("Box")
+    box.usdphys.mass.is_applied = True
+    box.usdphys.mass.mass = -1
+    result = export(tmp_path / "new.usda", force=True)
+    assert result.errors and "physics:mass = -1" in (tmp_path / "new.usda").read_text()
+
+
+@pytest.mark.parametrize(("name", "word"), [("no/such/folder.usda", "folder"), ("old.blend", ".usda"), ("old", ".usda")])
+def test_target_that_cannot_be(tmp_path, name, word):
+    body()
+    text = refusal(tmp_path / name, OutputError)
+    assert word in text and not list(tmp_path.iterdir())
+
+
+def test_target_is_a_folder(tmp_path):
+    body()
+    (tmp_path / "folder.usda").mkdir()
+    assert "folder" in refusal(tmp_path / "folder.usda", OutputError)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_write_protected_target(target):
+    body()
+    target.chmod(0o444)
+    assert "protected" in refusal(target, OutputError)
+
+
+def test_write_protection_is_asked_for(target, monkeypatch):
+    body()
+    monkeypatch.setattr(usd_io.os, "access", lambda path, mode: Path(path) != target)
+    assert "protected" in refusal(target, OutputError)
+
+
+def test_target_that_cannot_be_replaced(target, monkeypatch):
+    body()
+
+    def refuse(self, _target):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    assert "old.usda" in refusal(target, OutputError)
+
+
+@pytest.mark.parametrize("suffix", [".usda", ".usdc", ".usdz", ".usd"])
+def test_disk_that_fills_up(tmp_path, suffix):
+    """A limit on the size of files stands in for a full disk: writes beyond it fail in the same way."""
+    script = tmp_path / "fill.py"
+    script.write_text(_FILL)
+    path = tmp_path / f"old{suffix}"
+    path.write_text(OLD)
+    result = subprocess.run(
+        [sys.executable, str(script), str(Path(__file__).resolve().parents[1] / "conftest.py"), str(path)],
+        capture_output=True, text=True, timeout=120, check=False,
+        preexec_fn=_limit_file_size,
+    )  # fmt: skip
+    assert "REFUSED" in result.stdout, result.stdout + result.stderr
+    assert path.read_text() == OLD
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(["fill.py", path.name])
+
+
+def _limit_file_size():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+
+_FILL = """
+import importlib.util, os, sys
+spec = importlib.util.spec_from_file_location("alias", sys.argv[1])
+spec.loader.exec_module(importlib.util.module_from_spec(spec))
+import bpy
+from usdphys_ext.usdphys_addon.bridge import props, usd_io
+from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+props.register()
+bpy.ops.mesh.primitive_uv_sphere_add(segments=64, ring_count=64)
+bpy.context.object.usdphys.rigid_body.is_applied = True
+bpy.context.object.usdphys.colliders.add()
+try:
+    usd_io.export_usd(bpy.context, sys.argv[2], usd_io.ExportOptions())
+except UsdPhysError as error:
+    print("REFUSED", error, flush=True)
+os._exit(0)
+"""
+
+
+def test_blender_without_usd(target, monkeypatch):
+    body()
+    monkeypatch.setattr(environment, "usd_is_supported", lambda: False)
+    assert "without USD" in refusal(target, MissingDependencyError)
+    assert bpy.ops.usdphys.export_usd.poll() is False
+
+
+def test_pxr_that_cannot_be_imported(target, monkeypatch):
+    body()
+    monkeypatch.setitem(sys.modules, "pxr.Usd", None)
+    assert "USD" in refusal(target, MissingDependencyError)
+
+
+def test_operator_reports_the_sentence(target):
+    joint("Loose")
+    with pytest.raises(RuntimeError) as caught:
+        bpy.ops.usdphys.export_usd(filepath=str(target))
+    assert "'Loose'" in str(caught.value)
+
+
+def test_old_file_is_replaced_in_place(tmp_path):
+    path = tmp_path / "old.usda"
+    path.write_text(OLD)
+    path.chmod(0o640)
+    body()
+    export(path)
+    assert "PhysicsRigidBodyAPI" in path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [entry.name for entry in tmp_path.iterdir()] == ["old.usda"]
