@@ -54,7 +54,8 @@ class USDPHYS_PT_object(_ObjectPanel, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         if not usd_is_supported():
-            self.layout.label(text="This Blender was built without USD: no export", icon="ERROR")
+            self.layout.label(text="No export:", icon="ERROR")
+            self.layout.label(text="built without USD", icon="BLANK1")
 
 
 class USDPHYS_PT_rigid_body(_SubPanel, bpy.types.Panel):

@@ -60,6 +60,8 @@ def main() -> int:
 
 def demonstrate(out: Path, usd_python: str, environment: dict[str, str]) -> None:
     """All steps, in order. Raises DemoError at the first one that fails."""
+    if not Path(usd_python).is_file():
+        raise DemoError(f"There is no '{usd_python}' with usd-core; run 'make env' or name another with --usd-python.")
     out.mkdir(parents=True, exist_ok=True)
     for name in ("expected.json", "demo.png", "demo.blend", "rigid.blend", *CONVERSIONS):
         (out / name).unlink(missing_ok=True)
@@ -92,8 +94,6 @@ def convert(
 
 def judge(out: Path, usd_python: str, expected: dict[str, Any]) -> None:
     """Let OpenUSD itself validate and parse every file, in a process without Blender."""
-    if not Path(usd_python).is_file():
-        raise DemoError(f"There is no '{usd_python}' with usd-core; run 'make env' or name another with --usd-python.")
     tables = {"demo.blend": expected["parsed"], "rigid.blend": expected["parsed_rigid"]}
     table = {name: tables[source] for name, (source, _) in CONVERSIONS.items()}
     (out / "judge.json").write_text(json.dumps(table), encoding="utf-8")

@@ -41,24 +41,27 @@ def parsed(stage: Usd.Stage) -> Counter[str]:
     return +found
 
 
-def judge(path: Path, expected: dict[str, int]) -> bool:
-    """Print the verdict on one file; True where it is as it should be."""
+def judge(path: Path, expected: dict[str, int], before: Counter[str]) -> tuple[bool, Counter[str]]:
+    """Print the verdict on one file. Returns whether it is as it should be, and its objects.
+
+    before: the objects of the file before, which are not listed again.
+    """
     try:
         stage = Usd.Stage.Open(str(path))
     except Tf.ErrorException as error:
         print(f"{path.name}: cannot be opened: {error}")
-        return False
+        return False, before
     errors, warnings = errors_of(stage)
     found = parsed(stage)
     print(f"{path.name}: {len(errors)} validator errors, {warnings} warnings")
-    holds = ", ".join(f"{number} {kind}" for kind, number in sorted(found.items()))
-    print(f"  {holds}")
+    listed = ", ".join(f"{number} {kind}" for kind, number in sorted(found.items()))
+    print("  the same objects" if found == before else f"  {listed}")
     for error in errors:
         print(f"  error: {error}")
     wrong = sorted(kind for kind in {*found, *expected} if found[kind] != expected.get(kind, 0)) if expected else []
     for kind in wrong:
         print(f"  {kind}: {found[kind]}, expected {expected.get(kind, 0)}")
-    return not errors and not wrong
+    return not errors and not wrong, found
 
 
 def main(arguments: list[str]) -> int:
@@ -66,8 +69,11 @@ def main(arguments: list[str]) -> int:
         sys.exit(__doc__)
     table = Path(arguments[0])
     files: dict[str, dict[str, int]] = json.loads(table.read_text(encoding="utf-8"))
-    verdicts = [judge(table.parent / name, expected) for name, expected in files.items()]
-    return 0 if verdicts and all(verdicts) else 1
+    is_good, found = bool(files), Counter[str]()
+    for name, expected in files.items():
+        verdict, found = judge(table.parent / name, expected, found)
+        is_good = is_good and verdict
+    return 0 if is_good else 1
 
 
 if __name__ == "__main__":

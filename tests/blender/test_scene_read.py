@@ -393,10 +393,7 @@ def test_body_scaled_to_nothing_is_said():
 def test_joint_of_an_object_that_is_more_than_a_joint(kind):
     """A joint prim has no place in space, so nothing can hang on it."""
     first, second = bodies()
-    if kind == "mesh":
-        joint = scenes.add_box("Joint", location=(1, 0, 0))
-    else:
-        joint = scenes.add("Joint", location=(1, 0, 0))
+    joint = scenes.add("Joint", scenes.box_mesh("Joint") if kind == "mesh" else None, location=(1, 0, 0))
     scenes.assign(joint.usdphys.joint, is_applied=True, body0=first, body1=second)
     if kind == "parent":
         scenes.add("Child", parent=joint)
@@ -528,8 +525,8 @@ def test_gravity_in_metres():
 
 
 def test_two_physics_scenes_and_owners():
-    earth, moon = (scenes.assign(bpy.context.scene.usdphys.physics_scenes.add(), name=name) for name in ("Earth", "Moon"))
-    bpy.context.scene.usdphys.physics_scenes["Moon"].gravity_magnitude = 1.62
+    for values in ({"name": "Earth"}, {"name": "Moon", "gravity_magnitude": 1.62}):
+        scenes.assign(bpy.context.scene.usdphys.physics_scenes.add(), **values)
     bpy.context.scene.gravity = (0, 0, -3)  # the named scenes say what holds
     one, two = scenes.solid("One"), scenes.solid("Two")
     one.usdphys.rigid_body.simulation_owner = "Moon"

@@ -130,6 +130,7 @@ NEAR_MISSES = {
     "a truncated cone": np.concatenate([ring(16, 1, -2), ring(16, 0.5, 2)]),
     "an 8-sided pyramid": cone(8),
     "a double cone": np.concatenate([ring(40), tip(1.5), tip(-1.5)]),
+    "a double cone in a sphere": np.concatenate([ring(40), tip(1), tip(-1)]),
     "a cone with a leaning tip": moved(cone(), 16, (0.1, 0, 0)),
     "a disc": ring(64),
     "a flat square": box((1, 1, 0)),

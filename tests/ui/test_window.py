@@ -5,3 +5,7 @@ def test_physics_tab_draws_and_export_refuses_in_one_sentence(drive):
     log = drive("physics_tab")
     refusal = [line for line in log.splitlines() if line.startswith("REFUSAL:")]
     assert len(refusal) == 1
+
+
+def test_every_panel_draws(drive):
+    drive("panels")

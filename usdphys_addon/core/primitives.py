@@ -45,7 +45,7 @@ class Primitive:
 
 
     def survives(self, world: frames.Matrix) -> bool:
-        """True where a space, (4, 4) or (3, 3), leaves it what it is: no shear, and no uneven scale of a round thing."""
+        """True where a space (4, 4) leaves it what it is: no shear, and no uneven scale of a round thing."""
         columns = (world[:3, :3] if self.is_aligned else world[:3, :3] @ self.rotation).T.tolist()
         x, y, z = (math.hypot(*column) for column in columns)
         for (a, first), (b, second) in combinations(zip((x, y, z), columns, strict=True), 2):
@@ -116,7 +116,7 @@ def _round(points: Points, center: Points, size: Points, tolerance: float) -> Pr
     offset = points - center
     radii = np.linalg.norm(offset, axis=1)
     radius = float(size.max()) / 2
-    if len(points) >= ROUND_SURFACE and np.abs(radii - radius).max() <= tolerance:
+    if len(points) >= ROUND_SURFACE and np.abs(radii - radius).max() <= tolerance and _is_rounded(offset, radius).all():
         return Primitive(Sphere, center, np.eye(3), size, radius)
     for axis in range(3):
         others = [index for index in range(3) if index != axis]
@@ -151,9 +151,15 @@ def _turned(
     spine = half - radius
     if spine > tolerance and len(offset) >= ROUND_SURFACE:
         beyond = along - np.clip(along, -spine, spine)
-        if np.abs(np.hypot(across, beyond) - radius).max() <= tolerance:
+        if np.abs(np.hypot(across, beyond) - radius).max() <= tolerance and _is_rounded(beyond, radius).all():
             return Capsule, radius, 2 * spine
     return None
+
+
+def _is_rounded(offset: Points, radius: float) -> NDArray[np.bool_]:
+    """Per axis, True where a round end has vertices between its rim and its tip on both sides: no double cone."""
+    part = offset / radius
+    return ((part > 0.25) & (part < 0.8)).any(axis=0) & ((part < -0.25) & (part > -0.8)).any(axis=0)
 
 
 def fit(kind: type[Gprim], points: Points, axis: int = 2) -> Primitive:

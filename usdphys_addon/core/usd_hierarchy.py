@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 import numpy as np
@@ -34,6 +34,7 @@ def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> di
             _write_pose(layer.GetPrimAtPath(path), samples, reset=True)
         return {}
     moved: dict[str, str] = {}
+    members = _memberships(stage, nested)
     # The deepest first: moving what is below a body leaves the body where it is.
     for path in sorted(nested, key=lambda path: -path.count("/")):
         parent = nested[path][-1].rsplit("/", 1)[0]
@@ -49,7 +50,9 @@ def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> di
             raise RuntimeError(f"'{path}' cannot be moved to '{target}'")
         moved[path] = target
         _write_pose(layer.GetPrimAtPath(target), samples, reset=False)
-    _retarget(layer, moved)
+    follow = _follower(moved)
+    _retarget(layer, follow)
+    _keep_memberships(stage, members, follow)
     return moved
 
 
@@ -97,8 +100,32 @@ def _write_pose(spec: Sdf.PrimSpec, samples: dict[Usd.TimeCode, Gf.Matrix4d], *,
             spec.layer.SetTimeSample(path, code.GetValue(), matrix)
 
 
-def _retarget(layer: Sdf.Layer, moved: dict[str, str]) -> None:
-    """Point every relationship and connection of a layer at the new paths."""
+def _memberships(stage: Usd.Stage, bodies: Iterable[str]) -> dict[Sdf.Path, dict[Sdf.Path, bool]]:
+    """Whether each body belongs to each collision group of the stage, by the paths of group and body."""
+    paths = [Sdf.Path(path) for path in bodies]
+    found = {}
+    for prim in stage.Traverse():
+        if prim.HasAPI(Usd.CollectionAPI, "colliders"):
+            query = Usd.CollectionAPI(prim, "colliders").ComputeMembershipQuery()
+            found[prim.GetPath()] = {path: query.IsPathIncluded(path) for path in paths}
+    return found
+
+
+def _keep_memberships(
+    stage: Usd.Stage, members: dict[Sdf.Path, dict[Sdf.Path, bool]], follow: Callable[[Sdf.Path], Sdf.Path]
+) -> None:
+    """A body that belonged to a group through the one above it now has to be listed itself."""
+    for path, bodies in members.items():
+        collection = Usd.CollectionAPI(stage.GetPrimAtPath(follow(path)), "colliders")
+        query = collection.ComputeMembershipQuery()
+        for old, was_included in bodies.items():
+            if query.IsPathIncluded(follow(old)) != was_included:
+                relationship = collection.CreateIncludesRel() if was_included else collection.CreateExcludesRel()
+                relationship.AddTarget(follow(old))
+
+
+def _follower(moved: dict[str, str]) -> Callable[[Sdf.Path], Sdf.Path]:
+    """From the path of anything before the move to that after it."""
     prefixes = [(Sdf.Path(old), Sdf.Path(new)) for old, new in moved.items()]
     prefixes.sort(key=lambda pair: -pair[0].pathElementCount)
 
@@ -107,6 +134,12 @@ def _retarget(layer: Sdf.Layer, moved: dict[str, str]) -> None:
             if path.HasPrefix(old):
                 return path.ReplacePrefix(old, new)
         return path
+
+    return follow
+
+
+def _retarget(layer: Sdf.Layer, follow: Callable[[Sdf.Path], Sdf.Path]) -> None:
+    """Point every relationship and connection of a layer at the new paths."""
 
     def visit(path: Sdf.Path) -> None:
         spec = layer.GetObjectAtPath(path)

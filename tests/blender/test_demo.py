@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The scenes of `make demo`: they build, hold what the demonstration promises, and are exported without an error."""
+
+import importlib.util
+import math
+import sys
+from pathlib import Path
+
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.bridge import rigid_body_world, scene_read, usd_io
+from usdphys_ext.usdphys_addon.core import schema, usd_read, validate
+from usdphys_ext.usdphys_addon.core.units import StageUnits
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "demo_scene.py"
+
+
+@pytest.fixture(scope="module")
+def demo():
+    spec = importlib.util.spec_from_file_location("demo_scene", SCRIPT)
+    module = sys.modules["demo_scene"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["demo_scene"]
+
+
+def errors(issues):
+    return [f"{issue.code}: {issue.message}" for issue in issues if issue.severity != "info"]
+
+
+def read(path):
+    return usd_read.read_stage(usd_read.open_stage(str(path)))
+
+
+def test_playground_holds_what_the_demo_promises(demo):
+    demo.build_playground()
+    reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+    assert usd_io.counts(reading) == demo.COUNTS
+    assert errors(reading.issues) == []
+    assert errors(validate.validate(reading.model)) == []
+
+
+@pytest.mark.parametrize("hierarchy", ["nested", "flat", "reset"])
+@pytest.mark.parametrize(
+    ("units", "name"), [(StageUnits(), "demo.usda"), (StageUnits(0.01, 1.0, "Y"), "demo_cm_y.usdc")]
+)
+def test_playground_is_exported_whole(demo, tmp_path, units, name, hierarchy):
+    demo.build_playground()
+    result = usd_io.export_usd(bpy.context, tmp_path / name, usd_io.ExportOptions(units, hierarchy))
+    assert errors(result.issues) == []
+    model = read(result.path)
+    assert {kind: len(getattr(model, kind)) for kind in demo.COUNTS} == demo.COUNTS
+    assert errors(validate.validate(model)) == []
+    assert model.units.meters_per_unit == units.meters_per_unit
+    nested = [path for path in model.bodies if path.endswith("/Fore")]
+    expected = "/root/Arm/Fore" if hierarchy == "flat" else "/root/Arm/Base/Turret/Upper/Fore"
+    assert nested == [expected]
+
+
+def test_playground_values_reach_the_file(demo, tmp_path):
+    demo.build_playground()
+    model = read(usd_io.export_usd(bpy.context, tmp_path / "demo.usda", usd_io.ExportOptions()).path)
+    hinge = model.prims["/root/Doorway/Hinge"]
+    joint, drive = hinge.get(schema.RevoluteJoint), dict(hinge.instances(schema.DriveAPI))["angular"]
+    assert (joint.lower_limit, joint.upper_limit) == pytest.approx((0, math.radians(110)))
+    assert drive.target_position == pytest.approx(math.radians(70))
+    assert drive.stiffness == pytest.approx(math.degrees(4))
+    chassis = model.prims["/root/Cart/Chassis"].get(schema.MassAPI)
+    assert (chassis.mass, chassis.center_of_mass) == (120, pytest.approx((0, 0, -0.08)))
+    assert len([path for path in model.colliders if path.startswith("/root/Cart/Chassis/")]) == 3
+    ball = model.prims["/root/Cannon/Ball"].get(schema.RigidBodyAPI)
+    assert ball.velocity == pytest.approx(demo.BALL_VELOCITY)
+    assert model.prims["/root/Stack/Box01"].get(schema.RigidBodyAPI).starts_asleep is True
+    assert model.prims["/root/Lift/Platform"].get(schema.RigidBodyAPI).kinematic_enabled is True
+    red = next(prim for path, prim in model.groups.items() if path.endswith("GhostsRed")).get(schema.CollisionGroup)
+    assert [path.rsplit("/", 1)[-1] for path in red.filtered_groups] == ["GhostsBlue"]
+    assert len(red.includes) == 6
+
+
+def test_rigid_bodies_are_converted_and_exported(demo, tmp_path):
+    demo.build_rigid_bodies()
+    converted = rigid_body_world.convert_scene(bpy.context.scene)
+    assert (converted.bodies, converted.joints) == (demo.PARSED_RIGID["RigidBody"], 5)
+    result = usd_io.export_usd(bpy.context, tmp_path / "rigid.usda", usd_io.ExportOptions())
+    assert errors(result.issues) == []
+    model = read(result.path)
+    assert errors(validate.validate(model)) == []
+    kinds = [prim.type_name for prim in model.colliders.values()]
+    assert {f"{kind}Shape": kinds.count(kind) for kind in kinds} == {
+        kind: number for kind, number in demo.PARSED_RIGID.items() if kind.endswith("Shape")
+    }
+
+
+def test_picture_is_set_up(demo):
+    demo.build_playground()
+    demo.set_up_picture(96, 54)
+    scene = bpy.context.scene
+    assert scene.camera is not None and scene.render.engine == "BLENDER_WORKBENCH"
+    assert scene.world is None

@@ -1,0 +1,513 @@
+"""Scenes written to files, by our export and by Blender's own with the hook, and read back with pxr."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from pxr import Usd, UsdGeom, UsdPhysics, UsdShade
+from usdphys_ext.usdphys_addon.bridge import usd_io
+from usdphys_ext.usdphys_addon.core.errors import ValidationFailedError
+
+from . import scenes
+from .scenes import applied, codes, export, native_export, prim_of, prims_of, targets, world_pose
+
+SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+
+
+@pytest.fixture
+def hook():
+    """Our hook, as the extension has it registered for the user's own exports."""
+    was_registered = usd_io.is_hook_registered()
+    usd_io.register_hook()
+    assert usd_io.is_hook_registered()
+    yield
+    if not was_registered:
+        usd_io.unregister_hook()
+
+
+@pytest.fixture
+def no_hook():
+    was_registered = usd_io.is_hook_registered()
+    usd_io.unregister_hook()
+    yield
+    if was_registered:
+        usd_io.register_hook()
+
+
+def robot(parent: Any = None) -> None:
+    """A base with an arm with a hand, joints, a floor, a group, materials."""
+    base = scenes.solid("Base", location=(0, 0, 1), scale=(1, 2, 1), rotation_euler=(0, 0, 0.5), parent=parent)
+    base.data.name = "BaseMesh"
+    base.data.materials.append(scenes.physics_material("Steel", static_friction=0.5))
+    scenes.assign(base.usdphys.mass, is_applied=True, mass=2)
+    base.usdphys.colliders[0].approximation = "convexHull"
+    base.usdphys.articulation_root.is_applied = True
+    arm = scenes.make_body(scenes.add_box("Arm", parent=base, location=(2, 0, 0), rotation_euler=(0.5, 0, 0)))
+    scenes.make_collider(arm, "SPHERE", radius=0.5, location=(0, 0, 0)).name = "Ball"
+    arm.usdphys.physics_material = scenes.physics_material("Rubber", restitution=0.75)
+    hand = scenes.solid("Hand", parent=arm, location=(0, 0, 1))
+    shoulder = scenes.add_joint("Shoulder", "REVOLUTE", base, arm, location=(1, 0, 1))
+    scenes.assign(shoulder.usdphys.joint.drives.angular, is_applied=True, stiffness=10)
+    scenes.add_joint("Wrist", "FIXED", arm, hand, parent=arm, location=(0, 0, 0.5))
+    floor = scenes.add_box("Floor", (5, 5, 0.1), hide_render=True)
+    scenes.make_collider(floor)
+    scenes.define_group("Machine", ("Machine",))
+    scenes.join_group(base, "Machine")
+    scenes.assign(floor.usdphys.filtered_pairs, is_applied=True).filtered_pairs.add().object = arm
+
+
+def check_robot(stage: Usd.Stage) -> None:
+    base, arm, hand, floor = (prim_of(stage, name) for name in ("Base", "Arm", "Hand", "Floor"))
+    for prim in (base, arm, hand):
+        assert prim.GetTypeName() == "Xform"
+    assert applied(base) == ["PhysicsRigidBodyAPI", "PhysicsArticulationRootAPI", "PhysicsMassAPI"]
+    assert base.GetAttribute("physics:mass").Get() == 2
+    assert applied(arm) == ["PhysicsRigidBodyAPI"]
+    mesh = base.GetChild("BaseMesh")
+    assert mesh.GetTypeName() == "Mesh"
+    assert applied(mesh) == ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"]
+    assert mesh.GetAttribute("physics:approximation").Get() == "convexHull"
+    ball = arm.GetChild("Ball")
+    assert ball.GetTypeName() == "Sphere"
+    assert applied(ball) == ["PhysicsCollisionAPI"]
+    assert UsdGeom.Imageable(ball).ComputePurpose() == "guide"
+    assert np.allclose(world_pose(ball)[:3, 3], world_pose(arm)[:3, 3], atol=1e-6)
+    assert applied(arm.GetChild("Arm")) == []
+    # The colliders of the floor and of the arm.
+    assert UsdGeom.Imageable(floor.GetChild("Floor")).ComputePurpose() == "guide"
+    assert UsdGeom.Imageable(mesh).ComputePurpose() == "default"
+    assert targets(floor, "physics:filteredPairs") == [str(arm.GetPath())]
+    check_joint(stage, "Shoulder", "PhysicsRevoluteJoint", base, arm)
+    check_joint(stage, "Wrist", "PhysicsFixedJoint", arm, hand)
+    shoulder = prim_of(stage, "Shoulder")
+    assert applied(shoulder) == ["PhysicsDriveAPI:angular"]
+    assert shoulder.GetAttribute("drive:angular:physics:stiffness").Get() == pytest.approx(10)
+    (scene,) = [prim for prim in stage.Traverse() if prim.IsA(UsdPhysics.Scene)]
+    assert scene.GetPath().GetParentPath() == stage.GetDefaultPrim().GetPath()
+    (group,) = [prim for prim in stage.Traverse() if prim.IsA(UsdPhysics.CollisionGroup)]
+    assert targets(group, "physics:filteredGroups") == [str(group.GetPath())]
+    query = UsdPhysics.CollisionGroup(group).GetCollidersCollectionAPI().ComputeMembershipQuery()
+    assert query.IsPathIncluded(mesh.GetPath())
+    assert query.IsPathIncluded(ball.GetPath())
+    assert not query.IsPathIncluded(floor.GetChild("Floor").GetPath())
+    assert bound(mesh).GetAttribute("physics:staticFriction").Get() == 0.5
+    assert bound(ball).GetAttribute("physics:restitution").Get() == 0.75
+    assert ball.GetRelationship("material:binding:physics").GetTargets()
+    for prim in stage.Traverse():
+        for relationship in prim.GetRelationships():
+            for path in relationship.GetTargets():
+                assert stage.GetPrimAtPath(path).IsValid(), (relationship.GetPath(), path)
+
+
+def check_joint(stage: Usd.Stage, name: str, kind: str, body0: Any, body1: Any) -> None:
+    prim = prim_of(stage, name)
+    assert prim.GetTypeName() == kind
+    assert not [item for item in prim.GetPropertyNames() if item.startswith("xformOp")]
+    assert targets(prim, "physics:body0") == [str(body0.GetPath())]
+    assert targets(prim, "physics:body1") == [str(body1.GetPath())]
+    places = [
+        world_pose(body) @ [*prim.GetAttribute(f"physics:localPos{side}").Get(), 1]
+        for side, body in enumerate((body0, body1))
+    ]
+    assert np.allclose(*places, atol=1e-5)
+
+
+def bound(prim: Usd.Prim) -> Usd.Prim:
+    """The material that counts for physics."""
+    material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
+    assert material.GetPrim().HasAPI(UsdPhysics.MaterialAPI)
+    return material.GetPrim()
+
+
+# --------------------------------------------------------------------------- our export
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_file_types(tmp_path, suffix):
+    robot()
+    stage, result = export(tmp_path / f"robot{suffix}")
+    check_robot(stage)
+    assert [issue for issue in result.issues if issue.severity == "error"] == []
+    assert result.counts == {
+        "scenes": 1, "bodies": 3, "colliders": 4, "joints": 2, "groups": 1, "materials": 2, "articulations": 1,
+    }  # fmt: skip
+    assert [path.name for path in tmp_path.iterdir()] == [f"robot{suffix}"]
+
+
+def test_world_poses_are_those_of_blender(tmp_path):
+    robot()
+    stage, _ = export(tmp_path / "robot.usda")
+    for name in ("Base", "Arm", "Hand", "Floor"):
+        assert np.allclose(world_pose(prim_of(stage, name)), scenes.world_of(bpy.data.objects[name]), atol=1e-5)
+    joint = prim_of(stage, "Shoulder")
+    place = world_pose(prim_of(stage, "Base")) @ [*joint.GetAttribute("physics:localPos0").Get(), 1]
+    assert np.allclose(place[:3], (1, 0, 1), atol=1e-5)
+
+
+def test_nothing_that_is_not_set_is_authored(tmp_path):
+    scenes.solid("Body")
+    stage, _ = export(tmp_path / "body.usda")
+    names = [name for prim in stage.Traverse() for name in prim.GetAuthoredPropertyNames() if "physics" in name]
+    assert names == []
+
+
+def test_errors_are_refused_unless_forced(tmp_path):
+    scenes.make_collider(scenes.add("Empty"), "MESH")
+    file = tmp_path / "wrong.usda"
+    with pytest.raises(ValidationFailedError, match="'Empty'"):
+        export(file)
+    assert list(tmp_path.iterdir()) == []
+    stage, result = export(file, force=True)
+    assert [issue.code for issue in result.errors] == ["ColliderWithoutGeometry"]
+    assert prim_of(stage, "Empty").IsValid()
+
+
+def test_selected_only(tmp_path):
+    robot()
+    for name in ("Base", "Arm", "Shoulder"):
+        bpy.data.objects[name].select_set(True)
+    stage, result = export(tmp_path / "part.usda", selected_only=True)
+    assert set(prims_of(stage)) == {"Base", "Arm", "Shoulder"}
+    assert result.counts["bodies"] == 2
+    check_joint(stage, "Shoulder", "PhysicsRevoluteJoint", prim_of(stage, "Base"), prim_of(stage, "Arm"))
+
+
+def test_selected_only_with_a_joint_that_loses_its_body(tmp_path):
+    robot()
+    for name in ("Arm", "Shoulder"):
+        bpy.data.objects[name].select_set(True)
+    with pytest.raises(ValidationFailedError, match="'Base'"):
+        export(tmp_path / "part.usda", selected_only=True)
+
+
+# --------------------------------------------------------------------------- hierarchy
+
+
+def poses(stage: Usd.Stage, times: Any = (None,)) -> dict[str, list[np.ndarray]]:
+    """World matrices of all objects that have a place, and of their colliders."""
+    found = {}
+    for name, (prim,) in prims_of(stage).items():
+        for one in [prim, *prim.GetChildren()]:
+            if one.IsA(UsdGeom.Xformable) and (one == prim or not one.HasAttribute(scenes.OBJECT_NAME)):
+                found[name, one.GetName() if one != prim else ""] = [world_pose(one, time) for time in times]
+    return found
+
+
+def check_same(first: dict[Any, list[np.ndarray]], second: dict[Any, list[np.ndarray]]) -> None:
+    assert first.keys() == second.keys()
+    for key in first:
+        assert np.allclose(first[key], second[key], atol=1e-5), key
+
+
+def nested_bodies(stage: Usd.Stage) -> set[str]:
+    """Bodies that move with a body above them."""
+    found = set()
+    for prim in stage.Traverse():
+        above = prim
+        while prim.HasAPI(UsdPhysics.RigidBodyAPI) and not UsdGeom.Xformable(above).GetResetXformStack():
+            above = above.GetParent()
+            if above.IsPseudoRoot():
+                break
+            if above.HasAPI(UsdPhysics.RigidBodyAPI):
+                found.add(prim.GetName())
+    return found
+
+
+@pytest.fixture(params=["robot", "robot below a parent"])
+def placed_robot(request):
+    robot(None if request.param == "robot" else scenes.add("Rig", location=(5, 0, 0), scale=(1, 1, 2)))
+
+
+def test_hierarchies_have_the_same_world_poses(placed_robot, tmp_path):
+    files = {form: export(tmp_path / f"{form}.usda", hierarchy=form) for form in ("nested", "flat", "reset")}
+    stages = {form: stage for form, (stage, _) in files.items()}
+    assert {form: nested_bodies(stage) for form, stage in stages.items()} == {
+        "nested": {"Arm", "Hand"}, "flat": set(), "reset": set(),
+    }  # fmt: skip
+    expected = poses(stages["nested"])
+    assert len(expected) >= 9
+    for form, stage in stages.items():
+        check_robot(stage)
+        check_same(expected, poses(stage))
+        resets = {name for name, (prim,) in prims_of(stage).items()
+                  if UsdGeom.Xformable(prim) and UsdGeom.Xformable(prim).GetResetXformStack()}  # fmt: skip
+        assert resets == ({"Arm", "Hand"} if form == "reset" else set())
+    assert {old.rsplit("/", 1)[1] for old in files["flat"][1].moved} == {"Arm", "Hand"}
+    assert prim_of(stages["flat"], "Arm").GetParent() == prim_of(stages["flat"], "Base").GetParent()
+
+
+@pytest.mark.parametrize("hierarchy", ["nested", "flat", "reset"])
+@pytest.mark.parametrize("moving", ["Base", "Arm", "both"])
+def test_animated_bodies_keep_their_world_poses(tmp_path, hierarchy, moving):
+    robot()
+    for name in ("Base", "Arm") if moving == "both" else (moving,):
+        obj = bpy.data.objects[name]
+        scenes.make_body(obj, kinematic_enabled=True)
+        for frame, turn in ((1, 0.0), (5, 1.0), (9, -2.0)):
+            obj.rotation_euler = (0, turn, 0.5)
+            obj.location.x = frame
+            for channel in ("rotation_euler", "location"):
+                obj.keyframe_insert(channel, frame=frame)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 9
+    stage, _ = export(tmp_path / "moving.usda", hierarchy=hierarchy, animation=True)
+    for frame in range(1, 10):
+        scene.frame_set(frame)
+        for name in ("Base", "Arm", "Hand"):
+            found = world_pose(prim_of(stage, name), frame)
+            assert np.allclose(found, scenes.world_of(bpy.data.objects[name]), atol=1e-4), (name, frame)
+    assert not np.allclose(world_pose(prim_of(stage, "Hand"), 1), world_pose(prim_of(stage, "Hand"), 9))
+
+
+# --------------------------------------------------------------------------- Blender's own export, with the hook
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_native_export(tmp_path, hook, suffix):
+    robot()
+    check_robot(native_export(tmp_path / f"robot{suffix}", evaluation_mode="VIEWPORT"))
+
+
+def test_native_export_without_the_hook(tmp_path, no_hook):
+    robot()
+    stage = native_export(tmp_path / "robot.usda")
+    assert not [prim for prim in stage.Traverse() if applied(prim) or prim.GetTypeName().startswith("Physics")]
+    assert prim_of(stage, "Base").IsValid()
+
+
+def test_our_export_leaves_the_hook_as_it_was(tmp_path, no_hook):
+    robot()
+    export(tmp_path / "robot.usda")
+    assert not usd_io.is_hook_registered()
+
+
+def test_native_export_of_a_scene_without_physics_is_untouched(tmp_path, hook):
+    scenes.add_box("Box")
+    stage = native_export(tmp_path / "with.usda")
+    usd_io.unregister_hook()
+    plain = native_export(tmp_path / "without.usda")
+    usd_io.register_hook()
+    assert stage.GetRootLayer().ExportToString() == plain.GetRootLayer().ExportToString()
+
+
+def test_native_hierarchy_is_that_of_the_scene(tmp_path, hook):
+    robot()
+    bpy.context.scene.usdphys.stage.hierarchy = "FLAT"
+    stage = native_export(tmp_path / "robot.usda", evaluation_mode="VIEWPORT")
+    assert nested_bodies(stage) == set()
+    check_robot(stage)
+
+
+def test_native_merged_transforms(tmp_path, hook):
+    """Xform and Mesh are one prim: it is body and collider at once."""
+    body = scenes.solid("Body", location=(1, 2, 3))
+    scenes.assign(body.usdphys.colliders[0], approximation="convexHull")
+    other = scenes.make_body(scenes.add_box("Other"))
+    scenes.make_collider(other, "CUBE").name = "Crate"
+    scenes.add_joint("Joint", "FIXED", body, other)
+    stage = native_export(tmp_path / "merged.usda", merge_parent_xform=True)
+    prim = prim_of(stage, "Body")
+    assert prim.GetTypeName() == "Mesh"
+    assert applied(prim) == ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"]
+    assert np.allclose(world_pose(prim)[:3, 3], (1, 2, 3))
+    assert prim_of(stage, "Other").GetChild("Crate").GetTypeName() == "Cube"
+    check_joint(stage, "Joint", "PhysicsFixedJoint", prim, prim_of(stage, "Other"))
+
+
+NAMES = ("A.001", "A_001", "1x", "é", "PhysicsScene", "Ca fé 2", "CollisionGroups", "_materials")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"author_blender_name": False}, {"export_custom_properties": False},
+     {"author_blender_name": False, "root_prim_path": ""}, {"root_prim_path": ""}, {"root_prim_path": "/a/b"}],
+    ids=lambda options: ", ".join(options) or "default",
+)  # fmt: skip
+def test_names(tmp_path, hook, options):
+    """Every object keeps its own physics, whatever becomes of its name."""
+    for number, name in enumerate(NAMES):
+        body = scenes.solid(name, location=(number, 0, 0))
+        scenes.assign(body.usdphys.mass, is_applied=True, mass=number + 1)
+        scenes.join_group(body, f"Group {number}")
+    stage = native_export(tmp_path / "names.usda", **options)
+    bodies = [prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.RigidBodyAPI)]
+    assert len(bodies) == len(NAMES)
+    for prim in bodies:
+        assert prim.GetTypeName() == "Xform"
+        number = round(world_pose(prim)[0, 3])
+        assert prim.GetAttribute("physics:mass").Get() == number + 1
+        assert [applied(child) for child in prim.GetChildren()] == [["PhysicsCollisionAPI"]]
+        if options.get("author_blender_name", True) and options.get("export_custom_properties", True):
+            assert prim.GetAttribute(scenes.OBJECT_NAME).Get() == NAMES[number]
+    (scene,) = [prim for prim in stage.Traverse() if prim.IsA(UsdPhysics.Scene)]
+    assert not scene.HasAPI(UsdPhysics.RigidBodyAPI)
+    assert len([prim for prim in stage.Traverse() if prim.IsA(UsdPhysics.CollisionGroup)]) == len(NAMES)
+
+
+def test_our_export_names(tmp_path):
+    for number, name in enumerate(NAMES):
+        body = scenes.solid(name, location=(number, 0, 0))
+        scenes.assign(body.usdphys.mass, is_applied=True, mass=number + 1)
+    stage, result = export(tmp_path / "names.usda")
+    for number, name in enumerate(NAMES):
+        assert prim_of(stage, name).GetAttribute("physics:mass").Get() == number + 1
+    assert {issue.severity for issue in result.issues} <= {"info"}
+
+
+@pytest.mark.parametrize("root", ["", "/root", "/a/b"])
+@pytest.mark.parametrize("number", [1, 2])
+def test_native_root(tmp_path, hook, root, number):
+    for index in range(number):
+        scenes.solid(f"Body{index}")
+    stage = native_export(tmp_path / "root.usda", root_prim_path=root)
+    bodies = {str(prim.GetPath()) for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.RigidBodyAPI)}
+    assert bodies == {f"{root}/Body{index}" for index in range(number)}
+    (scene,) = [prim for prim in stage.Traverse() if prim.IsA(UsdPhysics.Scene)]
+    assert not scene.GetParent().HasAPI(UsdPhysics.RigidBodyAPI)
+
+
+def test_child_named_like_the_mesh_of_its_parent(tmp_path):
+    """Blender's exporter writes both to one prim, and the place of the child is then that of the mesh."""
+    parent = scenes.solid("Car")
+    parent.data.name = "Wheel"
+    scenes.solid("Wheel", parent=parent, location=(3, 0, 0)).data.name = "Disc"
+    with pytest.raises(ValidationFailedError, match="'Wheel'"):
+        export(tmp_path / "car.usda")
+
+
+@pytest.fixture
+def instances():
+    """Two instances of a collection with two bodies and a joint."""
+    collection = scenes.new_collection("Rig")
+    base = scenes.solid("Base", collection=collection)
+    arm = scenes.solid("Arm", collection=collection, location=(2, 0, 0))
+    scenes.add_joint("Hinge", "REVOLUTE", base, arm, collection=collection, location=(1, 0, 0))
+    for name, place in (("One", (10, 0, 0)), ("Two", (0, 20, 0))):
+        scenes.add_instance(name, collection, location=place)
+
+
+@pytest.mark.parametrize("use_instancing", [False, True])
+def test_instances(tmp_path, hook, instances, use_instancing):
+    stage = native_export(tmp_path / "instances.usda", use_instancing=use_instancing)
+    found = {}
+    for prim in stage.Traverse():
+        if prim.IsA(UsdPhysics.Joint):
+            bodies = [stage.GetPrimAtPath(targets(prim, f"physics:body{side}")[0]) for side in (0, 1)]
+            assert all(body.HasAPI(UsdPhysics.RigidBodyAPI) for body in bodies)
+            assert all(body.GetPath().GetParentPath() == prim.GetPath().GetParentPath() for body in bodies)
+            colliders = [child for body in bodies for child in body.GetChildren() if applied(child)]
+            assert len(colliders) == 2
+            found[tuple(np.round(world_pose(bodies[0])[:2, 3]).astype(int))] = prim
+    assert set(found) == {(10, 0), (0, 20)}
+    assert len([prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.RigidBodyAPI)]) == 4
+
+
+def test_native_selection_with_a_joint_that_loses_its_body(tmp_path, hook, capfd):
+    robot()
+    for name in ("Arm", "Shoulder"):
+        bpy.data.objects[name].select_set(True)
+    stage = native_export(tmp_path / "part.usda", selected_objects_only=True)
+    assert applied(prim_of(stage, "Arm")) == ["PhysicsRigidBodyAPI"]
+    assert not [prim for prim in stage.Traverse() if prim.IsA(UsdPhysics.Joint)]
+    assert prim_of(stage, "Shoulder").GetTypeName() == "Xform"
+    assert "'Shoulder' was left out" in capfd.readouterr().out
+    for prim in stage.Traverse():
+        assert not any(path for item in prim.GetRelationships() for path in item.GetTargets()
+                       if not stage.GetPrimAtPath(path))  # fmt: skip
+
+
+def test_joint_that_carries_something_keeps_it_in_place(tmp_path):
+    body = scenes.solid("Body")
+    joint = scenes.add_joint("Joint", "FIXED", body, location=(1, 0, 0))
+    scenes.add_box("Flag", parent=joint, location=(0, 2, 0))
+    stage, _ = export(tmp_path / "joint.usda")
+    assert np.allclose(world_pose(prim_of(stage, "Flag"))[:3, 3], (1, 2, 0))
+    assert prim_of(stage, "Joint").GetTypeName() == "Xform"
+    (made,) = [prim for prim in stage.Traverse() if prim.IsA(UsdPhysics.Joint)]
+    assert np.allclose(made.GetAttribute("physics:localPos0").Get(), (1, 0, 0))
+
+
+# --------------------------------------------------------------------------- materials
+
+
+def friction(stage: Usd.Stage, name: str) -> float:
+    (mesh,) = [child for child in prim_of(stage, name).GetChildren() if child.GetTypeName() == "Mesh"]
+    return float(bound(mesh).GetAttribute("physics:staticFriction").Get())
+
+
+@pytest.mark.parametrize("options", [{}, {"export_materials": False}], ids=["", "without materials"])
+def test_slots_bind_their_own_physics(tmp_path, options):
+    """Names that become equal in USD, and materials that Blender does not write."""
+    values = {"M.1": 0.25, "M_1": 0.5, "é": 0.75, "Plain": 1.0}
+    for name, value in values.items():
+        body = scenes.solid(f"With {name}")
+        body.data.materials.append(scenes.physics_material(name, static_friction=value))
+    stage, result = export(tmp_path / "materials.usda", native=options)
+    assert {name: friction(stage, f"With {name}") for name in values} == values
+    assert [issue.code for issue in result.errors] == []
+
+
+def test_faces_of_several_materials(tmp_path):
+    body = scenes.solid("Body")
+    for name, value in (("Front", 0.25), ("Back", 0.5)):
+        body.data.materials.append(scenes.physics_material(name, static_friction=value))
+    for face in body.data.polygons[:3]:
+        face.material_index = 1
+    stage, _ = export(tmp_path / "faces.usda")
+    (mesh,) = [child for child in prim_of(stage, "Body").GetChildren() if child.GetTypeName() == "Mesh"]
+    subsets = {child.GetName(): bound(child) for child in mesh.GetChildren() if child.IsA(UsdGeom.Subset)}
+    assert {prim.GetAttribute("physics:staticFriction").Get() for prim in subsets.values()} == {0.25, 0.5}
+
+
+# --------------------------------------------------------------------------- options of the user
+
+
+def test_kinds_of_geometry(tmp_path):
+    """Text, curves and metaballs collide with the mesh that Blender writes for them."""
+    text = bpy.data.curves.new("Words", "FONT")
+    scenes.assign(text, body="USD", extrude=0.1)
+    scenes.make_collider(scenes.add("Text", text), "MESH")
+    ball = bpy.data.metaballs.new("Blob")
+    ball.elements.new()
+    scenes.make_collider(scenes.add("Meta", ball), "MESH")
+    stage, result = export(tmp_path / "kinds.usda")
+    assert codes(result.errors) == []
+    for name in ("Text", "Meta"):
+        colliders = [child for child in prim_of(stage, name).GetChildren() if "PhysicsCollisionAPI" in applied(child)]
+        assert [child.GetTypeName() for child in colliders] == ["Mesh"], name
+
+
+def test_curve_without_faces_is_said(tmp_path):
+    curve = bpy.data.curves.new("Line", "CURVE")
+    curve.splines.new("POLY").points.add(1)
+    scenes.make_collider(scenes.add("Line", curve), "MESH")
+    with pytest.raises(ValidationFailedError, match="'Line'"):
+        export(tmp_path / "line.usda")
+
+
+def test_parent_in_the_file_that_is_hidden(tmp_path):
+    parent = scenes.add("Parent", location=(1, 0, 0), rotation_euler=(0, 0, math.pi / 2), hide_viewport=True)
+    scenes.solid("Child", parent=parent, location=(2, 0, 0))
+    stage, result = export(tmp_path / "hidden.usda")
+    prim = prim_of(stage, "Child")
+    assert "PhysicsRigidBodyAPI" in applied(prim)
+    assert np.allclose(world_pose(prim)[:3, 3], (1, 2, 0), atol=1e-6)
+    assert codes(result.errors) == []
+
+
+def test_second_export_is_the_same(tmp_path):
+    """Nothing of the first is left in the scene or in USD's memory of layers."""
+    robot()
+    file = tmp_path / "robot.usda"
+    export(file)
+    first = file.read_text()
+    export(file)
+    assert sorted(file.read_text().splitlines()) == sorted(first.splitlines())
+    bpy.data.objects["Base"].usdphys.mass.mass = 3
+    stage, _ = export(file)
+    stage.Reload()
+    assert prim_of(stage, "Base").GetAttribute("physics:mass").Get() == 3
