@@ -45,11 +45,12 @@ def main() -> int:
     if not options.file.is_file() or not expected.is_file():
         print(f"There is no '{options.file}' with its expected.json; run 'make demo' first.", file=sys.stderr)
         return 1
-    velocity = tuple(json.loads(expected.read_text(encoding="utf-8"))["ball_velocity"])
+    facts = json.loads(expected.read_text(encoding="utf-8"))
     report = Report({count: simulate(options.python, options.tool, options.file, count) for count in STEPS})
+    all_there(report, facts["counts"]["bodies"])
     for check in CHECKS:
         check(report)
-    free_fall(report, velocity)
+    free_fall(report, tuple(facts["ball_velocity"]))
     print(f"{report.passed} facts hold, {report.failed} do not")
     return 1 if report.failed else 0
 
@@ -132,9 +133,9 @@ def angle(report: Report, parent: str | None, child: str, axis: int) -> float:
 # --------------------------------------------------------------------------- facts
 
 
-def all_finite(report: Report) -> None:
+def all_there(report: Report, bodies: int) -> None:
     numbers = [value for poses in report.poses.values() for pose in poses.values() for part in pose for value in part]
-    report.fact("bodies", len(report.poses[0]), "count", len(report.poses[END]), len(report.poses[END]))
+    report.fact("bodies", min(map(len, report.poses.values())), "count", bodies, bodies)
     report.fact("not_finite", sum(not math.isfinite(value) for value in numbers), "count", 0, 0)
 
 
@@ -222,9 +223,7 @@ def others(report: Report) -> None:
     report.fact("suzanne_height", report.at("Suzanne")[2], "m", 0.3, 1.0)
 
 
-CHECKS: tuple[Callable[[Report], None], ...] = (
-    all_finite, ghosts, door, chain, pendulum, stack, cart, filters, arm, others,
-)  # fmt: skip
+CHECKS: tuple[Callable[[Report], None], ...] = (ghosts, door, chain, pendulum, stack, cart, filters, arm, others)
 
 
 if __name__ == "__main__":

@@ -253,4 +253,6 @@ def _mesh_key(placement: Placement) -> str:
 
 def _has_no_faces(placement: Placement) -> bool:
     mesh = placement.evaluated.data
-    return isinstance(mesh, bpy.types.Mesh) and not len(mesh.polygons)
+    if isinstance(mesh, bpy.types.Mesh):
+        return not len(mesh.polygons)
+    return not len(meshes.faces_of(placement.evaluated)[0])

@@ -62,6 +62,7 @@ _PURPOSES = (
     ("PROXY", "Proxy", "The collider is a stand-in for the viewport"),
     ("RENDER", "Render", "The collider is for final renders"),
 )
+LOCAL_FRAME_FIELDS = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
 AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
 
 
@@ -186,9 +187,22 @@ def _material(doc: str) -> Any:
     )
 
 
+def _hidden_text() -> Any:
+    return bpy.props.StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+
+
+def _hidden_flag() -> Any:
+    return bpy.props.BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+
+
+RememberedPrim = _group(
+    "RememberedPrim",
+    "The prim that something was imported from. It gets its name back as long as nobody renames the Blender thing.",
+    {"path": _hidden_text(), "type_name": _hidden_text(), "id_name": _hidden_text(), "carried": _hidden_text()},
+)
 ObjectReference = _group(
-    "ObjectReference", "An object in a list.",
-    {"object": _object("Object", "The object")},
+    "ObjectReference", "An object in a list; the path of a prim where there is no object for it.",
+    {"object": _object("Object", "The object"), "path": _hidden_text()},
 )  # fmt: skip
 GroupReference = _group("GroupReference", "A collision group, by its name.", {})
 GroupMembership = _group(
@@ -264,6 +278,11 @@ ColliderProperties = _group(
         "physics_material": _material("Material of this collider, for physics only"),
         "filtered_pairs": _pointer(FilteredPairsProperties, "Filtered Pairs"),
         "collision_groups": _list(GroupMembership, "Collision Groups"),
+        "is_geometry": bpy.props.BoolProperty(
+            name="Is the Object's Geometry", override=OVERRIDABLE,
+            description="The object itself is written as this primitive, in the place of its mesh",
+        ),
+        "has_mesh_collision": _hidden_flag(),
     },
 )  # fmt: skip
 
@@ -322,7 +341,12 @@ JointProperties = _group(
         ),
         **_body(0, "First body; none is the world. USD: physics:body0"),
         **_body(1, "Second body; none is the world. USD: physics:body1"),
+        "body0_path": _hidden_text(),
+        "body1_path": _hidden_text(),
         **_attributes(schema.Joint),
+        # Local frames of an imported joint: written again to the letter where the objects have not moved.
+        "has_remembered_frames": _hidden_flag(),
+        **{f"remembered_{name}": _property(schema.attribute_of(schema.Joint, name)) for name in LOCAL_FRAME_FIELDS},
         "axis": bpy.props.EnumProperty(
             name="Axis", items=AXES, default="X", override=OVERRIDABLE,
             description="Axis of the joint in its frame. USD: physics:axis",
@@ -350,10 +374,14 @@ ObjectPhysicsProperties = _group(
         "collision_groups": _list(GroupMembership, "Collision Groups"),
         "active_group_index": _index(),
         "physics_material": _material("Material of all colliders of the object, for physics only"),
+        "prim": _pointer(RememberedPrim),
     },
 )
 
-PhysicsSceneProperties = _group("PhysicsSceneProperties", "PhysicsScene", _attributes(schema.PhysicsScene))
+PhysicsSceneProperties = _group(
+    "PhysicsSceneProperties", "PhysicsScene",
+    {**_attributes(schema.PhysicsScene), "prim": _pointer(RememberedPrim)},
+)  # fmt: skip
 CollisionGroupProperties = _group(
     "CollisionGroupProperties", "PhysicsCollisionGroup; its members name it on the objects.",
     {
@@ -365,8 +393,17 @@ CollisionGroupProperties = _group(
         },
         "filtered_groups": _list(GroupReference, "Filtered Groups"),
         "active_index": _index(),
+        "prim": _pointer(RememberedPrim),
+        # Paths of members for which there is no object, a line each.
+        "other_includes": _hidden_text(),
+        "other_excludes": _hidden_text(),
     },
 )  # fmt: skip
+SourceProperties = _group(
+    "SourceProperties",
+    "The USD file that the scene was imported from.",
+    {"filepath": _hidden_text(), "default_prim": _hidden_text(), "is_import": _hidden_flag(), "carried": _hidden_text()},
+)
 StageProperties = _group(
     "StageProperties",
     "How a stage is written.",
@@ -403,20 +440,21 @@ ScenePhysicsProperties = _group(
         "collision_groups": _list(CollisionGroupProperties, "Collision Groups"),
         "active_group_index": _index(),
         "stage": _pointer(StageProperties, "Stage"),
+        "source": _pointer(SourceProperties),
     },
 )
 MaterialPhysicsProperties = _group(
     "MaterialPhysicsProperties", "All physics of a material.",
-    {"physics_material": _pointer(MaterialProperties, "Physics Material")},
+    {"physics_material": _pointer(MaterialProperties, "Physics Material"), "prim": _pointer(RememberedPrim)},
 )  # fmt: skip
 
 #: In the order of registration: what is pointed to comes first.
 CLASSES: tuple[type[bpy.types.PropertyGroup], ...] = (
-    ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties, MaterialProperties,
+    RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties, MaterialProperties,
     ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties, PrismaticProperties,
     SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties, LinearDriveProperties,
     AngularDriveProperties, LimitsProperties, DrivesProperties, JointProperties, ObjectPhysicsProperties,
-    PhysicsSceneProperties, CollisionGroupProperties, StageProperties, ScenePhysicsProperties,
+    PhysicsSceneProperties, CollisionGroupProperties, SourceProperties, StageProperties, ScenePhysicsProperties,
     MaterialPhysicsProperties,
 )  # fmt: skip
 _OWNERS: tuple[tuple[Any, Any], ...] = (

@@ -155,13 +155,15 @@ class _SceneReader:
         self.physical = [placement for placement in self.placements.all if props.is_physical(placement.obj)]
         self.members: dict[str, tuple[list[str], list[str]]] = {}
         self.taken: set[str] = set()
+        self.object_paths: set[str] = set()
         self.scene_paths: dict[str, str] = {}
         self.colliders = ColliderReader(self)
 
     def read(self) -> SceneReading:
         if not self.physical:
             return self.reading
-        self.taken.update(placement.path for placement in self.placements.all)
+        self.object_paths.update(placement.path for placement in self.placements.all)
+        self.taken.update(self.object_paths)
         self.taken.update(geometry_path(placement) for placement in self.physical)
         self.read_physics_scenes()
         for placement in self.physical:
@@ -177,7 +179,7 @@ class _SceneReader:
 
     def made_path(self, name: str, kind: str, scope: str = "") -> str:
         """Path of a prim that has no object; a name that USD cannot hold, or that is taken, changes and is said."""
-        base = f"{self.root}/{scope}" if scope else self.root
+        base = unique(f"{self.root}/{scope}", self.object_paths) if scope else self.root
         path = unique(f"{base}/{prim_name(name)}", self.taken)
         self.taken.add(path)
         leaf = path.rsplit("/", 1)[-1]
@@ -275,6 +277,7 @@ class _SceneReader:
         x, y, z = matrix[:3, 3].tolist()
         site = Site(placement.chain, placement.path, geometry_path(placement), (x, y, z))
         self.reading.sites[site.path] = site
+        self.check_name(placement)
         world = self.metric(matrix)
         if physics.joint.is_applied:
             self.read_joint(placement, world)
@@ -297,6 +300,17 @@ class _SceneReader:
             else:
                 existing.schemas.update(prim.schemas)
         self.colliders.read(placement, world, site)
+
+    def check_name(self, placement: Placement) -> None:
+        """Blender writes a child and its parent's mesh to one prim where their names are the same."""
+        parent = placement.parent
+        if parent is not None and geometry_path(parent) == placement.path:
+            name, other = placement.obj.name, parent.obj.name
+            self.issue(
+                "NameClash", "error", placement.path, name,
+                f"The object '{name}' has the name of the mesh of its parent '{other}': both would be one prim.",
+                f"Rename the object '{name}', or the mesh of '{other}'.",
+            )  # fmt: skip
 
     def metric(self, matrix: frames.Matrix) -> frames.Matrix:
         """A world matrix with its translation in metres."""

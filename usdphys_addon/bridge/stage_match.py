@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..core import schema
@@ -11,6 +12,7 @@ from ..core.validate import Issue
 from .placements import Chain
 from .scene_read import SceneReading, Site
 
+_NOT_ASCII = re.compile(rb"[^A-Za-z0-9_/]")
 OBJECT_NAME = "userProperties:blender:object_name"
 GEOMETRY_TYPES = frozenset({"Mesh", "Points", *schema.schemas_of("UsdGeom")})
 
@@ -32,15 +34,17 @@ class StageMatcher:
     def matched(self, reading: SceneReading, issues: list[Issue]) -> PhysicsModel:
         """The model with the paths of the stage; what is not on the stage is left out and said."""
         model = reading.model
+        has_instances = bool(self.stage.GetPrototypes())
         renames: dict[str, str] = {}
         absent: set[str] = set()
         for site in reading.sites.values():
             path = self.find(site)
             if path is None:
                 absent.add(site.path)
-                if not self.is_brought_by_instance(site, issues):
-                    self.say_absent(site, issues)
+                self.say_absent(site, issues)
                 continue
+            if has_instances:
+                self.make_unique(path, site, model, issues)
             if path != site.path:
                 renames[site.path] = path
             if site.geometry_path in model.prims:
@@ -54,9 +58,7 @@ class StageMatcher:
             if path in absent or _is_below(path, absent):
                 del model.prims[path]
         self.drop_orphans(model, reading, absent, issues)
-        for path in reading.optional_materials:
-            if self.layer.GetPrimAtPath(path) is None:
-                model.prims.pop(path, None)
+        self.match_materials(model, reading, renames)
         self.avoid_collisions(model, renames)
         return model.renamed(renames) if renames else model
 
@@ -69,7 +71,13 @@ class StageMatcher:
         candidates = self.chains.get(site.chain, [])
         if len(candidates) > 1:
             return min(candidates, key=lambda path: self.distance(path, site))
-        return candidates[0] if candidates else None
+        return candidates[0] if candidates else self.in_ascii(site.path)
+
+    def in_ascii(self, path: str) -> str | None:
+        """The path as Blender writes it without `allow_unicode`, where that is a prim without a known name."""
+        plain = _NOT_ASCII.sub(b"_", path.encode()).decode()
+        spec = self.layer.GetPrimAtPath(plain)
+        return plain if plain != path and spec is not None and self.object_name(spec) is None else None
 
     def object_name(self, spec: Any) -> str | None:
         """Name of the object of a prim; None where the prim is no object or nothing tells."""
@@ -77,6 +85,11 @@ class StageMatcher:
         if attribute is not None:
             return str(attribute.default)
         return self.prim_map.get(str(spec.path))
+
+    def composed_name(self, prim: Any) -> str | None:
+        """`object_name` of a prim that may come from elsewhere through an instance."""
+        attribute = prim.GetAttribute(OBJECT_NAME)
+        return str(attribute.Get()) if attribute else self.prim_map.get(str(prim.GetPath()))
 
     @property
     def prim_map(self) -> dict[str, str]:
@@ -94,15 +107,18 @@ class StageMatcher:
     def chains(self) -> dict[Chain, list[str]]:
         """Paths of all object prims by the names of the objects from the root down."""
         if self._chains is None:
+            from pxr import Usd
+
             self._chains = {}
-            pending: list[tuple[Any, Chain]] = [(self.layer.pseudoRoot, ())]
+            seen_through = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
+            pending: list[tuple[Any, Chain]] = [(self.stage.GetPseudoRoot(), ())]
             while pending:
-                spec, chain = pending.pop()
-                for child in spec.nameChildren:
-                    name = self.object_name(child)
+                prim, chain = pending.pop()
+                for child in prim.GetFilteredChildren(seen_through):
+                    name = self.composed_name(child)
                     below = chain if name is None else (*chain, name)
                     if name is not None:
-                        self._chains.setdefault(below, []).append(str(child.path))
+                        self._chains.setdefault(below, []).append(str(child.GetPath()))
                     pending.append((child, below))
         return self._chains
 
@@ -122,32 +138,68 @@ class StageMatcher:
         spec = self.layer.GetPrimAtPath(expected)
         if spec is not None and spec.typeName in GEOMETRY_TYPES and self.object_name(spec) is None:
             return expected
-        spec = self.layer.GetPrimAtPath(path)
-        if spec.typeName in GEOMETRY_TYPES:
+        prim = self.stage.GetPrimAtPath(path)
+        if prim.GetTypeName() in GEOMETRY_TYPES:
             return path
-        for child in spec.nameChildren:
-            if child.typeName in GEOMETRY_TYPES and self.object_name(child) is None:
-                return str(child.path)
+        for child in prim.GetChildren():
+            if child.GetTypeName() in GEOMETRY_TYPES and self.composed_name(child) is None:
+                return str(self.editable(child.GetPath()).path)
         return None
 
-    # ------------------------------------------------------------------ what is missing
+    # ------------------------------------------------------------------ instances
 
-    def is_brought_by_instance(self, site: Site, issues: list[Issue]) -> bool:
-        """True where the prim comes through an instance, whose source carries the physics; it is made editable."""
-        prim = self.stage.GetPrimAtPath(site.path)
-        if not prim:
-            return False
-        instance = prim
-        while instance and not instance.IsInstance():
-            instance = instance.GetParent()
-        if instance:
-            instance.SetInstanceable(False)
-            issues.append(Issue(
-                "InstanceMadeUnique", "info", str(instance.GetPath()), site.chain[-1],
-                f"'{instance.GetPath()}' is no longer an instance, because '{site.chain[-1]}' in it has physics.",
-                "Export without instancing to avoid this.",
-            ))  # fmt: skip
-        return True
+    def make_unique(self, path: str, site: Site, model: PhysicsModel, issues: list[Issue]) -> None:
+        """Nothing below an instance can be changed: what has physics, or is above that, stops being one."""
+        prim = self.stage.GetPrimAtPath(path)
+        for prefix in prim.GetPath().GetPrefixes():
+            instance = self.stage.GetPrimAtPath(prefix)
+            if instance.IsInstance():
+                self.editable(prefix)
+                instance.SetInstanceable(False)
+                issues.append(Issue(
+                    "InstanceMadeUnique", "info", str(prefix), site.chain[-1],
+                    f"'{prefix}' is no longer an instance, because '{site.chain[-1]}' in it has physics.",
+                    "Export without instancing to avoid this.",
+                ))  # fmt: skip
+        spec = self.editable(prim.GetPath())
+        found = model.prims.get(site.path)
+        if found is not None and found.get(schema.Joint) is not None:
+            # The transform that a joint must not have comes through the reference.
+            spec.referenceList.ClearEdits()
+
+    def editable(self, path: Any) -> Any:
+        """The spec of a prim, made where the prim comes from elsewhere."""
+        from pxr import Sdf
+
+        return self.layer.GetPrimAtPath(path) or Sdf.CreatePrimInLayer(self.layer, path)
+
+    # ------------------------------------------------------------------ materials
+
+    def match_materials(self, model: PhysicsModel, reading: SceneReading, renames: dict[str, str]) -> None:
+        """Find Blender's materials; bind for physics what Blender has not bound at all."""
+        for path in reading.materials.values():
+            if path in model.prims and self.layer.GetPrimAtPath(path) is None:
+                plain = self.in_ascii(path)
+                if plain is not None and plain not in model.prims:
+                    renames[path] = plain
+                elif path in reading.optional_materials:
+                    del model.prims[path]
+        for prim in model.prims.values():
+            if prim.type_name == "Mesh" and prim.materials and not prim.physics_binding:
+                bound = self.bound_materials(renames.get(prim.path, prim.path))
+                if not any(renames.get(path, path) in bound for path in prim.materials):
+                    prim.physics_binding = prim.materials[-1]
+
+    def bound_materials(self, path: str) -> set[str]:
+        """Materials of a mesh and of its faces."""
+        prim, found = self.stage.GetPrimAtPath(path), set()
+        for one in [prim, *prim.GetChildren()] if prim else []:
+            relationship = one.GetRelationship("material:binding")
+            if relationship:
+                found.update(str(target) for target in relationship.GetTargets())
+        return found
+
+    # ------------------------------------------------------------------ what is missing
 
     def say_absent(self, site: Site, issues: list[Issue]) -> None:
         name = site.chain[-1]
@@ -161,8 +213,8 @@ class StageMatcher:
         name = site.chain[-1]
         issues.append(Issue(
             "ColliderWithoutGeometry", "error", site.path, name,
-            f"'{name}' is a mesh collider, and Blender exports no mesh for it.",
-            f"Convert '{name}' to a mesh, or choose a primitive shape.",
+            f"'{name}' is a mesh collider, and its mesh is not in the exported file.",
+            f"Select '{name}', convert it to a mesh, or choose a primitive shape.",
         ))  # fmt: skip
 
     def drop_orphans(

@@ -124,6 +124,7 @@ def _native_export(scratch: Path, options: ExportOptions) -> None:
         "root_prim_path": options.root,
         "export_custom_properties": True,
         "author_blender_name": True,
+        "convert_world_material": False,  # it writes image files beside the target, which is about physics
         "convert_orientation": units.up_axis == "Y",
         "export_global_forward_selection": "NEGATIVE_Z",
         "export_global_up_selection": "Y",
@@ -325,6 +326,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     model = StageMatcher(stage, export_context).matched(reading, job.issues)
     usd_write.write_units(stage, units)
     usd_write.write_model(stage, model, units)
+    animated = [path for path, prim in model.prims.items() if prim.is_animated]
+    usd_hierarchy.keep_current_poses(stage, animated, depsgraph.scene.frame_current)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
 
 

@@ -56,6 +56,23 @@ def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> di
     return moved
 
 
+def keep_current_poses(stage: Usd.Stage, paths: Iterable[str], frame: float) -> None:
+    """Give animated transforms, of prims and what is above them, their value at a frame as default value.
+
+    Physics starts from the default time, where Blender's exporter leaves an animated transform without a value.
+    """
+    done: set[str] = set()
+    for path in paths:
+        for above in (path, *_parents(path)):
+            if above in done:
+                break
+            done.add(above)
+            prim = stage.GetPrimAtPath(above)
+            for attribute in prim.GetAttributes() if prim else ():
+                if attribute.GetName().startswith("xformOp:") and attribute.GetNumTimeSamples():
+                    attribute.Set(attribute.Get(frame))
+
+
 def _parents(path: str) -> list[str]:
     """Paths above a path, nearest first."""
     found = []

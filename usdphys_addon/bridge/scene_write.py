@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PhysicsModel -> Blender properties, on objects that exist already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import mathutils
+import numpy as np
+
+from ..core import frames, schema, units
+from ..core.model import PhysicsModel, Prim
+from ..core.schema import Schema
+from . import props
+from .scene_read import property_factor
+
+_SHAPES = {cls.usd_name: shape for shape, cls in props.GPRIM_SHAPES.items()}
+_JOINTS = {cls.usd_name: kind for kind, cls in props.JOINT_TYPES.items()}
+JOINTS_COLLECTION = "Joints"
+COLLIDERS_COLLECTION = "Colliders"
+#: A frame that differs by less is the same: metres and radians.
+_SAME_FRAME = 1e-5
+
+
+@dataclass(slots=True)
+class Written:
+    """counts: of what got properties, by kind. missing: paths of prims with physics for which there is no object."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+
+
+def write_scene(
+    model: PhysicsModel,
+    scene: bpy.types.Scene,
+    objects: dict[str, bpy.types.Object],
+    materials: dict[str, bpy.types.Material],
+) -> Written:
+    """Put the physics of a model on objects and materials, given by prim path, and on the scene."""
+    return _SceneWriter(model, scene, objects, materials).write()
+
+
+class PropertyWriter:
+    """Schemas -> property groups, authored values only; the reverse of scene_read.PropertyReader."""
+
+    def __init__(self, meters: float) -> None:
+        self.meters = meters
+
+    def write(self, group: Any, value: Schema, *, instance: str = "", skip: frozenset[str] = frozenset()) -> None:
+        drive_type = getattr(value, "type", None) if isinstance(value, schema.DriveAPI) else None
+        for attribute, content in value.authored():
+            if attribute.is_relationship or attribute.type == "opaque" or attribute.field in skip:
+                continue
+            if attribute.type in ("float", "float3", "point3f", "vector3f", "quatf"):
+                factor = property_factor(attribute.dimension_for(instance or "transX", drive_type), self.meters)
+                content = _divided(content, factor)
+            elif attribute.tokens and content not in attribute.tokens:
+                continue
+            setattr(group, attribute.field, content)
+
+
+def _divided(value: Any, factor: float) -> Any:
+    if isinstance(value, tuple):
+        return tuple(units.scaled(part, 1.0 / factor) for part in value)
+    return units.scaled(value, 1.0 / factor)
+
+
+class _SceneWriter:
+    def __init__(
+        self,
+        model: PhysicsModel,
+        scene: bpy.types.Scene,
+        objects: dict[str, bpy.types.Object],
+        materials: dict[str, bpy.types.Material],
+    ) -> None:
+        self.model, self.objects, self.materials = model, objects, materials
+        self.scene: Any = scene
+        self.meters = float(scene.unit_settings.scale_length) or 1.0
+        self.properties = PropertyWriter(self.meters)
+        self.written = Written()
+        self.scene_names: dict[str, str] = {}
+        self.group_names: dict[str, str] = {}
+
+    def write(self) -> Written:
+        self.write_physics_scenes()
+        self.write_materials()
+        for path, prim in self.model.prims.items():
+            obj = self.objects.get(path)
+            if obj is not None:
+                self.write_object(obj, prim)
+            elif prim.schemas and not _has_no_object(prim):
+                self.written.missing.append(path)
+        self.write_groups()
+        return self.written
+
+    def count(self, kind: str) -> None:
+        self.written.counts[kind] = self.written.counts.get(kind, 0) + 1
+
+    # ------------------------------------------------------------------ stage-wide prims
+
+    def write_physics_scenes(self) -> None:
+        for path, prim in self.model.scenes.items():
+            item = self.scene.usdphys.physics_scenes.add()
+            item.name = _free_name(prim.name, self.scene_names.values())
+            self.scene_names[path] = item.name
+            remember(item.prim, prim, item.name)
+            value = prim.get(schema.PhysicsScene)
+            if value is not None:
+                self.properties.write(item, value)
+            self.count("scenes")
+
+    def write_materials(self) -> None:
+        for path, prim in self.model.materials.items():
+            material: Any = self.materials.get(path)
+            if material is None:
+                # A material that only physics uses does not come through Blender's importer.
+                material = bpy.data.materials.new(prim.name)
+                material.use_fake_user = True
+                self.materials[path] = material
+            remember(material.usdphys.prim, prim, material.name)
+            physics = material.usdphys.physics_material
+            physics.is_applied = True
+            value = prim.get(schema.MaterialAPI)
+            if value is not None:
+                self.properties.write(physics, value)
+            self.count("materials")
+
+    def write_groups(self) -> None:
+        for path, prim in self.model.groups.items():
+            name = _free_name(prim.name, self.group_names.values())
+            self.group_names[path] = name
+        for path, prim in self.model.groups.items():
+            item = self.scene.usdphys.collision_groups.add()
+            item.name = self.group_names[path]
+            remember(item.prim, prim, item.name)
+            group = prim.get(schema.CollisionGroup) or schema.CollisionGroup()
+            self.properties.write(item, group)
+            for target in group.filtered_groups or ():
+                item.filtered_groups.add().name = self.group_names.get(target, target)
+            item.other_includes = self.write_members(group.includes or (), item.name, exclude=False)
+            item.other_excludes = self.write_members(group.excludes or (), item.name, exclude=True)
+            self.count("groups")
+
+    def write_members(self, targets: Iterable[str], name: str, *, exclude: bool) -> str:
+        """Note the membership on the objects; returns the paths without an object, a line each."""
+        others = []
+        for target in targets:
+            obj: Any = self.objects.get(target)
+            if obj is None:
+                others.append(target)
+                continue
+            membership = obj.usdphys.collision_groups.add()
+            membership.name, membership.exclude = name, exclude
+        return "\n".join(others)
+
+    # ------------------------------------------------------------------ objects
+
+    def write_object(self, obj: Any, prim: Prim) -> None:
+        physics = obj.usdphys
+        remember(physics.prim, prim, obj.name)
+        body = prim.get(schema.RigidBodyAPI)
+        if body is not None:
+            physics.rigid_body.is_applied = True
+            self.properties.write(physics.rigid_body, body)
+            self.write_owner(physics.rigid_body, body.simulation_owner)
+            self.count("bodies")
+        collision = prim.get(schema.CollisionAPI)
+        if collision is not None:
+            self.write_collider(physics.colliders.add(), obj, prim, collision)
+            self.count("colliders")
+        if prim.get(schema.MassAPI) is not None:
+            self.write_mass(physics, prim)
+        if prim.get(schema.ArticulationRootAPI) is not None:
+            physics.articulation_root.is_applied = True
+            self.count("articulations")
+        pairs = prim.get(schema.FilteredPairsAPI)
+        if pairs is not None:
+            physics.filtered_pairs.is_applied = True
+            for target in pairs.filtered_pairs or ():
+                reference = physics.filtered_pairs.filtered_pairs.add()
+                reference.object = self.objects.get(target)
+                reference.path = "" if reference.object else target
+        if prim.physics_binding:
+            physics.physics_material = self.materials.get(prim.physics_binding)
+        joint = prim.get(schema.Joint)
+        if joint is not None:
+            self.write_joint(obj, prim, joint)
+            self.count("joints")
+
+    def write_owner(self, group: Any, targets: tuple[str, ...] | None) -> None:
+        if targets:
+            group.simulation_owner = self.scene_names.get(targets[0], targets[0])
+
+    def write_mass(self, physics: Any, prim: Prim) -> None:
+        value = prim.get(schema.MassAPI)
+        if value is not None:
+            physics.mass.is_applied = True
+            self.properties.write(physics.mass, value)
+
+    def write_collider(self, item: Any, obj: Any, prim: Prim, collision: schema.CollisionAPI) -> None:
+        self.properties.write(item, collision)
+        self.write_owner(item, collision.simulation_owner)
+        approximation = prim.get(schema.MeshCollisionAPI)
+        if approximation is not None:
+            item.has_mesh_collision = True
+            self.properties.write(item, approximation)
+        item.purpose = prim.purpose.upper()
+        gprim = prim.get(schema.Gprim)
+        item.shape = _SHAPES.get(prim.type_name, "MESH")
+        if gprim is not None and item.shape != "MESH":
+            item.is_geometry = True
+            self.write_gprim(item, gprim)
+        if prim.purpose == "guide":
+            obj.hide_render = True
+            obj.display_type = "WIRE"
+
+    def write_gprim(self, item: Any, gprim: schema.Gprim) -> None:
+        """The exact parameters, in the object's space; the object's own transform carries place and scale."""
+        item.location = (0.0, 0.0, 0.0)
+        if isinstance(gprim, schema.Cube):
+            size = gprim.resolved("size") / self.meters
+            item.size = (size, size, size)
+            return
+        if isinstance(gprim, schema.Plane):
+            axis = "XYZ".index(gprim.resolved("axis"))
+            size = [0.0, 0.0, 0.0]
+            across, along = ((2, 1), (0, 2), (0, 1))[axis]
+            size[across], size[along] = gprim.resolved("width") / self.meters, gprim.resolved("length") / self.meters
+            item.size, item.axis = size, gprim.resolved("axis")
+            return
+        item.radius = gprim.resolved("radius") / self.meters
+        if not isinstance(gprim, schema.Sphere):
+            item.height, item.axis = gprim.resolved("height") / self.meters, gprim.resolved("axis")
+
+    # ------------------------------------------------------------------ joints
+
+    def write_joint(self, obj: Any, prim: Prim, joint: schema.Joint) -> None:
+        group = obj.usdphys.joint
+        group.is_applied = True
+        group.type = _JOINTS[prim.type_name]
+        for side in (0, 1):
+            self.write_body(group, joint, side)
+        local = frozenset(props.LOCAL_FRAME_FIELDS)
+        base = schema.Joint(**{item.field: getattr(joint, item.field) for item in schema.Joint.attributes})
+        self.properties.write(group, base, skip=local)
+        axis = getattr(joint, "axis", None)
+        if axis is not None:
+            group.axis = axis
+        shared = frozenset(item.field for item in schema.Joint.attributes) | {"axis"}
+        if group.type not in ("FIXED", "GENERIC"):
+            self.properties.write(
+                getattr(group, group.type.lower()), joint, instance="rotX" if group.type != "PRISMATIC" else "", skip=shared
+            )
+        for cls, groups in ((schema.LimitAPI, group.limits), (schema.DriveAPI, group.drives)):
+            for instance, value in prim.instances(cls):
+                target = getattr(groups, instance, None)
+                if target is not None:
+                    target.is_applied = True
+                    self.properties.write(target, value, instance=instance)
+        self.write_frames(obj, group, joint)
+
+    def write_body(self, group: Any, joint: schema.Joint, side: int) -> None:
+        targets = getattr(joint, f"body{side}")
+        if not targets:
+            return
+        body = self.objects.get(targets[0])
+        if body is not None:
+            setattr(group, f"body{side}", body)
+        else:
+            setattr(group, f"body{side}_path", targets[0])
+
+    def write_frames(self, obj: Any, group: Any, joint: schema.Joint) -> None:
+        """Place the object at the frame of body 0; set the frame of body 1 only where it differs from that."""
+        places = [self.frame(joint, side) for side in (0, 1)]
+        group.has_remembered_frames = True
+        for name in props.LOCAL_FRAME_FIELDS:
+            value = getattr(joint, name)
+            if value is not None:
+                setattr(group, f"remembered_{name}", _divided(value, self.meters if "pos" in name else 1.0))
+        if not _coincide(*places):
+            for name in ("local_pos1", "local_rot1"):
+                value = joint.resolved(name) if getattr(joint, name) is None else getattr(joint, name)
+                setattr(group, name, _divided(value, self.meters if "pos" in name else 1.0))
+        place = places[0].copy()
+        place[:3, 3] /= self.meters
+        obj.matrix_world = mathutils.Matrix(place.tolist())
+
+    def frame(self, joint: schema.Joint, side: int) -> frames.Matrix:
+        """World frame of a side, metres."""
+        targets = getattr(joint, f"body{side}")
+        prim = self.model.prims.get(targets[0]) if targets else None
+        return frames.world_frame(
+            prim.world if prim is not None else None,
+            joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"),
+        )  # fmt: skip
+
+
+def _coincide(one: frames.Matrix, other: frames.Matrix) -> bool:
+    apart = float(np.linalg.norm(one[:3, 3] - other[:3, 3]))
+    turned = float(np.abs(one[:3, :3] - other[:3, :3]).max())
+    size = max(1.0, float(np.linalg.norm(one[:3, 3])))
+    return apart <= _SAME_FRAME * size and turned <= _SAME_FRAME
+
+
+def _has_no_object(prim: Prim) -> bool:
+    """True for kinds of prims that live in the scene or in a material."""
+    return any(prim.get(cls) is not None for cls in (schema.PhysicsScene, schema.CollisionGroup, schema.MaterialAPI))
+
+
+def remember(group: Any, prim: Prim, id_name: str) -> None:
+    """Note where something was imported from."""
+    group.path, group.type_name, group.id_name = prim.path, prim.type_name, id_name
+    carried = prim.carried.get("usda", "")
+    if carried:
+        group.carried = carried
+
+
+def _free_name(name: str, taken: Iterable[str]) -> str:
+    names, number, candidate = set(taken), 0, name
+    while candidate in names:
+        number += 1
+        candidate = f"{name}.{number:03d}"
+    return candidate
