@@ -42,7 +42,8 @@ class ColliderReader:
             return
         own_mesh_used = False
         for item in physics.colliders:
-            shape = self.shape(item, placement)
+            bounding = self.bounding(placement) if item.shape == "AUTO" else ""
+            shape = None if bounding else self.shape(item, placement)
             if shape is not None:
                 prim: Prim | None = self.primitive_prim(item, shape, placement, world)
             elif own_mesh_used:
@@ -54,7 +55,7 @@ class ColliderReader:
                 continue
             else:
                 own_mesh_used = True
-                prim = self.mesh_prim(item, placement, world, site)
+                prim = self.mesh_prim(item, bounding, placement, world, site)
             if prim is not None:
                 self.finish(prim, item, placement)
 
@@ -65,7 +66,7 @@ class ColliderReader:
         if item.shape == "MESH":
             return None
         if item.shape == "AUTO":
-            return None if self.bounding(placement) else self.recognised(placement)
+            return self.recognised(placement)
         kind = props.GPRIM_SHAPES[item.shape]
         axis = "XYZ".index(item.axis)
         needs_fit = not item.is_property_set("location") or not all(
@@ -119,7 +120,9 @@ class ColliderReader:
 
     # ------------------------------------------------------------------ prims
 
-    def mesh_prim(self, item: Any, placement: Placement, world: frames.Matrix, site: Site) -> Prim | None:
+    def mesh_prim(
+        self, item: Any, bounding: str, placement: Placement, world: frames.Matrix, site: Site
+    ) -> Prim | None:
         obj = placement.obj
         if obj.type not in meshes.GEOMETRY_TYPES or not site.geometry_path or _has_no_faces(placement):
             self.scene.issue(
@@ -131,7 +134,7 @@ class ColliderReader:
         prim = self.scene.model.add(Prim(site.geometry_path, "Mesh", world, label=obj.name))
         approximation = item.approximation if item.is_property_set("approximation") else None
         if approximation is None and item.shape == "AUTO":
-            approximation = self.bounding(placement) or ("convexHull" if self.moves(placement) else "none")
+            approximation = bounding or ("convexHull" if self.moves(placement) else "none")
         if approximation is not None:
             prim.add(schema.MeshCollisionAPI(approximation))
         evaluated, meters = placement.evaluated, self.scene.meters
@@ -209,7 +212,7 @@ def _gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frame
         rotation = frames.rotation_of(placed)
         if turns_over:
             rotation[:, [shape.axis, shape.axis - 1]] *= -1
-        pose = np.linalg.solve(world, frames.transform(placed[:3, 3], rotation))
+        pose = np.asarray(np.linalg.solve(world, frames.transform(placed[:3, 3], rotation)), float)
         scale = lengths
     around = np.delete(scale, shape.axis).max()
     if shape.kind is schema.Cube:

@@ -36,11 +36,14 @@ class Placement:
     parent: Placement | None = None
     chain: Chain = ()
     path: str = ""
+    _matrix: Matrix | None = None
 
     @property
     def matrix(self) -> Matrix:
         """Object space to world (4, 4), Blender units."""
-        return np.array(self.evaluated.matrix_world if self.instance_matrix is None else self.instance_matrix)
+        if self._matrix is None:
+            self._matrix = np.array(self.evaluated.matrix_world if self.instance_matrix is None else self.instance_matrix)
+        return self._matrix
 
     def ancestors(self) -> Iterator[Placement]:
         """The placements above, nearest first."""

@@ -395,7 +395,7 @@ class _SceneReader:
         except np.linalg.LinAlgError:
             self.issue(
                 "ZeroScale", "error", prim.path, label,
-                f"Body {side} of the joint '{label}', '{body.name}', is scaled to nothing: the joint has no place in it.",
+                f"Body {side} of the joint '{label}', '{body.name}', is scaled to nothing: a joint has no place there.",
                 f"Give '{body.name}' and its parents a scale that is not zero.",
             )  # fmt: skip
             return

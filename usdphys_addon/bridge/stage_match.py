@@ -186,18 +186,21 @@ class StageMatcher:
                     del model.prims[path]
         for prim in model.prims.values():
             if prim.type_name == "Mesh" and prim.materials and not prim.physics_binding:
-                bound = self.bound_materials(renames.get(prim.path, prim.path))
-                if not any(renames.get(path, path) in bound for path in prim.materials):
+                wanted = {renames.get(path, path) for path in prim.materials}
+                if not self.binds(renames.get(prim.path, prim.path), wanted):
                     prim.physics_binding = prim.materials[-1]
 
-    def bound_materials(self, path: str) -> set[str]:
-        """Materials of a mesh and of its faces."""
-        prim, found = self.stage.GetPrimAtPath(path), set()
-        for one in [prim, *prim.GetChildren()] if prim else []:
+    def binds(self, path: str, materials: set[str]) -> bool:
+        """True where a mesh, or some of its faces, are bound to one of the materials."""
+        spec = self.layer.GetRelationshipAtPath(f"{path}.material:binding")
+        if spec is not None and any(str(item) in materials for item in spec.targetPathList.explicitItems):
+            return True
+        prim = self.stage.GetPrimAtPath(path)
+        for one in (prim, *prim.GetChildren()) if prim else ():
             relationship = one.GetRelationship("material:binding")
-            if relationship:
-                found.update(str(target) for target in relationship.GetTargets())
-        return found
+            if relationship and any(str(target) in materials for target in relationship.GetTargets()):
+                return True
+        return False
 
     # ------------------------------------------------------------------ what is missing
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import shutil
 import tempfile
@@ -80,7 +81,23 @@ def export_usd(context: bpy.types.Context, filepath: str | Path, options: Export
     Raises MissingDependencyError, OutputError, and ValidationFailedError unless `options.force`.
     """
     require_usd()
-    target = checked_target(filepath)
+    with _collector_at_rest():
+        return _export(context, checked_target(filepath), options)
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Python's cycle collector does not run: it would look again and again at ten thousand prims that all stay."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
     keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root, keep=keep)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -17,7 +15,8 @@ from .schema import Capsule, Cone, Cube, Cylinder, Gprim, Plane, Sphere
 Points = NDArray[np.float64]
 #: Relative to the size of the mesh.
 TOLERANCE = 1e-3
-_SHEAR = 1e-4
+#: Square of the cosine between two axes.
+_SHEAR = 1e-8
 _ALIGNED = np.eye(3).tolist()
 #: Fewer vertices than these are a polyhedron of its own right, not a round thing.
 ROUND_RING, ROUND_SURFACE = 12, 40
@@ -46,17 +45,19 @@ class Primitive:
 
     def survives(self, world: frames.Matrix) -> bool:
         """True where a space (4, 4) leaves it what it is: no shear, and no uneven scale of a round thing."""
-        columns = (world[:3, :3] if self.is_aligned else world[:3, :3] @ self.rotation).T.tolist()
-        x, y, z = (math.hypot(*column) for column in columns)
-        for (a, first), (b, second) in combinations(zip((x, y, z), columns, strict=True), 2):
-            if abs(sum(map(operator.mul, first, second))) > _SHEAR * a * b:
-                return False
+        linear = world if self.is_aligned else world[:3, :3] @ self.rotation
+        (a, b, c), (d, e, f), (g, h, i) = (row[:3] for row in linear.tolist()[:3])
+        # Squares of the lengths of the axes, and the products of each two: in plain numbers this takes no time.
+        x, y, z = a * a + d * d + g * g, b * b + e * e + h * h, c * c + f * f + i * i
+        xy, yz, zx = a * b + d * e + g * h, b * c + e * f + h * i, c * a + f * d + i * g
+        if xy * xy > _SHEAR * x * y or yz * yz > _SHEAR * y * z or zx * zx > _SHEAR * z * x:
+            return False
         if self.kind in (Cube, Plane):
             return True
         across = [x, y, z]
         if self.kind in (Cylinder, Cone):
             del across[self.axis]
-        return max(across) - min(across) <= TOLERANCE * min(across)
+        return bool(max(across) - min(across) <= 2 * TOLERANCE * min(across))
 
 
 def recognise(points: Points) -> Primitive | None:
@@ -116,7 +117,7 @@ def _round(points: Points, center: Points, size: Points, tolerance: float) -> Pr
     offset = points - center
     radii = np.linalg.norm(offset, axis=1)
     radius = float(size.max()) / 2
-    if len(points) >= ROUND_SURFACE and np.abs(radii - radius).max() <= tolerance and _is_rounded(offset, radius).all():
+    if len(points) >= ROUND_SURFACE and np.abs(radii - radius).max() <= tolerance and _is_rounded(offset, radius):
         return Primitive(Sphere, center, np.eye(3), size, radius)
     for axis in range(3):
         others = [index for index in range(3) if index != axis]
@@ -151,15 +152,16 @@ def _turned(
     spine = half - radius
     if spine > tolerance and len(offset) >= ROUND_SURFACE:
         beyond = along - np.clip(along, -spine, spine)
-        if np.abs(np.hypot(across, beyond) - radius).max() <= tolerance and _is_rounded(beyond, radius).all():
+        if np.abs(np.hypot(across, beyond) - radius).max() <= tolerance and _is_rounded(beyond, radius):
             return Capsule, radius, 2 * spine
     return None
 
 
-def _is_rounded(offset: Points, radius: float) -> NDArray[np.bool_]:
-    """Per axis, True where a round end has vertices between its rim and its tip on both sides: no double cone."""
+def _is_rounded(offset: Points, radius: float) -> bool:
+    """True where there are vertices between rim and tip on both sides of all axes: no double cone."""
     part = offset / radius
-    return ((part > 0.25) & (part < 0.8)).any(axis=0) & ((part < -0.25) & (part > -0.8)).any(axis=0)
+    above, below = (part > 0.25) & (part < 0.8), (part < -0.25) & (part > -0.8)
+    return bool(np.all(above.any(axis=0) & below.any(axis=0)))
 
 
 def fit(kind: type[Gprim], points: Points, axis: int = 2) -> Primitive:

@@ -159,7 +159,7 @@ class _Reader:
         if raw is None:
             raw = usd_attribute.Get(Usd.TimeCode.EarliestTime())
         factor = self.units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
-        value = _plain(raw, factor)
+        value = plain_value(raw, factor)
         if attribute.space == "world" and value is not None:
             x, y, z = self.rotation @ np.asarray(value)
             value = (float(x), float(y), float(z))
@@ -189,7 +189,7 @@ class _Reader:
         return None
 
 
-def _plain(raw: Any, factor: float) -> Any:
+def plain_value(raw: Any, factor: float) -> Any:
     """Python value of a USD value: floats scaled, vectors and quaternions as tuples, tokens as strings."""
     if raw is None or isinstance(raw, bool):
         return raw

@@ -40,13 +40,13 @@ def write_model(stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits) 
     under another type is retyped, a joint loses its transform with that. Everything else must exist.
     """
     layer = stage.GetEditTarget().GetLayer()
-    writer = _Writer(layer, stage_units)
+    writer = SpecWriter(layer, stage_units)
     with Sdf.ChangeBlock():
         for prim in model.prims.values():
             writer.write(prim)
 
 
-class _Writer:
+class SpecWriter:
     def __init__(self, layer: Sdf.Layer, stage_units: StageUnits) -> None:
         self.layer = layer
         self.units = stage_units
@@ -56,21 +56,18 @@ class _Writer:
         spec = self.layer.GetPrimAtPath(prim.path)
         if spec is None:
             spec = self.make(prim)
-        elif prim.get(schema.Joint) is not None:
-            retype(spec, prim.type_name)
         if prim.purpose != "default":
             self.set(spec, "purpose", "token", prim.purpose, uniform=True)
         applied = []
-        joint = prim.get(schema.Joint)
         for name, value in prim.schemas.items():
-            _, instance = schema.split_applied(name)
             if value.kind != "typed":
                 applied.append(name)
-            self.values(spec, value, instance)
-        if isinstance(joint, schema.Joint):
-            self.world_frames(spec, joint)
-        if isinstance(prim.get(schema.CollisionGroup), schema.CollisionGroup):
-            applied.append("CollectionAPI:colliders")
+            elif isinstance(value, schema.CollisionGroup):
+                applied.append("CollectionAPI:colliders")
+            self.values(spec, value, schema.split_applied(name)[1] if value.kind == "multiple" else "")
+            if isinstance(value, schema.Joint):
+                retype(spec, prim.type_name)
+                self.world_frames(spec, value)
         if prim.physics_binding:
             applied.append("MaterialBindingAPI")
             self.relationship(spec, "material:binding:physics", (prim.physics_binding,))
