@@ -9,6 +9,7 @@ from types import ModuleType
 #: In the order of registration; each has register() and unregister().
 _MODULES = (
     ".usdphys_addon.bridge.props",
+    ".usdphys_addon.bridge.overrides",
     ".preferences",
     ".operators",
     ".panels",

@@ -25,7 +25,9 @@ RUNS = {1_000: 7, 10_000: 3}
 
 def load_extension() -> object:
     """The extension as a package, whatever the folder of the checkout is called."""
-    spec = importlib.util.spec_from_file_location("usdphys_ext", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
+    spec = importlib.util.spec_from_file_location(
+        "usdphys_ext", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
+    )
     assert spec is not None and spec.loader is not None
     package = importlib.util.module_from_spec(spec)
     sys.modules["usdphys_ext"] = package

@@ -34,8 +34,8 @@ def linear(obj):
     from bpy_extras import anim_utils
 
     action, slot = obj.animation_data.action, getattr(obj.animation_data, "action_slot", None)
-    curves = action.fcurves if hasattr(action, "fcurves") else anim_utils.action_get_channelbag_for_slot(action, slot).fcurves
-    for curve in curves:
+    bag = action if hasattr(action, "fcurves") else anim_utils.action_get_channelbag_for_slot(action, slot)
+    for curve in bag.fcurves:
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
 

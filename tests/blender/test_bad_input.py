@@ -119,7 +119,9 @@ def test_force_writes_in_spite_of_errors(tmp_path):
     assert result.errors and "physics:mass = -1" in (tmp_path / "new.usda").read_text()
 
 
-@pytest.mark.parametrize(("name", "word"), [("no/such/folder.usda", "folder"), ("old.blend", ".usda"), ("old", ".usda")])
+@pytest.mark.parametrize(
+    ("name", "word"), [("no/such/folder.usda", "folder"), ("old.blend", ".usda"), ("old", ".usda")]
+)
 def test_target_that_cannot_be(tmp_path, name, word):
     body()
     text = refusal(tmp_path / name, OutputError)
@@ -208,6 +210,16 @@ def test_pxr_that_cannot_be_imported(target, monkeypatch):
     body()
     monkeypatch.setitem(sys.modules, "pxr.Usd", None)
     assert "USD" in refusal(target, MissingDependencyError)
+
+
+def test_hidden_physics_is_said(tmp_path):
+    body("Shown")
+    body("Hidden").hide_set(True)
+    result = export(tmp_path / "new.usda")
+    assert result.counts["bodies"] == 1
+    assert [(issue.code, issue.label) for issue in result.issues if issue.severity == "warning"] == [
+        ("NotExported", "Hidden")
+    ]
 
 
 def test_operator_reports_the_sentence(target):

@@ -2,6 +2,7 @@
 """The command line as a user types it: a process of its own, exit status, stdout for results."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def usdphys(*arguments, cwd=ROOT):
     command = [sys.executable, "-m", "usdphys_addon", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=180, check=False)
+    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, timeout=180, check=False)
+
+
+def environment(**more):
+    """What a shell would pass on: without the variables that bpy has set in this process."""
+    return {name: value for name, value in os.environ.items() if name != "OCIO"} | more
 
 
 def save(path):
@@ -164,18 +170,15 @@ def test_bad_input_is_one_sentence(blend, arguments, word):
     (folder / "notes.txt").write_text("notes")
     names = {path.name for path in folder.iterdir()}
     command = [sys.executable, "-m", "usdphys_addon", *arguments]
-    result = subprocess.run(command, cwd=folder, env=_with_root(), capture_output=True, text=True, timeout=180, check=False)
+    result = subprocess.run(
+        command, cwd=folder, env=environment(PYTHONPATH=str(ROOT)),
+        capture_output=True, text=True, timeout=180, check=False,
+    )  # fmt: skip
     assert result.returncode == 1, result.stderr
     lines = [line for line in result.stderr.splitlines() if line.startswith("usdphys: error: ")]
     assert len(lines) == 1 and word in lines[0]
     assert "Traceback" not in result.stderr
     assert {path.name for path in folder.iterdir()} == names
-
-
-def _with_root():
-    import os
-
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def test_missing_library(blend, tmp_path):

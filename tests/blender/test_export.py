@@ -332,10 +332,7 @@ NAMELESS = {"author_blender_name": False}
         {"export_custom_properties": False},
         {"root_prim_path": ""},
         {"root_prim_path": "/a/b"},
-        pytest.param(
-            {**NAMELESS, "root_prim_path": ""},
-            marks=pytest.mark.xfail(reason="usd_io._root_path takes the first object for the root"),
-        ),
+        {**NAMELESS, "root_prim_path": ""},
     ],
     ids=str,
 )

@@ -466,7 +466,6 @@ def test_library_override_is_edited_and_saved(library, tmp_path):
     assert not linked.usdphys.joint.is_property_set("break_torque")
 
 
-@pytest.mark.xfail(bpy.app.version >= (5, 0), reason="Blender 5 loses groups that the library's object never had")
 def test_library_override_of_an_object_without_physics(library, tmp_path):
     override(library)
     (plain,) = overridden("Plain")

@@ -375,7 +375,8 @@ def test_missing_body_is_said(how):
     else:
         bpy.context.scene.collection.objects.unlink(second)
     reading = read()
-    (issue,) = reading.issues
+    *others, issue = reading.issues
+    assert [other.code for other in others] == (["NotExported"] if how == "hidden" else [])
     assert (issue.code, issue.severity) == ("JointBodyMissing", "error")
     assert "'Second'" in issue.message
     assert the(reading.model.joints).get(schema.Joint).body0 == ("/root/First",)

@@ -27,7 +27,7 @@ class ColliderReader:
         self.scene = scene
         self._points: dict[str, np.ndarray[Any, Any]] = {}
         self._recognised: dict[str, Primitive | None] = {}
-        self._recognised_points: dict[bytes, Primitive | None] = {}
+        self._recognised_points: dict[tuple[bytes, bytes, bytes], Primitive | None] = {}
 
     def read(self, placement: Placement, world: frames.Matrix, site: Site) -> None:
         physics = placement.obj.usdphys  # type: ignore[attr-defined]
@@ -95,10 +95,11 @@ class ColliderReader:
         """The primitive that the mesh is and that the scale of the object leaves one."""
         key = _mesh_key(placement)
         if key not in self._recognised:
-            points, (corners, sizes) = self.points(placement), meshes.faces_of(placement.evaluated)
+            coordinates, corners, sizes = meshes.surface_of(placement.evaluated)
             # Copies of a mesh are as common as objects that share one.
-            content = points.tobytes() + corners.tobytes() + sizes.tobytes()
+            content = (coordinates.tobytes(), corners.tobytes(), sizes.tobytes())
             if content not in self._recognised_points:
+                points = coordinates.reshape(-1, 3).astype(float)
                 found = primitives.recognise(points)
                 is_solid = found is not None and primitives.is_closed(points, corners, sizes)
                 self._recognised_points[content] = found if is_solid else None
@@ -167,18 +168,16 @@ class ColliderReader:
         collision = scene.properties.read(item, schema.CollisionAPI)
         collision.simulation_owner = scene.owner(item.simulation_owner, prim.path, obj.name)
         prim.add(collision)
-        scene.read_mass(item.mass, prim)
-        scene.read_filtered_pairs(item.filtered_pairs, prim, placement)
-        scene.read_memberships(item.collision_groups, prim.path)
+        scene.read_common(item, prim, placement)
         material = item.physics_material or obj.usdphys.physics_material  # type: ignore[attr-defined]
         if material is not None:
             prim.physics_binding = scene.material_path(material)
             prim.materials = (prim.physics_binding,)
             return
-        slots = [slot.material for slot in obj.material_slots if slot.material is not None]
-        physical = [slot for slot in slots if slot.usdphys.physics_material.is_applied]  # type: ignore[attr-defined]
+        slots = [slot.material for slot in obj.material_slots]
+        paths = dict.fromkeys(scene.slot_path(material) for material in slots if material is not None)
         # Blender binds the whole mesh to the first slot, which comes last in the model.
-        prim.materials = tuple(reversed(dict.fromkeys(scene.material_path(slot) for slot in physical)))
+        prim.materials = tuple(path for path in reversed(paths) if path)
         if prim.materials and prim.local is not None:
             # Blender binds the object's mesh; a primitive beside it has to be bound here.
             prim.physics_binding = prim.materials[-1]
@@ -258,4 +257,4 @@ def _has_no_faces(placement: Placement) -> bool:
     mesh = placement.evaluated.data
     if isinstance(mesh, bpy.types.Mesh):
         return not len(mesh.polygons)
-    return not len(meshes.faces_of(placement.evaluated)[0])
+    return not meshes.has_faces(placement.evaluated)

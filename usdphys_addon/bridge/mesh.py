@@ -26,15 +26,24 @@ def vertices_of(obj: bpy.types.Object) -> NDArray[np.float64]:
     return flat.reshape(-1, 3).astype(float)
 
 
-def faces_of(obj: bpy.types.Object) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Vertex indices of all faces of an evaluated object, one face after the other, and the size of each face."""
+def surface_of(obj: bpy.types.Object) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
+    """Coordinates (3 n,) in the object's own space, vertex indices of all faces, sizes of the faces; evaluated."""
     with _mesh_of(obj) as mesh:
         if mesh is None:
-            return np.zeros(0, np.int32), np.zeros(0, np.int32)
-        corners, sizes = np.empty(len(mesh.loops), np.int32), np.empty(len(mesh.polygons), np.int32)
-        mesh.loops.foreach_get("vertex_index", corners)
-        mesh.polygons.foreach_get("loop_total", sizes)
-    return corners, sizes
+            return np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int32)
+        vertices, loops, polygons = mesh.vertices, mesh.loops, mesh.polygons
+        coordinates = np.empty(len(vertices) * 3, np.float32)
+        corners, sizes = np.empty(len(loops), np.int32), np.empty(len(polygons), np.int32)
+        vertices.foreach_get("co", coordinates)
+        loops.foreach_get("vertex_index", corners)
+        polygons.foreach_get("loop_total", sizes)
+    return coordinates, corners, sizes
+
+
+def has_faces(obj: bpy.types.Object) -> bool:
+    """True where an evaluated object has a surface."""
+    with _mesh_of(obj) as mesh:
+        return mesh is not None and len(mesh.polygons) > 0
 
 
 @contextmanager

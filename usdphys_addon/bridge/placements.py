@@ -42,7 +42,8 @@ class Placement:
     def matrix(self) -> Matrix:
         """Object space to world (4, 4), Blender units."""
         if self._matrix is None:
-            self._matrix = np.array(self.evaluated.matrix_world if self.instance_matrix is None else self.instance_matrix)
+            world = self.evaluated.matrix_world if self.instance_matrix is None else self.instance_matrix
+            self._matrix = np.array(world)
         return self._matrix
 
     def ancestors(self) -> Iterator[Placement]:

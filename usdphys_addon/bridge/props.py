@@ -38,7 +38,7 @@ GPRIM_SHAPES: dict[str, type[schema.Gprim]] = {
     "PLANE": schema.Plane,
 }
 _SHAPE_LABELS = (
-    ("AUTO", "Automatic", "A primitive where the mesh is one; else its hull if it moves, its triangles if it is static"),
+    ("AUTO", "Automatic", "A primitive where the mesh is one, else its hull if it moves, or its triangles if static"),
     ("MESH", "Mesh", "The object's own mesh, with an approximation"),
     ("CUBE", "Box", "A box of its own size and place"),
     ("SPHERE", "Sphere", "A sphere of its own size and place"),
@@ -198,7 +198,7 @@ def _hidden_flag() -> Any:
 RememberedPrim = _group(
     "RememberedPrim",
     "The prim that something was imported from. It gets its name back as long as nobody renames the Blender thing.",
-    {"path": _hidden_text(), "type_name": _hidden_text(), "id_name": _hidden_text(), "carried": _hidden_text()},
+    {name: _hidden_text() for name in ("path", "type_name", "id_name", "carried")},
 )
 ObjectReference = _group(
     "ObjectReference", "An object in a list; the path of a prim where there is no object for it.",
@@ -402,7 +402,7 @@ CollisionGroupProperties = _group(
 SourceProperties = _group(
     "SourceProperties",
     "The USD file that the scene was imported from.",
-    {"filepath": _hidden_text(), "default_prim": _hidden_text(), "is_import": _hidden_flag(), "carried": _hidden_text()},
+    {name: _hidden_text() for name in ("filepath", "default_prim", "carried")},
 )
 StageProperties = _group(
     "StageProperties",
@@ -450,8 +450,8 @@ MaterialPhysicsProperties = _group(
 
 #: In the order of registration: what is pointed to comes first.
 CLASSES: tuple[type[bpy.types.PropertyGroup], ...] = (
-    RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties, MaterialProperties,
-    ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties, PrismaticProperties,
+    RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties,
+    MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties, PrismaticProperties,
     SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties, LinearDriveProperties,
     AngularDriveProperties, LimitsProperties, DrivesProperties, JointProperties, ObjectPhysicsProperties,
     PhysicsSceneProperties, CollisionGroupProperties, SourceProperties, StageProperties, ScenePhysicsProperties,
@@ -488,12 +488,13 @@ def unregister() -> None:
 def is_physical(obj: bpy.types.Object) -> bool:
     """True where the object itself carries any physics."""
     physics = obj.usdphys  # type: ignore[attr-defined]
+    has = physics.is_property_set
     return bool(
-        physics.rigid_body.is_applied
-        or len(physics.colliders)
-        or physics.joint.is_applied
-        or physics.mass.is_applied
-        or physics.articulation_root.is_applied
-        or physics.filtered_pairs.is_applied
-        or len(physics.collision_groups)
+        (has("rigid_body") and physics.rigid_body.is_applied)
+        or (has("colliders") and len(physics.colliders))
+        or (has("joint") and physics.joint.is_applied)
+        or (has("mass") and physics.mass.is_applied)
+        or (has("articulation_root") and physics.articulation_root.is_applied)
+        or (has("filtered_pairs") and physics.filtered_pairs.is_applied)
+        or (has("collision_groups") and len(physics.collision_groups))
     )

@@ -54,6 +54,8 @@ class SceneReading:
     sites: dict[str, Site] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)
     optional_materials: list[str] = field(default_factory=list)
+    #: At which all places were read; Blender's exporter moves on from it.
+    frame: float = 0.0
 
 
 def read_scene(
@@ -150,13 +152,16 @@ class _SceneReader:
         self.properties = PropertyReader(self.meters)
         self.placements = Placements(depsgraph, self.root, keep)
         self.reading = SceneReading(PhysicsModel(self.units, source=bpy.data.filepath, angular_precision=_FLOAT_ANGLE))
+        self.reading.frame = self.scene.frame_current_final
         self.model = self.reading.model
         self.issues = self.reading.issues
         self.physical = [placement for placement in self.placements.all if props.is_physical(placement.obj)]
         self.members: dict[str, tuple[list[str], list[str]]] = {}
         self.taken: set[str] = set()
         self.object_paths: set[str] = set()
+        self.keep = keep
         self.scene_paths: dict[str, str] = {}
+        self.slot_paths: dict[str, str] = {}
         self.colliders = ColliderReader(self)
 
     def read(self) -> SceneReading:
@@ -166,6 +171,7 @@ class _SceneReader:
         self.taken.update(self.object_paths)
         self.taken.update(geometry_path(placement) for placement in self.physical)
         self.read_physics_scenes()
+        self.say_hidden()
         for placement in self.physical:
             self.read_object(placement)
         self.read_groups()
@@ -271,6 +277,18 @@ class _SceneReader:
 
     # ------------------------------------------------------------------ objects
 
+    def say_hidden(self) -> None:
+        """Name the physics that stays behind because its object is hidden."""
+        shown = {placement.obj.name_full for placement in self.placements.all if placement.instance is None}
+        for obj in self.scene.objects:
+            if obj.name_full in shown or (self.keep is not None and not self.keep(obj)) or not props.is_physical(obj):
+                continue
+            self.issue(
+                "NotExported", "warning", "", obj.name,
+                f"'{obj.name}' has physics and is hidden, so it is left out.",
+                f"Show '{obj.name}', or remove its physics.",
+            )  # fmt: skip
+
     def read_object(self, placement: Placement) -> None:
         obj, physics = placement.obj, placement.obj.usdphys  # type: ignore[attr-defined]
         matrix = placement.matrix
@@ -279,7 +297,9 @@ class _SceneReader:
         self.reading.sites[site.path] = site
         self.check_name(placement)
         world = self.metric(matrix)
-        if physics.joint.is_applied:
+        # To ask whether a group was ever touched is quicker than to look into it.
+        has = physics.is_property_set
+        if has("joint") and physics.joint.is_applied:
             self.read_joint(placement, world)
         prim = Prim(placement.path, "Xform", world, label=obj.name)
         # Only a changed transform can animate a body: its own, or that of something above it.
@@ -288,11 +308,9 @@ class _SceneReader:
             body = self.properties.read(physics.rigid_body, schema.RigidBodyAPI)
             body.simulation_owner = self.owner(physics.rigid_body.simulation_owner, prim.path, obj.name)
             prim.add(body)
-        if physics.articulation_root.is_applied:
+        if has("articulation_root") and physics.articulation_root.is_applied:
             prim.add(schema.ArticulationRootAPI())
-        self.read_mass(physics.mass, prim)
-        self.read_filtered_pairs(physics.filtered_pairs, prim, placement)
-        self.read_memberships(physics.collision_groups, prim.path)
+        self.read_common(physics, prim, placement)
         if prim.schemas:
             existing = self.model.prims.get(prim.path)
             if existing is None:
@@ -319,13 +337,17 @@ class _SceneReader:
             matrix[:3, 3] *= self.meters
         return matrix
 
-    def read_mass(self, group: Any, prim: Prim) -> None:
-        if group.is_applied:
-            prim.add(self.properties.read(group, schema.MassAPI))
+    def read_common(self, owner: Any, prim: Prim, placement: Placement) -> None:
+        """What objects and colliders both have: mass, filtered pairs, groups."""
+        has = owner.is_property_set
+        if has("mass") and owner.mass.is_applied:
+            prim.add(self.properties.read(owner.mass, schema.MassAPI))
+        if has("filtered_pairs") and owner.filtered_pairs.is_applied:
+            self.read_filtered_pairs(owner.filtered_pairs, prim, placement)
+        if has("collision_groups"):
+            self.read_memberships(owner.collision_groups, prim.path)
 
     def read_filtered_pairs(self, group: Any, prim: Prim, placement: Placement) -> None:
-        if not group.is_applied:
-            return
         targets = []
         for reference in group.filtered_pairs:
             other = self.placements.find(reference.object, placement.instance)
@@ -405,6 +427,14 @@ class _SceneReader:
             setattr(joint, f"local_rot{side}", rotation)
 
     # ------------------------------------------------------------------ materials
+
+    def slot_path(self, material: bpy.types.Material) -> str:
+        """Path of a material that a slot brings; empty where it is not physical."""
+        name = material.name_full
+        if name not in self.slot_paths:
+            is_physical = material.usdphys.physics_material.is_applied  # type: ignore[attr-defined]
+            self.slot_paths[name] = self.material_path(material) if is_physical else ""
+        return self.slot_paths[name]
 
     def material_path(self, material: bpy.types.Material) -> str:
         """Path of a physics material; the first use adds it to the model."""

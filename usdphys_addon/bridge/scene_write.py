@@ -251,9 +251,7 @@ class _SceneWriter:
             group.axis = axis
         shared = frozenset(item.field for item in schema.Joint.attributes) | {"axis"}
         if group.type not in ("FIXED", "GENERIC"):
-            self.properties.write(
-                getattr(group, group.type.lower()), joint, instance="rotX" if group.type != "PRISMATIC" else "", skip=shared
-            )
+            self.properties.write(getattr(group, group.type.lower()), joint, skip=shared)
         for cls, groups in ((schema.LimitAPI, group.limits), (schema.DriveAPI, group.drives)):
             for instance, value in prim.instances(cls):
                 target = getattr(groups, instance, None)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 
 from ..core import schema
@@ -65,6 +66,10 @@ class StageMatcher:
     # ------------------------------------------------------------------ objects
 
     def find(self, site: Site) -> str | None:
+        # One look-up instead of three, for what is nearly always so.
+        named = self.layer.GetAttributeAtPath(f"{site.path}.{OBJECT_NAME}")
+        if named is not None and named.default == site.chain[-1]:
+            return site.path
         spec = self.layer.GetPrimAtPath(site.path)
         if spec is not None and self.object_name(spec) in (site.chain[-1], None):
             return site.path
@@ -85,6 +90,12 @@ class StageMatcher:
         if attribute is not None:
             return str(attribute.default)
         return self.prim_map.get(str(spec.path))
+
+    @cached_property
+    def names_are_written(self) -> bool:
+        """True where Blender wrote the names of the objects on their prims: the map then tells nothing more."""
+        root = self.stage.GetDefaultPrim() or self.stage.GetPseudoRoot()
+        return any(prim.HasAttribute(OBJECT_NAME) for prim in (root, *root.GetChildren()[:1]))
 
     def composed_name(self, prim: Any) -> str | None:
         """`object_name` of a prim that may come from elsewhere through an instance."""
@@ -136,8 +147,10 @@ class StageMatcher:
     def find_geometry(self, site: Site, path: str) -> str | None:
         expected = f"{path}{site.geometry_path[len(site.path):]}"
         spec = self.layer.GetPrimAtPath(expected)
-        if spec is not None and spec.typeName in GEOMETRY_TYPES and self.object_name(spec) is None:
-            return expected
+        if spec is not None and spec.typeName in GEOMETRY_TYPES:
+            is_named = self.layer.GetAttributeAtPath(f"{expected}.{OBJECT_NAME}") is not None
+            if not is_named and (self.names_are_written or self.object_name(spec) is None):
+                return expected
         prim = self.stage.GetPrimAtPath(path)
         if prim.GetTypeName() in GEOMETRY_TYPES:
             return path

@@ -18,14 +18,14 @@ from typing import Any, Literal
 
 import bpy
 
-from ..core import validate
+from ..core import schema, validate
 from ..core.errors import MissingDependencyError, OutputError, UsdPhysError, ValidationFailedError
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from . import scene_read
 from .environment import require_usd
 from .scene_read import DEFAULT_ROOT, SceneReading
-from .stage_match import OBJECT_NAME, StageMatcher
+from .stage_match import StageMatcher
 
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 Hierarchy = Literal["nested", "flat", "reset"]
@@ -122,11 +122,22 @@ def refuse_errors(issues: list[Issue], target: Path, *, force: bool) -> None:
         raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
 
 
+_COUNTED = {
+    "PhysicsScene": "scenes", "PhysicsRigidBodyAPI": "bodies", "PhysicsCollisionAPI": "colliders",
+    "PhysicsJoint": "joints", "PhysicsCollisionGroup": "groups", "PhysicsMaterialAPI": "materials",
+    "PhysicsArticulationRootAPI": "articulations",
+}  # fmt: skip
+
+
 def counts(reading: SceneReading) -> dict[str, int]:
     """Number of prims of each kind in a model."""
-    model = reading.model
-    kinds = ("scenes", "bodies", "colliders", "joints", "groups", "materials", "articulations")
-    return {kind: len(getattr(model, kind)) for kind in kinds}
+    found = dict.fromkeys(_COUNTED.values(), 0)
+    for prim in reading.model.prims.values():
+        for value in prim.schemas.values():
+            kind = "joints" if isinstance(value, schema.Joint) else _COUNTED.get(value.usd_name)
+            if kind is not None:
+                found[kind] += 1
+    return found
 
 
 def _native_export(scratch: Path, options: ExportOptions) -> None:
@@ -141,6 +152,7 @@ def _native_export(scratch: Path, options: ExportOptions) -> None:
         "root_prim_path": options.root,
         "export_custom_properties": True,
         "author_blender_name": True,
+        "allow_unicode": True,
         "convert_world_material": False,  # it writes image files beside the target, which is about physics
         "convert_orientation": units.up_axis == "Y",
         "export_global_forward_selection": "NEGATIVE_Z",
@@ -207,7 +219,7 @@ def check_written(scratch: Path, target: Path) -> None:
 
 
 def is_whole(path: Path) -> bool:
-    """False where a USD file lacks its end: the last brace, the table of contents of a crate, the index of a package."""
+    """False where a USD file lacks its end: the last brace, the contents of a crate, the index of a package."""
     if path.suffix.lower() == ".usdz":
         return zipfile.is_zipfile(path)
     size = path.stat().st_size
@@ -344,13 +356,14 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     usd_write.write_units(stage, units)
     usd_write.write_model(stage, model, units)
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
-    usd_hierarchy.keep_current_poses(stage, animated, depsgraph.scene.frame_current)
+    usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
 
 
 def _root_path(stage: Any) -> str:
-    """The prim that Blender puts above all objects; empty where the objects are at the root."""
-    prim = stage.GetDefaultPrim()
-    if not prim or prim.GetAttribute(OBJECT_NAME) or prim.GetTypeName() != "Xform":
-        return ""
-    return str(prim.GetPath())
+    """The prims that Blender puts above all objects, and marks; empty where the objects are at the root."""
+    path, prim = "", stage.GetDefaultPrim()
+    while prim and prim.GetCustomDataByKey("Blender:generated"):
+        path = str(prim.GetPath())
+        prim = next((child for child in prim.GetChildren() if child.GetCustomDataByKey("Blender:generated")), None)
+    return path

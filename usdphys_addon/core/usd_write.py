@@ -51,6 +51,7 @@ class SpecWriter:
         self.layer = layer
         self.units = stage_units
         self.from_z_up = stage_units.to_z_up.T
+        self._factors: dict[tuple[int, str, str | None], float] = {}
 
     def write(self, prim: Prim) -> None:
         spec = self.layer.GetPrimAtPath(prim.path)
@@ -96,14 +97,15 @@ class SpecWriter:
             if attribute.is_relationship:
                 self.relationship(spec, name, content)
             elif attribute.type != "opaque":
-                self.set(
-                    spec, name, attribute.type, self.stage_value(attribute, content, instance, drive_type),
-                    uniform=attribute.uniform,
-                )  # fmt: skip
+                stage_value = self.stage_value(attribute, content, instance, drive_type)
+                self.set(spec, name, attribute.type, stage_value, uniform=attribute.uniform)
 
     def stage_value(self, attribute: Attribute, value: Any, instance: str, drive_type: str | None) -> Any:
-        dimension = attribute.dimension_for(instance, drive_type)
-        factor = 1.0 / self.units.factor(dimension, local=attribute.space == "local")
+        key = (id(attribute), instance, drive_type)
+        factor = self._factors.get(key)
+        if factor is None:
+            dimension = attribute.dimension_for(instance, drive_type)
+            factor = self._factors[key] = 1.0 / self.units.factor(dimension, local=attribute.space == "local")
         if attribute.space == "world":
             value = tuple(self.from_z_up @ np.asarray(value))
         return usd_value(attribute.type, value, factor)
@@ -126,10 +128,11 @@ class SpecWriter:
                 self.set(spec, f"physics:localRot{side}", "quatf", usd_value("quatf", world_rotation, 1.0))
 
     def set(self, spec: Sdf.PrimSpec, name: str, type_: str, value: Any, *, uniform: bool = False) -> None:
-        attribute = spec.attributes.get(name)
-        if attribute is None:
-            variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
+        variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
+        try:
             attribute = Sdf.AttributeSpec(spec, name, _TYPES[type_], variability)
+        except RuntimeError:  # it is there already, which is rare: to ask first takes longer
+            attribute = spec.attributes[name]
         attribute.default = value
 
     def relationship(self, spec: Sdf.PrimSpec, name: str, targets: Iterable[str]) -> None:
