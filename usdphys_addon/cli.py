@@ -47,11 +47,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     convert = commands.add_parser(
-        "convert", help="write a .blend as USD with its physics",
-        description="Write a .blend file as USD: geometry, materials and cameras by Blender, the physics by us.",
+        "convert", help="write a .blend as USD with its physics, or the other way",
+        description="Write a .blend as USD or USD as .blend: geometry, materials and cameras by Blender, physics by us.",
     )  # fmt: skip
-    convert.add_argument("input", metavar="IN", help="a .blend file")
-    convert.add_argument("output", metavar="OUT", help="a .usd, .usda, .usdc or .usdz file; replaced at the end")
+    convert.add_argument("input", metavar="IN", help="a .blend or USD file")
+    convert.add_argument("output", metavar="OUT", help="a USD file, or a .blend where IN is USD; replaced at the end")
     convert.add_argument(
         "--from-rigid-bodies", action="store_true",
         help="turn Blender's own rigid bodies and constraints into USD Physics first",
@@ -104,10 +104,17 @@ def _convert(options: argparse.Namespace) -> int:
 
     from .bridge import usd_io
 
-    if Path(options.output).suffix.lower() not in USD_SUFFIXES:
-        raise InputError(f"'{options.output}' is no USD file name; end it with one of {', '.join(USD_SUFFIXES)}.")
+    outputs = (*USD_SUFFIXES, ".blend") if Path(options.input).suffix.lower() in USD_SUFFIXES else USD_SUFFIXES
+    if Path(options.output).suffix.lower() not in outputs:
+        raise InputError(f"'{options.output}' cannot be written from this input; end it with one of {', '.join(outputs)}.")
     with _properties(), _output_to_stderr():
-        _open_blend(options.input)
+        if Path(options.input).suffix.lower() in USD_SUFFIXES:
+            _import_usd(options.input)
+        else:
+            _open_blend(options.input)
+        if Path(options.output).suffix.lower() == ".blend":
+            _save_blend(options.output)
+            return 0
         scene: Any = bpy.context.scene
         if options.from_rigid_bodies:
             from .bridge import rigid_body_world
@@ -199,6 +206,29 @@ def _expose_pxr() -> None:
     from .bridge.environment import require_usd
 
     require_usd()
+
+
+def _import_usd(file: str) -> None:
+    """An empty file with a USD file in it."""
+    import bpy
+
+    from .bridge import usd_import
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    result = usd_import.import_usd(bpy.context, Path(file).absolute(), usd_import.ImportOptions())
+    _print_issues(result.issues, sys.stderr)
+
+
+def _save_blend(file: str) -> None:
+    """Save the open file, replacing the target at the end."""
+    import bpy
+
+    from .bridge import usd_io
+
+    target = usd_io.checked_folder(Path(file).absolute())
+    with usd_io.scratch_file(target) as scratch:
+        bpy.ops.wm.save_as_mainfile(filepath=str(scratch), copy=True, check_existing=False)
+        usd_io.replace(scratch, target)
 
 
 def _open_blend(file: str) -> None:

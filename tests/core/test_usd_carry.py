@@ -246,7 +246,8 @@ def test_targets_and_connections_move() -> None:
     def moved(path: str) -> str:
         return re.sub("^/A", "/root/A_001", path)
 
-    prim = restored(text, 'def "root"\n{\ndef Xform "A_001"\n{\n}\n}', "/root/A_001", moved).GetPrimAtPath("/root/A_001")
+    stage = restored(text, 'def "root"\n{\ndef Xform "A_001"\n{\n}\n}', "/root/A_001", moved)
+    prim = stage.GetPrimAtPath("/root/A_001")
     assert prim.GetRelationship("v:r").GetTargets() == ["/root/A_001/B", "/root/A_001/B.v:x", "/C"]
     assert prim.GetRelationship("v:none").HasAuthoredTargets()
     assert prim.GetRelationship("v:none").IsCustom()
@@ -354,7 +355,8 @@ def test_composed_through_reference_variant_and_instance(tmp_path: Path) -> None
     (tmp_path / "robot.usda").write_text(
         '#usda 1.0\n(defaultPrim = "R")\ndef Xform "R" (variants = {\nstring v = "b"\n}\nprepend variantSets = "v")\n'
         '{\ndef Xform "L" (prepend apiSchemas = ["VendorAPI"])\n{\nfloat v:x = 1\nrel v:r = </R/L>\n}\n'
-        'variantSet "v" = {\n"a" {\nover "L"\n{\nfloat v:y = 1\n}\n}\n"b" {\nover "L" (\nodd = 7\n)\n{\nfloat v:y = 2\n}\n'
+        'variantSet "v" = {\n"a" {\nover "L"\n{\nfloat v:y = 1\n}\n}\n'
+        '"b" {\nover "L" (\nodd = 7\n)\n{\nfloat v:y = 2\n}\n'
         "}\n}\n}\n"
     )
     (tmp_path / "scene.usda").write_text(

@@ -42,6 +42,9 @@ class ColliderReader:
             return
         own_mesh_used = False
         for item in physics.colliders:
+            if item.is_geometry and item.shape in props.GPRIM_SHAPES:
+                self.finish(self.geometry_prim(item, placement, world), item, placement)
+                continue
             bounding = self.bounding(placement) if item.shape == "AUTO" else ""
             shape = None if bounding else self.shape(item, placement)
             if shape is not None:
@@ -132,11 +135,11 @@ class ColliderReader:
                 f"Give '{obj.name}' a mesh with faces, choose a primitive shape, or remove the collider.",
             )  # fmt: skip
             return None
-        prim = self.scene.model.add(Prim(site.geometry_path, "Mesh", world, label=obj.name))
+        prim = self.own_prim(site.geometry_path, "Mesh", placement, world)
         approximation = item.approximation if item.is_property_set("approximation") else None
         if approximation is None and item.shape == "AUTO":
             approximation = bounding or ("convexHull" if self.moves(placement) else "none")
-        if approximation is not None:
+        if approximation is not None or item.has_mesh_collision:
             prim.add(schema.MeshCollisionAPI(approximation))
         evaluated, meters = placement.evaluated, self.scene.meters
         prim.mesh = lambda: meshes.read_mesh(evaluated, meters)
@@ -162,6 +165,33 @@ class ColliderReader:
         prim.add(gprim)
         return self.scene.model.add(prim)
 
+    def own_prim(self, path: str, type_name: str, placement: Placement, world: frames.Matrix) -> Prim:
+        """The prim of the object's own geometry, which may be the prim of the object itself."""
+        prim = self.scene.model.prims.get(path)
+        if prim is None:
+            prim = self.scene.model.add(Prim(path, type_name, world, label=placement.obj.name))
+        prim.type_name = type_name
+        return prim
+
+    def geometry_prim(self, item: Any, placement: Placement, world: frames.Matrix) -> Prim:
+        """The object itself as a gprim, with the parameters that it was imported with."""
+        kind, meters = props.GPRIM_SHAPES[item.shape], self.scene.meters
+        if kind is schema.Cube:
+            gprim: schema.Gprim = schema.Cube(item.size[0] * meters)
+        elif kind is schema.Sphere:
+            gprim = schema.Sphere(item.radius * meters)
+        elif kind is schema.Plane:
+            across, along = ((2, 1), (0, 2), (0, 1))["XYZ".index(item.axis)]
+            gprim = schema.Plane(item.size[across] * meters, item.size[along] * meters, item.axis)
+        else:
+            gprim = kind(item.height * meters, item.radius * meters, item.axis)  # type: ignore[call-arg]
+        prim = self.own_prim(placement.path, kind.usd_name, placement, world)
+        prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "default"
+        if item.has_mesh_collision:
+            prim.add(schema.MeshCollisionAPI(item.approximation if item.is_property_set("approximation") else None))
+        prim.add(gprim)
+        return prim
+
     def finish(self, prim: Prim, item: Any, placement: Placement) -> None:
         """What all colliders have: collision, mass, filters, groups, material."""
         scene, obj = self.scene, placement.obj
@@ -178,7 +208,7 @@ class ColliderReader:
         paths = dict.fromkeys(scene.slot_path(material) for material in slots if material is not None)
         # Blender binds the whole mesh to the first slot, which comes last in the model.
         prim.materials = tuple(path for path in reversed(paths) if path)
-        if prim.materials and prim.local is not None:
+        if prim.materials and (prim.local is not None or item.is_geometry):
             # Blender binds the object's mesh; a primitive beside it has to be bound here.
             prim.physics_binding = prim.materials[-1]
 

@@ -12,6 +12,7 @@ import mathutils
 import numpy as np
 
 from ..core.frames import Matrix
+from . import remembered
 from .naming import numbered, prim_name
 
 _UNUSED_ID = 0x7FFFFFFF
@@ -90,7 +91,7 @@ class Placements:
             original = evaluated.original
             if keep is not None and not keep(original):
                 return
-            ids, key, name = (), None, prim_name(original.name)
+            ids, key, name = (), None, remembered.name_of(original)
         # The matrix of an instance lives only as long as this step of the iteration.
         matrix = None if key is None else instance.matrix_world.copy()
         placement = Placement(original, evaluated, key, name, matrix)

@@ -19,7 +19,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schema import Schema, SchemaT
 from ..core.units import StageUnits
 from ..core.validate import Issue
-from . import props
+from . import props, remembered
 from .collider_read import ColliderReader
 from .naming import prim_name, unique
 from .placements import Chain, Placement, Placements
@@ -183,8 +183,15 @@ class _SceneReader:
 
     # ------------------------------------------------------------------ stage-wide prims
 
-    def made_path(self, name: str, kind: str, scope: str = "") -> str:
-        """Path of a prim that has no object; a name that USD cannot hold, or that is taken, changes and is said."""
+    def made_path(self, name: str, kind: str, scope: str = "", item: Any = None) -> str:
+        """Path of a prim that has no object; a name that USD cannot hold, or that is taken, changes and is said.
+
+        item: what remembers the prim that it was imported from.
+        """
+        known = remembered.prim_of(item) if item is not None else None
+        if known is not None and f"{self.root}{known.path}" not in self.taken:
+            self.taken.add(f"{self.root}{known.path}")
+            return f"{self.root}{known.path}"
         base = unique(f"{self.root}/{scope}", self.object_paths) if scope else self.root
         path = unique(f"{base}/{prim_name(name)}", self.taken)
         self.taken.add(path)
@@ -198,7 +205,7 @@ class _SceneReader:
 
     def read_physics_scenes(self) -> None:
         for item in self.scene.usdphys.physics_scenes:
-            path = self.made_path(item.name or "PhysicsScene", "physics scene")
+            path = self.made_path(item.name or "PhysicsScene", "physics scene", item=item)
             self.scene_paths.setdefault(item.name, path)
             self.model.add(Prim(path, "PhysicsScene", is_xformable=False, label=item.name)).add(
                 self.properties.read(item, schema.PhysicsScene)
@@ -238,7 +245,7 @@ class _SceneReader:
         paths: dict[str, str] = {}
         defined = {item.name: item for item in self.scene.usdphys.collision_groups}
         for name in (*defined, *(name for name in self.members if name not in defined)):
-            paths[name] = self.made_path(name or "CollisionGroup", "collision group", GROUPS_SCOPE)
+            paths[name] = self.made_path(name or "CollisionGroup", "collision group", GROUPS_SCOPE, defined.get(name))
         for name, path in paths.items():
             prim = self.model.add(Prim(path, "PhysicsCollisionGroup", is_xformable=False, label=name))
             group = schema.CollisionGroup()
@@ -248,6 +255,9 @@ class _SceneReader:
                 filtered = [self.group_target(target.name, paths, path, name) for target in item.filtered_groups]
                 group.filtered_groups = tuple(target for target in filtered if target) or None
             includes, excludes = self.members.get(name, ([], []))
+            if item is not None:
+                includes = includes + [self.root + path for path in item.other_includes.splitlines()]
+                excludes = excludes + [self.root + path for path in item.other_excludes.splitlines()]
             group.includes = tuple(includes) or None
             group.excludes = tuple(excludes) or None
             prim.add(group)
@@ -350,6 +360,9 @@ class _SceneReader:
     def read_filtered_pairs(self, group: Any, prim: Prim, placement: Placement) -> None:
         targets = []
         for reference in group.filtered_pairs:
+            if reference.object is None and reference.path:
+                targets.append(self.root + reference.path)
+                continue
             other = self.placements.find(reference.object, placement.instance)
             if other is None:
                 what = f"'{reference.object.name}'" if reference.object else "a deleted object"
@@ -408,6 +421,11 @@ class _SceneReader:
                 f"Choose another body {side} for '{label}', or clear it to attach the joint to the world.",
             )  # fmt: skip
             return
+        elsewhere = getattr(group, f"body{side}_path")
+        if target is None and elsewhere:
+            setattr(joint, f"body{side}", (self.root + elsewhere,))
+            self.recall_frame(joint, group, side)
+            return
         if target is not None:
             setattr(joint, f"body{side}", (target.path,))
         try:
@@ -421,10 +439,34 @@ class _SceneReader:
                 f"Give '{body.name}' and its parents a scale that is not zero.",
             )  # fmt: skip
             return
+        if self.is_remembered_frame(group, side, position, rotation, world=target is None):
+            self.recall_frame(joint, group, side)
+            return
         if getattr(joint, f"local_pos{side}") is None:
             setattr(joint, f"local_pos{side}", position)
         if getattr(joint, f"local_rot{side}") is None:
             setattr(joint, f"local_rot{side}", rotation)
+
+    def is_remembered_frame(
+        self, group: Any, side: int, position: schema.Vector, rotation: schema.Quaternion, *, world: bool
+    ) -> bool:
+        """True where the objects stand as they were imported, so that the local frame is the imported one."""
+        if not group.has_remembered_frames or group.is_property_set(f"local_pos{side}"):
+            return False
+        before = schema.Joint()
+        self.recall_frame(before, group, side)
+        old_position = getattr(before, f"local_pos{side}") or (0.0, 0.0, 0.0)
+        old_rotation = getattr(before, f"local_rot{side}") or frames.IDENTITY_ROTATION
+        size = max(1.0, *(abs(part) for part in old_position))
+        apart = max(abs(new - old) for new, old in zip(position, old_position, strict=True))
+        turned = np.abs(frames.matrix_of(rotation) - frames.matrix_of(old_rotation)).max()
+        return bool(apart <= 1e-5 * size and turned <= 1e-5)
+
+    def recall_frame(self, joint: schema.Joint, group: Any, side: int) -> None:
+        """Write a local frame as it was imported, what was not authored included."""
+        for name, factor in ((f"local_pos{side}", self.meters), (f"local_rot{side}", 1.0)):
+            if group.is_property_set(f"remembered_{name}"):
+                setattr(joint, name, _si(getattr(group, f"remembered_{name}"), factor))
 
     # ------------------------------------------------------------------ materials
 
@@ -440,7 +482,9 @@ class _SceneReader:
         """Path of a physics material; the first use adds it to the model."""
         path = self.reading.materials.get(material.name_full)
         if path is None:
-            path = unique(f"{self.root}/{MATERIALS_SCOPE}/{prim_name(material.name)}", self.taken)
+            known = remembered.prim_of(material)
+            expected = known.path if known is not None else f"/{MATERIALS_SCOPE}/{prim_name(material.name)}"
+            path = unique(f"{self.root}{expected}", self.taken)
             self.taken.add(path)
             self.reading.materials[material.name_full] = path
             prim = self.model.add(Prim(path, "Material", is_xformable=False, label=material.name))
@@ -457,6 +501,8 @@ class _SceneReader:
 def geometry_path(placement: Placement) -> str:
     """Expected path of the geometry of an object; empty where it has none."""
     data: Any = placement.obj.data
+    if data is not None and remembered.is_geometry(placement.obj):
+        return placement.path
     return "" if data is None else f"{placement.path}/{prim_name(data.name)}"
 
 

@@ -44,10 +44,14 @@ def write_scene(
 
 
 class PropertyWriter:
-    """Schemas -> property groups, authored values only; the reverse of scene_read.PropertyReader."""
+    """Schemas -> property groups, authored values only; the reverse of scene_read.PropertyReader.
 
-    def __init__(self, meters: float) -> None:
-        self.meters = meters
+    meters: length of a Blender unit. local: length of a unit in the space of the imported objects, which Blender
+    leaves in the units of the file, below a scale that converts them.
+    """
+
+    def __init__(self, meters: float, local: float) -> None:
+        self.meters, self.local = meters, local
 
     def write(self, group: Any, value: Schema, *, instance: str = "", skip: frozenset[str] = frozenset()) -> None:
         drive_type = getattr(value, "type", None) if isinstance(value, schema.DriveAPI) else None
@@ -55,7 +59,8 @@ class PropertyWriter:
             if attribute.is_relationship or attribute.type == "opaque" or attribute.field in skip:
                 continue
             if attribute.type in ("float", "float3", "point3f", "vector3f", "quatf"):
-                factor = property_factor(attribute.dimension_for(instance or "transX", drive_type), self.meters)
+                meters = self.local if attribute.space == "local" else self.meters
+                factor = property_factor(attribute.dimension_for(instance or "transX", drive_type), meters)
                 content = _divided(content, factor)
             elif attribute.tokens and content not in attribute.tokens:
                 continue
@@ -79,7 +84,8 @@ class _SceneWriter:
         self.model, self.objects, self.materials = model, objects, materials
         self.scene: Any = scene
         self.meters = float(scene.unit_settings.scale_length) or 1.0
-        self.properties = PropertyWriter(self.meters)
+        self.local = model.units.meters_per_unit
+        self.properties = PropertyWriter(self.meters, self.local)
         self.written = Written()
         self.scene_names: dict[str, str] = {}
         self.group_names: dict[str, str] = {}
@@ -87,6 +93,10 @@ class _SceneWriter:
     def write(self) -> Written:
         self.write_physics_scenes()
         self.write_materials()
+        for path, obj in self.objects.items():
+            group: Any = obj.usdphys  # type: ignore[attr-defined]
+            known = self.model.prims.get(path)
+            remember(group.prim, known or Prim(path, self.model.other_types.get(path, "")), obj.name)
         for path, prim in self.model.prims.items():
             obj = self.objects.get(path)
             if obj is not None:
@@ -160,7 +170,6 @@ class _SceneWriter:
 
     def write_object(self, obj: Any, prim: Prim) -> None:
         physics = obj.usdphys
-        remember(physics.prim, prim, obj.name)
         body = prim.get(schema.RigidBodyAPI)
         if body is not None:
             physics.rigid_body.is_applied = True
@@ -221,19 +230,19 @@ class _SceneWriter:
         """The exact parameters, in the object's space; the object's own transform carries place and scale."""
         item.location = (0.0, 0.0, 0.0)
         if isinstance(gprim, schema.Cube):
-            size = gprim.resolved("size") / self.meters
+            size = gprim.resolved("size") / self.local
             item.size = (size, size, size)
             return
         if isinstance(gprim, schema.Plane):
             axis = "XYZ".index(gprim.resolved("axis"))
             size = [0.0, 0.0, 0.0]
             across, along = ((2, 1), (0, 2), (0, 1))[axis]
-            size[across], size[along] = gprim.resolved("width") / self.meters, gprim.resolved("length") / self.meters
+            size[across], size[along] = gprim.resolved("width") / self.local, gprim.resolved("length") / self.local
             item.size, item.axis = size, gprim.resolved("axis")
             return
-        item.radius = gprim.resolved("radius") / self.meters
+        item.radius = gprim.resolved("radius") / self.local
         if not isinstance(gprim, schema.Sphere):
-            item.height, item.axis = gprim.resolved("height") / self.meters, gprim.resolved("axis")
+            item.height, item.axis = gprim.resolved("height") / self.local, gprim.resolved("axis")
 
     # ------------------------------------------------------------------ joints
 
@@ -277,14 +286,20 @@ class _SceneWriter:
         for name in props.LOCAL_FRAME_FIELDS:
             value = getattr(joint, name)
             if value is not None:
-                setattr(group, f"remembered_{name}", _divided(value, self.meters if "pos" in name else 1.0))
+                setattr(group, f"remembered_{name}", _divided(value, self.frame_unit(joint, name)))
         if not _coincide(*places):
             for name in ("local_pos1", "local_rot1"):
                 value = joint.resolved(name) if getattr(joint, name) is None else getattr(joint, name)
-                setattr(group, name, _divided(value, self.meters if "pos" in name else 1.0))
+                setattr(group, name, _divided(value, self.frame_unit(joint, name)))
         place = places[0].copy()
         place[:3, 3] /= self.meters
         obj.matrix_world = mathutils.Matrix(place.tolist())
+
+    def frame_unit(self, joint: schema.Joint, name: str) -> float:
+        """Metres per unit of a local frame: that of the body's space, or of the world where there is no body."""
+        if "pos" not in name:
+            return 1.0
+        return self.local if getattr(joint, f"body{name[-1]}") else self.meters
 
     def frame(self, joint: schema.Joint, side: int) -> frames.Matrix:
         """World frame of a side, metres."""

@@ -11,11 +11,11 @@ from ..core import schema
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
 from .placements import Chain
+from .remembered import GEOMETRY_TYPES
 from .scene_read import SceneReading, Site
 
 _NOT_ASCII = re.compile(rb"[^A-Za-z0-9_/]")
 OBJECT_NAME = "userProperties:blender:object_name"
-GEOMETRY_TYPES = frozenset({"Mesh", "Points", *schema.schemas_of("UsdGeom")})
 
 
 class StageMatcher:

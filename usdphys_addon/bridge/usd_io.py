@@ -41,7 +41,7 @@ class ExportOptions:
     hierarchy: Hierarchy = "nested"
     selected_only: bool = False
     animation: bool = False
-    root: str = DEFAULT_ROOT
+    root: str | None = None
     force: bool = False
     native: dict[str, Any] = field(default_factory=dict)
 
@@ -98,8 +98,11 @@ def _collector_at_rest() -> Iterator[None]:
 
 
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
+    if options.root is None:
+        # What was imported goes back to the root of the stage, under its own names.
+        options = replaced(options, root="" if context.scene.usdphys.source.filepath else DEFAULT_ROOT)
     keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
-    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root, keep=keep)
+    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root or "", keep=keep)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
     refuse_errors(issues, target, force=options.force)
     job = _Job(reading, options)
@@ -149,7 +152,7 @@ def _native_export(scratch: Path, options: ExportOptions) -> None:
         "export_animation": options.animation,
         "evaluation_mode": "VIEWPORT",  # colliders that are hidden in renders are exported, too
         "use_instancing": False,
-        "root_prim_path": options.root,
+        "root_prim_path": options.root or "",
         "export_custom_properties": True,
         "author_blender_name": True,
         "allow_unicode": True,
@@ -177,6 +180,11 @@ def checked_target(filepath: str | Path) -> Path:
     target = Path(bpy.path.abspath(str(filepath))).absolute()
     if target.suffix.lower() not in SUFFIXES:
         raise OutputError(f"'{target}' is no USD file name; end it with one of {', '.join(SUFFIXES)}.")
+    return checked_folder(target)
+
+
+def checked_folder(target: Path) -> Path:
+    """The target. Raises OutputError where its folder or its permissions forbid it."""
     if not target.parent.is_dir():
         raise OutputError(f"The folder '{target.parent}' does not exist; make it or choose another.")
     if target.is_dir():
@@ -350,14 +358,30 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         units = replaced(units, meters_per_unit=typed_number(units.meters_per_unit))
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
+    if scene_of(depsgraph).usdphys.source.filepath:
+        from . import stage_layout
+
+        stage_layout.restore(stage)
     # Blender converts units with a scale above the objects: what lies in their space stays in Blender units.
     units = replaced(units, local_meters_per_unit=reading.model.units.meters_per_unit)
     model = StageMatcher(stage, export_context).matched(reading, job.issues)
+    _restore_default_prim(stage, scene_of(depsgraph).usdphys.source.default_prim)
     usd_write.write_units(stage, units)
     usd_write.write_model(stage, model, units)
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
+
+
+def _restore_default_prim(stage: Any, name: str) -> None:
+    prim = stage.GetPrimAtPath(f"/{name}") if name else None
+    if prim:
+        stage.SetDefaultPrim(prim)
+
+
+def scene_of(depsgraph: Any) -> Any:
+    """The original scene of a depsgraph."""
+    return depsgraph.scene.original
 
 
 def _root_path(stage: Any) -> str:

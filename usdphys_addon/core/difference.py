@@ -134,17 +134,21 @@ def _unit(value: tuple[float, ...]) -> tuple[float, ...]:
 
 def _edit(before: Prim, prim: Prim) -> PrimEdit:
     edit = PrimEdit(prim)
-    edit.added = tuple(name for name in prim.schemas if name not in before.schemas)
-    edit.removed = tuple(name for name in before.schemas if name not in prim.schemas)
-    if _typed(before) != _typed(prim):
-        edit.type_name = prim.type_name
+    is_retyped = before.type_name != prim.type_name and _typed(before) != _typed(prim)
+    # The parameters of a shape are listed only while it collides: that alone makes no other shape.
+    same = {prim.type_name} - schema.schemas_of("UsdPhysics").keys() if not is_retyped else set()
+    edit.added = tuple(name for name in prim.schemas if name not in before.schemas and name not in same)
+    edit.removed = tuple(name for name in before.schemas if name not in prim.schemas and name not in same)
+    edit.type_name = prim.type_name if is_retyped else None
     cleared: list[tuple[str, str]] = []
     for name, value in prim.schemas.items():
         old = before.schemas.get(name)
+        if old is None and name in same:
+            continue
         for attribute in value.attributes:
             was = getattr(old, attribute.field) if old is not None else None
             now = getattr(value, attribute.field)
-            if same_value(attribute, was, now):
+            if same_value(attribute, was, now) or _same_in_world(attribute, old, value):
                 continue
             if now is None:
                 cleared.append((name, attribute.field))
@@ -172,6 +176,16 @@ def _add_dependents(edit: PrimEdit, name: str, value: Schema, cleared: list[tupl
         content = getattr(value, other)
         if content is not None:
             edit.values[name, other] = content
+
+
+def _same_in_world(attribute: Attribute, old: Schema | None, new: Schema) -> bool:
+    """A joint side without a body: in a file with Y up the pose of the world has to be written out."""
+    side = attribute.body
+    if side is None or not isinstance(old, schema.Joint) or not isinstance(new, schema.Joint):
+        return False
+    if getattr(old, f"body{side}") or getattr(new, f"body{side}"):
+        return False
+    return same_value(attribute, old.resolved(attribute.field), new.resolved(attribute.field))
 
 
 def _new_binding(before: Prim, prim: Prim) -> str | None:

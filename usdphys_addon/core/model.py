@@ -8,7 +8,7 @@ built when it is needed and never stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -108,6 +108,8 @@ class PhysicsModel:
     prims: dict[str, Prim] = field(default_factory=dict)
     #: Paths that exist without taking part, so that dangling targets can be told from plain ones. None: unknown.
     other_paths: frozenset[str] | None = None
+    #: Types of those.
+    other_types: dict[str, str] = field(default_factory=dict)
     source: str = ""
     angular_precision: float = 0.0
 
@@ -195,7 +197,7 @@ class PhysicsModel:
                 tail = f"/{leaf}{tail}"
             return path
 
-        result = PhysicsModel(self.units, {}, self.other_paths, self.source, self.angular_precision)
+        result = replace(self, prims={})
         for prim in self.prims.values():
             prim.path = moved(prim.path)
             prim.materials = tuple(moved(path) for path in prim.materials)

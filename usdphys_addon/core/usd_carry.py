@@ -151,9 +151,9 @@ def _library(type_name: str) -> str:
 
 def _blenders_properties(usd_prim: Usd.Prim) -> Callable[[str], bool]:
     declared = _declared_by_blenders(str(usd_prim.GetTypeName()))
-    prefixes = _BLENDER_PREFIXES
+    prefixes: tuple[str, ...] = _BLENDER_PREFIXES
     if usd_prim.IsA(UsdShade.NodeGraph) or usd_prim.IsA(UsdShade.Shader) or "inputs:intensity" in declared:
-        prefixes += ("inputs:", "outputs:", "info:")
+        prefixes = (*prefixes, "inputs:", "outputs:", "info:")
     return lambda name: name in declared or name in _BLENDER_NAMES or name.startswith(prefixes)
 
 
@@ -405,7 +405,7 @@ class _Restorer:
             self.retarget(item.connectionPathList, found.connectionPathList)
 
     def samples(self, item: Sdf.AttributeSpec, path: Sdf.Path, row: tuple[Attribute, str] | None) -> None:
-        convert = self.here
+        convert: Convert = self.here
         if row is not None and _alike(str(item.typeName), row[0].type):
             drive = self.layer.GetAttributeAtPath(path.GetPrimPath().AppendProperty(f"drive:{row[1]}:physics:type"))
             convert = _from_si(*row, str(drive.default) if drive else None, self.units)

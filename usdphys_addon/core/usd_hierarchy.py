@@ -155,6 +155,50 @@ def _follower(moved: dict[str, str]) -> Callable[[Sdf.Path], Sdf.Path]:
     return follow
 
 
+def move_prims(layer: Sdf.Layer, moves: dict[str, str]) -> None:
+    """Move prims of a layer, given by old and new path; relationships and connections follow.
+
+    Where the new place is taken the prim stays. Parents that do not exist are made as scopes.
+    """
+    done: dict[str, str] = {}
+    renamed = {old: new for old, new in moves.items() if old != new}
+    # The deepest first: a prim moves before anything above it is renamed.
+    for old, new in sorted(renamed.items(), key=lambda move: -move[0].count("/")):
+        parent, leaf = old.rsplit("/", 1)[0], new.rsplit("/", 1)[1]
+        new_parent = new.rsplit("/", 1)[0]
+        is_rename = _followed(parent, renamed) == new_parent
+        target = f"{parent}/{leaf}" if is_rename else new
+        if layer.GetPrimAtPath(target) is not None:
+            continue
+        if not is_rename and new_parent:
+            _make_scopes(layer, new_parent)
+        edit = Sdf.BatchNamespaceEdit()
+        edit.Add(old, target)
+        if layer.Apply(edit):
+            done[old] = new
+    if done:
+        _retarget(layer, lambda path: Sdf.Path(_followed(str(path), done)) if path.IsAbsolutePath() else path)
+
+
+def _followed(path: str, moves: dict[str, str]) -> str:
+    """A path after moves: the longest listed part of it decides."""
+    prim, dot, rest = path.partition(".")
+    head, tail = prim, ""
+    while head:
+        if head in moves:
+            return f"{moves[head]}{tail}{dot}{rest}"
+        head, _, leaf = head.rpartition("/")
+        tail = f"/{leaf}{tail}"
+    return path
+
+
+def _make_scopes(layer: Sdf.Layer, path: str) -> None:
+    spec = Sdf.CreatePrimInLayer(layer, path)
+    while spec.path != Sdf.Path.absoluteRootPath and spec.specifier == Sdf.SpecifierOver:
+        spec.specifier, spec.typeName = Sdf.SpecifierDef, "Scope"
+        spec = spec.nameParent
+
+
 def _retarget(layer: Sdf.Layer, follow: Callable[[Sdf.Path], Sdf.Path]) -> None:
     """Point every relationship and connection of a layer at the new paths."""
 

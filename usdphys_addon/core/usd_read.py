@@ -45,16 +45,17 @@ def stage_units(stage: Usd.Stage) -> StageUnits:
 def read_stage(stage: Usd.Stage) -> PhysicsModel:
     """All the physics of a stage. Prims without physics are left out; their paths are in `other_paths`."""
     reader = _Reader(stage)
-    others = []
+    others = {}
     predicate = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
     for usd_prim in Usd.PrimRange(stage.GetPseudoRoot(), predicate):
         prim = reader.read(usd_prim)
         if prim is None:
-            others.append(str(usd_prim.GetPath()))
+            others[str(usd_prim.GetPath())] = str(usd_prim.GetTypeName())
         else:
             reader.model.add(prim)
     reader.add_joint_targets(stage)
     reader.model.other_paths = frozenset(others) - reader.model.prims.keys()
+    reader.model.other_types = others
     return reader.model
 
 

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Give imported prims their names and kinds back on a stage that Blender has written.
+
+Blender writes an object as an Xform with its geometry below, under a name that is unique in the file. An imported
+object remembers its prim: its own name, and whether it was the geometry itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from . import remembered
+from .remembered import GEOMETRY_TYPES
+from .stage_match import OBJECT_NAME
+
+
+#: Properties of a mesh that are true of the gprim in its place, too.
+_SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpacity", "userProperties:")
+
+
+def restore(stage: Any) -> None:
+    """Merge geometry into its object's prim where it was one, and rename prims, everything below them following."""
+    from pxr import Sdf
+
+    from ..core import usd_hierarchy
+
+    layer = stage.GetEditTarget().GetLayer()
+    moves: dict[str, str] = {}
+    with Sdf.ChangeBlock():
+        pending = [(layer.pseudoRoot, "")]
+        while pending:
+            spec, new_parent = pending.pop()
+            children = list(spec.nameChildren)
+            taken = {child.name for child in children}
+            for child in children:
+                name = _wanted_name(child, taken)
+                path = f"{new_parent}/{name}"
+                if name != child.name:
+                    moves[str(child.path)] = path
+                pending.append((child, path))
+            for child in children:
+                obj = _object_of(child)
+                if obj is not None and remembered.is_geometry(obj):
+                    _merge_geometry(child, obj.usdphys.prim.type_name)  # type: ignore[attr-defined]
+    moves.update(_material_moves(layer))
+    usd_hierarchy.move_prims(layer, moves)
+
+
+def _object_of(spec: Any) -> bpy.types.Object | None:
+    attribute = spec.attributes.get(OBJECT_NAME)
+    return bpy.data.objects.get(str(attribute.default)) if attribute is not None else None
+
+
+def _wanted_name(spec: Any, taken: set[str]) -> str:
+    obj = _object_of(spec)
+    if obj is None:
+        return str(spec.name)
+    name = remembered.name_of(obj)
+    return name if name not in taken else str(spec.name)
+
+
+def _merge_geometry(spec: Any, type_name: str) -> None:
+    """Move the properties and subsets of the geometry below an Xform into that prim."""
+    from pxr import Sdf
+
+    from ..core import usd_write
+
+    geometry = next((child for child in spec.nameChildren if child.typeName in GEOMETRY_TYPES), None)
+    if geometry is None:
+        return
+    layer = spec.layer
+    keep_mesh = type_name == "Mesh"
+    for name in list(geometry.properties.keys()):
+        if name in spec.properties.keys():
+            continue
+        if keep_mesh or name.startswith(_SURVIVES_AS_GPRIM):
+            Sdf.CopySpec(layer, geometry.properties[name].path, layer, spec.path.AppendProperty(name))
+    if keep_mesh:
+        for child in list(geometry.nameChildren):
+            Sdf.CopySpec(layer, child.path, layer, spec.path.AppendChild(child.name))
+    if geometry.HasInfo("apiSchemas"):
+        usd_write.apply_schemas(spec, geometry.GetInfo("apiSchemas").GetAddedOrExplicitItems())
+    del spec.nameChildren[geometry.name]
+    spec.typeName = type_name
+
+
+def _material_moves(layer: Any) -> dict[str, str]:
+    """Materials back to where they were."""
+    moves: dict[str, str] = {}
+    root = layer.GetPrimAtPath(layer.defaultPrim) if layer.defaultPrim else None
+    scopes = [layer.GetPrimAtPath("/_materials")]
+    if root is not None:
+        scopes.append(layer.GetPrimAtPath(root.path.AppendChild("_materials")))
+    for scope in scopes:
+        if scope is None:
+            continue
+        for spec in scope.nameChildren:
+            name = spec.attributes.get("userProperties:blender:data_name")
+            material = bpy.data.materials.get(str(name.default)) if name is not None else None
+            prim = remembered.prim_of(material) if material is not None else None
+            if prim is not None:
+                moves[str(spec.path)] = prim.path
+    return moves

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Import: Blender's own USD import builds the objects, the same stage read into the model gives them their physics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..core.errors import InputError
+from ..core.model import PhysicsModel
+from ..core.validate import Issue
+from . import scene_write
+from .environment import require_usd
+
+#: What an import may bring; removed again where it fails.
+_KINDS = ("objects", "meshes", "curves", "cameras", "lights", "materials", "images", "armatures", "volumes", "actions",
+          "collections", "node_groups", "pointclouds", "hair_curves", "worlds", "texts", "cache_files")  # fmt: skip
+
+
+@dataclass(slots=True)
+class ImportOptions:
+    """convert_units: scale what is imported to the scene's unit; else the scene takes the unit of the file.
+
+    prim_path: only this prim and what is below it. native: further options of Blender's own importer, by name.
+    """
+
+    convert_units: bool = True
+    prim_path: str = ""
+    native: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ImportResult:
+    """issues: what did not come through. counts: what got physics, by kind. objects: names of what is new."""
+
+    path: Path
+    issues: list[Issue] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    objects: list[str] = field(default_factory=list)
+
+
+def import_usd(context: bpy.types.Context, filepath: str | Path, options: ImportOptions) -> ImportResult:
+    """Bring a USD file with its physics into the scene. Where that fails, the scene stays as it was.
+
+    Raises MissingDependencyError and InputError.
+    """
+    require_usd()
+    from ..core import usd_read
+
+    path = Path(bpy.path.abspath(str(filepath))).absolute()
+    stage = usd_read.open_stage(path)
+    model = usd_read.read_stage(stage)
+    if options.prim_path and not stage.GetPrimAtPath(options.prim_path):
+        raise InputError(f"'{path.name}' has no prim '{options.prim_path}'; check the path.")
+    scene: Any = context.scene
+    with _undone_on_failure(scene):
+        if not options.convert_units:
+            scene.unit_settings.scale_length = model.units.meters_per_unit
+        found = _native_import(path, options)
+        result = write_physics(scene, model, found)
+        source = scene.usdphys.source
+        source.filepath = str(path)
+        source.default_prim = stage.GetDefaultPrim().GetName() if stage.GetDefaultPrim() else ""
+        _take_units(scene, model)
+    result.path = path
+    return result
+
+
+@dataclass(slots=True)
+class Found:
+    """What Blender made of the prims: names of objects and materials by prim path."""
+
+    objects: dict[str, str] = field(default_factory=dict)
+    materials: dict[str, str] = field(default_factory=dict)
+
+
+def write_physics(scene: bpy.types.Scene, model: PhysicsModel, found: Found) -> ImportResult:
+    """Put the physics of a model on what Blender has imported."""
+    objects = {path: bpy.data.objects[name] for path, name in found.objects.items() if name in bpy.data.objects}
+    materials = {path: bpy.data.materials[name] for path, name in found.materials.items() if name in bpy.data.materials}
+    written = scene_write.write_scene(model, scene, objects, materials)
+    result = ImportResult(Path(), counts=written.counts, objects=sorted(found.objects.values()))
+    for path in written.missing:
+        result.issues.append(Issue(
+            "NotImported", "warning", path, "", f"Blender imports nothing for '{path}', so its physics is left out.",
+            "Check whether the prim is a point instancer or of a type that Blender does not know.",
+        ))  # fmt: skip
+    return result
+
+
+def _take_units(scene: Any, model: PhysicsModel) -> None:
+    """What is exported again has the units of the file, unless somebody has chosen others."""
+    stage = scene.usdphys.stage
+    for name, value in (("meters_per_unit", model.units.meters_per_unit),
+                        ("kilograms_per_unit", model.units.kilograms_per_unit), ("up_axis", model.units.up_axis)):  # fmt: skip
+        if not stage.is_property_set(name):
+            setattr(stage, name, value)
+
+
+def _native_import(path: Path, options: ImportOptions) -> Found:
+    keywords: dict[str, Any] = {
+        "filepath": str(path),
+        "import_guide": True,
+        "import_proxy": True,
+        "import_render": True,
+        "import_all_materials": True,
+        "import_visible_only": False,
+        "support_scene_instancing": False,
+        "set_frame_range": False,
+        "apply_unit_conversion_scale": options.convert_units,
+        "prim_path_mask": options.prim_path,
+    }
+    keywords.update(options.native)
+    known = {item.identifier for item in bpy.ops.wm.usd_import.get_rna_type().properties}
+    found = Found()
+    with _capturing(found):
+        try:
+            result = bpy.ops.wm.usd_import(**{name: value for name, value in keywords.items() if name in known})
+        except RuntimeError as error:
+            raise InputError(f"Blender's USD importer failed on '{path.name}': {str(error).strip()}") from error
+    if "FINISHED" not in result:
+        raise InputError(f"Blender's USD importer did not finish with '{path.name}'.")
+    return found
+
+
+@contextmanager
+def _undone_on_failure(scene: Any) -> Iterator[None]:
+    """Remove everything that came in, and our entries in the scene, where the body raises."""
+    before = {kind: set(getattr(bpy.data, kind).keys()) for kind in _KINDS if hasattr(bpy.data, kind)}
+    physics = scene.usdphys
+    lengths = {name: len(getattr(physics, name)) for name in ("physics_scenes", "collision_groups")}
+    scale_length = scene.unit_settings.scale_length
+    try:
+        yield
+    except BaseException:
+        new = [item for kind, names in before.items() for item in getattr(bpy.data, kind) if item.name not in names]
+        bpy.data.batch_remove(new)
+        for name, length in lengths.items():
+            items = getattr(physics, name)
+            while len(items) > length:
+                items.remove(len(items) - 1)
+        scene.unit_settings.scale_length = scale_length
+        raise
+
+
+# --------------------------------------------------------------------------- the hook
+
+_capture: Found | None = None
+_HookBase: Any = getattr(bpy.types, "USDHook", object)
+
+
+class USDPHYS_ImportHook(_HookBase):  # type: ignore[misc]
+    """Tells which object Blender's importer made for which prim."""
+
+    bl_idname = "USDPHYS_ImportHook"
+    bl_label = "USD Physics Import"
+    bl_description = "Reads the physics of imported USD files"
+
+    @staticmethod
+    def on_import(import_context: Any) -> bool:
+        if _capture is not None:
+            collect(import_context, _capture)
+        return True
+
+
+def collect(import_context: Any, found: Found) -> None:
+    """Note the names of the objects and materials of an import by prim path."""
+    for path, ids in import_context.get_prim_map().items():
+        for item in ids:
+            if isinstance(item, bpy.types.Object):
+                found.objects[str(path)] = item.name
+            elif isinstance(item, bpy.types.Material):
+                found.materials[str(path)] = item.name
+
+
+@contextmanager
+def _capturing(found: Found) -> Iterator[None]:
+    global _capture
+    _capture = found
+    bpy.utils.register_class(USDPHYS_ImportHook)
+    try:
+        yield
+    finally:
+        _capture = None
+        bpy.utils.unregister_class(USDPHYS_ImportHook)
