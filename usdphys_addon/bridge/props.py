@@ -469,7 +469,8 @@ def is_registered() -> bool:
 
 
 def register() -> None:
-    # Blender 4.5 as a Python module hangs at its end while property groups of Python are registered.
+    # Blender 4.5 as a Python module hangs at its end while property groups of Python are registered; the application
+    # unregisters add-ons at its end, after this.
     atexit.register(unregister)
     for cls in CLASSES:
         bpy.utils.register_class(cls)
@@ -478,6 +479,8 @@ def register() -> None:
 
 
 def unregister() -> None:
+    if not is_registered():
+        return
     atexit.unregister(unregister)
     for owner, _ in reversed(_OWNERS):
         del owner.usdphys

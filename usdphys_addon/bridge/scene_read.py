@@ -165,7 +165,9 @@ class _SceneReader:
         self.colliders = ColliderReader(self)
 
     def read(self) -> SceneReading:
-        if not self.physical:
+        physics = self.scene.usdphys
+        if not self.physical and not len(physics.physics_scenes) and not len(physics.collision_groups):
+            self.read_imported_materials()
             return self.reading
         self.object_paths.update(placement.path for placement in self.placements.all)
         self.taken.update(self.object_paths)
@@ -210,7 +212,8 @@ class _SceneReader:
             self.model.add(Prim(path, "PhysicsScene", is_xformable=False, label=item.name)).add(
                 self.properties.read(item, schema.PhysicsScene)
             )
-        if not self.scene_paths:
+        # A file that had no physics scene is written back without one.
+        if not self.scene_paths and not self.scene.usdphys.source.filepath:
             path = self.made_path("PhysicsScene", "physics scene")
             self.model.add(Prim(path, "PhysicsScene", is_xformable=False)).add(self.blender_gravity())
 
@@ -493,9 +496,19 @@ class _SceneReader:
 
     def read_other_materials(self) -> None:
         """Physics materials that no collider uses: they are written where Blender exports the material."""
+        self.read_imported_materials()
         for material in bpy.data.materials:
             if material.name_full not in self.reading.materials and material.usdphys.physics_material.is_applied:  # type: ignore[attr-defined]
                 self.reading.optional_materials.append(self.material_path(material))
+
+    def read_imported_materials(self) -> None:
+        """Physics materials of the imported file, which nothing in Blender need use."""
+        if not self.scene.usdphys.source.filepath:
+            return
+        for material in bpy.data.materials:
+            physics: Any = material.usdphys  # type: ignore[attr-defined]
+            if physics.physics_material.is_applied and remembered.prim_of(material) is not None:
+                self.material_path(material)
 
 
 def geometry_path(placement: Placement) -> str:

@@ -111,6 +111,7 @@ def _native_import(path: Path, options: ImportOptions) -> Found:
         "import_all_materials": True,
         "import_visible_only": False,
         "support_scene_instancing": False,
+        "merge_parent_xform": False,
         "set_frame_range": False,
         "apply_unit_conversion_scale": options.convert_units,
         "prim_path_mask": options.prim_path,
