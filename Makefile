@@ -1,11 +1,12 @@
 # Python 3.11 or later drives everything (the standard library is enough); scripts/venvs.py finds the others.
 PYTHON ?= $(shell for p in python3 python3.11 python3.13; do $$p -c 'import tomllib' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help sysdeps env demo check test ui build clean distclean
+.PHONY: help sysdeps env demo roundtrip check test ui build clean distclean
 
 help:
 	@echo "make env [BPY=4.5.15]   .venv with Blender as a module, .venv-usd with usd-core"
 	@echo "make demo               the demonstration"
+	@echo "make roundtrip          fidelity of import and export on files of others, as a table"
 	@echo "make check              ruff and mypy"
 	@echo "make test               every suite on every bpy that this machine can run, window tests included"
 	@echo "make ui                 the window tests alone"
@@ -17,6 +18,9 @@ sysdeps:
 
 env: sysdeps
 	@$(PYTHON) scripts/venvs.py env $(BPY)
+
+roundtrip: env
+	@.venv/bin/python scripts/roundtrip.py
 
 demo: env
 	@.venv/bin/python scripts/demo.py

@@ -45,6 +45,10 @@ class ColliderReader:
             if item.is_geometry and item.shape in props.GPRIM_SHAPES:
                 self.finish(self.geometry_prim(item, placement, world), item, placement)
                 continue
+            if item.is_geometry:
+                # A collider on a prim that is no geometry: some readers take what is below it.
+                self.finish(self.own_prim(placement.path, "Xform", placement, world), item, placement)
+                continue
             bounding = self.bounding(placement) if item.shape == "AUTO" else ""
             shape = None if bounding else self.shape(item, placement)
             if shape is not None:

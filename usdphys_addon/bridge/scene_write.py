@@ -14,7 +14,7 @@ import numpy as np
 from ..core import frames, schema, units
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import Schema
-from . import props
+from . import props, remembered
 from .scene_read import property_factor
 
 _SHAPES = {cls.usd_name: shape for shape, cls in props.GPRIM_SHAPES.items()}
@@ -218,6 +218,7 @@ class _SceneWriter:
             self.properties.write(item, approximation)
         item.purpose = prim.purpose.upper()
         gprim = prim.get(schema.Gprim)
+        item.is_geometry = prim.type_name not in remembered.GEOMETRY_TYPES
         item.shape = _SHAPES.get(prim.type_name, "MESH")
         if gprim is not None and item.shape != "MESH":
             item.is_geometry = True

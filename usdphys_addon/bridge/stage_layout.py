@@ -42,6 +42,8 @@ def restore(stage: Any) -> None:
                 pending.append((child, path))
             for child in children:
                 obj = _object_of(child)
+                if obj is not None:
+                    _retype_plain(child, remembered.prim_of(obj))
                 if obj is not None and remembered.is_geometry(obj):
                     _merge_geometry(child, obj.usdphys.prim.type_name)  # type: ignore[attr-defined]
     moves.update(_material_moves(layer))
@@ -59,6 +61,26 @@ def _wanted_name(spec: Any, taken: set[str]) -> str:
         return str(spec.name)
     name = remembered.name_of(obj)
     return name if name not in taken else str(spec.name)
+
+
+def _retype_plain(spec: Any, prim: Any) -> None:
+    """A prim that was a scope, or had no type, is that again as long as nobody has moved the object."""
+    from ..core import usd_write
+
+    if prim is None or prim.type_name not in ("", "Scope") or spec.typeName != "Xform":
+        return
+    if all(_is_nothing(spec.attributes[name]) for name in spec.attributes.keys() if name.startswith("xformOp:")):
+        usd_write.clear_local(spec)
+        if prim.type_name:
+            spec.typeName = prim.type_name
+        else:
+            spec.ClearInfo("typeName")
+
+
+def _is_nothing(attribute: Any) -> bool:
+    neutral = 1.0 if attribute.name == "xformOp:scale" else 0.0
+    value = attribute.default
+    return value is not None and not attribute.HasInfo("timeSamples") and all(abs(part - neutral) < 1e-6 for part in value)
 
 
 def _merge_geometry(spec: Any, type_name: str) -> None:

@@ -14,8 +14,9 @@ import bpy
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
-from . import scene_write
+from . import hierarchy_repair, scene_write
 from .environment import require_usd
+from .hierarchy_repair import Found
 
 #: What an import may bring; removed again where it fails.
 _KINDS = ("objects", "meshes", "curves", "cameras", "lights", "materials", "images", "armatures", "volumes", "actions",
@@ -62,6 +63,9 @@ def import_usd(context: bpy.types.Context, filepath: str | Path, options: Import
         if not options.convert_units:
             scene.unit_settings.scale_length = model.units.meters_per_unit
         found = _native_import(path, options)
+        hierarchy_repair.repair(scene, stage, found, options.prim_path)
+        # Joints are placed in the world: what is above them has to be where it belongs.
+        context.view_layer.update()  # type: ignore[union-attr]
         result = write_physics(scene, model, found)
         source = scene.usdphys.source
         source.filepath = str(path)
@@ -69,14 +73,6 @@ def import_usd(context: bpy.types.Context, filepath: str | Path, options: Import
         _take_units(scene, model)
     result.path = path
     return result
-
-
-@dataclass(slots=True)
-class Found:
-    """What Blender made of the prims: names of objects and materials by prim path."""
-
-    objects: dict[str, str] = field(default_factory=dict)
-    materials: dict[str, str] = field(default_factory=dict)
 
 
 def write_physics(scene: bpy.types.Scene, model: PhysicsModel, found: Found) -> ImportResult:

@@ -310,7 +310,8 @@ class USDPHYS_USDHook(_HookBase):  # type: ignore[misc]
             import traceback
 
             traceback.print_exc()
-            job.error = OutputError(f"The physics could not be written: {type(error).__name__}: {error}")
+            reason = " ".join(str(error).split())
+            job.error = OutputError(f"The physics could not be written: {type(error).__name__}: {reason}")
         if _job is None:
             for issue in job.issues:
                 if issue.severity != "info":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,7 @@ def capture(usd_prim: Usd.Prim, stage_units: StageUnits) -> str:
     Relative asset paths that resolve are kept relative to the folder of the stage.
     """
     names = usd_read.applied_schemas(usd_prim)
-    carried = _Carrier(usd_prim.GetName(), _folder(usd_prim.GetStage().GetRootLayer()))
+    carried = _Carrier("prim", _folder(usd_prim.GetStage().GetRootLayer()))
     table = _table_properties(str(usd_prim.GetTypeName()), names)
     carried.schemas(usd_prim, names)
     carried.metadata(usd_prim)
@@ -625,7 +625,9 @@ def _set_type(spec: Sdf.PrimSpec, type_name: str) -> None:
 # --------------------------------------------------------------------------- values, paths and fields
 
 
+@lru_cache(maxsize=64)
 def _parsed(text: str) -> Sdf.Layer:
+    """The text as a layer, which is not to be changed: equal prims have equal texts."""
     layer = Sdf.Layer.CreateAnonymous(".usda")
     try:
         is_read = layer.ImportFromString(text)

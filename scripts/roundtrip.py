@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fidelity of import and export on files that others wrote: USD -> .blend -> USD, judged by an independent comparer.
+
+    .venv/bin/python scripts/roundtrip.py [FILE ...] [--out FOLDER] [--usd-python PYTHON] [--twice]
+
+Without files: every USD of the shared set of test files. Prints a row per file; exit status 1 where a score is
+below 1. --twice also makes a second round trip and compares the two files byte by byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("SHARED_DIR", ROOT.parent / "shared"))
+
+
+def shared_files() -> list[Path]:
+    """Every USD of the set that is opened by itself: no payloads."""
+    devset = SHARED / "devset"
+    found = [*devset.glob("usd/*.usd*"), *devset.glob("usd/*/*.usda"), *devset.glob("urdf/*/reference_usd/*.usda")]
+    return sorted(path for path in found if "Payload" not in path.parts)
+
+
+def convert(*arguments: object) -> str:
+    """Run the command line; returns the reason where it fails, else nothing."""
+    command = [sys.executable, "-m", "usdphys_addon", "convert", *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode == 0:
+        return ""
+    lines = [line for line in done.stderr.splitlines() if line.startswith("usdphys: error")]
+    return lines[-1] if lines else f"exit status {done.returncode}"
+
+
+def trip(source: Path, name: str, folder: Path) -> tuple[Path, str]:
+    """(USD file of the round trip, reason of a failure)."""
+    blend, target = folder / f"{name}.blend", folder / f"{name}.usda"
+    # What the file has for errors is not ours to refuse here: it has to come back as it was.
+    return target, convert(source, blend) or convert(blend, target, "--force")
+
+
+def score(source: Path, target: Path, python: Path) -> dict[str, object]:
+    report = target.with_suffix(".json")
+    command = [str(python), str(SHARED / "tools" / "compare_physics.py"), str(source), str(target), "-q", "--json"]
+    done = subprocess.run([*command, str(report)], capture_output=True, text=True, timeout=300, check=False)
+    if not report.exists():
+        return {"score": 0.0, "diffs": [done.stdout.strip()[-200:]]}
+    result: dict[str, object] = json.loads(report.read_text())
+    return result
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "roundtrip")
+    parser.add_argument("--usd-python", type=Path, default=ROOT / ".venv-usd" / "bin" / "python")
+    parser.add_argument("--twice", action="store_true", help="two round trips must give the same file as one")
+    options = parser.parse_args()
+    if not SHARED.is_dir():
+        print("The folder of shared test files is not beside the checkout (SHARED_DIR names another).")
+        return 1
+    options.out.mkdir(parents=True, exist_ok=True)
+    files = [path.resolve() for path in options.files] or shared_files()
+    failed = 0
+    print(f"{'score':>7} {'facts':>6} {'vendor':>7}  file")
+    for path in files:
+        name = "_".join(path.parts[-3:]).replace(" ", "_")
+        target, reason = trip(path, name, options.out)
+        found = score(path, target, options.usd_python) if not reason else {"score": 0.0, "diffs": [reason]}
+        again = ""
+        if options.twice and not reason:
+            second, reason = trip(target, f"{name}_twice", options.out)
+            again = "" if not reason and second.read_bytes() == target.read_bytes() else "  second trip differs"
+        vendor = found.get("vendor")
+        share = f"{vendor:.4f}" if isinstance(vendor, float) else "-"
+        print(f"{found['score']:7.4f} {found.get('facts', 0):>6} {share:>7}  {path.name}{again}", flush=True)
+        if found["score"] != 1.0 or again:
+            failed += 1
+            for row in list(found.get("diffs", ()))[:5]:  # type: ignore[call-overload]
+                print(f"        {row}")
+    print(f"{len(files) - failed} of {len(files)} files come back whole")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
