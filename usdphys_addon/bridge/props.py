@@ -198,7 +198,10 @@ def _hidden_flag() -> Any:
 RememberedPrim = _group(
     "RememberedPrim",
     "The prim that something was imported from. It gets its name back as long as nobody renames the Blender thing.",
-    {name: _hidden_text() for name in ("path", "type_name", "id_name", "carried")},
+    {
+        **{name: _hidden_text() for name in ("path", "type_name", "id_name", "carried")},
+        "order": bpy.props.IntProperty(options={"HIDDEN"}, override=OVERRIDABLE),
+    },
 )
 ObjectReference = _group(
     "ObjectReference", "An object in a list; the path of a prim where there is no object for it.",

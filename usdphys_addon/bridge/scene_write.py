@@ -96,7 +96,7 @@ class _SceneWriter:
         for path, obj in self.objects.items():
             group: Any = obj.usdphys  # type: ignore[attr-defined]
             known = self.model.prims.get(path)
-            remember(group.prim, known or Prim(path, self.model.other_types.get(path, "")), obj.name)
+            self.remember(group.prim, known or Prim(path, self.model.other_types.get(path, "")), obj.name)
         for path, prim in self.model.prims.items():
             obj = self.objects.get(path)
             if obj is not None:
@@ -105,6 +105,9 @@ class _SceneWriter:
                 self.written.missing.append(path)
         self.write_groups()
         return self.written
+
+    def remember(self, group: Any, prim: Prim, id_name: str) -> None:
+        remember(group, prim, id_name, self.model.order.get(prim.path, len(self.model.order)))
 
     def count(self, kind: str) -> None:
         self.written.counts[kind] = self.written.counts.get(kind, 0) + 1
@@ -116,7 +119,7 @@ class _SceneWriter:
             item = self.scene.usdphys.physics_scenes.add()
             item.name = _free_name(prim.name, self.scene_names.values())
             self.scene_names[path] = item.name
-            remember(item.prim, prim, item.name)
+            self.remember(item.prim, prim, item.name)
             value = prim.get(schema.PhysicsScene)
             if value is not None:
                 self.properties.write(item, value)
@@ -130,7 +133,7 @@ class _SceneWriter:
                 material = bpy.data.materials.new(prim.name)
                 material.use_fake_user = True
                 self.materials[path] = material
-            remember(material.usdphys.prim, prim, material.name)
+            self.remember(material.usdphys.prim, prim, material.name)
             physics = material.usdphys.physics_material
             physics.is_applied = True
             value = prim.get(schema.MaterialAPI)
@@ -145,7 +148,7 @@ class _SceneWriter:
         for path, prim in self.model.groups.items():
             item = self.scene.usdphys.collision_groups.add()
             item.name = self.group_names[path]
-            remember(item.prim, prim, item.name)
+            self.remember(item.prim, prim, item.name)
             group = prim.get(schema.CollisionGroup) or schema.CollisionGroup()
             self.properties.write(item, group)
             for target in group.filtered_groups or ():
@@ -324,9 +327,9 @@ def _has_no_object(prim: Prim) -> bool:
     return any(prim.get(cls) is not None for cls in (schema.PhysicsScene, schema.CollisionGroup, schema.MaterialAPI))
 
 
-def remember(group: Any, prim: Prim, id_name: str) -> None:
-    """Note where something was imported from."""
-    group.path, group.type_name, group.id_name = prim.path, prim.type_name, id_name
+def remember(group: Any, prim: Prim, id_name: str, order: int) -> None:
+    """Note where something was imported from; order: its place among all prims of the stage."""
+    group.path, group.type_name, group.id_name, group.order = prim.path, prim.type_name, id_name, order
     carried = prim.carried.get("usda", "")
     if carried:
         group.carried = carried

@@ -125,3 +125,57 @@ def _material_moves(layer: Any) -> dict[str, str]:
             if prim is not None:
                 moves[str(spec.path)] = prim.path
     return moves
+
+
+def tidy(stage: Any, scene: Any) -> None:
+    """The order of the imported prims again, whatever order Blender wrote them in, and no names of Blender's own."""
+    from pxr import Sdf
+
+    layer = stage.GetEditTarget().GetLayer()
+    order = _orders(scene)
+    last, mixed = len(order), []
+    with Sdf.ChangeBlock():
+        pending = [layer.pseudoRoot]
+        while pending:
+            spec = pending.pop()
+            for name in _BLENDER_NAMES:
+                if name in spec.properties.keys():
+                    spec.RemoveProperty(spec.properties[name])
+            children = list(spec.nameChildren)
+            pending.extend(children)
+            wanted = sorted(children, key=lambda child: (order.get(str(child.path), last), child.name))
+            if wanted != children:
+                mixed.append([child.path for child in wanted])
+        for scope in ("/_materials", f"/{layer.defaultPrim}/_materials"):
+            empty = layer.GetPrimAtPath(scope)
+            if empty is not None and not len(empty.nameChildren):
+                del empty.nameParent.nameChildren[empty.name]
+    # The deepest first: paths above stay what they are.
+    for paths in sorted(mixed, key=lambda paths: -paths[0].pathElementCount):
+        _reorder(layer, paths)
+
+
+def _reorder(layer: Any, paths: list[Any]) -> None:
+    """Put siblings into an order: away under other names, and back one after the other."""
+    from pxr import Sdf
+
+    away, back = Sdf.BatchNamespaceEdit(), Sdf.BatchNamespaceEdit()
+    for path in paths:
+        if layer.GetPrimAtPath(path) is None:
+            continue
+        aside = path.ReplaceName(f"{path.name}__aside")
+        away.Add(path, aside)
+        back.Add(aside, path)
+    if layer.Apply(away):
+        layer.Apply(back)
+
+
+_BLENDER_NAMES = (OBJECT_NAME, "userProperties:blender:data_name")
+
+
+def _orders(scene: Any) -> dict[str, int]:
+    """Place in the imported stage by path, of everything that remembers its prim."""
+    physics = scene.usdphys
+    things = (*bpy.data.objects, *bpy.data.materials, *physics.physics_scenes, *physics.collision_groups)
+    prims = [remembered.prim_of(thing) for thing in things]
+    return {prim.path: prim.order for prim in prims if prim is not None}

@@ -22,7 +22,7 @@ from ..core import schema, validate
 from ..core.errors import MissingDependencyError, OutputError, UsdPhysError, ValidationFailedError
 from ..core.units import StageUnits
 from ..core.validate import Issue
-from . import scene_read
+from . import scene_read, stage_layout
 from .environment import require_usd
 from .scene_read import DEFAULT_ROOT, SceneReading
 from .stage_match import StageMatcher
@@ -310,7 +310,7 @@ class USDPHYS_USDHook(_HookBase):  # type: ignore[misc]
             import traceback
 
             traceback.print_exc()
-            reason = " ".join(str(error).split())
+            reason = " ".join(str(error).split())[:200]
             job.error = OutputError(f"The physics could not be written: {type(error).__name__}: {reason}")
         if _job is None:
             for issue in job.issues:
@@ -360,8 +360,6 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
     if scene_of(depsgraph).usdphys.source.filepath:
-        from . import stage_layout
-
         stage_layout.restore(stage)
     # Blender converts units with a scale above the objects: what lies in their space stays in Blender units.
     units = replaced(units, local_meters_per_unit=reading.model.units.meters_per_unit)
@@ -372,6 +370,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
+    if scene_of(depsgraph).usdphys.source.filepath:
+        stage_layout.tidy(stage, scene_of(depsgraph))
 
 
 def _restore_default_prim(stage: Any, name: str) -> None:

@@ -110,6 +110,8 @@ class PhysicsModel:
     other_paths: frozenset[str] | None = None
     #: Types of those.
     other_types: dict[str, str] = field(default_factory=dict)
+    #: Place of every prim in the order of the stage.
+    order: dict[str, int] = field(default_factory=dict)
     source: str = ""
     angular_precision: float = 0.0
 

@@ -48,6 +48,7 @@ def read_stage(stage: Usd.Stage) -> PhysicsModel:
     others = {}
     predicate = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
     for usd_prim in Usd.PrimRange(stage.GetPseudoRoot(), predicate):
+        reader.model.order[str(usd_prim.GetPath())] = len(reader.model.order)
         prim = reader.read(usd_prim)
         if prim is None:
             others[str(usd_prim.GetPath())] = str(usd_prim.GetTypeName())
