@@ -199,7 +199,7 @@ RememberedPrim = _group(
     "RememberedPrim",
     "The prim that something was imported from. It gets its name back as long as nobody renames the Blender thing.",
     {
-        **{name: _hidden_text() for name in ("path", "type_name", "id_name", "carried")},
+        **{name: _hidden_text() for name in ("path", "type_name", "id_name", "transform", "carried")},
         "order": bpy.props.IntProperty(options={"HIDDEN"}, override=OVERRIDABLE),
     },
 )

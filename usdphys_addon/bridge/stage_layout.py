@@ -44,8 +44,9 @@ def restore(stage: Any) -> None:
                 obj = _object_of(child)
                 if obj is not None:
                     _retype_plain(child, remembered.prim_of(obj))
-                if obj is not None and remembered.is_geometry(obj):
-                    _merge_geometry(child, obj.usdphys.prim.type_name)  # type: ignore[attr-defined]
+                known = remembered.prim_of(obj) if obj is not None else None
+                if known is not None and known.type_name not in ("", "Scope", "Xform"):
+                    _merge_geometry(child, known.type_name)
     moves.update(_material_moves(layer))
     usd_hierarchy.move_prims(layer, moves)
 
@@ -83,17 +84,26 @@ def _is_nothing(attribute: Any) -> bool:
     return value is not None and not attribute.HasInfo("timeSamples") and all(abs(part - neutral) < 1e-6 for part in value)
 
 
-def _merge_geometry(spec: Any, type_name: str) -> None:
-    """Move the properties and subsets of the geometry below an Xform into that prim."""
-    from pxr import Sdf
+def _content(spec: Any, type_name: str) -> Any | None:
+    """The child of an Xform that is what the prim was: of the same type, or the mesh that stands for a gprim."""
+    own = [child for child in spec.nameChildren if OBJECT_NAME not in child.attributes]
+    same = next((child for child in own if child.typeName == type_name), None)
+    if same is None and type_name in GEOMETRY_TYPES:
+        same = next((child for child in own if child.typeName in GEOMETRY_TYPES), None)
+    return same
 
+
+def _merge_geometry(spec: Any, type_name: str) -> None:
+    """Move what Blender wrote below an Xform, geometry, a light or a camera, into that prim, where it was one."""
     from ..core import usd_write
 
-    geometry = next((child for child in spec.nameChildren if child.typeName in GEOMETRY_TYPES), None)
+    from pxr import Sdf
+
+    geometry = _content(spec, type_name)
     if geometry is None:
         return
     layer = spec.layer
-    keep_mesh = type_name == "Mesh"
+    keep_mesh = geometry.typeName == type_name
     for name in list(geometry.properties.keys()):
         if name in spec.properties.keys():
             continue
@@ -132,6 +142,7 @@ def tidy(stage: Any, scene: Any) -> None:
     from pxr import Sdf
 
     layer = stage.GetEditTarget().GetLayer()
+    _restore_transforms(stage)
     order = _orders(scene)
     last, mixed = len(order), []
     with Sdf.ChangeBlock():
@@ -168,6 +179,38 @@ def _reorder(layer: Any, paths: list[Any]) -> None:
         back.Add(aside, path)
     if layer.Apply(away):
         layer.Apply(back)
+
+
+def _restore_transforms(stage: Any) -> None:
+    """Transforms as they were written in the imported file, where nobody has moved the object."""
+    from pxr import Sdf, Usd, UsdGeom
+
+    from ..core import usd_write
+
+    layer = stage.GetEditTarget().GetLayer()
+    known = [remembered.prim_of(obj) for obj in bpy.data.objects]
+    for prim in known:
+        spec = layer.GetPrimAtPath(prim.path) if prim is not None and prim.transform else None
+        if spec is None or not UsdGeom.Xformable(stage.GetPrimAtPath(prim.path)):
+            continue
+        source = Sdf.Layer.CreateAnonymous(".usda")
+        source.ImportFromString(prim.transform)
+        origin = source.rootPrims[0]
+        source_stage = Usd.Stage.Open(source)
+        before = UsdGeom.Xformable(source_stage.GetPrimAtPath(origin.path)).GetLocalTransformation()
+        now = UsdGeom.Xformable(stage.GetPrimAtPath(prim.path))
+        if now.TransformMightBeTimeVarying() or not _same(before, now.GetLocalTransformation()):
+            continue
+        usd_write.clear_local(spec)
+        for name in origin.properties.keys():
+            Sdf.CopySpec(source, origin.path.AppendProperty(name), layer, spec.path.AppendProperty(name))
+
+
+def _same(one: Any, other: Any) -> bool:
+    size = max(1.0, *(abs(part) for row in one for part in row))
+    return all(
+        abs(a - b) <= 2e-6 * size for row, other_row in zip(one, other, strict=True) for a, b in zip(row, other_row, strict=True)
+    )
 
 
 _BLENDER_NAMES = (OBJECT_NAME, "userProperties:blender:data_name")

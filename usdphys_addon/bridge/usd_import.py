@@ -67,6 +67,9 @@ def import_usd(context: bpy.types.Context, filepath: str | Path, options: Import
         # Joints are placed in the world: what is above them has to be where it belongs.
         context.view_layer.update()  # type: ignore[union-attr]
         result = write_physics(scene, model, found)
+        for prim_path, name in found.objects.items():
+            obj: Any = bpy.data.objects[name]
+            obj.usdphys.prim.transform = usd_read.transform_text(stage.GetPrimAtPath(prim_path))
         source = scene.usdphys.source
         source.filepath = str(path)
         source.default_prim = stage.GetDefaultPrim().GetName() if stage.GetDefaultPrim() else ""

@@ -60,6 +60,21 @@ def read_stage(stage: Usd.Stage) -> PhysicsModel:
     return reader.model
 
 
+def transform_text(usd_prim: Usd.Prim) -> str:
+    """The transform operations of a prim as a small layer; empty where it has none, or where they are animated."""
+    xformable = UsdGeom.Xformable(usd_prim)
+    if not xformable or xformable.TransformMightBeTimeVarying():
+        return ""
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    stage = Usd.Stage.Open(layer)
+    copy = stage.DefinePrim("/Prim", "Xform")
+    for attribute in usd_prim.GetAuthoredAttributes():
+        if attribute.GetName().startswith("xformOp"):
+            attribute.FlattenTo(copy)
+    text: str = layer.ExportToString() if copy.GetAuthoredProperties() else ""
+    return text
+
+
 def applied_schemas(usd_prim: Usd.Prim) -> list[str]:
     """Names of the API schemas of a prim, those that no plugin declares among them."""
     listed = usd_prim.GetMetadata("apiSchemas")
