@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from .usdphys_addon.bridge import environment
+from .usdphys_addon.bridge import environment, usd_hooks
+
+#: With the preference that switches each.
+_HOOKS = (
+    (usd_hooks.USDPHYS_ExportHook, "add_to_usd_export"),
+    (usd_hooks.USDPHYS_ImportHook, "add_to_usd_import"),
+)
 
 
-def _switch_hook(preferences: Any, _context: Any) -> None:
-    from .usdphys_addon.bridge import usd_io
-
-    if preferences.add_to_usd_export:
-        usd_io.register_hook()
-    else:
-        usd_io.unregister_hook()
+def _switch_hooks(preferences: Any, _context: Any) -> None:
+    """Register the hooks that the preferences ask for, all of them without preferences."""
+    for hook, name in _HOOKS:
+        if preferences is None or getattr(preferences, name):
+            usd_hooks.register(hook)
+        else:
+            usd_hooks.unregister(hook)
 
 
 class USDPHYS_Preferences(  # noqa: N801
@@ -26,12 +32,19 @@ class USDPHYS_Preferences(  # noqa: N801
 
     if TYPE_CHECKING:
         add_to_usd_export: bool
+        add_to_usd_import: bool
     else:
         add_to_usd_export: bpy.props.BoolProperty(
             name="Add Physics to Every USD Export",
             description="File > Export > Universal Scene Description writes the physics of the scene, too",
             default=True,
-            update=_switch_hook,
+            update=_switch_hooks,
+        )
+        add_to_usd_import: bpy.props.BoolProperty(
+            name="Read Physics in Every USD Import",
+            description="File > Import > Universal Scene Description reads the physics of the file, too",
+            default=True,
+            update=_switch_hooks,
         )
 
     def draw(self, _context: bpy.types.Context) -> None:
@@ -41,6 +54,7 @@ class USDPHYS_Preferences(  # noqa: N801
             layout.label(text="This Blender was built without USD: no export is possible.", icon="ERROR")
             return
         layout.prop(self, "add_to_usd_export")
+        layout.prop(self, "add_to_usd_import")
 
 
 _command: Any = None
@@ -56,19 +70,15 @@ def register() -> None:
     global _command
     bpy.utils.register_class(USDPHYS_Preferences)
     addon = bpy.context.preferences.addons.get(USDPHYS_Preferences.bl_idname) if bpy.context.preferences else None
-    if addon is None or addon.preferences is None or addon.preferences.add_to_usd_export:
-        from .usdphys_addon.bridge import usd_io
-
-        usd_io.register_hook()
+    _switch_hooks(addon.preferences if addon is not None else None, None)
     _command = bpy.utils.register_cli_command("usdphys", _run_command)
 
 
 def unregister() -> None:
     global _command
-    from .usdphys_addon.bridge import usd_io
-
     if _command is not None:
         bpy.utils.unregister_cli_command(_command)
         _command = None
-    usd_io.unregister_hook()
+    for hook, _ in _HOOKS:
+        usd_hooks.unregister(hook)
     bpy.utils.unregister_class(USDPHYS_Preferences)

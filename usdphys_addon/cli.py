@@ -48,10 +48,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     convert = commands.add_parser(
         "convert", help="write a .blend as USD with its physics, or the other way",
-        description="Write a .blend as USD or USD as .blend: geometry, materials and cameras by Blender, physics by us.",
+        description="Write a .blend as USD or USD as .blend: geometry, materials, cameras by Blender, physics by us.",
     )  # fmt: skip
     convert.add_argument("input", metavar="IN", help="a .blend or USD file")
-    convert.add_argument("output", metavar="OUT", help="a USD file, or a .blend where IN is USD; replaced at the end")
+    convert.add_argument("output", metavar="OUT", help="a USD file, or a .blend for a USD input")
     convert.add_argument(
         "--from-rigid-bodies", action="store_true",
         help="turn Blender's own rigid bodies and constraints into USD Physics first",
@@ -106,7 +106,7 @@ def _convert(options: argparse.Namespace) -> int:
 
     outputs = (*USD_SUFFIXES, ".blend") if Path(options.input).suffix.lower() in USD_SUFFIXES else USD_SUFFIXES
     if Path(options.output).suffix.lower() not in outputs:
-        raise InputError(f"'{options.output}' cannot be written from this input; end it with one of {', '.join(outputs)}.")
+        raise InputError(f"'{options.output}' cannot be written from this; end it with one of {', '.join(outputs)}.")
     with _properties(), _output_to_stderr():
         if Path(options.input).suffix.lower() in USD_SUFFIXES:
             _import_usd(options.input)

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from pxr import Usd, UsdGeom, UsdPhysics, UsdShade
-from usdphys_ext.usdphys_addon.bridge import usd_io
+from usdphys_ext.usdphys_addon.bridge import usd_hooks
 from usdphys_ext.usdphys_addon.core.errors import ValidationFailedError
 
 from . import scenes
@@ -21,21 +21,21 @@ SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 @pytest.fixture
 def hook():
     """Our hook, as the extension has it registered for the user's own exports."""
-    was_registered = usd_io.is_hook_registered()
-    usd_io.register_hook()
-    assert usd_io.is_hook_registered()
+    was_registered = usd_hooks.is_registered(usd_hooks.USDPHYS_ExportHook)
+    usd_hooks.register(usd_hooks.USDPHYS_ExportHook)
+    assert usd_hooks.is_registered(usd_hooks.USDPHYS_ExportHook)
     yield
     if not was_registered:
-        usd_io.unregister_hook()
+        usd_hooks.unregister(usd_hooks.USDPHYS_ExportHook)
 
 
 @pytest.fixture
 def no_hook():
-    was_registered = usd_io.is_hook_registered()
-    usd_io.unregister_hook()
+    was_registered = usd_hooks.is_registered(usd_hooks.USDPHYS_ExportHook)
+    usd_hooks.unregister(usd_hooks.USDPHYS_ExportHook)
     yield
     if was_registered:
-        usd_io.register_hook()
+        usd_hooks.register(usd_hooks.USDPHYS_ExportHook)
 
 
 def robot(parent: Any = None) -> None:
@@ -282,15 +282,15 @@ def test_native_export_without_the_hook(tmp_path, no_hook):
 def test_our_export_leaves_the_hook_as_it_was(tmp_path, no_hook):
     robot()
     export(tmp_path / "robot.usda")
-    assert not usd_io.is_hook_registered()
+    assert not usd_hooks.is_registered(usd_hooks.USDPHYS_ExportHook)
 
 
 def test_native_export_of_a_scene_without_physics_is_untouched(tmp_path, hook):
     scenes.add_box("Box")
     stage = native_export(tmp_path / "with.usda")
-    usd_io.unregister_hook()
+    usd_hooks.unregister(usd_hooks.USDPHYS_ExportHook)
     plain = native_export(tmp_path / "without.usda")
-    usd_io.register_hook()
+    usd_hooks.register(usd_hooks.USDPHYS_ExportHook)
     assert stage.GetRootLayer().ExportToString() == plain.GetRootLayer().ExportToString()
 
 

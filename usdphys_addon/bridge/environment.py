@@ -17,12 +17,17 @@ def usd_is_supported() -> bool:
     return bool(app.usd.supported)
 
 
+def expose_pxr() -> None:
+    """Make the Python modules of USD that Blender bundles importable."""
+    if hasattr(bpy.utils, "expose_bundled_modules"):
+        bpy.utils.expose_bundled_modules()
+
+
 def require_usd() -> None:
     """Raise MissingDependencyError where this Blender was built without USD; make its pxr importable."""
     if not usd_is_supported():
         raise MissingDependencyError(f"{NO_USD}.")
-    if hasattr(bpy.utils, "expose_bundled_modules"):
-        bpy.utils.expose_bundled_modules()
+    expose_pxr()
     try:
         import pxr.Usd  # noqa: F401
     except ImportError as error:

@@ -27,7 +27,7 @@ def repair(scene: bpy.types.Scene, stage: Any, found: Found, below: str = "") ->
         for missing in reversed(_missing_above(path, found, below)):
             empty = bpy.data.objects.new(missing.rsplit("/", 1)[1], None)
             empty.empty_display_size = 0.01
-            scene.collection.objects.link(empty)  # type: ignore[union-attr]
+            scene.collection.objects.link(empty)
             found.objects[missing] = empty.name
             _place(empty, missing, stage, cache, found)
         obj = bpy.data.objects[found.objects[path]]

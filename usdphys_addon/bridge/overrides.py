@@ -22,7 +22,7 @@ def _make_groups(local: Any, reference: Any) -> None:
             _make_groups(getattr(local, item.identifier), value)
 
 
-@bpy.app.handlers.persistent
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def keep_overrides(*_: Any) -> None:
     """Runs before every save."""
     owners: tuple[Any, ...] = (bpy.data.objects, bpy.data.materials, bpy.data.scenes)

@@ -454,11 +454,11 @@ MaterialPhysicsProperties = _group(
 #: In the order of registration: what is pointed to comes first.
 CLASSES: tuple[type[bpy.types.PropertyGroup], ...] = (
     RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties,
-    MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties, PrismaticProperties,
-    SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties, LinearDriveProperties,
-    AngularDriveProperties, LimitsProperties, DrivesProperties, JointProperties, ObjectPhysicsProperties,
-    PhysicsSceneProperties, CollisionGroupProperties, SourceProperties, StageProperties, ScenePhysicsProperties,
-    MaterialPhysicsProperties,
+    MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties,
+    PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties,
+    LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties, JointProperties,
+    ObjectPhysicsProperties, PhysicsSceneProperties, CollisionGroupProperties, SourceProperties, StageProperties,
+    ScenePhysicsProperties, MaterialPhysicsProperties,
 )  # fmt: skip
 _OWNERS: tuple[tuple[Any, Any], ...] = (
     (bpy.types.Object, ObjectPhysicsProperties),

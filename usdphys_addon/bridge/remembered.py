@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The prims that Blender things were imported from. They count as long as nobody renames the thing."""
+"""The prims that Blender things were imported from. The name counts as long as nobody renames the thing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ GEOMETRY_TYPES = frozenset({"Mesh", "Points", *schema.schemas_of("UsdGeom")})
 
 def prim_of(thing: Any) -> Any | None:
     """What an object, a material, a physics scene or a collision group remembers of its prim, or None."""
-    prim = thing.usdphys.prim if isinstance(thing, bpy.types.ID) else thing.prim
+    owner = thing if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys
+    prim: Any = owner.prim  # type: ignore[union-attr]
     return prim if prim.path and prim.id_name == thing.name else None
 
 
@@ -26,9 +27,18 @@ def name_of(obj: bpy.types.Object) -> str:
     return str(prim.path.rsplit("/", 1)[-1]) if prim is not None else prim_name(obj.name)
 
 
+def path_of(thing: Any) -> str:
+    """Path that something was imported from; empty where it was not, or has another name by now."""
+    prim = prim_of(thing)
+    return str(prim.path) if prim is not None else ""
+
+
+def type_of(obj: bpy.types.Object) -> str:
+    """Type of the prim that an object, or what it was copied from, was imported from; empty where it was not."""
+    physics: Any = obj.usdphys  # type: ignore[attr-defined]
+    return str(physics.prim.type_name) if physics.is_property_set("prim") else ""
+
+
 def is_geometry(obj: bpy.types.Object) -> bool:
     """True where the prim of an object was the geometry itself, without an Xform above."""
-    if not obj.usdphys.is_property_set("prim"):  # type: ignore[attr-defined]
-        return False
-    prim = prim_of(obj)
-    return prim is not None and prim.type_name in GEOMETRY_TYPES
+    return type_of(obj) in GEOMETRY_TYPES

@@ -442,7 +442,7 @@ class _SceneReader:
                 f"Give '{body.name}' and its parents a scale that is not zero.",
             )  # fmt: skip
             return
-        if self.is_remembered_frame(group, side, position, rotation, world=target is None):
+        if self.is_remembered_frame(group, side, position, rotation):
             self.recall_frame(joint, group, side)
             return
         if getattr(joint, f"local_pos{side}") is None:
@@ -451,11 +451,15 @@ class _SceneReader:
             setattr(joint, f"local_rot{side}", rotation)
 
     def is_remembered_frame(
-        self, group: Any, side: int, position: schema.Vector, rotation: schema.Quaternion, *, world: bool
+        self, group: Any, side: int, position: schema.Vector, rotation: schema.Quaternion
     ) -> bool:
         """True where the objects stand as they were imported, so that the local frame is the imported one."""
-        if not group.has_remembered_frames or group.is_property_set(f"local_pos{side}"):
+        if not group.has_remembered_frames:
             return False
+        if group.is_property_set(f"local_pos{side}"):
+            # Set by the import, or by somebody since.
+            position = _si(getattr(group, f"local_pos{side}"), self.meters)
+            rotation = _si(getattr(group, f"local_rot{side}"), 1.0)
         before = schema.Joint()
         self.recall_frame(before, group, side)
         old_position = getattr(before, f"local_pos{side}") or (0.0, 0.0, 0.0)
@@ -468,6 +472,7 @@ class _SceneReader:
     def recall_frame(self, joint: schema.Joint, group: Any, side: int) -> None:
         """Write a local frame as it was imported, what was not authored included."""
         for name, factor in ((f"local_pos{side}", self.meters), (f"local_rot{side}", 1.0)):
+            setattr(joint, name, None)
             if group.is_property_set(f"remembered_{name}"):
                 setattr(joint, name, _si(getattr(group, f"remembered_{name}"), factor))
 

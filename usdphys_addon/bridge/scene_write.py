@@ -98,9 +98,9 @@ class _SceneWriter:
             known = self.model.prims.get(path)
             self.remember(group.prim, known or Prim(path, self.model.other_types.get(path, "")), obj.name)
         for path, prim in self.model.prims.items():
-            obj = self.objects.get(path)
-            if obj is not None:
-                self.write_object(obj, prim)
+            target = self.objects.get(path)
+            if target is not None:
+                self.write_object(target, prim)
             elif prim.schemas and not _has_no_object(prim):
                 self.written.missing.append(path)
         self.write_groups()

@@ -15,7 +15,6 @@ from . import remembered
 from .remembered import GEOMETRY_TYPES
 from .stage_match import OBJECT_NAME
 
-
 #: Properties of a mesh that are true of the gprim in its place, too.
 _SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpacity", "userProperties:")
 
@@ -44,9 +43,9 @@ def restore(stage: Any) -> None:
                 obj = _object_of(child)
                 if obj is not None:
                     _retype_plain(child, remembered.prim_of(obj))
-                known = remembered.prim_of(obj) if obj is not None else None
-                if known is not None and known.type_name not in ("", "Scope", "Xform"):
-                    _merge_geometry(child, known.type_name)
+                type_name = remembered.type_of(obj) if obj is not None else ""
+                if type_name not in ("", "Scope", "Xform"):
+                    _merge_geometry(child, type_name)
     moves.update(_material_moves(layer))
     usd_hierarchy.move_prims(layer, moves)
 
@@ -81,7 +80,9 @@ def _retype_plain(spec: Any, prim: Any) -> None:
 def _is_nothing(attribute: Any) -> bool:
     neutral = 1.0 if attribute.name == "xformOp:scale" else 0.0
     value = attribute.default
-    return value is not None and not attribute.HasInfo("timeSamples") and all(abs(part - neutral) < 1e-6 for part in value)
+    if value is None or attribute.HasInfo("timeSamples"):
+        return False
+    return all(abs(part - neutral) < 1e-6 for part in value)
 
 
 def _content(spec: Any, type_name: str) -> Any | None:
@@ -95,9 +96,9 @@ def _content(spec: Any, type_name: str) -> Any | None:
 
 def _merge_geometry(spec: Any, type_name: str) -> None:
     """Move what Blender wrote below an Xform, geometry, a light or a camera, into that prim, where it was one."""
-    from ..core import usd_write
-
     from pxr import Sdf
+
+    from ..core import usd_write
 
     geometry = _content(spec, type_name)
     if geometry is None:
@@ -188,9 +189,11 @@ def _restore_transforms(stage: Any) -> None:
     from ..core import usd_write
 
     layer = stage.GetEditTarget().GetLayer()
-    known = [remembered.prim_of(obj) for obj in bpy.data.objects]
-    for prim in known:
-        spec = layer.GetPrimAtPath(prim.path) if prim is not None and prim.transform else None
+    for obj in bpy.data.objects:
+        prim = remembered.prim_of(obj)
+        if prim is None or not prim.transform:
+            continue
+        spec = layer.GetPrimAtPath(prim.path)
         if spec is None or not UsdGeom.Xformable(stage.GetPrimAtPath(prim.path)):
             continue
         source = Sdf.Layer.CreateAnonymous(".usda")
@@ -208,9 +211,8 @@ def _restore_transforms(stage: Any) -> None:
 
 def _same(one: Any, other: Any) -> bool:
     size = max(1.0, *(abs(part) for row in one for part in row))
-    return all(
-        abs(a - b) <= 2e-6 * size for row, other_row in zip(one, other, strict=True) for a, b in zip(row, other_row, strict=True)
-    )
+    pairs = ((a, b) for rows in zip(one, other, strict=True) for a, b in zip(*rows, strict=True))
+    return all(abs(a - b) <= 2e-6 * size for a, b in pairs)
 
 
 _BLENDER_NAMES = (OBJECT_NAME, "userProperties:blender:data_name")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ import bpy
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
-from . import hierarchy_repair, scene_write
+from . import hierarchy_repair, scene_write, subset_materials, usd_hooks
 from .environment import require_usd
 from .hierarchy_repair import Found
 
@@ -67,6 +68,7 @@ def import_usd(context: bpy.types.Context, filepath: str | Path, options: Import
         # Joints are placed in the world: what is above them has to be where it belongs.
         context.view_layer.update()  # type: ignore[union-attr]
         result = write_physics(scene, model, found)
+        subset_materials.bind(stage, found, result.issues)
         for prim_path, name in found.objects.items():
             obj: Any = bpy.data.objects[name]
             obj.usdphys.prim.transform = usd_read.transform_text(stage.GetPrimAtPath(prim_path))
@@ -81,7 +83,8 @@ def import_usd(context: bpy.types.Context, filepath: str | Path, options: Import
 def write_physics(scene: bpy.types.Scene, model: PhysicsModel, found: Found) -> ImportResult:
     """Put the physics of a model on what Blender has imported."""
     objects = {path: bpy.data.objects[name] for path, name in found.objects.items() if name in bpy.data.objects}
-    materials = {path: bpy.data.materials[name] for path, name in found.materials.items() if name in bpy.data.materials}
+    known = bpy.data.materials
+    materials = {path: known[name] for path, name in found.materials.items() if name in known}
     written = scene_write.write_scene(model, scene, objects, materials)
     result = ImportResult(Path(), counts=written.counts, objects=sorted(found.objects.values()))
     for path in written.missing:
@@ -95,8 +98,9 @@ def write_physics(scene: bpy.types.Scene, model: PhysicsModel, found: Found) -> 
 def _take_units(scene: Any, model: PhysicsModel) -> None:
     """What is exported again has the units of the file, unless somebody has chosen others."""
     stage = scene.usdphys.stage
-    for name, value in (("meters_per_unit", model.units.meters_per_unit),
-                        ("kilograms_per_unit", model.units.kilograms_per_unit), ("up_axis", model.units.up_axis)):  # fmt: skip
+    units = model.units
+    wanted = (units.meters_per_unit, units.kilograms_per_unit, units.up_axis)
+    for name, value in zip(("meters_per_unit", "kilograms_per_unit", "up_axis"), wanted, strict=True):
         if not stage.is_property_set(name):
             setattr(stage, name, value)
 
@@ -116,7 +120,8 @@ def _native_import(path: Path, options: ImportOptions) -> Found:
         "prim_path_mask": options.prim_path,
     }
     keywords.update(options.native)
-    known = {item.identifier for item in bpy.ops.wm.usd_import.get_rna_type().properties}
+    operator: Any = bpy.ops.wm.usd_import
+    known = {item.identifier for item in operator.get_rna_type().properties}
     found = Found()
     with _capturing(found):
         try:
@@ -151,21 +156,36 @@ def _undone_on_failure(scene: Any) -> Iterator[None]:
 # --------------------------------------------------------------------------- the hook
 
 _capture: Found | None = None
-_HookBase: Any = getattr(bpy.types, "USDHook", object)
 
 
-class USDPHYS_ImportHook(_HookBase):  # type: ignore[misc]
-    """Tells which object Blender's importer made for which prim."""
-
-    bl_idname = "USDPHYS_ImportHook"
-    bl_label = "USD Physics Import"
-    bl_description = "Reads the physics of imported USD files"
-
-    @staticmethod
-    def on_import(import_context: Any) -> bool:
-        if _capture is not None:
-            collect(import_context, _capture)
+def on_import(import_context: Any) -> bool:
+    """What the hook does in every USD import: in ours it tells what came in, in Blender's own it adds the physics."""
+    if _capture is not None:
+        collect(import_context, _capture)
         return True
+    try:
+        return _on_native_import(import_context)
+    except Exception as error:  # an exception that leaves a hook is lost in Blender's log
+        traceback.print_exc()
+        print(f"USD Physics: error: the physics could not be imported: {type(error).__name__}: {error}")
+        return False
+
+
+def _on_native_import(import_context: Any) -> bool:
+    """Blender's own USD import: its options decide what came in, we add the physics of that."""
+    from ..core import usd_read
+
+    found = Found()
+    collect(import_context, found)
+    model = usd_read.read_stage(import_context.get_stage())
+    if not found.objects or not any(prim.schemas for prim in model.prims.values()):
+        return True
+    scene: Any = bpy.context.scene
+    bpy.context.view_layer.update()  # type: ignore[union-attr]
+    result = write_physics(scene, model, found)
+    for issue in result.issues:
+        print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+    return True
 
 
 def collect(import_context: Any, found: Found) -> None:
@@ -182,9 +202,8 @@ def collect(import_context: Any, found: Found) -> None:
 def _capturing(found: Found) -> Iterator[None]:
     global _capture
     _capture = found
-    bpy.utils.register_class(USDPHYS_ImportHook)
     try:
-        yield
+        with usd_hooks.registered(usd_hooks.USDPHYS_ImportHook):
+            yield
     finally:
         _capture = None
-        bpy.utils.unregister_class(USDPHYS_ImportHook)

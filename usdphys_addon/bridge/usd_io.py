@@ -8,6 +8,7 @@ import gc
 import os
 import shutil
 import tempfile
+import traceback
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,10 +20,10 @@ from typing import Any, Literal
 import bpy
 
 from ..core import schema, validate
-from ..core.errors import MissingDependencyError, OutputError, UsdPhysError, ValidationFailedError
+from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
 from ..core.units import StageUnits
 from ..core.validate import Issue
-from . import scene_read, stage_layout
+from . import scene_read, stage_layout, usd_hooks
 from .environment import require_usd
 from .scene_read import DEFAULT_ROOT, SceneReading
 from .stage_match import StageMatcher
@@ -100,7 +101,8 @@ def _collector_at_rest() -> Iterator[None]:
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
     if options.root is None:
         # What was imported goes back to the root of the stage, under its own names.
-        options = replaced(options, root="" if context.scene.usdphys.source.filepath else DEFAULT_ROOT)
+        scene: Any = context.scene
+        options = replaced(options, root="" if scene.usdphys.source.filepath else DEFAULT_ROOT)
     keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root or "", keep=keep)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
@@ -272,74 +274,39 @@ class _Job:
 
 _job: _Job | None = None
 
-#: A Blender that was built without USD has no such type.
-_HookBase: Any = getattr(bpy.types, "USDHook", object)
 
 
 @contextmanager
 def _hook_with(job: _Job) -> Iterator[None]:
     """Our hook is registered and works for this job."""
     global _job
-    _job, was_registered = job, is_hook_registered()
+    _job = job
     try:
-        if not was_registered:
-            bpy.utils.register_class(USDPHYS_USDHook)
-        yield
+        with usd_hooks.registered(usd_hooks.USDPHYS_ExportHook):
+            yield
     finally:
         _job = None
-        if not was_registered:
-            bpy.utils.unregister_class(USDPHYS_USDHook)
 
 
-class USDPHYS_USDHook(_HookBase):  # type: ignore[misc]
-    """Adds physics to every USD export of Blender."""
-
-    bl_idname = "USDPHYS_USDHook"
-    bl_label = "USD Physics"
-    bl_description = "Writes the physics of the scene as UsdPhysics"
-
-    @staticmethod
-    def on_export(export_context: Any) -> bool:
-        job = _job or _Job(None, None)
-        try:
-            _write_physics(export_context, job)
-            job.done = True
-        except UsdPhysError as error:
-            job.error = error
-        except Exception as error:  # an exception that leaves a hook is lost in Blender's log
-            import traceback
-
-            traceback.print_exc()
-            reason = " ".join(str(error).split())[:200]
-            job.error = OutputError(f"The physics could not be written: {type(error).__name__}: {reason}")
-        if _job is None:
-            for issue in job.issues:
-                if issue.severity != "info":
-                    print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
-            if job.error is not None:
-                print(f"USD Physics: error: {job.error}")
-        return job.error is None
-
-
-def is_hook_registered() -> bool:
-    return bool(getattr(USDPHYS_USDHook, "is_registered", False))
-
-
-def register_hook() -> None:
-    """Add physics to Blender's own USD exports; nothing where this Blender has no USD."""
-    if is_hook_registered():
-        return
+def on_export(export_context: Any) -> bool:
+    """What the hook does in every USD export: in ours for its job, in Blender's own for the scene as it is."""
+    job = _job or _Job(None, None)
     try:
-        require_usd()
-    except MissingDependencyError:
-        # With a hook and without pxr the process would abort in the next export.
-        return
-    bpy.utils.register_class(USDPHYS_USDHook)
-
-
-def unregister_hook() -> None:
-    if is_hook_registered():
-        bpy.utils.unregister_class(USDPHYS_USDHook)
+        _write_physics(export_context, job)
+        job.done = True
+    except UsdPhysError as error:
+        job.error = error
+    except Exception as error:  # an exception that leaves a hook is lost in Blender's log
+        traceback.print_exc()
+        reason = " ".join(str(error).split())[:200]
+        job.error = OutputError(f"The physics could not be written: {type(error).__name__}: {reason}")
+    if _job is None:
+        for issue in job.issues:
+            if issue.severity != "info":
+                print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+        if job.error is not None:
+            print(f"USD Physics: error: {job.error}")
+    return job.error is None
 
 
 def _write_physics(export_context: Any, job: _Job) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: Files often write the largest 32-bit float where they mean "no limit".
 PRACTICALLY_INFINITE = 1e37
@@ -68,6 +69,9 @@ class StageUnits:
     @property
     def to_z_up(self) -> NDArray[np.float64]:
         """Rotation (3, 3), column vectors, from the stage's world axes to Z up."""
+        # Here and not above: the properties of the add-on need units when Blender starts, and numpy takes its time.
+        import numpy as np
+
         if self.up_axis == "Z":
             return np.eye(3)
         return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,9 @@ def open_stage(path: str | Path) -> Usd.Stage:
     try:
         stage = Usd.Stage.Open(str(path))
     except Exception as error:
-        reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
-        raise InputError(f"'{path}' is not a USD file that can be read ({reason}).") from error
+        found = re.search(r"[Ss]yntax error[^\n']*|[Pp]arse error[^\n']*", str(error))
+        reason = f" ({found[0].strip()})" if found else ""
+        raise InputError(f"'{path}' is not a USD file that can be read{reason}.") from error
     if stage is None:
         raise InputError(f"'{path}' is not a USD file that can be read.")
     return stage
