@@ -161,7 +161,9 @@ def tidy(stage: Any, scene: Any) -> None:
         for scope in ("/_materials", f"/{layer.defaultPrim}/_materials"):
             empty = layer.GetPrimAtPath(scope)
             if empty is not None and not len(empty.nameChildren):
-                del empty.nameParent.nameChildren[empty.name]
+                removal = Sdf.BatchNamespaceEdit()
+                removal.Add(empty.path, Sdf.Path.emptyPath)
+                layer.Apply(removal)
     # The deepest first: paths above stay what they are.
     for paths in sorted(mixed, key=lambda paths: -paths[0].pathElementCount):
         _reorder(layer, paths)

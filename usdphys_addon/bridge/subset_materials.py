@@ -35,7 +35,8 @@ def bind(stage: Any, found: Found, issues: list[Issue]) -> None:
                 f"Set the friction of the visible materials of '{name}' instead.",
             ))  # fmt: skip
             continue
-        _assign(mesh, [(UsdGeom.Subset(child).GetIndicesAttr().Get(), by_path.get(target)) for child, target in subsets])
+        faces = [UsdGeom.Subset(child).GetIndicesAttr().Get() for child, _ in subsets]
+        _assign(mesh, [(indices, by_path.get(target)) for indices, (_, target) in zip(faces, subsets, strict=True)])
 
 
 def _assign(mesh: bpy.types.Mesh, subsets: list[tuple[Any, bpy.types.Material | None]]) -> None:
