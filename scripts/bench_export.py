@@ -36,8 +36,11 @@ def load_extension() -> object:
     return package
 
 
-def build(number: int) -> None:
-    """A grid of cubes, each a body with a mesh of its own, a mass, a collider and one of eight physics materials."""
+def build(number: int, *, shared: bool = True) -> None:
+    """A grid of crates, each a body with a mass, a collider and one of eight physics materials.
+
+    shared: crates of one material are copies with the same mesh, as a person makes them; else each has its own.
+    """
     import bpy
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -53,11 +56,14 @@ def build(number: int) -> None:
         materials.append(material)
     collection = bpy.context.scene.collection
     side = round(number ** (1 / 3)) + 1
-    for index in range(number):
+    meshes = []
+    for index in range(8 if shared else number):
         mesh = bpy.data.meshes.new(f"Box {index}")
         mesh.from_pydata(corners, [], faces)
         mesh.materials.append(materials[index % 8])
-        obj = bpy.data.objects.new(f"Box {index}", mesh)
+        meshes.append(mesh)
+    for index in range(number):
+        obj = bpy.data.objects.new(f"Box {index}", meshes[index % len(meshes)])
         obj.location = (2 * (index % side), 2 * (index // side % side), 2 * (index // side**2) + 1)
         collection.objects.link(obj)
         physics = obj.usdphys

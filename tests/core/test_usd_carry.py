@@ -178,13 +178,27 @@ def test_samples_of_gravity_turn_with_the_up_axis() -> None:
     assert stage.GetAttributeAtPath("/A.physics:gravityDirection").Get(1) == Gf.Vec3f(0, 0, -1)
 
 
-@pytest.mark.parametrize(("drive_type", "expected"), [("force", 20_000.0), ("acceleration", 2.0)])
+def test_samples_of_gravity_turn_back() -> None:
+    scene = 'def PhysicsScene "A"\n{\nvector3f physics:gravityDirection.timeSamples = {\n1: (0, 0, -1)\n}\n}'
+    stage = restored(captured(scene), '(upAxis = "Y"\nmetersPerUnit = 1)\ndef PhysicsScene "A"\n{\n}')
+    assert stage.GetAttributeAtPath("/A.physics:gravityDirection").Get(1) == Gf.Vec3f(0, -1, 0)
+
+
+@pytest.mark.parametrize(("drive_type", "expected"), [("force", 0.2), ("acceleration", 2.0)])
 def test_samples_of_a_drive_follow_its_type(drive_type: str, expected: float) -> None:
     drive = ('def PhysicsRevoluteJoint "A" (prepend apiSchemas = ["PhysicsDriveAPI:angular"])'
              f'\n{{\nuniform token drive:angular:physics:type = "{drive_type}"\n')  # fmt: skip
-    text = captured(f"{drive}float drive:angular:physics:stiffness.timeSamples = {{\n1: 2\n}}\n}}")
+    samples = f"{drive}float drive:angular:physics:stiffness.timeSamples = {{\n1: 2\n}}\n}}"
+    text = captured(samples, units=StageUnits(0.01, 0.1))
     stage = restored(text, f'(upAxis = "Z"\nmetersPerUnit = 0.01)\n{drive}}}')
-    assert stage.GetAttributeAtPath("/A.drive:angular:physics:stiffness").Get(1) == expected
+    assert stage.GetAttributeAtPath("/A.drive:angular:physics:stiffness").Get(1) == pytest.approx(expected, rel=1e-6)
+
+
+def test_samples_of_the_table_that_are_there_stay() -> None:
+    body = 'def Xform "A" (prepend apiSchemas = ["PhysicsMassAPI"])\n{\nfloat physics:mass.timeSamples = {\n'
+    stage = restored(captured(f"{body}1: 1,\n2: 2\n}}\n}}"), f"{body}1: 7\n}}\n}}")
+    assert stage.GetAttributeAtPath("/A.physics:mass").GetTimeSamples() == [1]
+    assert stage.GetAttributeAtPath("/A.physics:mass").Get(1) == 7
 
 
 def test_table_opinions_do_not_come_back_without_their_schema() -> None:
@@ -227,15 +241,21 @@ def test_metadata_of_a_table_attribute() -> None:
 
 def test_what_is_there_wins() -> None:
     text = captured('def Xform "A" (kind = "component")\n{\nfloat v:x = 1\nfloat v:x.timeSamples = {\n1: 1\n}\n'
-                    "float v:y.timeSamples = {\n1: 1\n}\nrel v:r = </A>\nfloat v:z = 3\n}")  # fmt: skip
-    stage = restored(text, 'def Xform "A" (kind = "group")\n{\nfloat v:x = 2\nfloat v:y.timeSamples = {\n5: 5\n}\n'
-                           "rel v:r = </B>\nrel v:z = </B>\n}")  # fmt: skip
+                    "float v:y.timeSamples = {\n1: 1\n}\nrel v:r = </A>\nfloat v:z.timeSamples = {\n1: 1\n}\n"
+                    "float v:c.connect = </A.v:x>\nfloat v:d.connect = </A.v:x>\n}")  # fmt: skip
+    stage = restored(
+        text, 'def Xform "A" (kind = "group")\n{\nfloat v:x = 2\nfloat v:y.timeSamples = {\n5: 5\n}\n'
+        "rel v:r = </B>\nrel v:z = </B>\nfloat v:c = 1\nfloat v:d.connect = </A.v:y>\n}"
+    )  # fmt: skip
     prim = stage.GetPrimAtPath("/A")
     assert prim.GetMetadata("kind") == "group"
     assert (prim.GetAttribute("v:x").Get(), prim.GetAttribute("v:x").GetTimeSamples()) == (2, [1])
     assert prim.GetAttribute("v:y").GetTimeSamples() == [5]
     assert prim.GetRelationship("v:r").GetTargets() == ["/B"]
     assert prim.GetRelationship("v:z").GetTargets() == ["/B"]
+    assert "v:z.timeSamples" not in stage.GetRootLayer().ExportToString()
+    assert prim.GetAttribute("v:c").GetConnections() == ["/A.v:x"]
+    assert prim.GetAttribute("v:d").GetConnections() == ["/A.v:y"]
 
 
 def test_targets_and_connections_move() -> None:
@@ -332,6 +352,33 @@ def test_schema_lists_are_composed() -> None:
     prim = restored(usd_carry.capture(stage.GetPrimAtPath("/A"), SI)).GetPrimAtPath("/A")
     assert usd_read.applied_schemas(prim) == ["OneAPI", "TwoAPI", "FourAPI"]
     assert prim.GetAttribute("v:x").Get() == 4
+
+
+def test_lists_of_all_kinds_become_one() -> None:
+    text = captured('def Xform "A" (prepend apiSchemas = ["PhysicsMassAPI", "OneAPI"])\n{\n}')
+    prim = restored(text, 'def Xform "A" (append apiSchemas = ["PhysicsMassAPI", "SkelBindingAPI"])\n{\n}')
+    spec = prim.GetRootLayer().GetPrimAtPath("/A")
+    assert spec.GetInfo("apiSchemas").prependedItems == ["PhysicsMassAPI", "OneAPI", "SkelBindingAPI"]
+    assert spec.GetInfo("apiSchemas").appendedItems == []
+
+
+def test_strongest_opinion_and_fitting_type() -> None:
+    stage = stage_of(
+        'def Xform "A" (inherits = </C>\nodd = 1)\n{\nstring v:x\n}\nclass "C" (odd = 2)\n{\nfloat v:x = 0.5\n}'
+    )
+    prim = restored(usd_carry.capture(stage.GetPrimAtPath("/A"), SI)).GetPrimAtPath("/A")
+    assert prim.GetAllAuthoredMetadata()["odd"].value == "1"
+    assert (prim.GetAttribute("v:x").GetTypeName(), prim.GetAttribute("v:x").Get()) == ("float", 0.5)
+
+
+def test_inputs_are_blenders_on_shading_only() -> None:
+    body = '(prepend apiSchemas = ["PhysicsMaterialAPI"])\n{\nfloat inputs:x = 1\nfloat v:x = 1\n'
+    body += "rel proxyPrim = </B>\n}"
+    assert "inputs:x" not in captured(f'def Material "A" {body}')
+    assert "v:x" in captured(f'def Material "A" {body}')
+    text = captured(f'def Xform "A" {body}')
+    assert "inputs:x" in text
+    assert "proxyPrim" in text
 
 
 def test_explicit_list_stays_explicit() -> None:
@@ -458,6 +505,10 @@ def Xform "World"
 class "Defaults"
 {
     float v:x = 1
+    def "more"
+    {
+        float v:x = 2
+    }
 }
 class Xform "Shape"
 {
@@ -476,6 +527,13 @@ def RenderSettings "Render"
 def Cube "unseen"
 {
 }
+def Material "unused"
+{
+    float v:x = 1
+}
+def SkelAnimation "swing"
+{
+}
 '''
 KNOWN = {"/World", "/World/Body"}
 
@@ -489,9 +547,10 @@ def test_whole_prims() -> None:
     stage = stage_of('def Xform "root"\n{\ndef Xform "World"\n{\ndef Xform "Body"\n{\n}\n}\n}')
     made = usd_carry.restore_prims(text, stage.GetRootLayer(), moved_world)
     assert sorted(made) == [
-        "/Dangling", "/Defaults", "/Render", "/root/World/Body/data", "/root/World/Body/off",
+        "/Dangling", "/Defaults", "/Defaults/more", "/Render", "/root/World/Body/data", "/root/World/Body/off",
         "/root/World/Body/off/deeper", "/root/World/Physics/act",
     ]  # fmt: skip
+    assert stage.GetAttributeAtPath("/Defaults/more.v:x").Get() == 2
     actuator = stage.GetPrimAtPath("/root/World/Physics/act")
     assert (actuator.GetTypeName(), usd_read.applied_schemas(actuator)) == ("VendorActuator", ["VendorAPI"])
     assert actuator.GetRelationship("target").GetTargets() == ["/root/World/Body"]

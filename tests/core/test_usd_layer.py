@@ -187,6 +187,47 @@ def test_a_deleted_object_is_gone_with_what_is_below_it(asset: Path) -> None:
     )  # fmt: skip
 
 
+def test_only_the_topmost_of_what_is_gone() -> None:
+    old, new = PhysicsModel(other_paths=frozenset()), PhysicsModel(other_paths=frozenset())
+    for path in ("/a", "/a/b/c", "/ab"):
+        old.add(Prim(path)).add(schema.RigidBodyAPI())
+    assert difference(old, new).removed == ("/a", "/ab")
+
+
+@pytest.mark.parametrize("is_added", [True, False])
+def test_a_shape_is_no_change_of_its_own(asset: Path, is_added: bool) -> None:
+    def edit(model: PhysicsModel) -> None:
+        del model.prims["/World/box"].schemas["PhysicsCollisionAPI"], model.prims["/World/box"].schemas["Cube"]
+
+    old, new = edited(asset, edit)
+    change = difference(*((new, old) if is_added else (old, new))).edits["/World/box"]
+    expected = (("PhysicsCollisionAPI",), ()) if is_added else ((), ("PhysicsCollisionAPI",))
+    assert (change.added, change.removed) == expected
+    assert change.type_name is None
+    assert {name for name, _ in change.values} <= {"PhysicsCollisionAPI"}
+
+
+def test_another_shape(asset: Path) -> None:
+    def edit(model: PhysicsModel) -> None:
+        del model.prims["/World/box"].schemas["Cube"]
+        model.prims["/World/box"].type_name = "Sphere"
+        model.prims["/World/box"].add(schema.Sphere(0.5))
+
+    change = difference(*edited(asset, edit)).edits["/World/box"]
+    assert (change.type_name, change.added, change.removed) == ("Sphere", ("Sphere",), ("Cube",))
+    assert change.values == {("Sphere", "radius"): 0.5}
+
+
+def test_materials_of_a_new_collider_are_bound_already(asset: Path) -> None:
+    def edit(model: PhysicsModel) -> None:
+        prim = model.add(Prim("/World", "Xform", materials=("/m",)))
+        prim.add(schema.CollisionAPI())
+        model.prims["/World/box"].materials = ("/m",)
+
+    found = difference(*edited(asset, edit))
+    assert (found.edits["/World"].binding, found.edits["/World/box"].binding) == (None, "/m")
+
+
 def test_dependents_of_a_drive_type_and_of_a_body(asset: Path) -> None:
     def edit(model: PhysicsModel) -> None:
         hinge = model.prims["/World/hinge"]
@@ -376,6 +417,40 @@ def test_a_stale_value_does_not_fill_a_new_schema(way: str, tmp_path: Path) -> N
 
 
 @both
+def test_a_property_of_two_schemas(way: str, tmp_path: Path) -> None:
+    source = tmp_path / "shared.usda"
+    source.write_text(
+        '#usda 1.0\ndef PhysicsScene "s"\n{\n}\n'
+        'def Xform "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{\nrel physics:simulationOwner = </s>\n}\n'
+        'def Xform "B" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])\n'
+        "{\nrel physics:simulationOwner = </s>\n}\n"
+    )
+    old, new = read(source), read(source)
+    new.prims["/A"].add(schema.CollisionAPI())
+    del new.prims["/B"].schemas["PhysicsRigidBodyAPI"]
+    target = tmp_path / "new.usda"
+    WRITERS[way](source, target, difference(old, new))
+    after = read(target).prims
+    assert after["/A"].get(schema.RigidBodyAPI).simulation_owner == ("/s",)
+    assert after["/B"].get(schema.CollisionAPI).simulation_owner == ("/s",)
+    assert after["/B"].get(schema.RigidBodyAPI) is None
+
+
+@both
+def test_schema_of_an_explicit_list_over_another(way: str, tmp_path: Path) -> None:
+    source = tmp_path / "lists.usda"
+    source.write_text(
+        '#usda 1.0\ndef Xform "A" (inherits = </C>\n'
+        'apiSchemas = ["VendorAPI", "PhysicsMassAPI", "PhysicsRigidBodyAPI"])\n{\n}\n'
+        'class "C" (prepend apiSchemas = ["PhysicsMassAPI", "OtherAPI"])\n{\n}\n'
+    )
+    target = tmp_path / "new.usda"
+    write(way, source, target, lambda model: model.prims["/A"].schemas.__delitem__("PhysicsMassAPI"))
+    stage = Usd.Stage.Open(str(target))
+    assert usd_read.applied_schemas(stage.GetPrimAtPath("/A")) == ["VendorAPI", "PhysicsRigidBodyAPI"]
+
+
+@both
 def test_another_kind_of_joint(way: str, asset: Path, target: Path) -> None:
     def edit(model: PhysicsModel) -> None:
         prim = model.prims["/World/hinge"]
@@ -401,9 +476,23 @@ def test_a_joint_side_in_the_world_turns_with_the_axes(way: str, asset: Path, ta
 
     write(way, asset, target, edit)
     joint = UsdPhysics.Joint((stage := Usd.Stage.Open(str(target))).GetPrimAtPath("/World/hinge"))
-    assert stage
+    if way == "layer":
+        written = {item.name for item in stage.GetRootLayer().GetPrimAtPath("/World/hinge").properties}
+        assert written == {f"physics:{name}{side}" for name in ("body", "localPos", "localRot")}
     position = (joint.GetLocalPos0Attr(), joint.GetLocalPos1Attr())[side].Get()
     assert Gf.IsClose(position, Gf.Vec3f(0, 100, 0), 1e-4)
+
+
+def test_the_other_side_of_a_joint_in_the_world_is_left_alone(asset: Path, target: Path) -> None:
+    asset.write_text(ASSET.replace("rel physics:body0", "rel other0").replace("rel physics:body1", "rel other1"))
+
+    def edit(model: PhysicsModel) -> None:
+        model.prims["/World/hinge"].get(schema.Joint).local_pos1 = (0.0, 0.0, 1.0)
+
+    write("layer", asset, target, edit)
+    layer = Sdf.Layer.OpenAsAnonymous(str(target))
+    written = {item.name for item in layer.GetPrimAtPath("/World/hinge").properties}
+    assert written == {"physics:localPos1", "physics:localRot1"}
 
 
 @both
@@ -696,6 +785,13 @@ def test_wrong_type_in_the_source(way: str, tmp_path: Path) -> None:
     source = tmp_path / "wrong.usda"
     source.write_text('#usda 1.0\ndef Xform "A" (apiSchemas = ["PhysicsMassAPI"])\n{\ndouble physics:mass = 5\n}')
     write(way, source, tmp_path / "x.usda", lambda model: setattr(model.prims["/A"].get(schema.MassAPI), "mass", 6.0))
+    source.write_text(source.read_text().replace("double physics:mass = 5", 'string physics:mass = "heavy"'))
+    old, new = PhysicsModel(), PhysicsModel()
+    old.add(Prim("/A")).add(schema.MassAPI())
+    new.add(Prim("/A")).add(schema.MassAPI(6.0))
+    WRITERS[way](source, tmp_path / "y.usda", difference(old, new))
+    stage = Usd.Stage.Open(str(tmp_path / "y.usda"))
+    assert stage.GetAttributeAtPath("/A.physics:mass").Get() == 6
 
 
 # --------------------------------------------------------------------------- files that others wrote

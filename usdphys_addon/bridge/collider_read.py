@@ -112,7 +112,9 @@ class ColliderReader:
                 self._recognised_points[content] = found if is_solid else None
             self._recognised[key] = self._recognised_points[content]
         found = self._recognised[key]
-        return found if found is not None and found.survives(placement.matrix) else None
+        if found is None or not (_is_unsheared_box(found, placement) or found.survives(placement.matrix)):
+            return None
+        return found
 
     def bounding(self, placement: Placement) -> str:
         """The approximation that gives exactly the box or sphere that the mesh is; empty where none does.
@@ -277,6 +279,11 @@ def _aligned_box(shape: Primitive, meters: float) -> tuple[frames.Matrix, schema
         return pose, schema.Cube(x)
     pose[0, 0], pose[1, 1], pose[2, 2] = x, y, z
     return pose, schema.Cube(1.0)
+
+
+def _is_unsheared_box(found: Primitive, placement: Placement) -> bool:
+    """True where nothing above an object can shear it, which a box along its axes is all there is to survive."""
+    return found.kind is schema.Cube and placement.parent is None and found.is_aligned
 
 
 def _mesh_key(placement: Placement) -> str:

@@ -28,15 +28,21 @@ def vertices_of(obj: bpy.types.Object) -> NDArray[np.float64]:
 
 def surface_of(obj: bpy.types.Object) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
     """Coordinates (3 n,) in the object's own space, vertex indices of all faces, sizes of the faces; evaluated."""
+    if isinstance(obj.data, bpy.types.Mesh):
+        return _surface(obj.data)
     with _mesh_of(obj) as mesh:
         if mesh is None:
             return np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int32)
-        vertices, loops, polygons = mesh.vertices, mesh.loops, mesh.polygons
-        coordinates = np.empty(len(vertices) * 3, np.float32)
-        corners, sizes = np.empty(len(loops), np.int32), np.empty(len(polygons), np.int32)
-        vertices.foreach_get("co", coordinates)
-        loops.foreach_get("vertex_index", corners)
-        polygons.foreach_get("loop_total", sizes)
+        return _surface(mesh)
+
+
+def _surface(mesh: bpy.types.Mesh) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
+    vertices, loops, polygons = mesh.vertices, mesh.loops, mesh.polygons
+    coordinates = np.empty(len(vertices) * 3, np.float32)
+    corners, sizes = np.empty(len(loops), np.int32), np.empty(len(polygons), np.int32)
+    vertices.foreach_get("co", coordinates)
+    loops.foreach_get("vertex_index", corners)
+    polygons.foreach_get("loop_total", sizes)
     return coordinates, corners, sizes
 
 

@@ -37,6 +37,7 @@ class Placement:
     parent: Placement | None = None
     chain: Chain = ()
     path: str = ""
+    geometry: str = ""
     _matrix: Matrix | None = None
 
     @property

@@ -73,18 +73,21 @@ def scene_units(scene: bpy.types.Scene) -> StageUnits:
     return StageUnits(meters_per_unit=float(scene.unit_settings.scale_length) or 1.0)
 
 
-def _converters(cls: type[Schema], angular: bool, meters: float) -> list[tuple[str, float | None, float | None]]:
-    """(field, factor, factor under an acceleration drive) to SI for the properties of a schema; None: as it is."""
-    rows: list[tuple[str, float | None, float | None]] = []
+_Factors = dict[str, tuple[float | None, float | None]]
+
+
+def _converters(cls: type[Schema], angular: bool, meters: float) -> _Factors:
+    """(factor, factor under an acceleration drive) to SI by field of a schema; None: as it is."""
+    rows: _Factors = {}
     dof = "rotX" if angular else "transX"
     for attribute in cls.attributes:
         if attribute.is_relationship or attribute.type == "opaque":
             continue
         if attribute.type not in ("float", "float3", "point3f", "vector3f", "quatf"):
-            rows.append((attribute.field, None, None))
+            rows[attribute.field] = (None, None)
             continue
         factors = [property_factor(attribute.dimension_for(dof, kind), meters) for kind in (None, "acceleration")]
-        rows.append((attribute.field, factors[0], factors[1]))
+        rows[attribute.field] = (factors[0], factors[1])
     return rows
 
 
@@ -99,7 +102,7 @@ class PropertyReader:
 
     def __init__(self, meters: float) -> None:
         self.meters = meters
-        self._rows: dict[tuple[type[Schema], bool], list[tuple[str, float | None, float | None]]] = {}
+        self._rows: dict[tuple[type[Schema], bool], _Factors] = {}
 
     def read(
         self, group: Any, cls: type[SchemaT], *, angular: bool = False, into: SchemaT | None = None,
@@ -110,11 +113,12 @@ class PropertyReader:
         if rows is None:
             rows = self._rows[cls, angular] = _converters(cls, angular, self.meters)
         value = cls() if into is None else into
-        is_set = group.is_property_set
         accelerates = None
-        for name, factor, acceleration_factor in rows:
-            if name in skip or not is_set(name):
+        # The keys of a group are the properties that are set: quicker than to ask for each.
+        for name in group.keys():
+            if name in skip or name not in rows:
                 continue
+            factor, acceleration_factor = rows[name]
             if factor is None:
                 setattr(value, name, getattr(group, name))
                 continue
@@ -171,7 +175,9 @@ class _SceneReader:
             return self.reading
         self.object_paths.update(placement.path for placement in self.placements.all)
         self.taken.update(self.object_paths)
-        self.taken.update(geometry_path(placement) for placement in self.physical)
+        for placement in self.physical:
+            placement.geometry = geometry_path(placement)
+            self.taken.add(placement.geometry)
         self.read_physics_scenes()
         self.say_hidden()
         for placement in self.physical:
@@ -306,7 +312,7 @@ class _SceneReader:
         obj, physics = placement.obj, placement.obj.usdphys  # type: ignore[attr-defined]
         matrix = placement.matrix
         x, y, z = matrix[:3, 3].tolist()
-        site = Site(placement.chain, placement.path, geometry_path(placement), (x, y, z))
+        site = Site(placement.chain, placement.path, placement.geometry, (x, y, z))
         self.reading.sites[site.path] = site
         self.check_name(placement)
         world = self.metric(matrix)

@@ -55,9 +55,10 @@ class StageMatcher:
                     self.say_no_geometry(site, issues)
                 elif geometry != site.geometry_path:
                     renames[site.geometry_path] = geometry
-        for path in list(model.prims):
-            if path in absent or _is_below(path, absent):
-                del model.prims[path]
+        if absent:
+            for path in list(model.prims):
+                if path in absent or _is_below(path, absent):
+                    del model.prims[path]
         self.drop_orphans(model, reading, absent, issues)
         self.match_materials(model, reading, renames)
         self.avoid_collisions(model, renames)

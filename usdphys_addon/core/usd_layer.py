@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from .errors import OutputError
 from .model import Mesh, Prim
 from .schema import Attribute, Schema
 from .units import StageUnits
-from .usd_carry import relative_path
+from .usd_carry import alike, relative_path
 
 SUFFIXES = (".usd", ".usda", ".usdc")
 #: Metadata that USD reads from the root layer of a stage only.
@@ -129,7 +129,7 @@ class _Editor:
         """The spec of a prim in the layer, an `over` where there is none; instances above it are opened."""
         for prefix in Sdf.Path(path).GetPrefixes()[:-1]:
             above = self.stage.GetPrimAtPath(prefix)
-            if above and (above.IsInstance() or (above.IsInstanceProxy() and above.IsInstanceable())):
+            if above and above.IsInstance():
                 Sdf.CreatePrimInLayer(self.layer, prefix).SetInfo("instanceable", False)
                 self.uninstanced[str(prefix)] = None
         return Sdf.CreatePrimInLayer(self.layer, path)
@@ -226,9 +226,12 @@ class _Editor:
             usd_write.retype(spec, edit.type_name)
         for name in edit.removed:
             self.unapply(spec, usd_prim, name, prim)
-        self.apply_schemas(spec, [name for name in edit.added if prim.schemas[name].kind != "typed"])
+        applied = [name for name in edit.added if prim.schemas[name].kind != "typed"]
         if schema.CollisionGroup.usd_name in edit.added:
-            self.apply_schemas(spec, [_GROUP_COLLECTION])
+            applied.append(_GROUP_COLLECTION)
+        if edit.binding:
+            applied.append("MaterialBindingAPI")
+        usd_write.apply_schemas(spec, applied)
         for (name, field), content in edit.values.items():
             self.put(spec, prim.schemas[name], _instance(name), field, content)
         for name, field in (*edit.cleared, *_unset(edit)):
@@ -238,7 +241,6 @@ class _Editor:
         if edit.purpose is not None:
             self.writer.set(spec, "purpose", "token", edit.purpose, uniform=True)
         if edit.binding:
-            self.apply_schemas(spec, ["MaterialBindingAPI"])
             self.writer.relationship(spec, "material:binding:physics", (edit.binding,))
         elif edit.binding is not None:
             self.clear(spec, usd_prim, "material:binding:physics", None)
@@ -264,7 +266,7 @@ class _Editor:
         found = spec.attributes.get(name)
         if found is None:
             return
-        if str(found.typeName) != attribute.type:
+        if not alike(str(found.typeName), attribute.type):
             spec.RemoveProperty(found)
             return
         _clear_animation(found)
@@ -307,16 +309,6 @@ class _Editor:
         return any(_has_value(spec) for spec in item.GetPropertyStack() if not self.is_own(spec, path))
 
     # ------------------------------------------------------------------ API schemas
-
-    def apply_schemas(self, spec: Sdf.PrimSpec, names: Iterable[str]) -> None:
-        wanted = list(names)
-        if wanted and spec.HasInfo("apiSchemas"):
-            listed = spec.GetInfo("apiSchemas")
-            kept = [name for name in listed.deletedItems if name not in wanted]
-            if len(kept) < len(listed.deletedItems):
-                listed.deletedItems = kept
-                spec.SetInfo("apiSchemas", listed)
-        usd_write.apply_schemas(spec, wanted)
 
     def unapply(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str, prim: Prim) -> None:
         cls = schema.SCHEMAS[schema.split_applied(name)[0]]
