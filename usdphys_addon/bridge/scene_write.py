@@ -330,9 +330,6 @@ def _has_no_object(prim: Prim) -> bool:
 def remember(group: Any, prim: Prim, id_name: str, order: int) -> None:
     """Note where something was imported from; order: its place among all prims of the stage."""
     group.path, group.type_name, group.id_name, group.order = prim.path, prim.type_name, id_name, order
-    carried = prim.carried.get("usda", "")
-    if carried:
-        group.carried = carried
 
 
 def _free_name(name: str, taken: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ object remembers its prim: its own name, and whether it was the geometry itself.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import bpy
@@ -143,6 +144,7 @@ def tidy(stage: Any, scene: Any) -> None:
     from pxr import Sdf
 
     layer = stage.GetEditTarget().GetLayer()
+    _restore_carried(layer, scene)
     _restore_transforms(stage)
     order = _orders(scene)
     last, mixed = len(order), []
@@ -182,6 +184,36 @@ def _reorder(layer: Any, paths: list[Any]) -> None:
         back.Add(aside, path)
     if layer.Apply(away):
         layer.Apply(back)
+
+
+def _restore_carried(layer: Any, scene: Any) -> None:
+    """What the imported file said beyond Blender and UsdPhysics, back on its prims."""
+    from ..core import usd_carry
+
+    def same(path: str) -> str:
+        return path
+
+    physics = scene.usdphys
+    for thing in (*bpy.data.materials, *physics.physics_scenes, *physics.collision_groups):
+        prim = remembered.prim_of(thing)
+        spec = layer.GetPrimAtPath(prim.path) if prim is not None and prim.carried else None
+        if spec is not None:
+            usd_carry.restore(prim.carried, spec, same)
+    for spec, obj in list(_objects_on(layer)):
+        if obj.usdphys.prim.carried:  # type: ignore[attr-defined]
+            usd_carry.restore(obj.usdphys.prim.carried, spec, same)  # type: ignore[attr-defined]
+    usd_carry.restore_prims(physics.source.carried, layer, same)
+
+
+def _objects_on(layer: Any) -> Iterator[tuple[Any, bpy.types.Object]]:
+    """All prims of objects that were imported, with the objects."""
+    pending = [layer.pseudoRoot]
+    while pending:
+        for child in pending.pop().nameChildren:
+            pending.append(child)
+            obj = _object_of(child)
+            if obj is not None and remembered.type_of(obj):
+                yield child, obj
 
 
 def _restore_transforms(stage: Any) -> None:

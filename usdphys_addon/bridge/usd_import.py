@@ -15,7 +15,7 @@ import bpy
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
-from . import hierarchy_repair, scene_write, subset_materials, usd_hooks
+from . import hierarchy_repair, remembered, scene_write, subset_materials, usd_hooks
 from .environment import require_usd
 from .hierarchy_repair import Found
 
@@ -69,9 +69,7 @@ def import_usd(context: bpy.types.Context, filepath: str | Path, options: Import
         context.view_layer.update()  # type: ignore[union-attr]
         result = write_physics(scene, model, found)
         subset_materials.bind(stage, found, result.issues)
-        for prim_path, name in found.objects.items():
-            obj: Any = bpy.data.objects[name]
-            obj.usdphys.prim.transform = usd_read.transform_text(stage.GetPrimAtPath(prim_path))
+        carry(scene, stage, model, found)
         source = scene.usdphys.source
         source.filepath = str(path)
         source.default_prim = stage.GetDefaultPrim().GetName() if stage.GetDefaultPrim() else ""
@@ -93,6 +91,24 @@ def write_physics(scene: bpy.types.Scene, model: PhysicsModel, found: Found) -> 
             "Check whether the prim is a point instancer or of a type that Blender does not know.",
         ))  # fmt: skip
     return result
+
+
+def carry(scene: Any, stage: Any, model: PhysicsModel, found: Found) -> None:
+    """Note on everything imported what neither Blender nor the model hold of its prim."""
+    from ..core import usd_carry, usd_read
+
+    things: list[Any] = [bpy.data.objects[name].usdphys for name in found.objects.values()]  # type: ignore[attr-defined]
+    things += [material.usdphys for material in bpy.data.materials if remembered.path_of(material)]  # type: ignore[attr-defined]
+    things += [*scene.usdphys.physics_scenes, *scene.usdphys.collision_groups]
+    for thing in things:
+        usd_prim = stage.GetPrimAtPath(thing.prim.path) if thing.prim.path else None
+        if not usd_prim:
+            continue
+        for name, text in (("carried", usd_carry.capture(usd_prim, model.units)),
+                           ("transform", usd_read.transform_text(usd_prim))):  # fmt: skip
+            if text:
+                setattr(thing.prim, name, text)
+    scene.usdphys.source.carried = usd_carry.capture_prims(stage, {*found.objects, *found.materials, *model.prims})
 
 
 def _take_units(scene: Any, model: PhysicsModel) -> None:
