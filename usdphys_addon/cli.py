@@ -18,6 +18,7 @@ from .core.units import StageUnits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from .bridge.usd_io import ExportResult
     from .core.model import PhysicsModel
     from .core.validate import Issue
 
@@ -63,6 +64,13 @@ def _parser() -> argparse.ArgumentParser:
     for option, what in (("--meters-per-unit", "length"), ("--kilograms-per-unit", "mass")):
         convert.add_argument(option, type=_positive, metavar="X", help=f"{what} of a unit of OUT (default: scene)")
     convert.add_argument("--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: scene)")
+    convert.add_argument(
+        "--physics-layer", action="store_true",
+        help="OUT holds only the edits since the import, as a layer over the imported file",
+    )  # fmt: skip
+    convert.add_argument(
+        "--merge", action="store_true", help="OUT is a copy of the imported file with the edits since the import in it"
+    )
     convert.add_argument("--animation", action="store_true", help="write the frame range as time samples")
     convert.add_argument("--force", action="store_true", help="write OUT although the checks find errors")
     convert.set_defaults(run=_convert)
@@ -127,13 +135,24 @@ def _convert(options: argparse.Namespace) -> int:
             options.kilograms_per_unit or units.kilograms_per_unit,
             options.up_axis or units.up_axis,
         )
+        if options.physics_layer or options.merge:
+            from .bridge import physics_layer
+
+            result = physics_layer.export_layer(
+                bpy.context, Path(options.output).absolute(), into_copy=options.merge, force=options.force
+            )
+            return _report_conversion(result, options.output)
         wanted = usd_io.ExportOptions(
             units, options.hierarchy or hierarchy, animation=options.animation, force=options.force
         )
         result = usd_io.export_usd(bpy.context, options.output, wanted)
+    return _report_conversion(result, options.output)
+
+
+def _report_conversion(result: ExportResult, output: str) -> int:
     _print_issues(result.issues, sys.stderr)
     found = ", ".join(f"{number} {kind}" for kind, number in result.counts.items() if number)
-    print(f"{options.output}: {found or 'no physics'}")
+    print(f"{output}: {found or 'no physics'}")
     return 0
 
 

@@ -210,6 +210,10 @@ class ColliderReader:
             prim.physics_binding = scene.material_path(material)
             prim.materials = (prim.physics_binding,)
             return
+        elsewhere = obj.usdphys.physics_material_path  # type: ignore[attr-defined]
+        if elsewhere:
+            prim.physics_binding = scene.root + elsewhere
+            return
         slots = [slot.material for slot in obj.material_slots]
         paths = dict.fromkeys(scene.slot_path(material) for material in slots if material is not None)
         # Blender binds the whole mesh to the first slot, which comes last in the model.

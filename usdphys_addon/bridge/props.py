@@ -377,6 +377,7 @@ ObjectPhysicsProperties = _group(
         "collision_groups": _list(GroupMembership, "Collision Groups"),
         "active_group_index": _index(),
         "physics_material": _material("Material of all colliders of the object, for physics only"),
+        "physics_material_path": _hidden_text(),
         "prim": _pointer(RememberedPrim),
     },
 )
@@ -405,7 +406,7 @@ CollisionGroupProperties = _group(
 SourceProperties = _group(
     "SourceProperties",
     "The USD file that the scene was imported from.",
-    {name: _hidden_text() for name in ("filepath", "default_prim", "carried")},
+    {name: _hidden_text() for name in ("filepath", "default_prim", "prim_path", "carried")},
 )
 StageProperties = _group(
     "StageProperties",

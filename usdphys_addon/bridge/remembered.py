@@ -10,8 +10,9 @@ import bpy
 from ..core import schema
 from .naming import prim_name
 
+GPRIM_TYPES = frozenset(schema.schemas_of("UsdGeom"))
 #: Types of prims that are geometry themselves.
-GEOMETRY_TYPES = frozenset({"Mesh", "Points", *schema.schemas_of("UsdGeom")})
+GEOMETRY_TYPES = frozenset({"Mesh", "Points"}) | GPRIM_TYPES
 
 
 def prim_of(thing: Any) -> Any | None:

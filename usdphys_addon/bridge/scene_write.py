@@ -58,6 +58,8 @@ class PropertyWriter:
         for attribute, content in value.authored():
             if attribute.is_relationship or attribute.type == "opaque" or attribute.field in skip:
                 continue
+            if not attribute.accepts(content):
+                continue
             if attribute.type in ("float", "float3", "point3f", "vector3f", "quatf"):
                 meters = self.local if attribute.space == "local" else self.meters
                 factor = property_factor(attribute.dimension_for(instance or "transX", drive_type), meters)
@@ -197,6 +199,8 @@ class _SceneWriter:
                 reference.path = "" if reference.object else target
         if prim.physics_binding:
             physics.physics_material = self.materials.get(prim.physics_binding)
+            if physics.physics_material is None:
+                physics.physics_material_path = prim.physics_binding
         joint = prim.get(schema.Joint)
         if joint is not None:
             self.write_joint(obj, prim, joint)

@@ -45,10 +45,17 @@ def restore(stage: Any) -> None:
                 if obj is not None:
                     _retype_plain(child, remembered.prim_of(obj))
                 type_name = remembered.type_of(obj) if obj is not None else ""
+                if type_name in remembered.GPRIM_TYPES and obj is not None and not _collides_as_gprim(obj):
+                    # Only what collides knows its parameters; what is merely seen is the mesh that Blender shows.
+                    type_name = "Mesh"
                 if type_name not in ("", "Scope", "Xform"):
                     _merge_geometry(child, type_name)
     moves.update(_material_moves(layer))
     usd_hierarchy.move_prims(layer, moves)
+
+
+def _collides_as_gprim(obj: bpy.types.Object) -> bool:
+    return any(item.is_geometry for item in obj.usdphys.colliders)  # type: ignore[attr-defined]
 
 
 def _object_of(spec: Any) -> bpy.types.Object | None:
@@ -196,7 +203,9 @@ def _restore_carried(layer: Any, scene: Any) -> None:
     physics = scene.usdphys
     for thing in (*bpy.data.materials, *physics.physics_scenes, *physics.collision_groups):
         prim = remembered.prim_of(thing)
-        spec = layer.GetPrimAtPath(prim.path) if prim is not None and prim.carried else None
+        if prim is None or not prim.carried:
+            continue
+        spec = layer.GetPrimAtPath(prim.path)
         if spec is not None:
             usd_carry.restore(prim.carried, spec, same)
     for spec, obj in list(_objects_on(layer)):

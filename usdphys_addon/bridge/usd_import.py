@@ -71,7 +71,7 @@ def import_usd(context: bpy.types.Context, filepath: str | Path, options: Import
         subset_materials.bind(stage, found, result.issues)
         carry(scene, stage, model, found)
         source = scene.usdphys.source
-        source.filepath = str(path)
+        source.filepath, source.prim_path = str(path), options.prim_path
         source.default_prim = stage.GetDefaultPrim().GetName() if stage.GetDefaultPrim() else ""
         _take_units(scene, model)
     result.path = path

@@ -74,6 +74,19 @@ class Attribute:
             return self.angular_dimension
         return self.dimension
 
+    def accepts(self, value: Any) -> bool:
+        """False for a value of another type, which a file can hold all the same."""
+        if self.is_relationship:
+            return isinstance(value, tuple)
+        if self.type == "bool":
+            return isinstance(value, bool)
+        if self.type in ("float", "double", "int"):
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        if self.type in ("float3", "point3f", "vector3f", "quatf"):
+            size = 4 if self.type == "quatf" else 3
+            return isinstance(value, tuple) and len(value) == size and not any(isinstance(part, str) for part in value)
+        return isinstance(value, str)
+
     def is_automatic(self, value: Any) -> bool:
         """True where the simulator decides: not authored, or authored as the sentinel."""
         if value is None:

@@ -62,6 +62,12 @@ def read_stage(stage: Usd.Stage) -> PhysicsModel:
     return reader.model
 
 
+def _has_default(attribute: Usd.Attribute) -> bool:
+    """True where a value is authored at the default time."""
+    source = attribute.GetResolveInfo(Usd.TimeCode.Default()).GetSource()
+    return bool(source == Usd.ResolveInfoSourceDefault)
+
+
 def transform_text(usd_prim: Usd.Prim) -> str:
     """The transform operations of a prim as a small layer; empty where it has none, or where they are animated."""
     xformable = UsdGeom.Xformable(usd_prim)
@@ -174,9 +180,9 @@ class _Reader:
         usd_attribute = usd_prim.GetAttribute(name)
         if not usd_attribute or not (resolve or usd_attribute.HasAuthoredValue()):
             return None
-        raw = usd_attribute.Get()
-        if raw is None:
-            raw = usd_attribute.Get(Usd.TimeCode.EarliestTime())
+        # Where there are only time samples, the default value is the schema's fallback and says nothing.
+        is_animated = usd_attribute.GetNumTimeSamples() > 0 and not _has_default(usd_attribute)
+        raw = usd_attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
         factor = self.units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
         value = plain_value(raw, factor)
         if attribute.space == "world" and value is not None:

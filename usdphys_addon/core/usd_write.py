@@ -96,7 +96,7 @@ class SpecWriter:
             name = attribute.usd_name(instance)
             if attribute.is_relationship:
                 self.relationship(spec, name, content)
-            elif attribute.type != "opaque":
+            elif attribute.type != "opaque" and attribute.accepts(content):
                 stage_value = self.stage_value(attribute, content, instance, drive_type)
                 self.set(spec, name, attribute.type, stage_value, uniform=attribute.uniform)
 
@@ -139,6 +139,8 @@ class SpecWriter:
         relationship = spec.relationships.get(name)
         if relationship is None:
             relationship = Sdf.RelationshipSpec(spec, name, custom=False)
+        # An empty list of targets is an opinion, too.
+        relationship.targetPathList.ClearEditsAndMakeExplicit()
         relationship.targetPathList.explicitItems = [Sdf.Path(path) for path in targets]
 
 

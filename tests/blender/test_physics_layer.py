@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Physics as a layer over a file of others: only the edits, the file itself untouched."""
+
+import json
+
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.bridge import physics_layer, usd_import
+from usdphys_ext.usdphys_addon.core import usd_read
+from usdphys_ext.usdphys_addon.core.errors import InputError
+
+from . import judge
+from .test_import import CRATE, FILES, write
+
+
+@pytest.fixture
+def crate(tmp_path):
+    path = write(tmp_path / "crate.usda", CRATE)
+    usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+    return path
+
+
+def layer(tmp_path, **options):
+    bpy.context.view_layer.update()
+    target = tmp_path / "layer.usda"
+    physics_layer.export_layer(bpy.context, target, force=True, **options)
+    return target
+
+
+def test_without_edits_the_layer_is_empty(tmp_path, crate):
+    before = crate.read_bytes()
+    target = layer(tmp_path)
+    text = target.read_text()
+    assert "subLayers" in text and "@./crate.usda@" in text
+    assert "over " not in text and "def " not in text
+    assert crate.read_bytes() == before
+
+
+def test_edits_are_overs(tmp_path, crate):
+    before = crate.read_bytes()
+    obj = bpy.data.objects["Crate"]
+    obj.usdphys.mass.mass = 5.0
+    obj.usdphys.rigid_body.kinematic_enabled = True
+    wall = bpy.data.objects["Wall"]
+    wall.usdphys.rigid_body.is_applied = True
+    joint = bpy.data.objects.new("Weld", None)
+    bpy.context.scene.collection.objects.link(joint)
+    joint.usdphys.joint.is_applied, joint.usdphys.joint.body0, joint.usdphys.joint.body1 = True, wall, obj
+    target = layer(tmp_path)
+    text = target.read_text()
+    assert "physics:mass = 5000" in text and "kinematicEnabled" in text
+    assert "xformOp" not in text and "size" not in text and "points" not in text, "no geometry in the layer"
+    assert crate.read_bytes() == before
+    model = usd_read.read_stage(usd_read.open_stage(target))
+    assert set(model.bodies) == {"/World/Crate", "/World/Wall"}
+    assert model.bodies["/World/Crate"].schemas["PhysicsMassAPI"].mass == pytest.approx(5.0)
+    (weld,) = [prim for prim in model.joints.values() if prim.type_name == "PhysicsFixedJoint"]
+    assert weld.schemas["PhysicsFixedJoint"].body1 == ("/World/Crate",)
+
+
+def test_removed_schema_is_deleted(tmp_path, crate):
+    bpy.data.objects["Crate"].usdphys.rigid_body.is_applied = False
+    target = layer(tmp_path)
+    assert "delete apiSchemas" in target.read_text()
+    assert not usd_read.read_stage(usd_read.open_stage(target)).bodies
+
+
+def test_merged_into_a_copy(tmp_path, crate):
+    bpy.data.objects["Crate"].usdphys.mass.mass = 5.0
+    target = layer(tmp_path, into_copy=True)
+    text = target.read_text()
+    assert "physics:mass = 5000" in text and "physics:mass = 3000" not in text
+    assert "double size = 50" in text and "subLayers" not in text
+    assert "physics:mass = 3000" in crate.read_text()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_layer_over_files_of_others(tmp_path, shared, path):
+    """Nothing was edited: the layer says nothing, and what it shows is the original."""
+    usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+    target = layer(tmp_path)
+    assert "over " not in target.read_text() and "def " not in target.read_text()
+    report = tmp_path / "report.json"
+    judge.run(shared / "tools" / "compare_physics.py", path, target, "--json", report)
+    assert json.loads(report.read_text())["score"] == 1.0
+
+
+def test_scene_that_was_not_imported(tmp_path):
+    with pytest.raises(InputError, match="not imported"):
+        physics_layer.export_layer(bpy.context, tmp_path / "layer.usda")
+
+
+def test_source_that_is_gone(tmp_path, crate):
+    crate.unlink()
+    with pytest.raises(InputError, match=r"crate\.usda"):
+        layer(tmp_path)
+    assert not (tmp_path / "layer.usda").exists()
