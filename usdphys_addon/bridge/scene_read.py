@@ -298,7 +298,10 @@ class _SceneReader:
 
     def say_hidden(self) -> None:
         """Name the physics that stays behind because its object is hidden."""
-        shown = {placement.obj.name_full for placement in self.placements.all if placement.instance is None}
+        plain = [placement for placement in self.placements.all if placement.instance is None]
+        if len(plain) == len(self.scene.objects):
+            return
+        shown = {placement.obj.name_full for placement in plain}
         for obj in self.scene.objects:
             if obj.name_full in shown or (self.keep is not None and not self.keep(obj)) or not props.is_physical(obj):
                 continue

@@ -191,6 +191,8 @@ class StageMatcher:
 
     def match_materials(self, model: PhysicsModel, reading: SceneReading, renames: dict[str, str]) -> None:
         """Find Blender's materials; bind for physics what Blender has not bound at all."""
+        from pxr import Sdf
+
         for path in reading.materials.values():
             if path in model.prims and self.layer.GetPrimAtPath(path) is None:
                 plain = self.in_ascii(path)
@@ -198,21 +200,25 @@ class StageMatcher:
                     renames[path] = plain
                 elif path in reading.optional_materials:
                     del model.prims[path]
+        targets: dict[tuple[str, ...], set[Any]] = {}
         for prim in model.prims.values():
             if prim.type_name == "Mesh" and prim.materials and not prim.physics_binding:
-                wanted = {renames.get(path, path) for path in prim.materials}
+                wanted = targets.get(prim.materials)
+                if wanted is None:
+                    wanted = {Sdf.Path(renames.get(path, path)) for path in prim.materials}
+                    targets[prim.materials] = wanted
                 if not self.binds(renames.get(prim.path, prim.path), wanted):
                     prim.physics_binding = prim.materials[-1]
 
-    def binds(self, path: str, materials: set[str]) -> bool:
+    def binds(self, path: str, materials: set[Any]) -> bool:
         """True where a mesh, or some of its faces, are bound to one of the materials."""
         spec = self.layer.GetRelationshipAtPath(f"{path}.material:binding")
-        if spec is not None and any(str(item) in materials for item in spec.targetPathList.explicitItems):
+        if spec is not None and any(item in materials for item in spec.targetPathList.explicitItems):
             return True
         prim = self.stage.GetPrimAtPath(path)
         for one in (prim, *prim.GetChildren()) if prim else ():
             relationship = one.GetRelationship("material:binding")
-            if relationship and any(str(target) in materials for target in relationship.GetTargets()):
+            if relationship and any(target in materials for target in relationship.GetTargets()):
                 return True
         return False
 

@@ -206,11 +206,15 @@ def apply_schemas(spec: Sdf.PrimSpec, names: Iterable[str]) -> None:
         listed.extend(name for name in wanted if name not in listed)
         current.explicitItems = listed
     else:
-        listed = list(current.prependedItems)
-        added = [name for name in wanted if name not in current.GetAddedOrExplicitItems()]
+        applied = current.GetAddedOrExplicitItems()
+        added = tuple(name for name in wanted if name not in applied)
         if not added:
             return
-        current.prependedItems = listed + added
+        prepended = tuple(current.prependedItems)
+        if len(prepended) == len(applied) and not current.deletedItems:
+            current = _prepended(prepended + added)
+        else:
+            current.prependedItems = [*prepended, *added]
     spec.SetInfo("apiSchemas", current)
 
 
