@@ -33,7 +33,7 @@ class ColliderReader:
         physics = placement.obj.usdphys  # type: ignore[attr-defined]
         if not len(physics.colliders):
             return
-        if not abs(frames.determinant(world)) > 1e-18:
+        if not abs(placement.volume) > 1e-18:
             self.scene.issue(
                 "ZeroScale", "error", placement.path, placement.obj.name,
                 f"The collider of '{placement.obj.name}' is scaled to nothing by the object or one of its parents.",

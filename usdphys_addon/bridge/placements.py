@@ -48,6 +48,12 @@ class Placement:
             self._matrix = np.array(world)
         return self._matrix
 
+    @property
+    def volume(self) -> float:
+        """What the object's unit cube takes up in the world, Blender units; negative where it is mirrored."""
+        world = self.evaluated.matrix_world if self.instance_matrix is None else self.instance_matrix
+        return float(world.determinant())
+
     def ancestors(self) -> Iterator[Placement]:
         """The placements above, nearest first."""
         above = self.parent

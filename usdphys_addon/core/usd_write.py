@@ -91,10 +91,13 @@ class SpecWriter:
         return spec
 
     def values(self, spec: Sdf.PrimSpec, value: Schema, instance: str) -> None:
-        drive_type = getattr(value, "type", None) if isinstance(value, schema.DriveAPI) else None
-        for attribute, content in value.authored():
-            name = attribute.usd_name(instance)
-            if attribute.is_relationship:
+        drive_type = value.type if isinstance(value, schema.DriveAPI) else None
+        for attribute in value.attributes:
+            content = getattr(value, attribute.field)
+            if content is None:
+                continue
+            name = attribute.usd_name(instance) if instance else attribute.usd
+            if attribute.type == "rel":
                 self.relationship(spec, name, content)
             elif attribute.type != "opaque" and attribute.accepts(content):
                 stage_value = self.stage_value(attribute, content, instance, drive_type)
