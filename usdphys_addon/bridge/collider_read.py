@@ -17,7 +17,7 @@ from .naming import prim_name, unique
 from .placements import Placement
 
 if TYPE_CHECKING:
-    from .scene_read import Site, _SceneReader
+    from .scene_read import _SceneReader
 
 
 class ColliderReader:
@@ -29,7 +29,7 @@ class ColliderReader:
         self._recognised: dict[str, Primitive | None] = {}
         self._recognised_points: dict[tuple[bytes, bytes, bytes], Primitive | None] = {}
 
-    def read(self, placement: Placement, world: frames.Matrix, site: Site) -> None:
+    def read(self, placement: Placement, world: frames.Matrix) -> None:
         physics = placement.obj.usdphys  # type: ignore[attr-defined]
         if not len(physics.colliders):
             return
@@ -62,7 +62,7 @@ class ColliderReader:
                 continue
             else:
                 own_mesh_used = True
-                prim = self.mesh_prim(item, bounding, placement, world, site)
+                prim = self.mesh_prim(item, bounding, placement, world)
             if prim is not None:
                 self.finish(prim, item, placement)
 
@@ -130,18 +130,16 @@ class ColliderReader:
 
     # ------------------------------------------------------------------ prims
 
-    def mesh_prim(
-        self, item: Any, bounding: str, placement: Placement, world: frames.Matrix, site: Site
-    ) -> Prim | None:
+    def mesh_prim(self, item: Any, bounding: str, placement: Placement, world: frames.Matrix) -> Prim | None:
         obj = placement.obj
-        if obj.type not in meshes.GEOMETRY_TYPES or not site.geometry_path or _has_no_faces(placement):
+        if obj.type not in meshes.GEOMETRY_TYPES or not placement.geometry or _has_no_faces(placement):
             self.scene.issue(
                 "ColliderWithoutGeometry", "error", placement.path, obj.name,
                 f"'{obj.name}' is a mesh collider and has no faces.",
                 f"Give '{obj.name}' a mesh with faces, choose a primitive shape, or remove the collider.",
             )  # fmt: skip
             return None
-        prim = self.own_prim(site.geometry_path, "Mesh", placement, world)
+        prim = self.own_prim(placement.geometry, "Mesh", placement, world)
         approximation = item.approximation if item.is_property_set("approximation") else None
         if approximation is None and item.shape == "AUTO":
             approximation = bounding or ("convexHull" if self.moves(placement) else "none")

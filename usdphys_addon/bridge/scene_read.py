@@ -22,7 +22,7 @@ from ..core.validate import Issue
 from . import props, remembered
 from .collider_read import ColliderReader
 from .naming import prim_name, unique
-from .placements import Chain, Placement, Placements
+from .placements import Placement, Placements
 
 DEFAULT_ROOT = "/root"
 MATERIALS_SCOPE = "_materials"
@@ -30,16 +30,6 @@ GROUPS_SCOPE = "CollisionGroups"
 #: Blender's matrices are of 32-bit floats.
 _FLOAT_ANGLE = 1e-6
 _EARTH = (0.0, 0.0, -9.81)
-
-
-@dataclass(slots=True)
-class Site:
-    """Where an object and its geometry are expected on the stage, to be found again there."""
-
-    chain: Chain
-    path: str
-    geometry_path: str
-    position: tuple[float, float, float]
 
 
 @dataclass(slots=True)
@@ -51,7 +41,7 @@ class SceneReading:
 
     model: PhysicsModel
     issues: list[Issue] = field(default_factory=list)
-    sites: dict[str, Site] = field(default_factory=dict)
+    sites: dict[str, Placement] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)
     optional_materials: list[str] = field(default_factory=list)
     #: At which all places were read; Blender's exporter moves on from it.
@@ -313,12 +303,9 @@ class _SceneReader:
 
     def read_object(self, placement: Placement) -> None:
         obj, physics = placement.obj, placement.obj.usdphys  # type: ignore[attr-defined]
-        matrix = placement.matrix
-        x, y, z = matrix[:3, 3].tolist()
-        site = Site(placement.chain, placement.path, placement.geometry, (x, y, z))
-        self.reading.sites[site.path] = site
+        self.reading.sites[placement.path] = placement
         self.check_name(placement)
-        world = self.metric(matrix)
+        world = self.metric(placement.matrix)
         # To ask whether a group was ever touched is quicker than to look into it.
         has = physics.is_property_set
         if has("joint") and physics.joint.is_applied:
@@ -339,7 +326,7 @@ class _SceneReader:
                 self.model.add(prim)
             else:
                 existing.schemas.update(prim.schemas)
-        self.colliders.read(placement, world, site)
+        self.colliders.read(placement, world)
 
     def check_name(self, placement: Placement) -> None:
         """Blender writes a child and its parent's mesh to one prim where their names are the same."""

@@ -10,9 +10,9 @@ from typing import Any
 from ..core import schema
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
-from .placements import Chain
+from .placements import Chain, Placement
 from .remembered import GEOMETRY_TYPES
-from .scene_read import SceneReading, Site
+from .scene_read import SceneReading
 
 _NOT_ASCII = re.compile(rb"[^A-Za-z0-9_/]")
 OBJECT_NAME = "userProperties:blender:object_name"
@@ -48,13 +48,13 @@ class StageMatcher:
                 self.make_unique(path, site, model, issues)
             if path != site.path:
                 renames[site.path] = path
-            if site.geometry_path in model.prims:
+            if site.geometry in model.prims:
                 geometry = self.find_geometry(site, path)
                 if geometry is None:
-                    absent.add(site.geometry_path)
+                    absent.add(site.geometry)
                     self.say_no_geometry(site, issues)
-                elif geometry != site.geometry_path:
-                    renames[site.geometry_path] = geometry
+                elif geometry != site.geometry:
+                    renames[site.geometry] = geometry
         if absent:
             for path in list(model.prims):
                 if path in absent or _is_below(path, absent):
@@ -66,7 +66,7 @@ class StageMatcher:
 
     # ------------------------------------------------------------------ objects
 
-    def find(self, site: Site) -> str | None:
+    def find(self, site: Placement) -> str | None:
         # One look-up instead of three, for what is nearly always so.
         named = self.layer.GetAttributeAtPath(f"{site.path}.{OBJECT_NAME}")
         if named is not None and named.default == site.chain[-1]:
@@ -134,7 +134,7 @@ class StageMatcher:
                     pending.append((child, below))
         return self._chains
 
-    def distance(self, path: str, site: Site) -> float:
+    def distance(self, path: str, site: Placement) -> float:
         """How far a prim is from where the object is expected, in the space of the root."""
         from pxr import Usd, UsdGeom
 
@@ -143,10 +143,10 @@ class StageMatcher:
         root = self.stage.GetDefaultPrim()
         if root:
             world = world * cache.GetLocalToWorldTransform(root).GetInverse()
-        return float(sum((a - b) ** 2 for a, b in zip(world.ExtractTranslation(), site.position, strict=True)))
+        return float(sum((a - b) ** 2 for a, b in zip(world.ExtractTranslation(), site.matrix[:3, 3], strict=True)))
 
-    def find_geometry(self, site: Site, path: str) -> str | None:
-        expected = f"{path}{site.geometry_path[len(site.path):]}"
+    def find_geometry(self, site: Placement, path: str) -> str | None:
+        expected = f"{path}{site.geometry[len(site.path):]}"
         spec = self.layer.GetPrimAtPath(expected)
         if spec is not None and spec.typeName in GEOMETRY_TYPES:
             is_named = self.layer.GetAttributeAtPath(f"{expected}.{OBJECT_NAME}") is not None
@@ -162,7 +162,7 @@ class StageMatcher:
 
     # ------------------------------------------------------------------ instances
 
-    def make_unique(self, path: str, site: Site, model: PhysicsModel, issues: list[Issue]) -> None:
+    def make_unique(self, path: str, site: Placement, model: PhysicsModel, issues: list[Issue]) -> None:
         """Nothing below an instance can be changed: what has physics, or is above that, stops being one."""
         prim = self.stage.GetPrimAtPath(path)
         for prefix in prim.GetPath().GetPrefixes():
@@ -224,7 +224,7 @@ class StageMatcher:
 
     # ------------------------------------------------------------------ what is missing
 
-    def say_absent(self, site: Site, issues: list[Issue]) -> None:
+    def say_absent(self, site: Placement, issues: list[Issue]) -> None:
         name = site.chain[-1]
         issues.append(Issue(
             "NotExported", "warning", site.path, name,
@@ -232,7 +232,7 @@ class StageMatcher:
             f"Show and select '{name}', or remove its physics.",
         ))  # fmt: skip
 
-    def say_no_geometry(self, site: Site, issues: list[Issue]) -> None:
+    def say_no_geometry(self, site: Placement, issues: list[Issue]) -> None:
         name = site.chain[-1]
         issues.append(Issue(
             "ColliderWithoutGeometry", "error", site.path, name,

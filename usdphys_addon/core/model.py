@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +46,6 @@ class Prim:
     materials: paths of the bound physics materials, the whole prim's last. physics_binding: material that is bound
     for the "physics" purpose only. local: pose in the parent's space (4, 4), metres, of a prim that the writer makes;
     None for prims that exist already or that have no place. label: what a person calls it (an object's name).
-    carried: what the schema table does not know, kept verbatim.
     """
 
     path: str
@@ -64,7 +62,6 @@ class Prim:
     resets_xform_stack: bool = False
     is_animated: bool = False
     label: str = ""
-    carried: dict[str, Any] = field(default_factory=dict)
 
     def get(self, cls: type[SchemaT]) -> SchemaT | None:
         """The schema of this class, or of a class derived from it, on this prim."""
