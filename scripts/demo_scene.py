@@ -617,6 +617,9 @@ def draw_picture(path: Path) -> None:
     scene = bpy.context.scene
     scene.world = bpy.data.worlds.new("Sky")
     scene.world.color = (0.50, 0.62, 0.72)
+    # A picture that goes into the repository names no folders of the machine that made it.
+    for stamp in ("filename", "date", "time", "hostname", "render_time", "memory"):
+        setattr(scene.render, f"use_stamp_{stamp}", False)
     scene.render.filepath = str(path)
     bpy.ops.render.render(write_still=True)
 
