@@ -9,12 +9,7 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ..usdphys_addon.bridge import environment
-
-HIERARCHIES = (
-    ("NESTED", "Nested", "Bodies stay below the bodies they are parented to"),
-    ("FLAT", "Flat", "Nested bodies move beside the outermost body above them"),
-    ("RESET", "Reset Stack", "Nested bodies stay in place and get !resetXformStack! and a world pose"),
-)
+from ..usdphys_addon.bridge.props import HIERARCHIES
 
 
 class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
@@ -77,9 +72,9 @@ class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
         return result
 
     def check(self, _context: Any) -> bool:
-        from ..usdphys_addon.bridge.usd_io import SUFFIXES
+        from ..usdphys_addon.core.files import USD_SUFFIXES
 
-        if self.filepath and not self.filepath.lower().endswith(SUFFIXES):
+        if self.filepath and not self.filepath.lower().endswith(USD_SUFFIXES):
             self.filepath += self.filename_ext
             return True
         return False

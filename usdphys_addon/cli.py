@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from .core.errors import InputError, UsdPhysError
+from .core.files import USD_SUFFIXES, scratch_file
 from .core.units import StageUnits
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from .bridge.usd_io import ExportResult
     from .core.model import PhysicsModel
     from .core.validate import Issue
-
-USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -245,7 +244,7 @@ def _save_blend(file: str) -> None:
     from .bridge import usd_io
 
     target = usd_io.checked_folder(Path(file).absolute())
-    with usd_io.scratch_file(target) as scratch:
+    with scratch_file(target) as scratch:
         bpy.ops.wm.save_as_mainfile(filepath=str(scratch), copy=True, check_existing=False)
         usd_io.replace(scratch, target)
 

@@ -62,6 +62,11 @@ _PURPOSES = (
     ("PROXY", "Proxy", "The collider is a stand-in for the viewport"),
     ("RENDER", "Render", "The collider is for final renders"),
 )
+HIERARCHIES = (
+    ("NESTED", "Nested", "As they are parented (OpenUSD 25.11 and later, Newton, MuJoCo)"),
+    ("FLAT", "Flat", "Bodies become siblings of the body they are below"),
+    ("RESET", "Reset Stack", "Bodies stay in place with !resetXformStack! and a world pose"),
+)
 LOCAL_FRAME_FIELDS = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
 AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
 
@@ -289,18 +294,23 @@ ColliderProperties = _group(
     },
 )  # fmt: skip
 
-_JOINT_SHARED = frozenset(attribute.field for attribute in schema.Joint.attributes) | {"axis"}
+#: Fields that all joint types have one property for.
+JOINT_SHARED_FIELDS = frozenset(attribute.field for attribute in schema.Joint.attributes) | {"axis"}
 RevoluteProperties = _group(
-    "RevoluteProperties", "Limits of a PhysicsRevoluteJoint", _attributes(schema.RevoluteJoint, skip=_JOINT_SHARED)
+    "RevoluteProperties", "Limits of a PhysicsRevoluteJoint",
+    _attributes(schema.RevoluteJoint, skip=JOINT_SHARED_FIELDS),
 )
 PrismaticProperties = _group(
-    "PrismaticProperties", "Limits of a PhysicsPrismaticJoint", _attributes(schema.PrismaticJoint, skip=_JOINT_SHARED)
+    "PrismaticProperties", "Limits of a PhysicsPrismaticJoint",
+    _attributes(schema.PrismaticJoint, skip=JOINT_SHARED_FIELDS),
 )
 SphericalProperties = _group(
-    "SphericalProperties", "Limits of a PhysicsSphericalJoint", _attributes(schema.SphericalJoint, skip=_JOINT_SHARED)
+    "SphericalProperties", "Limits of a PhysicsSphericalJoint",
+    _attributes(schema.SphericalJoint, skip=JOINT_SHARED_FIELDS),
 )
 DistanceProperties = _group(
-    "DistanceProperties", "Limits of a PhysicsDistanceJoint", _attributes(schema.DistanceJoint, skip=_JOINT_SHARED)
+    "DistanceProperties", "Limits of a PhysicsDistanceJoint",
+    _attributes(schema.DistanceJoint, skip=JOINT_SHARED_FIELDS),
 )
 LinearLimitProperties = _group(
     "LinearLimitProperties", "PhysicsLimitAPI of a translation",
@@ -427,11 +437,7 @@ StageProperties = _group(
         "hierarchy": bpy.props.EnumProperty(
             name="Hierarchy", default="NESTED", override=OVERRIDABLE,
             description="What becomes of rigid bodies below other rigid bodies",
-            items=(
-                ("NESTED", "Nested", "As they are parented (OpenUSD 25.11 and later, Newton, MuJoCo)"),
-                ("FLAT", "Flat", "Bodies become siblings of the body they are below"),
-                ("RESET", "Reset Stack", "Bodies stay in place with !resetXformStack! and a world pose"),
-            ),
+            items=HIERARCHIES,
         ),
     },
 )  # fmt: skip

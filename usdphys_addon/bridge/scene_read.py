@@ -389,11 +389,10 @@ class _SceneReader:
             path = unique(f"{path}/{prim_name(placement.obj.name)}_joint", self.taken)
             self.taken.add(path)
         joint = self.properties.read(group, schema.Joint, into=cls())
-        own = frozenset(attribute.field for attribute in schema.Joint.attributes) | {"axis"}
         if hasattr(joint, "axis") and group.is_property_set("axis"):
             joint.axis = group.axis
         if cls is not schema.FixedJoint and cls is not schema.Joint:
-            self.properties.read(getattr(group, group.type.lower()), cls, into=joint, skip=own)
+            self.properties.read(getattr(group, group.type.lower()), cls, into=joint, skip=props.JOINT_SHARED_FIELDS)
         prim = self.model.add(Prim(path, cls.usd_name, world, is_xformable=False, label=placement.obj.name))
         prim.add(joint)
         for dof in schema.LimitAPI.instances:

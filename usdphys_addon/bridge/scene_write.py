@@ -19,8 +19,6 @@ from .scene_read import property_factor
 
 _SHAPES = {cls.usd_name: shape for shape, cls in props.GPRIM_SHAPES.items()}
 _JOINTS = {cls.usd_name: kind for kind, cls in props.JOINT_TYPES.items()}
-JOINTS_COLLECTION = "Joints"
-COLLIDERS_COLLECTION = "Colliders"
 #: A frame that differs by less is the same: metres and radians.
 _SAME_FRAME = 1e-5
 
@@ -266,9 +264,8 @@ class _SceneWriter:
         axis = getattr(joint, "axis", None)
         if axis is not None:
             group.axis = axis
-        shared = frozenset(item.field for item in schema.Joint.attributes) | {"axis"}
         if group.type not in ("FIXED", "GENERIC"):
-            self.properties.write(getattr(group, group.type.lower()), joint, skip=shared)
+            self.properties.write(getattr(group, group.type.lower()), joint, skip=props.JOINT_SHARED_FIELDS)
         for cls, groups in ((schema.LimitAPI, group.limits), (schema.DriveAPI, group.drives)):
             for instance, value in prim.instances(cls):
                 target = getattr(groups, instance, None)

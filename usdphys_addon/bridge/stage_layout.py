@@ -16,6 +16,7 @@ from . import remembered
 from .remembered import GEOMETRY_TYPES
 from .stage_match import OBJECT_NAME
 
+_DATA_NAME = "userProperties:blender:data_name"
 #: Properties of a mesh that are true of the gprim in its place, too.
 _SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpacity", "userProperties:")
 
@@ -138,7 +139,7 @@ def _material_moves(layer: Any) -> dict[str, str]:
         if scope is None:
             continue
         for spec in scope.nameChildren:
-            name = spec.attributes.get("userProperties:blender:data_name")
+            name = spec.attributes.get(_DATA_NAME)
             material = bpy.data.materials.get(str(name.default)) if name is not None else None
             prim = remembered.prim_of(material) if material is not None else None
             if prim is not None:
@@ -258,7 +259,7 @@ def _same(one: Any, other: Any) -> bool:
     return all(abs(a - b) <= 2e-6 * size for a, b in pairs)
 
 
-_BLENDER_NAMES = (OBJECT_NAME, "userProperties:blender:data_name")
+_BLENDER_NAMES = (OBJECT_NAME, _DATA_NAME)
 
 
 def _orders(scene: Any) -> dict[str, int]:

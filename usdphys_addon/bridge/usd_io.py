@@ -7,7 +7,6 @@ import errno
 import gc
 import os
 import shutil
-import tempfile
 import traceback
 import zipfile
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ import bpy
 
 from ..core import schema, validate
 from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
+from ..core.files import USD_SUFFIXES, scratch_file
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from . import scene_read, stage_layout, usd_hooks
@@ -28,7 +28,6 @@ from .environment import require_usd
 from .scene_read import DEFAULT_ROOT, SceneReading
 from .stage_match import StageMatcher
 
-SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 Hierarchy = Literal["nested", "flat", "reset"]
 
 @dataclass(slots=True)
@@ -180,8 +179,8 @@ def _native_export(scratch: Path, options: ExportOptions) -> None:
 def checked_target(filepath: str | Path) -> Path:
     """The absolute target. Raises OutputError where its type, its folder or its permissions forbid it."""
     target = Path(bpy.path.abspath(str(filepath))).absolute()
-    if target.suffix.lower() not in SUFFIXES:
-        raise OutputError(f"'{target}' is no USD file name; end it with one of {', '.join(SUFFIXES)}.")
+    if target.suffix.lower() not in USD_SUFFIXES:
+        raise OutputError(f"'{target}' is no USD file name; end it with one of {', '.join(USD_SUFFIXES)}.")
     return checked_folder(target)
 
 
@@ -196,30 +195,6 @@ def checked_folder(target: Path) -> Path:
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise OutputError(f"The folder '{target.parent}' cannot be written to; choose another.")
     return target
-
-
-@contextmanager
-def scratch_file(target: Path) -> Iterator[Path]:
-    """A file beside the target to write into; whatever is left of it at the end is removed.
-
-    A .usdz is made in a folder of its own, because the names inside the package come from its file name; all other
-    files must lie where the target will, because they hold paths relative to it.
-    """
-    if target.suffix.lower() == ".usdz":
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.stem}-", dir=target.parent))
-        try:
-            yield folder / target.name
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        return
-    handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
-    os.close(handle)
-    scratch = Path(name)
-    scratch.unlink()
-    try:
-        yield scratch
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def check_written(scratch: Path, target: Path) -> None:

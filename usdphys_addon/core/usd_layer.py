@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdUtils, Vt
 from . import frames, schema, usd_read, usd_write
 from .difference import Difference, PrimEdit
 from .errors import OutputError
+from .files import scratch_file
 from .model import Mesh, Prim
 from .schema import Attribute, Schema
 from .units import StageUnits
@@ -482,23 +481,10 @@ def _same_file(first: Path, second: Path) -> bool:
     return os.path.normcase(os.path.realpath(first)) == os.path.normcase(os.path.realpath(second))
 
 
-@contextmanager
-def _scratch(target: Path) -> Iterator[Path]:
-    """A name beside the target; what is left there at the end is removed."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
-    os.close(handle)
-    scratch = Path(name)
-    scratch.unlink()
-    try:
-        yield scratch
-    finally:
-        scratch.unlink(missing_ok=True)
-
-
 def _save(layer: Sdf.Layer, target: Path, identical: Path | None = None) -> None:
     """Write a layer, or an identical file, in place of the target."""
     try:
-        with _scratch(target) as scratch:
+        with scratch_file(target) as scratch:
             if identical is not None:
                 shutil.copyfile(identical, scratch)
             elif not layer.Export(str(scratch)):

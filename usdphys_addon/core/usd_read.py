@@ -17,8 +17,6 @@ from .model import Mesh, PhysicsModel, Prim, SpherePoints
 from .schema import Attribute, Schema
 from .units import StageUnits
 
-SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
-
 
 def open_stage(path: str | Path) -> Usd.Stage:
     """Open a file. Raises InputError with one sentence where it is missing or broken."""
