@@ -30,8 +30,7 @@ class ColliderReader:
         self._recognised_points: dict[tuple[bytes, bytes, bytes], Primitive | None] = {}
 
     def read(self, placement: Placement, world: frames.Matrix) -> None:
-        physics = placement.obj.usdphys  # type: ignore[attr-defined]
-        if not len(physics.colliders):
+        if "colliders" not in placement.touched or not len(placement.physics.colliders):
             return
         if not abs(placement.volume) > 1e-18:
             self.scene.issue(
@@ -41,15 +40,16 @@ class ColliderReader:
             )  # fmt: skip
             return
         own_mesh_used = False
-        for item in physics.colliders:
-            if item.is_geometry and item.shape in props.GPRIM_SHAPES:
+        for item in placement.physics.colliders:
+            is_geometry, kind = item.is_geometry, item.shape
+            if is_geometry and kind in props.GPRIM_SHAPES:
                 self.finish(self.geometry_prim(item, placement, world), item, placement)
                 continue
-            if item.is_geometry:
+            if is_geometry:
                 # A collider on a prim that is no geometry: some readers take what is below it.
                 self.finish(self.own_prim(placement.path, "Xform", placement, world), item, placement)
                 continue
-            bounding = self.bounding(placement) if item.shape == "AUTO" else ""
+            bounding = self.bounding(placement) if kind == "AUTO" else ""
             shape = None if bounding else self.shape(item, placement)
             if shape is not None:
                 prim: Prim | None = self.primitive_prim(item, shape, placement, world)
@@ -132,7 +132,10 @@ class ColliderReader:
 
     def mesh_prim(self, item: Any, bounding: str, placement: Placement, world: frames.Matrix) -> Prim | None:
         obj = placement.obj
-        if obj.type not in meshes.GEOMETRY_TYPES or not placement.geometry or _has_no_faces(placement):
+        # What was recognised has faces.
+        if not bounding and (
+            obj.type not in meshes.GEOMETRY_TYPES or not placement.geometry or _has_no_faces(placement)
+        ):
             self.scene.issue(
                 "ColliderWithoutGeometry", "error", placement.path, obj.name,
                 f"'{obj.name}' is a mesh collider and has no faces.",
@@ -141,21 +144,21 @@ class ColliderReader:
             return None
         prim = self.own_prim(placement.geometry, "Mesh", placement, world)
         approximation = item.approximation if item.is_property_set("approximation") else None
-        if approximation is None and item.shape == "AUTO":
+        if approximation is None and (bounding or item.shape == "AUTO"):
             approximation = bounding or ("convexHull" if self.moves(placement) else "none")
         if approximation is not None or item.has_mesh_collision:
             prim.add(schema.MeshCollisionAPI(approximation))
         evaluated, meters = placement.evaluated, self.scene.meters
         prim.mesh = lambda: meshes.read_mesh(evaluated, meters)
-        hidden = obj.hide_render
-        prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "guide" if hidden else "default"
+        purpose = item.purpose
+        prim.purpose = purpose.lower() if purpose != "AUTO" else "guide" if obj.hide_render else "default"
         return prim
 
     def moves(self, placement: Placement) -> bool:
         """True where the collider belongs to a body that the solver moves."""
         for above in (placement, *placement.ancestors()):
-            body = above.obj.usdphys.rigid_body  # type: ignore[attr-defined]
-            if body.is_applied:
+            body = above.physics.rigid_body if "rigid_body" in above.touched else None
+            if body is not None and body.is_applied:
                 return bool(body.rigid_body_enabled and not body.kinematic_enabled)
         return False
 
@@ -173,7 +176,7 @@ class ColliderReader:
         """The prim of the object's own geometry, which may be the prim of the object itself."""
         prim = self.scene.model.prims.get(path)
         if prim is None:
-            prim = self.scene.model.add(Prim(path, type_name, world, label=placement.obj.name))
+            prim = self.scene.model.add(Prim(path, type_name, world, label=placement.chain[-1]))
         prim.type_name = type_name
         return prim
 
@@ -200,17 +203,19 @@ class ColliderReader:
         """What all colliders have: collision, mass, filters, groups, material."""
         scene, obj = self.scene, placement.obj
         collision = scene.properties.read(item, schema.CollisionAPI)
-        collision.simulation_owner = scene.owner(item.simulation_owner, prim.path, obj.name)
+        touched = item.keys()
+        collision.simulation_owner = scene.owner(item.simulation_owner, prim.path, placement.chain[-1])
         prim.add(collision)
-        scene.read_common(item, prim, placement)
-        material = item.physics_material or obj.usdphys.physics_material  # type: ignore[attr-defined]
+        scene.read_common(item, touched, prim, placement)
+        material = item.physics_material if "physics_material" in touched else None
+        if material is None and "physics_material" in placement.touched:
+            material = placement.physics.physics_material
         if material is not None:
             prim.physics_binding = scene.material_path(material)
             prim.materials = (prim.physics_binding,)
             return
-        elsewhere = obj.usdphys.physics_material_path  # type: ignore[attr-defined]
-        if elsewhere:
-            prim.physics_binding = scene.root + elsewhere
+        if "physics_material_path" in placement.touched and placement.physics.physics_material_path:
+            prim.physics_binding = scene.root + placement.physics.physics_material_path
             return
         slots = [slot.material for slot in obj.material_slots]
         paths = dict.fromkeys(scene.slot_path(material) for material in slots if material is not None)

@@ -25,12 +25,15 @@ Chain = tuple[str, ...]
 class Placement:
     """One occurrence of an object.
 
-    obj: the original. evaluated: its evaluated copy. instance: (instancer, persistent id of the instancer within it)
+    obj: the original. evaluated: its evaluated copy. physics: its properties. touched: which of them were ever set; to
+    look there is quicker than to ask Blender. instance: (instancer, persistent id of the instancer within it)
     shared by all that one collection instance brings; None for plain objects. name: expected prim name.
     """
 
     obj: bpy.types.Object
     evaluated: bpy.types.Object
+    physics: Any
+    touched: list[str]
     instance: tuple[str, tuple[int, ...]] | None
     name: str
     instance_matrix: mathutils.Matrix | None = None
@@ -98,10 +101,14 @@ class Placements:
             original = evaluated.original
             if keep is not None and not keep(original):
                 return
-            ids, key, name = (), None, remembered.name_of(original)
+            ids, key, name = (), None, ""
         # The matrix of an instance lives only as long as this step of the iteration.
         matrix = None if key is None else instance.matrix_world.copy()
-        placement = Placement(original, evaluated, key, name, matrix)
+        physics = original.usdphys
+        touched = physics.keys()
+        if not name:
+            name = remembered.name_of(original) if "prim" in touched else prim_name(original.name)
+        placement = Placement(original, evaluated, physics, touched, key, name, matrix)
         self.all.append(placement)
         self._by_key[key, original.name_full] = placement
         if key is None:
@@ -114,15 +121,15 @@ class Placements:
         if placement.path:
             return
         parent = None
-        if placement.obj.parent is not None:
+        above = placement.obj.parent
+        if above is not None:
             # The parent of what is instanced must be brought by the same instance.
-            parent = self._by_key.get((placement.instance, placement.obj.parent.name_full))
+            parent = self._by_key.get((placement.instance, above.name_full))
         if parent is None and placement.instance is not None:
             parent = self._instancers.get(placement.instance)
         names: list[str] = []
         if parent is None:
             # Parents that are not exported themselves still stand in the hierarchy.
-            above = placement.obj.parent
             while above is not None:
                 names.append(above.name)
                 above = above.parent

@@ -501,13 +501,17 @@ def unregister() -> None:
 def is_physical(obj: bpy.types.Object) -> bool:
     """True where the object itself carries any physics."""
     physics = obj.usdphys  # type: ignore[attr-defined]
-    has = physics.is_property_set
+    return holds_physics(physics, physics.keys())
+
+
+def holds_physics(physics: Any, touched: list[str]) -> bool:
+    """True where the properties of an object say anything; touched: their keys."""
     return bool(
-        (has("rigid_body") and physics.rigid_body.is_applied)
-        or (has("colliders") and len(physics.colliders))
-        or (has("joint") and physics.joint.is_applied)
-        or (has("mass") and physics.mass.is_applied)
-        or (has("articulation_root") and physics.articulation_root.is_applied)
-        or (has("filtered_pairs") and physics.filtered_pairs.is_applied)
-        or (has("collision_groups") and len(physics.collision_groups))
+        ("rigid_body" in touched and physics.rigid_body.is_applied)
+        or ("colliders" in touched and len(physics.colliders))
+        or ("joint" in touched and physics.joint.is_applied)
+        or ("mass" in touched and physics.mass.is_applied)
+        or ("articulation_root" in touched and physics.articulation_root.is_applied)
+        or ("filtered_pairs" in touched and physics.filtered_pairs.is_applied)
+        or ("collision_groups" in touched and len(physics.collision_groups))
     )

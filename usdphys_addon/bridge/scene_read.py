@@ -44,6 +44,8 @@ class SceneReading:
     sites: dict[str, Placement] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)
     optional_materials: list[str] = field(default_factory=list)
+    #: Of all objects, physical or not.
+    object_paths: set[str] = field(default_factory=set)
     #: At which all places were read; Blender's exporter moves on from it.
     frame: float = 0.0
 
@@ -149,14 +151,15 @@ class _SceneReader:
         self.reading.frame = self.scene.frame_current_final
         self.model = self.reading.model
         self.issues = self.reading.issues
-        self.physical = [placement for placement in self.placements.all if props.is_physical(placement.obj)]
+        self.physical = [
+            placement for placement in self.placements.all if props.holds_physics(placement.physics, placement.touched)
+        ]
         self.members: dict[str, tuple[list[str], list[str]]] = {}
         self.taken: set[str] = set()
-        self.object_paths: set[str] = set()
+        self.object_paths = self.reading.object_paths
         self.keep = keep
         self.scene_paths: dict[str, str] = {}
         self.slot_paths: dict[str, str] = {}
-        self.colliders = ColliderReader(self)
 
     def read(self) -> SceneReading:
         physics = self.scene.usdphys
@@ -170,8 +173,9 @@ class _SceneReader:
             self.taken.add(placement.geometry)
         self.read_physics_scenes()
         self.say_hidden()
+        colliders = ColliderReader(self)
         for placement in self.physical:
-            self.read_object(placement)
+            colliders.read(placement, self.read_object(placement))
         self.read_groups()
         self.read_other_materials()
         return self.reading
@@ -301,32 +305,33 @@ class _SceneReader:
                 f"Show '{obj.name}', or remove its physics.",
             )  # fmt: skip
 
-    def read_object(self, placement: Placement) -> None:
-        obj, physics = placement.obj, placement.obj.usdphys  # type: ignore[attr-defined]
+    def read_object(self, placement: Placement) -> frames.Matrix:
+        """Read all but the colliders; the place of the object in the world, metres."""
+        obj, physics, touched = placement.obj, placement.physics, placement.touched
+        label = placement.chain[-1]
         self.reading.sites[placement.path] = placement
         self.check_name(placement)
         world = self.metric(placement.matrix)
-        # To ask whether a group was ever touched is quicker than to look into it.
-        has = physics.is_property_set
-        if has("joint") and physics.joint.is_applied:
+        if "joint" in touched and physics.joint.is_applied:
             self.read_joint(placement, world)
-        prim = Prim(placement.path, "Xform", world, label=obj.name)
+        prim = Prim(placement.path, "Xform", world, label=label)
         # Only a changed transform can animate a body: its own, or that of something above it.
         prim.is_animated = _is_animated(obj) or any(_is_animated(above.obj) for above in placement.ancestors())
-        if physics.rigid_body.is_applied:
-            body = self.properties.read(physics.rigid_body, schema.RigidBodyAPI)
-            body.simulation_owner = self.owner(physics.rigid_body.simulation_owner, prim.path, obj.name)
+        group = physics.rigid_body if "rigid_body" in touched else None
+        if group is not None and group.is_applied:
+            body = self.properties.read(group, schema.RigidBodyAPI)
+            body.simulation_owner = self.owner(group.simulation_owner, prim.path, label)
             prim.add(body)
-        if has("articulation_root") and physics.articulation_root.is_applied:
+        if "articulation_root" in touched and physics.articulation_root.is_applied:
             prim.add(schema.ArticulationRootAPI())
-        self.read_common(physics, prim, placement)
+        self.read_common(physics, touched, prim, placement)
         if prim.schemas:
             existing = self.model.prims.get(prim.path)
             if existing is None:
                 self.model.add(prim)
             else:
                 existing.schemas.update(prim.schemas)
-        self.colliders.read(placement, world)
+        return world
 
     def check_name(self, placement: Placement) -> None:
         """Blender writes a child and its parent's mesh to one prim where their names are the same."""
@@ -346,14 +351,14 @@ class _SceneReader:
             matrix[:3, 3] *= self.meters
         return matrix
 
-    def read_common(self, owner: Any, prim: Prim, placement: Placement) -> None:
-        """What objects and colliders both have: mass, filtered pairs, groups."""
-        has = owner.is_property_set
-        if has("mass") and owner.mass.is_applied:
-            prim.add(self.properties.read(owner.mass, schema.MassAPI))
-        if has("filtered_pairs") and owner.filtered_pairs.is_applied:
+    def read_common(self, owner: Any, touched: list[str], prim: Prim, placement: Placement) -> None:
+        """What objects and colliders both have: mass, filtered pairs, groups. touched: keys of the owner."""
+        mass = owner.mass if "mass" in touched else None
+        if mass is not None and mass.is_applied:
+            prim.add(self.properties.read(mass, schema.MassAPI))
+        if "filtered_pairs" in touched and owner.filtered_pairs.is_applied:
             self.read_filtered_pairs(owner.filtered_pairs, prim, placement)
-        if has("collision_groups"):
+        if "collision_groups" in touched:
             self.read_memberships(owner.collision_groups, prim.path)
 
     def read_filtered_pairs(self, group: Any, prim: Prim, placement: Placement) -> None:
@@ -514,7 +519,7 @@ class _SceneReader:
 def geometry_path(placement: Placement) -> str:
     """Expected path of the geometry of an object; empty where it has none."""
     data: Any = placement.obj.data
-    if data is not None and remembered.is_geometry(placement.obj):
+    if data is not None and "prim" in placement.touched and remembered.is_geometry(placement.obj):
         return placement.path
     return "" if data is None else f"{placement.path}/{prim_name(data.name)}"
 

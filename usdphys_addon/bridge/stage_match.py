@@ -49,7 +49,7 @@ class StageMatcher:
             if path != site.path:
                 renames[site.path] = path
             if site.geometry in model.prims:
-                geometry = self.find_geometry(site, path)
+                geometry = self.find_geometry(site, path, reading)
                 if geometry is None:
                     absent.add(site.geometry)
                     self.say_no_geometry(site, issues)
@@ -145,10 +145,12 @@ class StageMatcher:
             world = world * cache.GetLocalToWorldTransform(root).GetInverse()
         return float(sum((a - b) ** 2 for a, b in zip(world.ExtractTranslation(), site.matrix[:3, 3], strict=True)))
 
-    def find_geometry(self, site: Placement, path: str) -> str | None:
+    def find_geometry(self, site: Placement, path: str, reading: SceneReading) -> str | None:
         expected = f"{path}{site.geometry[len(site.path):]}"
         spec = self.layer.GetPrimAtPath(expected)
         if spec is not None and spec.typeName in GEOMETRY_TYPES:
+            if path == site.path and expected not in reading.object_paths:
+                return expected
             is_named = self.layer.GetAttributeAtPath(f"{expected}.{OBJECT_NAME}") is not None
             if not is_named and (self.names_are_written or self.object_name(spec) is None):
                 return expected
@@ -201,13 +203,20 @@ class StageMatcher:
                 elif path in reading.optional_materials:
                     del model.prims[path]
         targets: dict[tuple[str, ...], set[Any]] = {}
+        # Blender binds all meshes of one material alike: one look tells for all.
+        bound: dict[tuple[str, ...], bool] = {}
         for prim in model.prims.values():
             if prim.type_name == "Mesh" and prim.materials and not prim.physics_binding:
                 wanted = targets.get(prim.materials)
                 if wanted is None:
                     wanted = {Sdf.Path(renames.get(path, path)) for path in prim.materials}
                     targets[prim.materials] = wanted
-                if not self.binds(renames.get(prim.path, prim.path), wanted):
+                is_bound = bound.get(prim.materials)
+                if is_bound is None:
+                    is_bound = self.binds(renames.get(prim.path, prim.path), wanted)
+                    if len(prim.materials) == 1:
+                        bound[prim.materials] = is_bound
+                if not is_bound:
                     prim.physics_binding = prim.materials[-1]
 
     def binds(self, path: str, materials: set[Any]) -> bool:

@@ -10,8 +10,9 @@ Source: the UsdPhysics schema of OpenUSD 26.11.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, make_dataclass
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 from . import units
@@ -81,7 +82,7 @@ class Attribute:
         if self.type == "bool":
             return isinstance(value, bool)
         if self.type in ("float", "double", "int"):
-            return isinstance(value, int | float) and not isinstance(value, bool)
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
         if self.type in ("float3", "point3f", "vector3f", "quatf"):
             size = 4 if self.type == "quatf" else 3
             return isinstance(value, tuple) and len(value) == size and not any(isinstance(part, str) for part in value)
@@ -120,11 +121,24 @@ class Schema:
     family: ClassVar[str]
     attributes: ClassVar[tuple[Attribute, ...]]
     instances: ClassVar[tuple[str, ...]] = ()
+    _values: ClassVar[Callable[[Schema], tuple[Any, ...]]]
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.all_values() == other.all_values()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{attribute.field}={value!r}" for attribute, value in self.authored())
+        return f"{type(self).__name__}({shown})"
+
+    def all_values(self) -> tuple[Any, ...]:
+        """The values of all attributes, None for what is not authored."""
+        return type(self)._values(self)
 
     def authored(self) -> Iterator[tuple[Attribute, Any]]:
         """(attribute, value) of everything that is authored."""
-        for attribute in self.attributes:
-            value = getattr(self, attribute.field)
+        for attribute, value in zip(self.attributes, self.all_values(), strict=True):
             if value is not None:
                 yield attribute, value
 
@@ -158,12 +172,18 @@ def _label(usd: str) -> str:
     return spaced.strip().title()
 
 
-def _collect(cls: type[Schema]) -> tuple[Attribute, ...]:
-    found = []
+def _collect(cls: type[Schema]) -> None:
+    """Fill in the attributes of a schema, and what gets all their values in one call."""
+    found: list[Attribute] = []
     for item in fields(cls):  # type: ignore[arg-type]
         usd, type_, fallback, label, doc, extra = item.metadata["usd"]
         found.append(Attribute(item.name, usd, type_, fallback, label or _label(usd), doc, **extra))
-    return tuple(found)
+    cls.attributes = tuple(found)
+    names = [attribute.field for attribute in found]
+    if len(names) > 1:
+        cls._values = attrgetter(*names)
+    else:
+        cls._values = lambda value: tuple(getattr(value, name) for name in names)
 
 
 @dataclass_transform()
@@ -171,9 +191,11 @@ def schema(name: str, kind: Kind, family: str = "UsdPhysics", instances: tuple[s
     """Class decorator: make a dataclass of the declaration and put it into the table."""
 
     def wrap(cls: type[SchemaT]) -> type[SchemaT]:
-        made = dataclass(slots=True)(cls)
+        # What the base has need not be generated for each: the add-on is to be there in no time.
+        cls.__doc__ = cls.__doc__ or name
+        made = dataclass(slots=True, eq=False, repr=False, match_args=False)(cls)
         made.usd_name, made.kind, made.family, made.instances = name, kind, family, instances
-        made.attributes = _collect(made)
+        _collect(made)
         SCHEMAS[name] = made
         return made
 
@@ -192,9 +214,9 @@ def declare_schema(
         keywords = {"doc": "", **extra}
         declared.append((field_name, Any, attr(usd, type_, fallback, keywords.pop("doc"), **keywords)))
     class_name = name.replace(":", "")
-    cls: type[Schema] = make_dataclass(class_name, declared, bases=(Schema,), slots=True)
+    cls: type[Schema] = make_dataclass(class_name, declared, bases=(Schema,), slots=True, eq=False, repr=False)
     cls.usd_name, cls.kind, cls.family = name, kind, family
-    cls.attributes = _collect(cls)
+    _collect(cls)
     SCHEMAS[name] = cls
     return cls
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
@@ -46,12 +46,21 @@ def write_model(stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits) 
             writer.write(prim)
 
 
+class _Row(NamedTuple):
+    """An attribute of a schema, its name on the prim, and whether its values are written as they are."""
+
+    attribute: Attribute
+    name: str
+    is_kept: bool
+
+
 class SpecWriter:
     def __init__(self, layer: Sdf.Layer, stage_units: StageUnits) -> None:
         self.layer = layer
         self.units = stage_units
         self.from_z_up = stage_units.to_z_up.T
-        self._factors: dict[tuple[int, str, str | None], float] = {}
+        self._factors: dict[tuple[Attribute, str, str | None], float] = {}
+        self._rows: dict[tuple[type[Schema], str, str | None], list[_Row]] = {}
 
     def write(self, prim: Prim) -> None:
         spec = self.layer.GetPrimAtPath(prim.path)
@@ -91,24 +100,42 @@ class SpecWriter:
         return spec
 
     def values(self, spec: Sdf.PrimSpec, value: Schema, instance: str) -> None:
+        """Write what is authored of a schema. What is the same for all schemas of a kind is found out once."""
         drive_type = value.type if isinstance(value, schema.DriveAPI) else None
-        for attribute in value.attributes:
-            content = getattr(value, attribute.field)
+        key = (type(value), instance, drive_type)
+        rows = self._rows.get(key)
+        if rows is None:
+            rows = self._rows[key] = [
+                _Row(item, item.usd_name(instance), self.is_kept(item, instance, drive_type))
+                for item in value.attributes
+            ]
+        for row, content in zip(rows, value.all_values(), strict=True):
             if content is None:
                 continue
-            name = attribute.usd_name(instance) if instance else attribute.usd
+            attribute = row.attribute
             if attribute.type == "rel":
-                self.relationship(spec, name, content)
+                self.relationship(spec, row.name, content)
             elif attribute.type != "opaque" and attribute.accepts(content):
-                stage_value = self.stage_value(attribute, content, instance, drive_type)
-                self.set(spec, name, attribute.type, stage_value, uniform=attribute.uniform)
+                if not row.is_kept:
+                    content = self.stage_value(attribute, content, instance, drive_type)
+                self.set(spec, row.name, attribute.type, content, attribute.uniform)
 
-    def stage_value(self, attribute: Attribute, value: Any, instance: str, drive_type: str | None) -> Any:
-        key = (id(attribute), instance, drive_type)
+    def is_kept(self, attribute: Attribute, instance: str, drive_type: str | None) -> bool:
+        """True where the value of the model is the value of the stage."""
+        if attribute.type in ("bool", "token", "string"):
+            return True
+        return attribute.type == "float" and self.factor(attribute, instance, drive_type) == 1.0
+
+    def factor(self, attribute: Attribute, instance: str, drive_type: str | None) -> float:
+        key = (attribute, instance, drive_type)
         factor = self._factors.get(key)
         if factor is None:
             dimension = attribute.dimension_for(instance, drive_type)
             factor = self._factors[key] = 1.0 / self.units.factor(dimension, local=attribute.space == "local")
+        return factor
+
+    def stage_value(self, attribute: Attribute, value: Any, instance: str, drive_type: str | None) -> Any:
+        factor = self.factor(attribute, instance, drive_type)
         if attribute.space == "world":
             value = tuple(self.from_z_up @ np.asarray(value))
         return usd_value(attribute.type, value, factor)
@@ -130,7 +157,7 @@ class SpecWriter:
             if rotation is not None or not frames.is_identity(world_rotation):
                 self.set(spec, f"physics:localRot{side}", "quatf", usd_value("quatf", world_rotation, 1.0))
 
-    def set(self, spec: Sdf.PrimSpec, name: str, type_: str, value: Any, *, uniform: bool = False) -> None:
+    def set(self, spec: Sdf.PrimSpec, name: str, type_: str, value: Any, uniform: bool = False) -> None:
         variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
         try:
             attribute = Sdf.AttributeSpec(spec, name, _TYPES[type_], variability)
@@ -189,36 +216,25 @@ def tidy(value: float, factor: float) -> float:
 
 
 @cache
-def _prepended(names: tuple[str, ...]) -> Sdf.TokenListOp:
+def _with_added(current: Sdf.TokenListOp, names: tuple[str, ...]) -> Sdf.TokenListOp:
+    """A list of applied schemas with further ones behind them."""
     listed = Sdf.TokenListOp()
-    listed.prependedItems = list(names)
+    if current.isExplicit:
+        items = current.explicitItems
+        listed.explicitItems = [*items, *(name for name in names if name not in items)]
+        return listed
+    applied = current.GetAddedOrExplicitItems()
+    listed.prependedItems = [*current.prependedItems, *(name for name in names if name not in applied)]
+    for kind in ("addedItems", "appendedItems", "deletedItems", "orderedItems"):
+        setattr(listed, kind, getattr(current, kind))
     return listed
 
 
 def apply_schemas(spec: Sdf.PrimSpec, names: Iterable[str]) -> None:
     """Prepend API schemas that the prim does not list yet, after those that it has."""
     wanted = tuple(names)
-    if not wanted:
-        return
-    if not spec.HasInfo("apiSchemas"):
-        spec.SetInfo("apiSchemas", _prepended(wanted))
-        return
-    current = spec.GetInfo("apiSchemas")
-    if current.isExplicit:
-        listed = list(current.explicitItems)
-        listed.extend(name for name in wanted if name not in listed)
-        current.explicitItems = listed
-    else:
-        applied = current.GetAddedOrExplicitItems()
-        added = tuple(name for name in wanted if name not in applied)
-        if not added:
-            return
-        prepended = tuple(current.prependedItems)
-        if len(prepended) == len(applied) and not current.deletedItems:
-            current = _prepended(prepended + added)
-        else:
-            current.prependedItems = [*prepended, *added]
-    spec.SetInfo("apiSchemas", current)
+    if wanted:
+        spec.SetInfo("apiSchemas", _with_added(spec.GetInfo("apiSchemas"), wanted))
 
 
 def retype(spec: Sdf.PrimSpec, type_name: str) -> None:
