@@ -5,20 +5,24 @@ from __future__ import annotations
 
 import bpy
 
-from . import edit_lists, export_usd, from_rigid_bodies, import_usd
+from . import edit_lists, export_layer, export_usd, from_rigid_bodies, import_usd
 
-CLASSES = (*export_usd.CLASSES, *import_usd.CLASSES, *from_rigid_bodies.CLASSES, *edit_lists.CLASSES)
+CLASSES = (
+    *export_usd.CLASSES, *export_layer.CLASSES, *import_usd.CLASSES, *from_rigid_bodies.CLASSES, *edit_lists.CLASSES,
+)  # fmt: skip
 
 
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
     bpy.types.TOPBAR_MT_file_import.remove(import_usd.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_export.remove(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_usd.draw_menu)  # type: ignore[arg-type]
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from ..usdphys_addon.bridge import environment
 from ..usdphys_addon.bridge.props import HIERARCHIES
+from .usd_file import USD_FILTER, UsdFileOperator
 
 
-class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
+class USDPHYS_OT_export_usd(UsdFileOperator, bpy.types.Operator, ExportHelper):
     """Write the scene and its physics as UsdPhysics"""
 
     bl_idname = "usdphys.export_usd"
@@ -22,7 +22,6 @@ class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
     filename_ext = ".usda"
     check_extension = None
 
-    layout: Any
     if TYPE_CHECKING:
         filepath: str
         filter_glob: str
@@ -34,7 +33,7 @@ class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
         up_axis: Any
         force: bool
     else:
-        filter_glob: bpy.props.StringProperty(default="*.usd;*.usda;*.usdc;*.usdz", options={"HIDDEN"})
+        filter_glob: bpy.props.StringProperty(default=USD_FILTER, options={"HIDDEN"})
         selected_only: bpy.props.BoolProperty(name="Selected Only", description="Export selected objects only")
         animation: bpy.props.BoolProperty(name="Animation", description="Write the frame range as time samples")
         hierarchy: bpy.props.EnumProperty(
@@ -56,13 +55,6 @@ class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
             name="Export with Errors", description="Write the file although the checks find errors"
         )
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not environment.usd_is_supported():
-            cls.poll_message_set(environment.NO_USD)
-            return False
-        return True
-
     def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
         stage = context.scene.usdphys.stage
         for name in ("meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy"):
@@ -80,9 +72,7 @@ class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
         return False
 
     def draw(self, _context: Any) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = self.split_layout()
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
                       ("hierarchy", "force")):  # fmt: skip
             column = layout.column()
@@ -98,15 +88,7 @@ class USDPHYS_OT_export_usd(bpy.types.Operator, ExportHelper):
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        for issue in result.issues:
-            if issue.severity != "info":
-                self.report({"WARNING"}, f"{issue.message} {issue.fix}")
-        count = result.counts
-        self.report(
-            {"INFO"},
-            f"Wrote {result.path.name}: {count['bodies']} bodies, {count['colliders']} colliders, "
-            f"{count['joints']} joints",
-        )
+        self.say("Wrote", result)
         return {"FINISHED"}
 
     def export_options(self) -> Any:

@@ -3,74 +3,231 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
-from ..usdphys_addon.bridge import environment
+from .usd_file import USD_FILTER, UsdFileOperator
+
+#: Files above this size, bytes, are not looked into before the import.
+_LARGE = 64 * 2**20
 
 
-class USDPHYS_OT_import_usd(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+def _overview(filepath: str, choices: tuple[str, ...] = ()) -> Any:
+    """What is in a file; None where none is chosen, or where a look would take too long."""
+    path = Path(bpy.path.abspath(filepath)) if filepath else None
+    if path is None or not path.is_file() or path.stat().st_size > _LARGE:
+        return None
+    from ..usdphys_addon.bridge.environment import expose_pxr
+
+    expose_pxr()
+    from ..usdphys_addon.core import usd_overview
+
+    return usd_overview.overview(path, choices)
+
+
+def _choices(item: Any, _context: Any, _typed: str) -> list[str]:
+    return str(item.known).split("\n")
+
+
+class USDPHYS_PG_variant(bpy.types.PropertyGroup):
+    """A variant set of the chosen file. known: its choices, a line each."""
+
+    if TYPE_CHECKING:
+        prim_path: str
+        known: str
+        choice: str
+    else:
+        prim_path: bpy.props.StringProperty()
+        known: bpy.props.StringProperty()
+        choice: bpy.props.StringProperty(
+            name="Variant", description="Variant to import; empty is the one that the file selects", search=_choices
+        )
+
+
+class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
     """Bring a USD file with its physics into the scene"""
 
     bl_idname = "usdphys.import_usd"
     bl_label = "Import USD Physics"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    layout: Any
     if TYPE_CHECKING:
         filepath: str
         filter_glob: str
         convert_units: bool
+        attach: bool
         prim_path: str
+        variants: str
+        variant_sets: Any
+        looked_at: str
     else:
-        filter_glob: bpy.props.StringProperty(default="*.usd;*.usda;*.usdc;*.usdz", options={"HIDDEN"})
+        filter_glob: bpy.props.StringProperty(default=USD_FILTER, options={"HIDDEN"})
         convert_units: bpy.props.BoolProperty(
             name="Convert Units", default=True,
             description="Scale what is imported to the unit of the scene; else the scene takes the unit of the file",
         )
+        attach: bpy.props.BoolProperty(
+            name="Physics Only",
+            description="Import no geometry: put the physics on the objects of the scene that have the names of the "
+            "prims",
+        )
         prim_path: bpy.props.StringProperty(
             name="Prim Path", description="Import this prim and what is below it only; empty is the whole file"
         )
+        variants: bpy.props.StringProperty(
+            name="Variants", options={"SKIP_SAVE"},
+            description="Choices in variant sets as USD writes them, with semicolons between them: /Prim{set=choice}",
+        )
+        variant_sets: bpy.props.CollectionProperty(type=USDPHYS_PG_variant, options={"HIDDEN", "SKIP_SAVE"})
+        looked_at: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not environment.usd_is_supported():
-            cls.poll_message_set(environment.NO_USD)
+    # ------------------------------------------------------------------ the file browser
+
+    def check(self, _context: Any) -> bool:
+        """List the variant sets of a file that was just chosen."""
+        if self.looked_at == self.filepath:
             return False
+        self.looked_at = self.filepath
+        self.variant_sets.clear()
+        overview = _overview(self.filepath)
+        for one in overview.variant_sets if overview is not None else ():
+            item = self.variant_sets.add()
+            item.name, item.prim_path, item.choice = one.name, one.prim_path, one.selection
+            item.known = "\n".join(one.choices)
         return True
 
     def draw(self, _context: Any) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "convert_units")
-        layout.prop(self, "prim_path")
+        layout = self.split_layout()
+        column = layout.column()
+        column.prop(self, "attach")
+        row = column.row()
+        row.active = not self.attach
+        row.prop(self, "convert_units")
+        row = column.row()
+        row.active = not self.attach
+        row.prop(self, "prim_path")
+        if self.looked_at == self.filepath and len(self.variant_sets):
+            header, body = layout.panel("USDPHYS_import_variants")
+            header.label(text="Variants")
+            if body:
+                for item in self.variant_sets:
+                    body.prop(item, "choice", text=f"{item.prim_path.rsplit('/', 1)[-1]} {item.name}")
+        header, body = layout.panel("USDPHYS_import_contents")
+        header.label(text="Contents")
+        if body:
+            self.draw_overview(body.column(align=True))
+
+    def draw_overview(self, column: Any) -> None:
+        column.use_property_split = False
+        overview = _overview(self.filepath, self.chosen())
+        if overview is None:
+            column.label(text="Choose a USD file of less than 64 MB to see what is in it")
+            return
+        if overview.error:
+            column.label(text="This file cannot be read", icon="ERROR")
+            return
+        units = overview.units
+        axis = f"{units.up_axis} up"
+        column.label(text=f"{units.meters_per_unit:g} m, {units.kilograms_per_unit:g} kg per unit, {axis}")
+        column.label(text=f"{overview.prims} prims")
+        for kind, number in overview.counts.items():
+            if number:
+                column.label(text=f"{number} {kind}", icon=_ICONS[kind])
+        for kind, number in (("instances", overview.instances), ("point instancers", overview.point_instancers)):
+            if number:
+                column.label(text=f"{number} {kind}")
+        if not any(overview.counts.values()):
+            column.label(text="No physics in this file", icon="INFO")
+        for severity, icon in (("error", "CANCEL"), ("warning", "ERROR")):
+            found = overview.problems(severity)
+            if found:
+                column.separator()
+                column.label(text=f"{len(found)} {severity}s", icon=icon)
+                for issue in found[:3]:
+                    column.label(text=f"{issue.path or issue.label}: {issue.code}")
+
+    def chosen(self) -> tuple[str, ...]:
+        """The variant choices, as USD writes them."""
+        typed = tuple(filter(None, (text.strip() for text in self.variants.split(";"))))
+        if self.looked_at != self.filepath:
+            return typed
+        return typed + tuple(
+            f"{item.prim_path}{{{item.name}={item.choice}}}" for item in self.variant_sets if item.choice
+        )
+
+    # ------------------------------------------------------------------ the import
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.bridge import usd_import
         from ..usdphys_addon.core.errors import UsdPhysError
 
-        options = usd_import.ImportOptions(self.convert_units, self.prim_path)
+        changed = self.changed_choices()
+        options = usd_import.ImportOptions(self.convert_units, self.prim_path, changed, self.attach)
+        if self.options.is_invoke and not bpy.app.background:
+            self._steps = usd_import.import_steps(context, self.filepath, options)
+            manager = context.window_manager
+            self._timer = manager.event_timer_add(0.02, window=context.window)
+            manager.modal_handler_add(self)
+            return {"RUNNING_MODAL"}
         try:
-            result = usd_import.import_usd(context, self.filepath, options)
+            result = usd_import.import_usd(context, self.filepath, options, usd_import.LateProgress())
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        for issue in result.issues:
-            self.report({"WARNING"}, f"{issue.message} {issue.fix}")
-        count = result.counts
-        self.report(
-            {"INFO"},
-            f"Read {result.path.name}: {count.get('bodies', 0)} bodies, {count.get('colliders', 0)} colliders, "
-            f"{count.get('joints', 0)} joints",
-        )
+        self.say("Read", result)
         return {"FINISHED"}
+
+    def changed_choices(self) -> tuple[str, ...]:
+        """The variant choices that are not the file's own: these stay in the file."""
+        overview = _overview(self.filepath)
+        own = {
+            f"{one.prim_path}{{{one.name}={one.selection}}}" for one in (overview.variant_sets if overview else ())
+        }
+        return tuple(choice for choice in self.chosen() if choice not in own)
+
+    def modal(self, context: Any, event: bpy.types.Event) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        if event.type == "ESC":
+            self._steps.close()
+            self.end(context)
+            self.report({"INFO"}, "The import was cancelled; the scene is as it was")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        try:
+            step = next(self._steps)
+        except StopIteration as end:
+            self.end(context)
+            self.say("Read", end.value)
+            return {"FINISHED"}
+        except BaseException as error:
+            self.end(context)
+            if not isinstance(error, UsdPhysError):
+                raise
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        context.workspace.status_text_set(f"{step.text} ({step.done:.0%})    Esc: cancel")
+        context.window.cursor_modal_set("WAIT")
+        return {"RUNNING_MODAL"}
+
+    def end(self, context: Any) -> None:
+        context.window_manager.event_timer_remove(self._timer)
+        context.workspace.status_text_set(None)
+        context.window.cursor_modal_restore()
+
+
+_ICONS = {
+    "scenes": "SCENE_DATA", "bodies": "RIGID_BODY", "colliders": "MESH_ICOSPHERE", "joints": "RIGID_BODY_CONSTRAINT",
+    "groups": "GROUP", "materials": "MATERIAL", "articulations": "ARMATURE_DATA",
+}  # fmt: skip
 
 
 def draw_menu(menu: Any, _context: bpy.types.Context) -> None:
     menu.layout.operator(USDPHYS_OT_import_usd.bl_idname, text="USD Physics (.usd, .usda, .usdc, .usdz)")
 
 
-CLASSES = (USDPHYS_OT_import_usd,)
+CLASSES = (USDPHYS_PG_variant, USDPHYS_OT_import_usd)

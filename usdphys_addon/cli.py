@@ -70,6 +70,15 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument(
         "--merge", action="store_true", help="OUT is a copy of the imported file with the edits since the import in it"
     )
+    convert.add_argument(
+        "--variant", action="append", default=[], metavar="/PRIM{SET=CHOICE}",
+        help="choose a variant of a USD input; may be given several times",
+    )  # fmt: skip
+    convert.add_argument("--prim", default="", metavar="/PRIM", help="read only this prim of a USD input, and below")
+    convert.add_argument(
+        "--onto", metavar="SCENE.blend",
+        help="put only the physics of a USD input on the objects of this scene, by name",
+    )  # fmt: skip
     convert.add_argument("--animation", action="store_true", help="write the frame range as time samples")
     convert.add_argument("--force", action="store_true", help="write OUT although the checks find errors")
     convert.set_defaults(run=_convert)
@@ -111,12 +120,15 @@ def _convert(options: argparse.Namespace) -> int:
 
     from .bridge import usd_io
 
-    outputs = (*USD_SUFFIXES, ".blend") if Path(options.input).suffix.lower() in USD_SUFFIXES else USD_SUFFIXES
+    is_usd = Path(options.input).suffix.lower() in USD_SUFFIXES
+    if not is_usd and (options.variant or options.prim or options.onto):
+        raise InputError(f"'{options.input}' is no USD file: --variant, --prim and --onto are for those.")
+    outputs = (*USD_SUFFIXES, ".blend") if is_usd else USD_SUFFIXES
     if Path(options.output).suffix.lower() not in outputs:
         raise InputError(f"'{options.output}' cannot be written from this; end it with one of {', '.join(outputs)}.")
     with _properties(), _output_to_stderr():
-        if Path(options.input).suffix.lower() in USD_SUFFIXES:
-            _import_usd(options.input)
+        if is_usd:
+            _import_usd(options)
         else:
             _open_blend(options.input)
         if Path(options.output).suffix.lower() == ".blend":
@@ -226,14 +238,21 @@ def _expose_pxr() -> None:
     require_usd()
 
 
-def _import_usd(file: str) -> None:
-    """An empty file with a USD file in it."""
+def _import_usd(options: argparse.Namespace) -> None:
+    """An empty file with a USD file in it, or a scene with the physics of a USD file on its objects."""
     import bpy
 
     from .bridge import usd_import
 
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    result = usd_import.import_usd(bpy.context, Path(file).absolute(), usd_import.ImportOptions())
+    if options.onto:
+        _open_blend(options.onto)
+    else:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    wanted = usd_import.ImportOptions(
+        prim_path=options.prim, variants=tuple(options.variant), attach=bool(options.onto)
+    )
+    file = Path(options.input).absolute()
+    result = usd_import.import_usd(bpy.context, file, wanted, usd_import.LateProgress())
     _print_issues(result.issues, sys.stderr)
 
 

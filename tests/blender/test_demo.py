@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.bridge import rigid_body_world, scene_read, usd_io
-from usdphys_ext.usdphys_addon.core import schema, usd_read, validate
+from usdphys_ext.usdphys_addon.core import schema, summary, usd_read, validate
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "demo_scene.py"
@@ -35,7 +35,7 @@ def read(path):
 def test_playground_holds_what_the_demo_promises(demo):
     demo.build_playground()
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-    assert usd_io.counts(reading) == demo.COUNTS
+    assert summary.counts(reading.model) == demo.COUNTS
     assert errors(reading.issues) == []
     assert errors(validate.validate(reading.model)) == []
 

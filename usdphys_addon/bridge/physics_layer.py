@@ -28,7 +28,7 @@ def export_layer(
     `usd_io.export_usd` raises.
     """
     require_usd()
-    from ..core import difference, usd_layer, usd_read
+    from ..core import difference, usd_composition, usd_layer, usd_read
 
     scene: Any = context.scene
     remembered = scene.usdphys.source.filepath
@@ -38,7 +38,10 @@ def export_layer(
     target = Path(bpy.path.abspath(str(filepath))).absolute()
     if target.suffix.lower() not in usd_layer.SUFFIXES:
         raise OutputError(f"'{target}' cannot hold a layer; end it with one of {', '.join(usd_layer.SUFFIXES)}.")
-    old = usd_read.read_stage(usd_read.open_stage(source))
+    variants = [usd_composition.parse_choice(line) for line in scene.usdphys.source.variants.splitlines()]
+    stage = usd_read.open_stage(source)
+    usd_composition.select_variants(stage, variants)
+    old = usd_read.read_stage(stage)
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole.usdc"
         result = usd_io.export_usd(context, whole, ExportOptions(old.units, root="", force=force))
@@ -49,7 +52,7 @@ def export_layer(
         _match_face_materials(old, new)
         edits = difference.difference(old, new)
         write = usd_layer.merge_into_copy if into_copy else usd_layer.write_layer
-        written = write(source, target, edits)
+        written = write(source, target, edits, variants=variants)
     for path in written.uninstanced:
         result.issues.append(Issue(
             "InstanceMadeUnique", "info", path, "", f"'{path}' is no longer an instance, because its physics changed.",

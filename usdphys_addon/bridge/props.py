@@ -359,7 +359,8 @@ JointProperties = _group(
         **_attributes(schema.Joint),
         # Local frames of an imported joint: written again to the letter where the objects have not moved.
         "has_remembered_frames": _hidden_flag(),
-        **{f"remembered_{name}": _property(schema.attribute_of(schema.Joint, name)) for name in LOCAL_FRAME_FIELDS},
+        # As texts: 32 bits would change them a little with every turn of the up axis.
+        **{f"remembered_{name}": _hidden_text() for name in LOCAL_FRAME_FIELDS},
         "axis": bpy.props.EnumProperty(
             name="Axis", items=AXES, default="X", override=OVERRIDABLE,
             description="Axis of the joint in its frame. USD: physics:axis",
@@ -416,7 +417,10 @@ CollisionGroupProperties = _group(
 SourceProperties = _group(
     "SourceProperties",
     "The USD file that the scene was imported from.",
-    {name: _hidden_text() for name in ("filepath", "default_prim", "prim_path", "carried")},
+    {
+        name: _hidden_text()
+        for name in ("filepath", "default_prim", "prim_path", "variants", "carried", "carried_trees")
+    },
 )
 StageProperties = _group(
     "StageProperties",

@@ -29,6 +29,8 @@ MATERIALS_SCOPE = "_materials"
 GROUPS_SCOPE = "CollisionGroups"
 #: Blender's matrices are of 32-bit floats.
 _FLOAT_ANGLE = 1e-6
+#: Of a place in the world, relative to its distance from the origin.
+_FLOAT_NOISE = 1e-6
 _EARTH = (0.0, 0.0, -9.81)
 
 
@@ -325,6 +327,12 @@ class _SceneReader:
         if "articulation_root" in touched and physics.articulation_root.is_applied:
             prim.add(schema.ArticulationRootAPI())
         self.read_common(physics, touched, prim, placement)
+        if not len(physics.colliders):
+            # Those below it inherit the material; colliders of its own have it each.
+            if "physics_material" in touched and physics.physics_material is not None:
+                prim.physics_binding = self.material_path(physics.physics_material)
+            elif "physics_material_path" in touched and physics.physics_material_path:
+                prim.physics_binding = self.root + physics.physics_material_path
         if prim.schemas:
             existing = self.model.prims.get(prim.path)
             if existing is None:
@@ -442,7 +450,7 @@ class _SceneReader:
                 f"Give '{body.name}' and its parents a scale that is not zero.",
             )  # fmt: skip
             return
-        if self.is_remembered_frame(group, side, position, rotation):
+        if self.is_remembered_frame(group, side, position, rotation, target, prim.world):
             self.recall_frame(joint, group, side)
             return
         if getattr(joint, f"local_pos{side}") is None:
@@ -451,8 +459,9 @@ class _SceneReader:
             setattr(joint, f"local_rot{side}", rotation)
 
     def is_remembered_frame(
-        self, group: Any, side: int, position: schema.Vector, rotation: schema.Quaternion
-    ) -> bool:
+        self, group: Any, side: int, position: schema.Vector, rotation: schema.Quaternion,
+        target: Placement | None, place: frames.Matrix,
+    ) -> bool:  # fmt: skip
         """True where the objects stand as they were imported, so that the local frame is the imported one."""
         if not group.has_remembered_frames:
             return False
@@ -465,16 +474,22 @@ class _SceneReader:
         old_position = getattr(before, f"local_pos{side}") or (0.0, 0.0, 0.0)
         old_rotation = getattr(before, f"local_rot{side}") or frames.IDENTITY_ROTATION
         size = max(1.0, *(abs(part) for part in old_position))
-        apart = max(abs(new - old) for new, old in zip(position, old_position, strict=True))
+        apart = np.subtract(position, old_position)
         turned = np.abs(frames.matrix_of(rotation) - frames.matrix_of(old_rotation)).max()
-        return bool(apart <= 1e-5 * size and turned <= 1e-5)
+        if turned > 1e-5 or np.abs(apart).max() <= 1e-5 * size:
+            return bool(turned <= 1e-5)
+        # The units of a body can be much smaller than those of the world, in which Blender rounds.
+        body = np.eye(4) if target is None else self.metric(target.matrix)
+        noise = _FLOAT_NOISE * (np.linalg.norm(place[:3, 3]) + np.linalg.norm(body[:3, 3]))
+        return bool(np.linalg.norm(body[:3, :3] @ apart) <= noise)
 
     def recall_frame(self, joint: schema.Joint, group: Any, side: int) -> None:
         """Write a local frame as it was imported, what was not authored included."""
         for name, factor in ((f"local_pos{side}", self.meters), (f"local_rot{side}", 1.0)):
             setattr(joint, name, None)
-            if group.is_property_set(f"remembered_{name}"):
-                setattr(joint, name, _si(getattr(group, f"remembered_{name}"), factor))
+            text = getattr(group, f"remembered_{name}")
+            if text:
+                setattr(joint, name, _si(tuple(map(float, text.split())), factor))
 
     # ------------------------------------------------------------------ materials
 

@@ -62,7 +62,7 @@ class PropertyWriter:
                 meters = self.local if attribute.space == "local" else self.meters
                 factor = property_factor(attribute.dimension_for(instance or "transX", drive_type), meters)
                 content = _divided(content, factor)
-            elif attribute.tokens and content not in attribute.tokens:
+            elif not attribute.allows(content):
                 continue
             setattr(group, attribute.field, content)
 
@@ -261,9 +261,8 @@ class _SceneWriter:
         local = frozenset(props.LOCAL_FRAME_FIELDS)
         base = schema.Joint(**{item.field: getattr(joint, item.field) for item in schema.Joint.attributes})
         self.properties.write(group, base, skip=local)
-        axis = getattr(joint, "axis", None)
-        if axis is not None:
-            group.axis = axis
+        if getattr(joint, "axis", None) is not None and joint.holds("axis"):
+            group.axis = joint.axis  # type: ignore[attr-defined]
         if group.type not in ("FIXED", "GENERIC"):
             self.properties.write(getattr(group, group.type.lower()), joint, skip=props.JOINT_SHARED_FIELDS)
         for cls, groups in ((schema.LimitAPI, group.limits), (schema.DriveAPI, group.drives)):
@@ -290,15 +289,15 @@ class _SceneWriter:
         group.has_remembered_frames = True
         for name in props.LOCAL_FRAME_FIELDS:
             value = getattr(joint, name)
-            if value is not None:
-                setattr(group, f"remembered_{name}", _divided(value, self.frame_unit(joint, name)))
+            if joint.holds(name):
+                text = " ".join(map(repr, _divided(value, self.frame_unit(joint, name))))
+                setattr(group, f"remembered_{name}", text)
         if not _coincide(*places):
             for name in ("local_pos1", "local_rot1"):
-                value = joint.resolved(name) if getattr(joint, name) is None else getattr(joint, name)
-                setattr(group, name, _divided(value, self.frame_unit(joint, name)))
+                setattr(group, name, _divided(joint.resolved(name), self.frame_unit(joint, name)))
         place = places[0].copy()
         place[:3, 3] /= self.meters
-        obj.matrix_world = mathutils.Matrix(place.tolist())
+        _put(obj, mathutils.Matrix(place.tolist()))
 
     def frame_unit(self, joint: schema.Joint, name: str) -> float:
         """Metres per unit of a local frame: that of the body's space, or of the world where there is no body."""
@@ -314,6 +313,17 @@ class _SceneWriter:
             prim.world if prim is not None else None,
             joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"),
         )  # fmt: skip
+
+
+def _put(obj: bpy.types.Object, place: mathutils.Matrix) -> None:
+    """Put an object somewhere in the world, exactly so below parents that are scaled unevenly, too."""
+    if obj.parent is not None:
+        undone = obj.parent.matrix_world.inverted_safe()
+        if frames.is_sheared(np.array(undone @ place), 1e-6):
+            # What location, rotation and scale of the object cannot hold.
+            obj.matrix_parent_inverse, obj.matrix_basis = undone, place
+            return
+    obj.matrix_world = place
 
 
 def _coincide(one: frames.Matrix, other: frames.Matrix) -> bool:

@@ -8,9 +8,11 @@ object remembers its prim: its own name, and whether it was the geometry itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import bpy
+import numpy as np
 
 from . import remembered
 from .remembered import GEOMETRY_TYPES
@@ -44,6 +46,7 @@ def restore(stage: Any) -> None:
             for child in children:
                 obj = _object_of(child)
                 if obj is not None:
+                    _write_sheared(child, obj)
                     _retype_plain(child, remembered.prim_of(obj))
                 type_name = remembered.type_of(obj) if obj is not None else ""
                 if type_name in remembered.GPRIM_TYPES and obj is not None and not _collides_as_gprim(obj):
@@ -86,12 +89,28 @@ def _retype_plain(spec: Any, prim: Any) -> None:
             spec.ClearInfo("typeName")
 
 
+def _write_sheared(spec: Any, obj: bpy.types.Object) -> None:
+    """The transform of an object that location, rotation and scale, in which Blender writes it, cannot hold."""
+    from pxr import Gf
+
+    from ..core import frames, usd_write
+
+    if obj.parent is None or obj.matrix_parent_inverse.is_identity:
+        return
+    local = obj.parent.matrix_world.inverted_safe() @ obj.matrix_world
+    is_animated = any(attribute.HasInfo("timeSamples") for attribute in spec.attributes)
+    if not is_animated and frames.is_sheared(np.array(local), 1e-6):
+        usd_write.write_matrix(spec, Gf.Matrix4d(*(part for column in local.col for part in column)))
+
+
 def _is_nothing(attribute: Any) -> bool:
     neutral = 1.0 if attribute.name == "xformOp:scale" else 0.0
+    # Units and up axis, put on the prim by the import and taken off again, leave the noise of 32 bits: degrees, too.
+    noise = 1e-4 if "rotate" in attribute.name else 2e-6
     value = attribute.default
     if value is None or attribute.HasInfo("timeSamples"):
         return False
-    return all(abs(part - neutral) < 1e-6 for part in value)
+    return all(abs(part - neutral) < noise for part in value)
 
 
 def _content(spec: Any, type_name: str) -> Any | None:
@@ -202,6 +221,7 @@ def _restore_carried(layer: Any, scene: Any) -> None:
         return path
 
     physics = scene.usdphys
+    usd_carry.restore_trees(physics.source.carried_trees, layer, same)
     for thing in (*bpy.data.materials, *physics.physics_scenes, *physics.collision_groups):
         prim = remembered.prim_of(thing)
         if prim is None or not prim.carried:
@@ -233,30 +253,42 @@ def _restore_transforms(stage: Any) -> None:
     from ..core import usd_write
 
     layer = stage.GetEditTarget().GetLayer()
-    for obj in bpy.data.objects:
-        prim = remembered.prim_of(obj)
-        if prim is None or not prim.transform:
+    memories = [remembered.prim_of(obj) for obj in bpy.data.objects]
+    # From the top down: what resets the stack is compared in the world, when all above it is final.
+    for prim in sorted((memory for memory in memories if memory is not None), key=lambda memory: memory.path):
+        if not prim.transform:
             continue
         spec = layer.GetPrimAtPath(prim.path)
-        if spec is None or not UsdGeom.Xformable(stage.GetPrimAtPath(prim.path)):
-            continue
-        source = Sdf.Layer.CreateAnonymous(".usda")
-        source.ImportFromString(prim.transform)
-        origin = source.rootPrims[0]
-        source_stage = Usd.Stage.Open(source)
-        before = UsdGeom.Xformable(source_stage.GetPrimAtPath(origin.path)).GetLocalTransformation()
         now = UsdGeom.Xformable(stage.GetPrimAtPath(prim.path))
-        if now.TransformMightBeTimeVarying() or not _same(before, now.GetLocalTransformation()):
+        if spec is None or not now or now.TransformMightBeTimeVarying():
+            continue
+        source, before, resets = _written_transform(prim.transform)
+        place = now.ComputeLocalToWorldTransform if resets else now.GetLocalTransformation
+        # What is compared in the world carries the noise of all that is above it.
+        if not _same(before, place(Usd.TimeCode.Default()), 1e-5 if resets else 2e-6):
             continue
         usd_write.clear_local(spec)
+        origin = source.rootPrims[0]
         for name in origin.properties.keys():
             Sdf.CopySpec(source, origin.path.AppendProperty(name), layer, spec.path.AppendProperty(name))
 
 
-def _same(one: Any, other: Any) -> bool:
+@lru_cache(maxsize=64)
+def _written_transform(text: str) -> tuple[Any, Any, bool]:
+    """(layer, local matrix, whether the stack is reset) of the transform of an imported prim."""
+    from pxr import Sdf, Usd, UsdGeom
+
+    source = Sdf.Layer.CreateAnonymous(".usda")
+    source.ImportFromString(text)
+    stage = Usd.Stage.Open(source)
+    xformable = UsdGeom.Xformable(stage.GetPrimAtPath(source.rootPrims[0].path))
+    return source, xformable.GetLocalTransformation(), xformable.GetResetXformStack()
+
+
+def _same(one: Any, other: Any, tolerance: float) -> bool:
     size = max(1.0, *(abs(part) for row in one for part in row))
     pairs = ((a, b) for rows in zip(one, other, strict=True) for a, b in zip(*rows, strict=True))
-    return all(abs(a - b) <= 2e-6 * size for a, b in pairs)
+    return all(abs(a - b) <= tolerance * size for a, b in pairs)
 
 
 _BLENDER_NAMES = (OBJECT_NAME, _DATA_NAME)

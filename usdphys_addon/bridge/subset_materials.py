@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Materials that a file binds to faces for physics only: Blender's importer leaves them out."""
+"""Materials that Blender's importer leaves out: of faces for physics only, of gprims, of meshes behind their subsets."""
 
 from __future__ import annotations
 
@@ -14,6 +14,36 @@ from .hierarchy_repair import Found
 
 
 def bind(stage: Any, found: Found, issues: list[Issue]) -> None:
+    """Give colliders the materials that are bound to them, as far as they show no others."""
+    _bind_colliders(stage, found)
+    _bind_faces(stage, found, issues)
+
+
+def _bind_colliders(stage: Any, found: Found) -> None:
+    """The material of a whole gprim, and that of a mesh of which all faces have others: it becomes the first slot."""
+    from pxr import UsdPhysics, UsdShade
+
+    names = {path: name for path, name in found.objects.items() if stage.GetPrimAtPath(path).HasAPI(UsdPhysics.CollisionAPI)}
+    prims = [stage.GetPrimAtPath(path) for path in names]
+    materials, _relationships = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(prims)
+    for name, usd_material in zip(names.values(), materials, strict=True):
+        known = found.materials.get(str(usd_material.GetPath())) if usd_material else None
+        mesh = bpy.data.objects[name].data
+        if known is None or not isinstance(mesh, bpy.types.Mesh):
+            continue
+        material = bpy.data.materials[known]
+        slots = list(mesh.materials)
+        if material in slots:
+            continue
+        faces = np.zeros(len(mesh.polygons), np.int32)
+        mesh.polygons.foreach_get("material_index", faces)
+        mesh.materials.clear()
+        for slot in (material, *slots):
+            mesh.materials.append(slot)
+        mesh.polygons.foreach_set("material_index", faces + 1 if slots else faces)
+
+
+def _bind_faces(stage: Any, found: Found, issues: list[Issue]) -> None:
     """Give the faces of meshes the materials of their subsets, where the mesh shows no other materials."""
     from pxr import UsdGeom
 

@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+import sys
+import tempfile
+import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
+from ..core import schema
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
-from . import hierarchy_repair, remembered, scene_write, subset_materials, usd_hooks
+from . import hierarchy_repair, remembered, scene_write, subset_materials, tidy_collections, usd_hooks
 from .environment import require_usd
 from .hierarchy_repair import Found
 
@@ -28,11 +32,15 @@ _KINDS = ("objects", "meshes", "curves", "cameras", "lights", "materials", "imag
 class ImportOptions:
     """convert_units: scale what is imported to the scene's unit; else the scene takes the unit of the file.
 
-    prim_path: only this prim and what is below it. native: further options of Blender's own importer, by name.
+    prim_path: only this prim and what is below it. variants: choices like "/Prim{set=choice}". attach: only the
+    physics, onto the objects of the scene that have the names of the prims. native: further options of Blender's own
+    importer, by name.
     """
 
     convert_units: bool = True
     prim_path: str = ""
+    variants: tuple[str, ...] = ()
+    attach: bool = False
     native: dict[str, Any] = field(default_factory=dict)
 
 
@@ -46,36 +54,144 @@ class ImportResult:
     objects: list[str] = field(default_factory=list)
 
 
-def import_usd(context: bpy.types.Context, filepath: str | Path, options: ImportOptions) -> ImportResult:
+class Step(NamedTuple):
+    """What an import is about to do. done: fraction of the whole."""
+
+    done: float
+    text: str
+
+
+class LateProgress:
+    """Tells of the steps of an import on stderr, once it has taken a second."""
+
+    def __init__(self) -> None:
+        self.start = time.monotonic()
+
+    def __call__(self, step: Step) -> None:
+        if time.monotonic() - self.start > 1.0:
+            print(f"usdphys: {step.done:.0%} {step.text}", file=sys.stderr, flush=True)
+
+
+def import_usd(
+    context: bpy.types.Context, filepath: str | Path, options: ImportOptions,
+    tell: Callable[[Step], None] = lambda step: None,
+) -> ImportResult:  # fmt: skip
     """Bring a USD file with its physics into the scene. Where that fails, the scene stays as it was.
 
-    Raises MissingDependencyError and InputError.
+    tell: hears of each step. Raises MissingDependencyError and InputError.
     """
+    steps = import_steps(context, filepath, options)
+    while True:
+        try:
+            tell(next(steps))
+        except StopIteration as end:
+            result: ImportResult = end.value
+            return result
+
+
+def import_steps(
+    context: bpy.types.Context, filepath: str | Path, options: ImportOptions
+) -> Generator[Step, None, ImportResult]:
+    """`import_usd` step by step; to close the generator undoes what is done."""
     require_usd()
-    from ..core import usd_read
+    from ..core import usd_composition, usd_read, usd_sanity
 
     path = Path(bpy.path.abspath(str(filepath))).absolute()
+    yield Step(0.0, f"Reading {path.name}")
     stage = usd_read.open_stage(path)
-    model = usd_read.read_stage(stage)
+    choices = [usd_composition.parse_choice(text) for text in options.variants]
+    usd_composition.select_variants(stage, choices)
     if options.prim_path and not stage.GetPrimAtPath(options.prim_path):
         raise InputError(f"'{path.name}' has no prim '{options.prim_path}'; check the path.")
+    usd_sanity.check(stage, path)
+    model = usd_read.read_stage(stage)
+    issues = usd_composition.missing_assets(stage)
     scene: Any = context.scene
     with _undone_on_failure(scene):
+        if options.attach:
+            yield Step(0.5, "Attaching physics")
+            result = _attach(scene, stage, model, issues)
+            result.path = path
+            return result
+        instancers = usd_composition.instancer_paths(stage)
+        _keep_instancers(model, instancers, issues)
+        _say_instances(usd_composition.instance_paths(stage), issues)
         if not options.convert_units:
             scene.unit_settings.scale_length = model.units.meters_per_unit
-        found = _native_import(path, options)
+        yield Step(0.1, "Blender imports geometry and materials")
+        with _selected_file(path, choices) as file:
+            found = _native_import(file, options)
+        yield Step(0.6, "Restoring the hierarchy")
         hierarchy_repair.repair(scene, stage, found, options.prim_path)
         # Joints are placed in the world: what is above them has to be where it belongs.
         context.view_layer.update()  # type: ignore[union-attr]
+        yield Step(0.7, "Writing physics")
         result = write_physics(scene, model, found)
+        result.issues[:0] = issues
         subset_materials.bind(stage, found, result.issues)
+        tidy_collections.tidy(model, found)
+        yield Step(0.8, "Keeping what is neither Blender's nor UsdPhysics'")
         carry(scene, stage, model, found)
         source = scene.usdphys.source
+        source.carried_trees = _carried_trees(stage, instancers, found)
         source.filepath, source.prim_path = str(path), options.prim_path
+        source.variants = "\n".join(map(str, choices))
         source.default_prim = stage.GetDefaultPrim().GetName() if stage.GetDefaultPrim() else ""
         _take_units(scene, model)
     result.path = path
     return result
+
+
+def _attach(scene: Any, stage: Any, model: PhysicsModel, issues: list[Issue]) -> ImportResult:
+    """Put the physics of a model on the objects that are there, by name."""
+    raise NotImplementedError
+
+
+@contextmanager
+def _selected_file(path: Path, choices: list[Any]) -> Iterator[Path]:
+    """The file that Blender is to import: a small one over it where variants are chosen."""
+    from ..core import usd_composition
+
+    if not choices:
+        yield path
+        return
+    # What Blender streams from a file, like animated meshes, it reads again later: for as long as it runs.
+    folder = Path(tempfile.mkdtemp(prefix="usdphys_", dir=bpy.app.tempdir or None))
+    file = folder / f"{path.stem}.usda"
+    usd_composition.write_selected(path, choices, file)
+    yield file
+
+
+def _keep_instancers(model: PhysicsModel, instancers: list[str], issues: list[Issue]) -> None:
+    """Take the physics of point instancers out of a model: Blender cannot hold it, the file's own prims are kept."""
+    for path in instancers:
+        inside = [one for one in model.prims if one == path or one.startswith(f"{path}/")]
+        bodies = sum(model.prims[one].get(schema.RigidBodyAPI) is not None for one in inside)
+        for one in inside:
+            del model.prims[one]
+        if inside:
+            issues.append(Issue(
+                "PointInstancerKept", "info", path, "",
+                f"'{path}' is a point instancer: it is shown, and the physics of its prototypes ({bodies} bodies) is "
+                "kept as it is in the file.", "Edit its prototypes in the file that they come from.",
+            ))  # fmt: skip
+
+
+def _say_instances(paths: list[str], issues: list[Issue]) -> None:
+    if paths:
+        issues.append(Issue(
+            "InstancesSeparate", "info", paths[0], "",
+            f"{len(paths)} instances, '{paths[0]}' the first, are imported as objects of their own.",
+            "Export a physics layer to keep in the file all instances whose physics you do not change.",
+        ))  # fmt: skip
+
+
+def _carried_trees(stage: Any, instancers: list[str], found: Found) -> str:
+    """The text that brings the imported point instancers back."""
+    from ..core import usd_carry
+
+    known = [path for path in instancers if path in found.objects]
+    return usd_carry.capture_trees(stage, known) if known else ""
 
 
 def write_physics(scene: bpy.types.Scene, model: PhysicsModel, found: Found) -> ImportResult:

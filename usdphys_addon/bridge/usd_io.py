@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import bpy
 
-from ..core import schema, validate
+from ..core import summary, validate
 from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
 from ..core.files import USD_SUFFIXES, scratch_file
 from ..core.units import StageUnits
@@ -115,7 +115,7 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
             raise OutputError(f"Blender's USD exporter wrote no stage for '{target}'; see the console for its reason.")
         check_written(scratch, target)
         replace(scratch, target)
-    return ExportResult(target, issues + job.issues, counts(reading), job.moved)
+    return ExportResult(target, issues + job.issues, summary.counts(reading.model), job.moved)
 
 
 def refuse_errors(issues: list[Issue], target: Path, *, force: bool) -> None:
@@ -124,24 +124,6 @@ def refuse_errors(issues: list[Issue], target: Path, *, force: bool) -> None:
     if errors and not force:
         more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
         raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
-
-
-_COUNTED = {
-    "PhysicsScene": "scenes", "PhysicsRigidBodyAPI": "bodies", "PhysicsCollisionAPI": "colliders",
-    "PhysicsJoint": "joints", "PhysicsCollisionGroup": "groups", "PhysicsMaterialAPI": "materials",
-    "PhysicsArticulationRootAPI": "articulations",
-}  # fmt: skip
-
-
-def counts(reading: SceneReading) -> dict[str, int]:
-    """Number of prims of each kind in a model."""
-    found = dict.fromkeys(_COUNTED.values(), 0)
-    for prim in reading.model.prims.values():
-        for value in prim.schemas.values():
-            kind = "joints" if isinstance(value, schema.Joint) else _COUNTED.get(value.usd_name)
-            if kind is not None:
-                found[kind] += 1
-    return found
 
 
 def _native_export(scratch: Path, options: ExportOptions) -> None:

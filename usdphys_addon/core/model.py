@@ -111,6 +111,8 @@ class PhysicsModel:
     order: dict[str, int] = field(default_factory=dict)
     source: str = ""
     angular_precision: float = 0.0
+    #: World matrix of any prim of the stage, None where there is none; not at hand where no stage was read.
+    locate: Callable[[str], Matrix | None] | None = None
 
     def add(self, prim: Prim) -> Prim:
         self.prims[prim.path] = prim

@@ -14,6 +14,24 @@ from .schema import Attribute, Schema
 Table = dict[str, Any]
 
 
+_COUNTED = {
+    "PhysicsScene": "scenes", "PhysicsRigidBodyAPI": "bodies", "PhysicsCollisionAPI": "colliders",
+    "PhysicsJoint": "joints", "PhysicsCollisionGroup": "groups", "PhysicsMaterialAPI": "materials",
+    "PhysicsArticulationRootAPI": "articulations",
+}  # fmt: skip
+
+
+def counts(model: PhysicsModel) -> dict[str, int]:
+    """Number of prims of each kind."""
+    found = dict.fromkeys(_COUNTED.values(), 0)
+    for prim in model.prims.values():
+        for value in prim.schemas.values():
+            kind = "joints" if isinstance(value, schema.Joint) else _COUNTED.get(value.usd_name)
+            if kind is not None:
+                found[kind] += 1
+    return found
+
+
 def summarise(model: PhysicsModel) -> Table:
     """Units, and one row for each scene, body, collider, joint, group, material and articulation."""
     units = model.units

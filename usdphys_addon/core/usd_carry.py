@@ -19,7 +19,7 @@ from pxr import Plug, Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
 from . import schema, usd_read, usd_write
 from .errors import InputError
-from .schema import Attribute
+from .schema import Attribute, Schema
 from .units import StageUnits
 
 Moved = Callable[[str], str]
@@ -126,11 +126,17 @@ def _table_properties(type_name: str, names: Iterable[str]) -> dict[str, tuple[A
     """(attribute, instance) by property name of all that the table declares for a prim."""
     found: dict[str, tuple[Attribute, str]] = {}
     for name in (type_name, *names):
-        base, instance = schema.split_applied(name)
-        cls = schema.SCHEMAS.get(base)
+        cls, (_, instance) = _table_class(name), schema.split_applied(name)
         if cls is not None and (cls.kind == "typed") == (name == type_name):
             found.update({attribute.usd_name(instance): (attribute, instance) for attribute in cls.attributes})
     return found
+
+
+def _table_class(name: str) -> type[Schema] | None:
+    """The class of a schema that the model holds; instances of a name that the table does not know it does not."""
+    base, instance = schema.split_applied(name)
+    cls = schema.SCHEMAS.get(base)
+    return None if cls is not None and cls.instances and instance not in cls.instances else cls
 
 
 @cache
@@ -196,7 +202,7 @@ class _Carrier:
         listed = [
             name
             for name in names
-            if schema.split_applied(name)[0] not in schema.SCHEMAS
+            if _table_class(name) is None
             and name not in _BLENDER_SCHEMAS
             and not (is_group and name == "CollectionAPI:colliders")
         ]
@@ -489,6 +495,46 @@ def restore_prims(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
             _restore_prim(back, carried, made)
     _restore_layer(back, source)
     return made
+
+
+def capture_trees(stage: Usd.Stage, paths: Iterable[str]) -> str:
+    """Prims with all that is below them and all opinions, physics and geometry among them, as one text of usda.
+
+    For what Blender turns into something else, like point instancers. All numbers stay in the units of the file.
+    """
+    carrier = _Carrier("", _folder(stage.GetRootLayer()))
+    carried = [_carry_whole(carrier, one) for path in paths for one in _below(stage.GetPrimAtPath(path))]
+    carrier.notes["prims"] = Vt.StringArray(carried)
+    return carrier.text()
+
+
+def restore_trees(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
+    """Put what `capture_trees` has carried in the place of what is at its paths; the paths of the topmost prims.
+
+    The transform that the layer has for these stays, so that they can be moved. A prim that is gone from the layer
+    stays gone. Raises InputError where the text cannot be read.
+    """
+    if not text.strip():
+        return []
+    source = _parsed(text)
+    back = _Restorer(source, layer, moved, layer_units(layer))
+    replaced = []
+    for path in sorted(back.prims):
+        old = layer.GetPrimAtPath(moved(path))
+        is_topmost = str(Sdf.Path(path).GetParentPath()) not in back.prims
+        if not is_topmost or old is None:
+            continue
+        at = old.path
+        aside = Sdf.Layer.CreateAnonymous(".usda")
+        Sdf.CopySpec(layer, at, aside, Sdf.CreatePrimInLayer(aside, at).path)
+        del old.nameParent.nameChildren[old.name]
+        _restore_prim(back, source.GetPrimAtPath(path), [])
+        usd_write.clear_local(layer.GetPrimAtPath(at))
+        for name in aside.GetPrimAtPath(at).properties.keys():
+            if name.startswith("xformOp"):
+                Sdf.CopySpec(aside, at.AppendProperty(name), layer, at.AppendProperty(name))
+        replaced.append(str(at))
+    return replaced
 
 
 def _is_ours_to_bring(usd_prim: Usd.Prim) -> bool:

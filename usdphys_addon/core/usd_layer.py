@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,9 @@ from .model import Mesh, Prim
 from .schema import Attribute, Schema
 from .units import StageUnits
 from .usd_carry import alike, relative_path
+from .usd_composition import STAGE_FIELDS, VariantChoice, select_variants, write_selections
 
 SUFFIXES = (".usd", ".usda", ".usdc")
-#: Metadata that USD reads from the root layer of a stage only.
-_STAGE_FIELDS = (
-    "metersPerUnit", "kilogramsPerUnit", "upAxis", "defaultPrim", "timeCodesPerSecond", "framesPerSecond",
-    "startTimeCode", "endTimeCode", "expressionVariables", "colorConfiguration", "colorManagementSystem",
-    "renderSettingsPrimPath",
-)  # fmt: skip
 _LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems")
 #: What makes an attribute spec worth keeping when its value goes.
 _DECLARATION = frozenset({"custom", "typeName", "variability", "default", "timeSamples", "spline"})
@@ -48,24 +43,28 @@ class LayerResult:
 
 
 def write_layer(
-    source: str | Path, target: str | Path, difference: Difference, units: StageUnits | None = None
-) -> LayerResult:
+    source: str | Path, target: str | Path, difference: Difference, units: StageUnits | None = None,
+    variants: Sequence[VariantChoice] = (),
+) -> LayerResult:  # fmt: skip
     """Write a layer over `source` that makes its physics what the difference wants.
 
     It names the source as its only sublayer, relative where both are on one drive, and holds nothing but changes:
     values and targets, prepended and deleted API schemas, blocks for what is no longer authored, `def`s for new prims,
     `active = false` for those that are gone, `instanceable = false` where an edit lies in an instance. An edited value
-    hides the time samples that the source has. units: of the numbers; by default the source's.
+    hides the time samples that the source has. units: of the numbers; by default the source's. variants: choices that
+    the edits were made with, which become those of the layer.
     Raises InputError where the source cannot be read, OutputError where the target cannot be written.
     """
     stage, target = _checked(Path(source), Path(target))
     root = stage.GetRootLayer()
     layer = Sdf.Layer.CreateAnonymous(".usda")
-    for name in _STAGE_FIELDS:
+    for name in STAGE_FIELDS:
         if root.pseudoRoot.HasInfo(name):
             layer.pseudoRoot.SetInfo(name, root.pseudoRoot.GetInfo(name))
     folder = Path(os.path.realpath(Path(source).absolute().parent))
     layer.subLayerPaths.append(relative_path(str(folder / Path(source).name), os.path.realpath(target.parent)))
+    select_variants(stage, variants)
+    write_selections(layer, variants)
     editor = _Editor(layer, stage, units or usd_read.stage_units(stage), None)
     editor.apply(difference)
     _save(layer, target)
@@ -73,24 +72,28 @@ def write_layer(
 
 
 def merge_into_copy(
-    source: str | Path, target: str | Path, difference: Difference, units: StageUnits | None = None
-) -> LayerResult:
+    source: str | Path, target: str | Path, difference: Difference, units: StageUnits | None = None,
+    variants: Sequence[VariantChoice] = (),
+) -> LayerResult:  # fmt: skip
     """Write a copy of the root layer of `source` with the edits in it.
 
     Opinions of that layer are changed or removed; weaker ones, in layers below, variants and references, are
     overridden as `write_layer` does. Properties of a removed schema go with it. All other opinions stay, and relative
     asset paths lead to the same files; a copy without any change of a file in the same format is made byte by byte.
-    Units, errors and instances: see `write_layer`.
+    Units, errors, instances and variants: see `write_layer`.
     """
     stage, target = _checked(Path(source), Path(target))
     root = stage.GetRootLayer()
     layer = Sdf.Layer.CreateAnonymous(".usda")
     layer.TransferContent(root)
     is_moved = _reanchor(layer, root, target.parent)
+    select_variants(stage, variants)
+    write_selections(layer, variants)
     editor = _Editor(layer, stage, units or usd_read.stage_units(stage), root)
     editor.apply(difference)
     is_same_format = target.suffix.lower() == Path(root.realPath).suffix.lower()
-    _save(layer, target, Path(root.realPath) if is_same_format and not is_moved and not difference else None)
+    is_unchanged = not is_moved and not difference and not variants
+    _save(layer, target, Path(root.realPath) if is_same_format and is_unchanged else None)
     return editor.result(target)
 
 
@@ -185,7 +188,7 @@ class _Editor:
             if str(parent) in self.made:
                 return np.asarray(np.linalg.solve(self.in_file(self.made[str(parent)].world), world))
             if usd_prim := self.stage.GetPrimAtPath(parent):
-                above = np.array(UsdGeom.XformCache().GetLocalToWorldTransform(usd_prim)).T
+                above = np.array(usd_read.settled(UsdGeom.XformCache().GetLocalToWorldTransform, usd_prim)).T
                 above[:3, 3] *= self.units.meters_per_unit
                 return np.asarray(np.linalg.solve(above, world))
             parent = parent.GetParentPath()

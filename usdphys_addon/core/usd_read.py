@@ -6,16 +6,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade
 
 from . import frames, schema, units
 from .errors import InputError
 from .model import Mesh, PhysicsModel, Prim, SpherePoints
 from .schema import Attribute, Schema
 from .units import StageUnits
+
+_Answer = TypeVar("_Answer")
+#: What is in messages of USD about files that it cannot read, and what it means.
+_REASONS = (
+    ("is not a valid usda layer", "it does not begin like a USD text file"),
+    ("too small|[Cc]orrupt|while reading @|out of range|Failed to read", "it is cut off or damaged"),
+    ("[Cc]annot determine file format|Unsupported|not a valid usdc|version", "its format is unknown"),
+)
 
 
 def open_stage(path: str | Path) -> Usd.Stage:
@@ -25,12 +33,33 @@ def open_stage(path: str | Path) -> Usd.Stage:
     try:
         stage = Usd.Stage.Open(str(path))
     except Exception as error:
-        found = re.search(r"[Ss]yntax error[^\n']*|[Pp]arse error[^\n']*", str(error))
-        reason = f" ({found[0].strip()})" if found else ""
-        raise InputError(f"'{path}' is not a USD file that can be read{reason}.") from error
+        raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     if stage is None:
         raise InputError(f"'{path}' is not a USD file that can be read.")
     return stage
+
+
+def _reason(error: Exception) -> str:
+    """What USD says about a file that it cannot read, short and in brackets; empty where it says nothing."""
+    try:
+        text = str(error)
+    except UnicodeDecodeError:
+        return " (it holds bytes that are not UTF-8)"
+    place = re.search(r":(\d+):\d+: (.*)|.*[Ee]rror (.*) on line (\d+)", text)
+    if place is not None:
+        return f" (line {place[1] or place[4]} is wrong)"
+    for pattern, reason in _REASONS:
+        if re.search(pattern, text):
+            return f" ({reason})"
+    return ""
+
+
+def settled(ask: Callable[[Usd.Prim], _Answer], usd_prim: Usd.Prim) -> _Answer:
+    """The answer of an XformCache about a prim. Transform operations that are broken raise once and are left out."""
+    try:
+        return ask(usd_prim)
+    except Tf.ErrorException:
+        return ask(usd_prim)
 
 
 def stage_units(stage: Usd.Stage) -> StageUnits:
@@ -57,7 +86,21 @@ def read_stage(stage: Usd.Stage) -> PhysicsModel:
     reader.add_joint_targets(stage)
     reader.model.other_paths = frozenset(others) - reader.model.prims.keys()
     reader.model.other_types = others
+    reader.model.locate = reader.locate
     return reader.model
+
+
+def count_vendor_prims(stage: Usd.Stage) -> int:
+    """Number of prims with API schemas that neither the table nor USD itself declares."""
+    registry = Usd.SchemaRegistry()
+    known: dict[str, bool] = {}
+    count = 0
+    for usd_prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)):
+        names = {schema.split_applied(name)[0] for name in applied_schemas(usd_prim)}
+        for name in names - known.keys():
+            known[name] = name in schema.SCHEMAS or bool(registry.FindAppliedAPIPrimDefinition(name))
+        count += not all(known[name] for name in names)
+    return count
 
 
 def _has_default(attribute: Usd.Attribute) -> bool:
@@ -66,10 +109,27 @@ def _has_default(attribute: Usd.Attribute) -> bool:
     return bool(source == Usd.ResolveInfoSourceDefault)
 
 
+def _is_animated(xformable: UsdGeom.Xformable) -> bool:
+    """True where the transform changes in time; False where its operations are broken."""
+    try:
+        return bool(xformable.TransformMightBeTimeVarying())
+    except Tf.ErrorException:
+        return False
+
+
+def _has_sound_transform(xformable: UsdGeom.Xformable) -> bool:
+    """False where an operation is missing, unknown or of a wrong type."""
+    try:
+        xformable.GetLocalTransformation()
+    except Tf.ErrorException:
+        return False
+    return True
+
+
 def transform_text(usd_prim: Usd.Prim) -> str:
-    """The transform operations of a prim as a small layer; empty where it has none, or where they are animated."""
+    """The transform operations of a prim as a small layer; empty where it can have none, or they are animated."""
     xformable = UsdGeom.Xformable(usd_prim)
-    if not xformable or xformable.TransformMightBeTimeVarying():
+    if not xformable or _is_animated(xformable) or not _has_sound_transform(xformable):
         return ""
     layer = Sdf.Layer.CreateAnonymous(".usda")
     stage = Usd.Stage.Open(layer)
@@ -77,7 +137,7 @@ def transform_text(usd_prim: Usd.Prim) -> str:
     for attribute in usd_prim.GetAuthoredAttributes():
         if attribute.GetName().startswith("xformOp"):
             attribute.FlattenTo(copy)
-    text: str = layer.ExportToString() if copy.GetAuthoredProperties() else ""
+    text: str = layer.ExportToString()
     return text
 
 
@@ -133,7 +193,7 @@ class _Reader:
         prim.is_xformable = bool(xformable)
         if xformable:
             prim.resets_xform_stack = xformable.GetResetXformStack()
-            prim.is_animated = xformable.TransformMightBeTimeVarying()
+            prim.is_animated = _is_animated(xformable)
         return prim
 
     def add_joint_targets(self, stage: Usd.Stage) -> None:
@@ -147,8 +207,13 @@ class _Reader:
                     if usd_prim and path not in self.model.prims:
                         self.model.add(self.placed(usd_prim, {}))
 
+    def locate(self, path: str) -> frames.Matrix | None:
+        """Where a prim is; None where there is no such prim."""
+        usd_prim = self.stage.GetPrimAtPath(path)
+        return self.world(usd_prim) if usd_prim else None
+
     def world(self, usd_prim: Usd.Prim) -> frames.Matrix:
-        matrix = np.array(self.cache.GetLocalToWorldTransform(usd_prim)).T
+        matrix = np.array(settled(self.cache.GetLocalToWorldTransform, usd_prim)).T
         matrix[:3, :3] = self.rotation @ matrix[:3, :3]
         matrix[:3, 3] = self.rotation @ matrix[:3, 3] * self.units.meters_per_unit
         return matrix
@@ -183,7 +248,7 @@ class _Reader:
         raw = usd_attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
         factor = self.units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
         value = plain_value(raw, factor)
-        if attribute.space == "world" and value is not None:
+        if attribute.space == "world" and attribute.accepts(value):
             x, y, z = self.rotation @ np.asarray(value)
             value = (float(x), float(y), float(z))
         return value
@@ -194,7 +259,8 @@ class _Reader:
             return
         for side in (0, 1):
             position, rotation = getattr(joint, f"local_pos{side}"), getattr(joint, f"local_rot{side}")
-            if not getattr(joint, f"body{side}") and (position is not None or rotation is not None):
+            is_readable = joint.holds(f"local_pos{side}") or joint.holds(f"local_rot{side}")
+            if not getattr(joint, f"body{side}") and is_readable:
                 frame = frames.world_frame(
                     None, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
                 )

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""File > Export > USD Physics Layer: the edits of the physics since the import, over the imported file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy_extras.io_utils import ExportHelper
+
+from .usd_file import UsdFileOperator
+
+
+class USDPHYS_OT_export_layer(UsdFileOperator, bpy.types.Operator, ExportHelper):
+    """Write what was changed of the physics since the import, and leave the imported file untouched"""
+
+    bl_idname = "usdphys.export_layer"
+    bl_label = "Export USD Physics Layer"
+    bl_options = {"REGISTER", "PRESET"}
+
+    filename_ext = ".usda"
+    check_extension = None
+
+    if TYPE_CHECKING:
+        filepath: str
+        filter_glob: str
+        into_copy: bool
+        force: bool
+    else:
+        filter_glob: bpy.props.StringProperty(default="*.usd;*.usda;*.usdc", options={"HIDDEN"})
+        into_copy: bpy.props.BoolProperty(
+            name="Merge into a Copy",
+            description="Write a copy of the imported file with the edits in it, instead of a layer over it",
+        )
+        force: bpy.props.BoolProperty(
+            name="Export with Errors", description="Write the file although the checks find errors"
+        )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not super().poll(context):
+            return False
+        if not context.scene.usdphys.source.filepath:
+            cls.poll_message_set("This scene was not imported with File > Import > USD Physics")
+            return False
+        return True
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
+        if not self.filepath:
+            source = Path(bpy.path.abspath(context.scene.usdphys.source.filepath))
+            self.filepath = str(source.with_name(f"{source.stem}_physics.usda"))
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def check(self, _context: Any) -> bool:
+        from ..usdphys_addon.core.files import USD_SUFFIXES
+
+        if self.filepath and not self.filepath.lower().endswith(USD_SUFFIXES):
+            self.filepath += self.filename_ext
+            return True
+        return False
+
+    def draw(self, context: Any) -> None:
+        layout = self.split_layout()
+        source = Path(bpy.path.abspath(context.scene.usdphys.source.filepath))
+        layout.label(text=f"{'Copy of' if self.into_copy else 'Over'} {source.name}", icon="FILE")
+        column = layout.column()
+        column.prop(self, "into_copy")
+        column.prop(self, "force")
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.bridge import physics_layer
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        try:
+            result = physics_layer.export_layer(
+                context, self.filepath, into_copy=self.into_copy, force=self.force
+            )
+        except UsdPhysError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.say("Wrote", result)
+        return {"FINISHED"}
+
+
+def draw_menu(menu: Any, _context: bpy.types.Context) -> None:
+    menu.layout.operator(USDPHYS_OT_export_layer.bl_idname, text="USD Physics Layer (.usda)")
+
+
+CLASSES = (USDPHYS_OT_export_layer,)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What all operators on USD files share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..usdphys_addon.bridge import environment
+
+USD_FILTER = "*.usd;*.usda;*.usdc;*.usdz"
+
+
+class UsdFileOperator:
+    """Mix-in: needs a Blender with USD, reports issues and counts, draws its options in two columns."""
+
+    layout: Any
+    report: Any
+
+    @classmethod
+    def poll(cls, _context: Any) -> bool:
+        if not environment.usd_is_supported():
+            cls.poll_message_set(environment.NO_USD)  # type: ignore[attr-defined]
+            return False
+        return True
+
+    def split_layout(self) -> Any:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        return layout
+
+    def say(self, verb: str, result: Any) -> None:
+        """Report the warnings of an import or export, and what it was about."""
+        for issue in result.issues:
+            if issue.severity != "info":
+                self.report({"WARNING"}, f"{issue.message} {issue.fix}")
+        count = result.counts
+        notes = [issue.message for issue in result.issues if issue.severity == "info"]
+        self.report(
+            {"INFO"},
+            f"{verb} {result.path.name}: {count.get('bodies', 0)} bodies, {count.get('colliders', 0)} colliders, "
+            f"{count.get('joints', 0)} joints" + (f". {notes[0]}" if notes else ""),
+        )

@@ -1,0 +1,426 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Import: variants, missing files, instances, point instancers, collections, progress and cancelling."""
+
+import types
+
+import bpy
+import pytest
+from usdphys_ext.operators import import_usd as operator
+from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon.bridge import physics_layer, tidy_collections, usd_import, usd_io
+from usdphys_ext.usdphys_addon.core.errors import InputError
+
+HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
+BODY = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]'
+CAR = f"""{HEAD}
+def Xform "World" (
+    variants = {{
+        string wheels = "few"
+    }}
+    prepend variantSets = "wheels"
+)
+{{
+    def Cube "Chassis" ( {BODY} )
+    {{
+    }}
+    variantSet "wheels" = {{
+        "few" {{
+            def Sphere "A" ( {BODY} )
+            {{
+            }}
+        }}
+        "many" (
+            variants = {{
+                string tyre = "thin"
+            }}
+            prepend variantSets = "tyre"
+        ) {{
+            def Sphere "A" ( {BODY} )
+            {{
+            }}
+            def Sphere "B" ( {BODY} )
+            {{
+            }}
+            variantSet "tyre" = {{
+                "thin" {{
+                }}
+                "thick" {{
+                    over "B"
+                    {{
+                        double radius = 3
+                    }}
+                }}
+            }}
+        }}
+    }}
+}}
+"""
+ROCKS = f"""{HEAD}
+def Xform "World"
+{{
+    def PhysicsScene "Scene"
+    {{
+    }}
+    def PointInstancer "Rocks"
+    {{
+        int[] protoIndices = [0, 1, 0]
+        point3f[] positions = [(0, 0, 5), (3, 0, 5), (6, 0, 5)]
+        rel prototypes = [</World/Rocks/Prototypes/Cube>, </World/Rocks/Prototypes/Ball>]
+        double3 xformOp:translate = (0, 0, 1)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Scope "Prototypes"
+        {{
+            def Cube "Cube" ( {BODY} )
+            {{
+                custom asset vendor:sound = @./clonk.wav@
+                float physics:mass = 3
+            }}
+            def Sphere "Ball" ( {BODY} )
+            {{
+            }}
+        }}
+    }}
+}}
+"""
+TWINS = f"""{HEAD}
+class Xform "Crate"
+{{
+    def Cube "Body" ( {BODY} )
+    {{
+    }}
+}}
+def Xform "World"
+{{
+    def "One" (
+        instanceable = true
+        prepend inherits = </Crate>
+    )
+    {{
+    }}
+    def "Two" (
+        instanceable = true
+        prepend inherits = </Crate>
+    )
+    {{
+        double3 xformOp:translate = (5, 0, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }}
+}}
+"""
+DOOR = f"""{HEAD}
+def Xform "World"
+{{
+    def Cube "Door" ( {BODY} )
+    {{
+        double size = 10
+    }}
+    def Cube "Shell" (
+        prepend apiSchemas = ["PhysicsCollisionAPI"]
+    )
+    {{
+        uniform token purpose = "guide"
+        double3 xformOp:translate = (30, 0, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }}
+    def PhysicsRevoluteJoint "Hinge"
+    {{
+        rel physics:body0 = </World/Door>
+        point3f physics:localPos0 = (1, 0, 0)
+    }}
+}}
+"""
+
+
+def import_usd(path, **options):
+    return usd_import.import_usd(bpy.context, path, usd_import.ImportOptions(**options))
+
+
+def export_usd(path):
+    bpy.context.view_layer.update()
+    return usd_io.export_usd(bpy.context, path, usd_io.ExportOptions())
+
+
+def written(path, text):
+    path.write_text(text)
+    return path
+
+
+def open_stage(path):
+    from pxr import Usd
+
+    return Usd.Stage.Open(str(path))
+
+
+# --------------------------------------------------------------------------- variants
+
+
+def test_the_selected_variant_is_imported(tmp_path):
+    import_usd(written(tmp_path / "car.usda", CAR))
+    assert "A" in bpy.data.objects and "B" not in bpy.data.objects
+
+
+def test_a_variant_can_be_chosen_and_one_inside_it(tmp_path):
+    file = written(tmp_path / "car.usda", CAR)
+    import_usd(file, variants=("/World{wheels=many}", "/World{tyre=thick}"))
+    collider = bpy.data.objects["B"].usdphys.colliders[0]
+    assert collider.radius == 3.0
+    export_usd(tmp_path / "out.usda")
+    assert open_stage(tmp_path / "out.usda").GetPrimAtPath("/World/B").GetAttribute("radius").Get() == 3.0
+    assert file.read_text() == CAR
+
+
+def test_a_layer_over_a_chosen_variant_chooses_it(tmp_path):
+    import_usd(written(tmp_path / "car.usda", CAR), variants=("/World{wheels=many}",))
+    bpy.data.objects["B"].usdphys.mass.is_applied = True
+    bpy.data.objects["B"].usdphys.mass.mass = 7.0
+    physics_layer.export_layer(bpy.context, tmp_path / "layer.usda")
+    stage = open_stage(tmp_path / "layer.usda")
+    assert stage.GetPrimAtPath("/World/B").GetAttribute("physics:mass").Get() == 7.0
+    physics_layer.export_layer(bpy.context, tmp_path / "copy.usda", into_copy=True)
+    stage = open_stage(tmp_path / "copy.usda")
+    assert stage.GetPrimAtPath("/World/B").GetAttribute("physics:mass").Get() == 7.0
+
+
+@pytest.mark.parametrize(
+    ("choice", "named"),
+    [("/World{wheels=none}", "few, many"), ("/World{colour=red}", "wheels"), ("/Nowhere{a=b}", "/Nowhere"),
+     ("World", "/Prim{set=choice}")],
+)  # fmt: skip
+def test_a_choice_that_is_not_there_is_said(tmp_path, choice, named):
+    file = written(tmp_path / "car.usda", CAR)
+    with pytest.raises(InputError, match=named.replace("{", r"\{")):
+        import_usd(file, variants=(choice,))
+    assert not bpy.data.objects
+
+
+def test_operator_takes_variants(tmp_path):
+    file = written(tmp_path / "car.usda", CAR)
+    assert bpy.ops.usdphys.import_usd(filepath=str(file), variants="/World{wheels=many}") == {"FINISHED"}
+    assert "B" in bpy.data.objects
+    assert bpy.context.scene.usdphys.source.variants == "/World{wheels=many}"
+
+
+def test_command_line_takes_variants(tmp_path, capfd):
+    file = written(tmp_path / "car.usda", CAR)
+    out = tmp_path / "out.usda"
+    assert cli.main(["convert", str(file), str(out), "--variant", "/World{wheels=many}"]) == 0
+    assert open_stage(out).GetPrimAtPath("/World/B")
+    assert cli.main(["convert", str(file), str(out), "--variant", "/World{wheels=nine}"]) == 1
+    assert "few, many" in capfd.readouterr().err
+
+
+# --------------------------------------------------------------------------- composition
+
+
+def test_what_is_missing_is_named_and_the_rest_is_there(tmp_path):
+    file = written(tmp_path / "broken.usda", HEAD.replace(")", "    subLayers = [@./sub.usda@]\n)") + f"""
+def Xform "World"
+{{
+    def Xform "Engine" (
+        prepend references = @./engine.usda@
+    )
+    {{
+    }}
+    def Xform "Load" (
+        payload = @./load.usda@
+    )
+    {{
+    }}
+    def Cube "Box" ( {BODY} )
+    {{
+    }}
+    def Material "Paint"
+    {{
+        def Shader "Texture"
+        {{
+            uniform token info:id = "UsdUVTexture"
+            asset inputs:file = @./paint.png@
+        }}
+    }}
+}}
+""")
+    result = import_usd(file)
+    messages = [issue.message for issue in result.issues if issue.code == "AssetMissing"]
+    for name in ("sub.usda", "engine.usda", "load.usda", "paint.png"):
+        assert sum(name in message for message in messages) == 1, messages
+    assert bpy.data.objects["Box"].usdphys.rigid_body.is_applied
+
+
+def test_point_instancer_goes_out_as_it_came_in(tmp_path):
+    (tmp_path / "clonk.wav").write_bytes(b"RIFF")
+    result = import_usd(written(tmp_path / "rocks.usda", ROCKS))
+    assert [issue.path for issue in result.issues if issue.code == "PointInstancerKept"] == ["/World/Rocks"]
+    bpy.data.objects["Rocks"].location.z = 9.0
+    (tmp_path / "sub").mkdir()
+    export_usd(tmp_path / "sub" / "out.usda")
+    stage = open_stage(tmp_path / "sub" / "out.usda")
+    rocks = stage.GetPrimAtPath("/World/Rocks")
+    assert rocks.GetTypeName() == "PointInstancer"
+    assert list(rocks.GetAttribute("protoIndices").Get()) == [0, 1, 0]
+    assert [child.GetName() for child in rocks.GetChildren()] == ["Prototypes"]
+    cube = stage.GetPrimAtPath("/World/Rocks/Prototypes/Cube")
+    assert cube.GetAttribute("physics:mass").Get() == 3.0
+    assert cube.GetAttribute("vendor:sound").Get().path == "../clonk.wav"
+    from pxr import UsdGeom
+
+    assert UsdGeom.Xformable(rocks).GetLocalTransformation().ExtractTranslation()[2] == 9.0
+
+
+def test_instances_become_objects_of_their_own_and_that_is_said(tmp_path):
+    file = written(tmp_path / "twins.usda", TWINS)
+    result = import_usd(file)
+    said = [issue for issue in result.issues if issue.code == "InstancesSeparate"]
+    assert len(said) == 1 and "2 instances" in said[0].message
+    bodies = [obj for obj in bpy.data.objects if obj.usdphys.rigid_body.is_applied]
+    assert len(bodies) == 2
+
+
+def test_layer_opens_only_the_instance_that_was_edited(tmp_path):
+    import_usd(written(tmp_path / "twins.usda", TWINS))
+    body = next(obj for obj in bpy.data.objects if obj.usdphys.prim.path == "/World/Two/Body")
+    body.usdphys.mass.is_applied = True
+    body.usdphys.mass.mass = 4.0
+    result = physics_layer.export_layer(bpy.context, tmp_path / "layer.usda")
+    assert [issue.path for issue in result.issues if issue.code == "InstanceMadeUnique"] == ["/World/Two"]
+    stage = open_stage(tmp_path / "layer.usda")
+    assert stage.GetPrimAtPath("/World/One").IsInstance()
+    assert stage.GetPrimAtPath("/World/Two/Body").GetAttribute("physics:mass").Get() == 4.0
+
+
+# --------------------------------------------------------------------------- order in the scene
+
+
+def test_joints_and_guides_have_collections_and_joints_a_fitting_size(tmp_path):
+    import_usd(written(tmp_path / "door.usda", DOOR))
+    joint, shell, door = (bpy.data.objects[name] for name in ("Hinge", "Shell", "Door"))
+    assert [item.name for item in joint.users_collection] == [tidy_collections.JOINTS]
+    assert [item.name for item in shell.users_collection] == [tidy_collections.COLLIDERS]
+    assert [item.name for item in door.users_collection] == ["Scene Collection"]
+    span = (36.0**2 + 10.0**2 + 10.0**2) ** 0.5
+    assert joint.empty_display_size == pytest.approx(0.03 * span, rel=1e-3)
+
+
+def test_joint_size_is_that_of_the_world_below_a_scale(tmp_path):
+    text = DOOR.replace("metersPerUnit = 1", "metersPerUnit = 0.01")
+    import_usd(written(tmp_path / "door.usda", text))
+    joint = bpy.data.objects["Hinge"]
+    size = joint.empty_display_size * abs(joint.matrix_world.to_scale()[0])
+    span = (0.36**2 + 0.10**2 + 0.10**2) ** 0.5
+    assert size == pytest.approx(0.03 * span, rel=1e-3)
+
+
+# --------------------------------------------------------------------------- progress
+
+
+def fingerprint():
+    kinds = ("objects", "meshes", "materials", "collections", "images", "actions", "node_groups")
+    names = {kind: sorted(getattr(bpy.data, kind).keys()) for kind in kinds}
+    physics = bpy.context.scene.usdphys
+    return names, len(physics.physics_scenes), len(physics.collision_groups), physics.source.filepath
+
+
+@pytest.mark.parametrize("text", [DOOR, ROCKS], ids=["door", "rocks"])
+def test_cancelled_at_any_step_the_scene_is_as_it_was(tmp_path, text):
+    file = written(tmp_path / "file.usda", text)
+    bpy.data.objects.new("Mine", None)
+    before = fingerprint()
+    total = len(list(usd_import.import_steps(bpy.context, file, usd_import.ImportOptions())))
+    assert total > 4
+    for number in range(1, total + 1):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        bpy.data.objects.new("Mine", None)
+        steps = usd_import.import_steps(bpy.context, file, usd_import.ImportOptions())
+        done = [next(steps).done for _ in range(number)]
+        assert done == sorted(done)
+        steps.close()
+        assert fingerprint() == before
+
+
+class Window:
+    """Stands for an operator, its context and its events in a window."""
+
+    def __init__(self, file):
+        self.reports = []
+        self.text = "before"
+        self.window_manager = types.SimpleNamespace(event_timer_remove=lambda timer: None)
+        self.workspace = types.SimpleNamespace(status_text_set=self.set_text)
+        self.window = types.SimpleNamespace(cursor_modal_set=lambda name: None, cursor_modal_restore=lambda: None)
+        self._timer = None
+        self._steps = usd_import.import_steps(bpy.context, file, usd_import.ImportOptions())
+
+    def set_text(self, text):
+        self.text = text
+
+    def report(self, kind, text):
+        self.reports.append((kind, text))
+
+    def end(self, context):
+        operator.USDPHYS_OT_import_usd.end(self, context)
+
+    def say(self, verb, result):
+        operator.USDPHYS_OT_import_usd.say(self, verb, result)
+
+    def event(self, kind):
+        return operator.USDPHYS_OT_import_usd.modal(self, self, types.SimpleNamespace(type=kind))
+
+
+def test_modal_import_runs_step_by_step_and_tells(tmp_path):
+    window = Window(written(tmp_path / "door.usda", DOOR))
+    assert window.event("MOUSEMOVE") == {"RUNNING_MODAL"} and window.text == "before"
+    texts = []
+    while window.event("TIMER") == {"RUNNING_MODAL"}:
+        texts.append(window.text)
+    assert window.text is None and all("Esc" in text for text in texts)
+    assert bpy.data.objects["Door"].usdphys.rigid_body.is_applied
+    assert "1 bodies" in window.reports[-1][1]
+
+
+def test_escape_cancels_a_modal_import(tmp_path):
+    before = fingerprint()
+    window = Window(written(tmp_path / "door.usda", DOOR))
+    for _ in range(4):
+        window.event("TIMER")
+    assert bpy.data.objects
+    assert window.event("ESC") == {"CANCELLED"}
+    assert fingerprint() == before and window.text is None
+
+
+def test_modal_import_reports_a_broken_file(tmp_path):
+    window = Window(written(tmp_path / "bad.usda", "#usda 1.0\ndef {"))
+    assert window.event("TIMER") == {"RUNNING_MODAL"}
+    assert window.event("TIMER") == {"CANCELLED"}
+    assert window.reports[0][0] == {"ERROR"}
+
+
+def test_progress_is_told_after_a_second(capfd):
+    tell = usd_import.LateProgress()
+    tell(usd_import.Step(0.1, "Quick"))
+    tell.start -= 2.0
+    tell(usd_import.Step(0.6, "Slow"))
+    assert capfd.readouterr().err == "usdphys: 60% Slow\n"
+
+
+# --------------------------------------------------------------------------- a look before
+
+
+def test_overview_counts_units_variants_and_problems(tmp_path):
+    from usdphys_ext.usdphys_addon.core import usd_overview
+
+    file = written(tmp_path / "car.usda", CAR)
+    found = usd_overview.overview(file)
+    assert not found.error
+    assert found.counts["bodies"] == 2 and found.units.meters_per_unit == 1.0
+    assert [(one.name, one.choices, one.selection) for one in found.variant_sets] == [
+        ("wheels", ("few", "many"), "few")
+    ]
+    many = usd_overview.overview(file, ("/World{wheels=many}",))
+    assert many.counts["bodies"] == 3 and len(many.variant_sets) == 2
+    written(file, CAR.replace("PhysicsRigidBodyAPI", "PhysicsArticulationRootAPI"))
+    assert usd_overview.overview(file).counts["bodies"] == 0
+
+
+def test_overview_of_what_cannot_be_read(tmp_path):
+    from usdphys_ext.usdphys_addon.core import usd_overview
+
+    assert "no file" in usd_overview.overview(tmp_path / "none.usda").error
+    assert "bad.usda" in usd_overview.overview(written(tmp_path / "bad.usda", "#usda 1.0\ndef {")).error

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an import brings for physics alone, in collections of its own: joints, and colliders that are not rendered."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..core import schema
+from ..core.model import PhysicsModel
+from .hierarchy_repair import Found
+
+JOINTS = "Physics Joints"
+COLLIDERS = "Physics Colliders"
+#: Size of a joint as a fraction of what the file spans.
+_JOINT_SIZE = 0.03
+
+
+def tidy(model: PhysicsModel, found: Found) -> None:
+    """Move the objects of joints and guide colliders into collections, and size the joints to the scene."""
+    size = _JOINT_SIZE * _span(found)
+    for path, prim in model.prims.items():
+        obj = bpy.data.objects.get(found.objects.get(path, ""))
+        if obj is None:
+            continue
+        if prim.get(schema.Joint) is not None:
+            if obj.type == "EMPTY":
+                obj.empty_display_type = "ARROWS"
+                scale = max(obj.matrix_world.to_scale(), key=abs)
+                obj.empty_display_size = size / (abs(scale) or 1.0)
+            move(obj, JOINTS)
+        elif prim.get(schema.CollisionAPI) is not None and prim.purpose == "guide" and obj.type != "EMPTY":
+            move(obj, COLLIDERS)
+
+
+def move(obj: bpy.types.Object, name: str) -> None:
+    """Move an object from the collection that it is in to the one of this name below that."""
+    homes = list(obj.users_collection)
+    if not homes or homes[0].name.startswith(name):
+        return
+    home = homes[0]
+    target = next((child for child in home.children if child.name.split(".")[0] == name), None)
+    if target is None:
+        target = bpy.data.collections.new(name)
+        home.children.link(target)
+    target.objects.link(obj)
+    for other in homes:
+        other.objects.unlink(obj)
+
+
+def _span(found: Found) -> float:
+    """Length, Blender units, of the diagonal of what was imported; 1 where that is nothing."""
+    corners: list[tuple[float, ...]] = []
+    for name in found.objects.values():
+        obj = bpy.data.objects.get(name)
+        if obj is None:
+            continue
+        corners.append(obj.matrix_world.translation[:])
+        if obj.type == "MESH":
+            box, world = obj.bound_box, obj.matrix_world
+            corners += [(world @ type(world.translation)(box[index]))[:] for index in (0, 6)]
+    if not corners:
+        return 1.0
+    places = np.array(corners)
+    places = places[np.isfinite(places).all(axis=1)]
+    span = float(np.linalg.norm(np.ptp(places, axis=0))) if len(places) else 0.0
+    return span if 0.0 < span < np.inf else 1.0
