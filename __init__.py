@@ -10,6 +10,7 @@ from types import ModuleType
 _MODULES = (
     ".usdphys_addon.bridge.props",
     ".usdphys_addon.bridge.overrides",
+    ".usdphys_addon.bridge.preview_guard",
     ".preferences",
     ".operators",
     ".panels",

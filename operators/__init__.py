@@ -5,22 +5,25 @@ from __future__ import annotations
 
 import bpy
 
-from . import edit_lists, export_layer, export_usd, from_rigid_bodies, import_usd
+from . import edit_lists, export_layer, export_usd, from_rigid_bodies, import_usd, preview, preview_keys
 
 CLASSES = (
     *export_usd.CLASSES, *export_layer.CLASSES, *import_usd.CLASSES, *from_rigid_bodies.CLASSES, *edit_lists.CLASSES,
+    *preview.CLASSES,
 )  # fmt: skip
 
 
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
+    preview_keys.register()
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
+    preview_keys.unregister()
     bpy.types.TOPBAR_MT_file_import.remove(import_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_usd.draw_menu)  # type: ignore[arg-type]

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from . import material_physics, object_physics, scene_physics
+from . import material_physics, object_physics, preview, scene_physics
 
-CLASSES = (*object_physics.CLASSES, *scene_physics.CLASSES, *material_physics.CLASSES)
+CLASSES = (*object_physics.CLASSES, *scene_physics.CLASSES, *material_physics.CLASSES, *preview.CLASSES)
 
 
 def register() -> None:

@@ -3,8 +3,8 @@
 
     .venv/bin/python scripts/roundtrip.py [FILE ...] [--out FOLDER] [--usd-python PYTHON] [--twice]
 
-Without files: every USD of the shared set of test files. Prints a row per file; exit status 1 where a score is
-below 1. --twice also makes a second round trip and compares the two files byte by byte.
+Without files: every USD of the shared set of test files, and those that the tests author themselves. Prints a row
+per file; exit status 1 where a score is below 1. --twice also makes a second round trip and compares the two files byte by byte.
 """
 
 from __future__ import annotations
@@ -25,6 +25,14 @@ def shared_files() -> list[Path]:
     devset = SHARED / "devset"
     found = [*devset.glob("usd/*.usd*"), *devset.glob("usd/*/*.usda"), *devset.glob("urdf/*/reference_usd/*.usda")]
     return sorted(path for path in found if "Payload" not in path.parts)
+
+
+def authored_files(folder: Path) -> list[Path]:
+    """The files of the tests that are made from text, one per corner of UsdPhysics."""
+    sys.path.insert(0, str(ROOT / "tests" / "blender"))
+    import authored_stages
+
+    return authored_stages.write(folder)
 
 
 def convert(*arguments: object) -> str:
@@ -65,7 +73,7 @@ def main() -> int:
         print("The folder of shared test files is not beside the checkout (SHARED_DIR names another).")
         return 1
     options.out.mkdir(parents=True, exist_ok=True)
-    files = [path.resolve() for path in options.files] or shared_files()
+    files = [path.resolve() for path in options.files] or [*shared_files(), *authored_files(options.out / "authored")]
     failed = 0
     print(f"{'score':>7} {'facts':>6} {'vendor':>7}  file")
     for path in files:

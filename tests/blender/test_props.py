@@ -69,6 +69,7 @@ HOUSEKEEPING = {
     props.ObjectReference, props.GroupReference, props.GroupMembership, props.LimitsProperties,
     props.DrivesProperties, props.ObjectPhysicsProperties, props.StageProperties, props.ScenePhysicsProperties,
     props.MaterialPhysicsProperties, props.RememberedPrim, props.SourceProperties,
+    props.PreviewProperties,
 }  # fmt: skip
 KINDS = {
     "bool": ("BOOLEAN", 0), "token": ("ENUM", 0), "string": ("STRING", 0), "pathExpression": ("STRING", 0),

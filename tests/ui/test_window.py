@@ -9,3 +9,7 @@ def test_physics_tab_draws_and_export_refuses_in_one_sentence(drive):
 
 def test_every_panel_draws(drive):
     drive("panels")
+
+
+def test_preview_plays_is_grabbed_paused_reset_kept_and_baked(drive):
+    drive("preview")

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
 
 from ..core import frames, primitives, schema
-from ..core.model import Prim
+from ..core.model import Mesh, Prim
 from ..core.primitives import Primitive
 from . import mesh as meshes
 from . import props
@@ -25,6 +26,7 @@ class ColliderReader:
 
     def __init__(self, scene: _SceneReader) -> None:
         self.scene = scene
+        self._meshes: dict[str, Mesh | None] = {}
         self._points: dict[str, np.ndarray[Any, Any]] = {}
         self._recognised: dict[str, Primitive | None] = {}
         self._recognised_points: dict[tuple[bytes, bytes, bytes], Primitive | None] = {}
@@ -148,8 +150,7 @@ class ColliderReader:
             approximation = bounding or ("convexHull" if self.moves(placement) else "none")
         if approximation is not None or item.has_mesh_collision:
             prim.add(schema.MeshCollisionAPI(approximation))
-        evaluated, meters = placement.evaluated, self.scene.meters
-        prim.mesh = lambda: meshes.read_mesh(evaluated, meters)
+        prim.mesh = partial(_load, self._meshes, _mesh_key(placement), placement.evaluated, self.scene.meters)
         purpose = item.purpose
         prim.purpose = purpose.lower() if purpose != "AUTO" else "guide" if obj.hide_render else "default"
         return prim
@@ -221,7 +222,7 @@ class ColliderReader:
         paths = dict.fromkeys(scene.slot_path(material) for material in slots if material is not None)
         # Blender binds the whole mesh to the first slot, which comes last in the model.
         prim.materials = tuple(path for path in reversed(paths) if path)
-        if prim.materials and (prim.local is not None or item.is_geometry):
+        if prim.materials and prim.local is not None:
             # Blender binds the object's mesh; a primitive beside it has to be bound here.
             prim.physics_binding = prim.materials[-1]
 
@@ -299,6 +300,13 @@ def _mesh_key(placement: Placement) -> str:
     if obj.modifiers or obj.data is None or getattr(obj.data, "shape_keys", None) is not None:
         return f"object {obj.name_full}"
     return f"data {obj.data.name_full}"
+
+
+def _load(known: dict[str, Mesh | None], key: str, evaluated: bpy.types.Object, meters: float) -> Mesh | None:
+    """The mesh of an object; objects that share one share it here, too."""
+    if key not in known:
+        known[key] = meshes.read_mesh(evaluated, meters)
+    return known[key]
 
 
 def _has_no_faces(placement: Placement) -> bool:

@@ -7,11 +7,13 @@ that have a transform, wherever they are; and it does not know `!resetXformStack
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
 import mathutils
+import numpy as np
 
 
 @dataclass(slots=True)
@@ -22,12 +24,21 @@ class Found:
     materials: dict[str, str] = field(default_factory=dict)
 
 
-def repair(scene: bpy.types.Scene, stage: Any, found: Found, below: str = "") -> None:
-    """Give every prim between two imported ones an Empty, and every object the parent and place that its prim has."""
+def objects_by_name() -> dict[str, bpy.types.Object]:
+    """All objects of the file itself. To look one up in Blender takes the longer the more objects there are."""
+    return {obj.name: obj for obj in bpy.data.objects if obj.library is None}
+
+
+def repair(scene: bpy.types.Scene, stage: Any, found: Found, below: str = "", scale: float = 1.0) -> None:
+    """Give every prim between two imported ones an Empty, and every object the parent and place that its prim has.
+
+    scale: Blender units of a unit of the stage.
+    """
     from pxr import Usd, UsdGeom
 
     cache = UsdGeom.XformCache(Usd.TimeCode.Default())
-    conversion = _conversion(stage, cache, found)
+    known = objects_by_name()
+    conversion = _conversion(stage, scale)
     loose: set[str] = set()
     for path in sorted(found.objects):
         for missing in reversed(_missing_above(path, found, below)):
@@ -35,16 +46,20 @@ def repair(scene: bpy.types.Scene, stage: Any, found: Found, below: str = "") ->
             empty.empty_display_size = 0.01
             scene.collection.objects.link(empty)
             found.objects[missing] = empty.name
-            _place(empty, missing, stage, cache, found)
+            known[empty.name] = empty
+            _place(empty, missing, stage, cache, _parent(missing, found, known))
+            if empty.parent is None:
+                # Blender leaves out the root prim of its own files, and with it the conversion of units and up axis.
+                empty.matrix_basis = conversion @ empty.matrix_basis
             _settle(empty, missing, stage, conversion, loose)
-        obj = bpy.data.objects[found.objects[path]]
+        obj = known[found.objects[path]]
         above = path.rsplit("/", 1)[0]
         expected = found.objects.get(above)
         if expected is not None and (above in loose or obj.parent is None or obj.parent.name != expected):
-            _place(obj, path, stage, cache, found)
+            _place(obj, path, stage, cache, _parent(path, found, known))
         if expected is None or above in loose:
             _settle(obj, path, stage, conversion, loose)
-    _honour_resets(stage, cache, found, conversion)
+    _honour_resets(stage, found, known, conversion)
 
 
 def _missing_above(path: str, found: Found, below: str) -> list[str]:
@@ -57,12 +72,13 @@ def _missing_above(path: str, found: Found, below: str) -> list[str]:
     return missing
 
 
-def _place(obj: bpy.types.Object, path: str, stage: Any, cache: Any, found: Found) -> None:
-    """Parent an object as its prim is, with the prim's local transform."""
-    from ..core import usd_read
+def _parent(path: str, found: Found, known: dict[str, bpy.types.Object]) -> bpy.types.Object | None:
+    return known.get(found.objects.get(path.rsplit("/", 1)[0], ""))
 
-    parent = found.objects.get(path.rsplit("/", 1)[0])
-    obj.parent = bpy.data.objects[parent] if parent is not None else None
+
+def _place(obj: bpy.types.Object, path: str, stage: Any, cache: Any, parent: bpy.types.Object | None) -> None:
+    """Parent an object as its prim is, with the prim's local transform."""
+    obj.parent = parent
     obj.matrix_parent_inverse = mathutils.Matrix()
     obj.matrix_basis = _local(path, stage, cache)
 
@@ -71,22 +87,17 @@ def _local(path: str, stage: Any, cache: Any) -> mathutils.Matrix:
     """The local transform of a prim."""
     from ..core import usd_read
 
-    local, _resets = usd_read.settled(cache.GetLocalTransformation, stage.GetPrimAtPath(path))
-    return mathutils.Matrix([list(row) for row in local]).transposed()
+    local, _resets = usd_read.local_transform(cache, stage.GetPrimAtPath(path))
+    return mathutils.Matrix(np.array(local).T.tolist())
 
 
-def _conversion(stage: Any, cache: Any, found: Found) -> mathutils.Matrix:
-    """What Blender puts on the topmost prims with a transform: units, up axis, and the scale that somebody asks for."""
-    from ..core import usd_read
+def _conversion(stage: Any, scale: float) -> mathutils.Matrix:
+    """What the topmost objects are multiplied with: units, and Z up."""
+    from pxr import UsdGeom
 
-    for path, name in sorted(found.objects.items()):
-        if _is_xformable(stage, path):
-            local = _local(path, stage, cache)
-            if abs(local.determinant()) > 1e-12:
-                conversion: mathutils.Matrix = bpy.data.objects[name].matrix_basis @ local.inverted()
-                conversion.translation = (0.0, 0.0, 0.0)
-                return conversion
-    return mathutils.Matrix()
+    is_y_up = UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.y
+    turn = mathutils.Matrix.Rotation(math.radians(90.0) if is_y_up else 0.0, 4, "X")
+    return turn @ mathutils.Matrix.Scale(scale, 4)
 
 
 def _is_xformable(stage: Any, path: str) -> bool:
@@ -104,15 +115,15 @@ def _settle(obj: bpy.types.Object, path: str, stage: Any, conversion: mathutils.
         obj.matrix_basis = conversion
 
 
-def _honour_resets(stage: Any, cache: Any, found: Found, conversion: mathutils.Matrix) -> None:
+def _honour_resets(
+    stage: Any, found: Found, known: dict[str, bpy.types.Object], conversion: mathutils.Matrix
+) -> None:
     """Undo what is above a prim that resets the transform stack; its object still moves with its parent."""
-    from ..core import usd_read
+    from pxr import UsdGeom
 
-    for path, name in sorted(found.objects.items()):
-        _local, resets = usd_read.settled(cache.GetLocalTransformation, stage.GetPrimAtPath(path))
-        if not resets:
-            continue
-        obj = bpy.data.objects[name]
+    resets = [path for path in found.objects if UsdGeom.Xformable(stage.GetPrimAtPath(path)).GetResetXformStack()]
+    for path in sorted(resets):
+        obj = known[found.objects[path]]
         if obj.parent is not None:
             obj.matrix_parent_inverse = _world(obj.parent).inverted_safe() @ conversion
 

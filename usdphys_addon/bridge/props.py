@@ -445,6 +445,29 @@ StageProperties = _group(
         ),
     },
 )  # fmt: skip
+PreviewProperties = _group(
+    "PreviewProperties",
+    "How the scene is previewed.",
+    {
+        "frequency": bpy.props.IntProperty(
+            name="Frequency", default=60, min=10, max=1000,
+            description="Time steps of the preview in a second of simulated time (Hz)",
+        ),
+        "substeps": bpy.props.IntProperty(
+            name="Substeps", default=0, min=0, max=64,
+            description="Steps of the solver in each time step; 0 chooses by the scene",
+        ),
+        "speed": bpy.props.FloatProperty(
+            name="Speed", default=1.0, min=0.01, max=10.0, soft_max=2.0,
+            description="Simulated seconds in a second by the clock: less than 1 is slow motion",
+        ),
+        "is_fast": bpy.props.BoolProperty(
+            name="As Fast as It Can", description="Do not wait for the clock",
+        ),
+        # True while the objects hold simulated poses: tells an undo step what is in it.
+        "is_running": bpy.props.BoolProperty(options={"HIDDEN"}),
+    },
+)
 ScenePhysicsProperties = _group(
     "ScenePhysicsProperties",
     "All physics of a scene.",
@@ -455,6 +478,7 @@ ScenePhysicsProperties = _group(
         "active_group_index": _index(),
         "stage": _pointer(StageProperties, "Stage"),
         "source": _pointer(SourceProperties),
+        "preview": _pointer(PreviewProperties, "Preview"),
     },
 )
 MaterialPhysicsProperties = _group(
@@ -469,7 +493,7 @@ CLASSES: tuple[type[bpy.types.PropertyGroup], ...] = (
     PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties,
     LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties, JointProperties,
     ObjectPhysicsProperties, PhysicsSceneProperties, CollisionGroupProperties, SourceProperties, StageProperties,
-    ScenePhysicsProperties, MaterialPhysicsProperties,
+    PreviewProperties, ScenePhysicsProperties, MaterialPhysicsProperties,
 )  # fmt: skip
 _OWNERS: tuple[tuple[Any, Any], ...] = (
     (bpy.types.Object, ObjectPhysicsProperties),

@@ -57,9 +57,13 @@ def read_scene(
     *,
     root: str = DEFAULT_ROOT,
     keep: Callable[[bpy.types.Object], bool] | None = None,
+    meters: float | None = None,
 ) -> SceneReading:
-    """The physics of all objects that a depsgraph shows, or of those that `keep` accepts."""
-    return _SceneReader(depsgraph, root, keep).read()
+    """The physics of all objects that a depsgraph shows, or of those that `keep` accepts.
+
+    meters: length of a Blender unit; by default what the scene says.
+    """
+    return _SceneReader(depsgraph, root, keep, meters).read()
 
 
 def scene_units(scene: bpy.types.Scene) -> StageUnits:
@@ -140,12 +144,13 @@ def _number(value: float, factor: float) -> float:
 
 class _SceneReader:
     def __init__(
-        self, depsgraph: bpy.types.Depsgraph, root: str, keep: Callable[[bpy.types.Object], bool] | None
-    ) -> None:
+        self, depsgraph: bpy.types.Depsgraph, root: str, keep: Callable[[bpy.types.Object], bool] | None,
+        meters: float | None,
+    ) -> None:  # fmt: skip
         scene: Any = depsgraph.scene
         self.scene: Any = scene.original
         self.root = root.rstrip("/")
-        self.units = scene_units(self.scene)
+        self.units = scene_units(self.scene) if meters is None else StageUnits(meters_per_unit=meters)
         self.meters = self.units.meters_per_unit
         self.properties = PropertyReader(self.meters)
         self.placements = Placements(depsgraph, self.root, keep)

@@ -36,9 +36,18 @@ def write_scene(
     scene: bpy.types.Scene,
     objects: dict[str, bpy.types.Object],
     materials: dict[str, bpy.types.Material],
+    *,
+    meters: float | None = None,
 ) -> Written:
-    """Put the physics of a model on objects and materials, given by prim path, and on the scene."""
-    return _SceneWriter(model, scene, objects, materials).write()
+    """Put the physics of a model on objects and materials, given by prim path, and on the scene.
+
+    meters: length of a Blender unit; by default what the scene says.
+    """
+    writer = _SceneWriter(model, scene, objects, materials)
+    if meters is not None:
+        writer.meters = meters
+        writer.properties = PropertyWriter(meters, writer.local)
+    return writer.write()
 
 
 class PropertyWriter:

@@ -100,7 +100,7 @@ def _write_sheared(spec: Any, obj: bpy.types.Object) -> None:
     local = obj.parent.matrix_world.inverted_safe() @ obj.matrix_world
     is_animated = any(attribute.HasInfo("timeSamples") for attribute in spec.attributes)
     if not is_animated and frames.is_sheared(np.array(local), 1e-6):
-        usd_write.write_matrix(spec, Gf.Matrix4d(*(part for column in local.col for part in column)))
+        usd_write.write_matrix(spec, Gf.Matrix4d(*np.array(local).T.ravel().tolist()))
 
 
 def _is_nothing(attribute: Any) -> bool:

@@ -11,7 +11,7 @@ from ..core import schema
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
 from .placements import Chain, Placement
-from .remembered import GEOMETRY_TYPES
+from .remembered import GEOMETRY_TYPES, GPRIM_TYPES
 from .scene_read import SceneReading
 
 _NOT_ASCII = re.compile(rb"[^A-Za-z0-9_/]")
@@ -206,25 +206,26 @@ class StageMatcher:
         # Blender binds all meshes of one material alike: one look tells for all.
         bound: dict[tuple[str, ...], bool] = {}
         for prim in model.prims.values():
-            if prim.type_name == "Mesh" and prim.materials and not prim.physics_binding:
+            is_gprim = prim.type_name in GPRIM_TYPES and prim.local is None
+            if (is_gprim or prim.type_name == "Mesh") and prim.materials and not prim.physics_binding:
                 wanted = targets.get(prim.materials)
                 if wanted is None:
                     wanted = {Sdf.Path(renames.get(path, path)) for path in prim.materials}
                     targets[prim.materials] = wanted
-                is_bound = bound.get(prim.materials)
+                is_bound = bound.get(prim.materials) if not is_gprim else None
                 if is_bound is None:
-                    is_bound = self.binds(renames.get(prim.path, prim.path), wanted)
-                    if len(prim.materials) == 1:
+                    is_bound = self.binds(renames.get(prim.path, prim.path), wanted, with_faces=not is_gprim)
+                    if len(prim.materials) == 1 and not is_gprim:
                         bound[prim.materials] = is_bound
                 if not is_bound:
                     prim.physics_binding = prim.materials[-1]
 
-    def binds(self, path: str, materials: set[Any]) -> bool:
-        """True where a mesh, or some of its faces, are bound to one of the materials."""
+    def binds(self, path: str, materials: set[Any], *, with_faces: bool) -> bool:
+        """True where a prim, or some of its faces, are bound to one of the materials."""
         spec = self.layer.GetRelationshipAtPath(f"{path}.material:binding")
         if spec is not None and any(item in materials for item in spec.targetPathList.explicitItems):
             return True
-        prim = self.stage.GetPrimAtPath(path)
+        prim = self.stage.GetPrimAtPath(path) if with_faces else None
         for one in (prim, *prim.GetChildren()) if prim else ():
             relationship = one.GetRelationship("material:binding")
             if relationship and any(target in materials for target in relationship.GetTargets()):

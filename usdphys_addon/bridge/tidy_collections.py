@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import bpy
 import numpy as np
 
 from ..core import schema
 from ..core.model import PhysicsModel
-from .hierarchy_repair import Found
+from .hierarchy_repair import Found, objects_by_name
 
 JOINTS = "Physics Joints"
 COLLIDERS = "Physics Colliders"
@@ -18,19 +21,25 @@ _JOINT_SIZE = 0.03
 
 def tidy(model: PhysicsModel, found: Found) -> None:
     """Move the objects of joints and guide colliders into collections, and size the joints to the scene."""
-    size = _JOINT_SIZE * _span(found)
+    known = objects_by_name()
+    size = joint_size(known.get(name) for name in found.objects.values()) if model.joints else 1.0
     for path, prim in model.prims.items():
-        obj = bpy.data.objects.get(found.objects.get(path, ""))
+        obj = known.get(found.objects.get(path, ""))
         if obj is None:
             continue
         if prim.get(schema.Joint) is not None:
             if obj.type == "EMPTY":
-                obj.empty_display_type = "ARROWS"
-                scale = max(obj.matrix_world.to_scale(), key=abs)
-                obj.empty_display_size = size / (abs(scale) or 1.0)
+                show_joint(obj, size)
             move(obj, JOINTS)
         elif prim.get(schema.CollisionAPI) is not None and prim.purpose == "guide" and obj.type != "EMPTY":
             move(obj, COLLIDERS)
+
+
+def show_joint(obj: Any, size: float) -> None:
+    """Show an Empty as the axes of a joint, as large in the world."""
+    obj.empty_display_type = "ARROWS"
+    scale = max(obj.matrix_world.to_scale(), key=abs)
+    obj.empty_display_size = size / (abs(scale) or 1.0)
 
 
 def move(obj: bpy.types.Object, name: str) -> None:
@@ -38,21 +47,29 @@ def move(obj: bpy.types.Object, name: str) -> None:
     homes = list(obj.users_collection)
     if not homes or homes[0].name.startswith(name):
         return
-    home = homes[0]
-    target = next((child for child in home.children if child.name.split(".")[0] == name), None)
-    if target is None:
-        target = bpy.data.collections.new(name)
-        home.children.link(target)
-    target.objects.link(obj)
+    below(homes[0], name).objects.link(obj)
     for other in homes:
         other.objects.unlink(obj)
 
 
-def _span(found: Found) -> float:
-    """Length, Blender units, of the diagonal of what was imported; 1 where that is nothing."""
+def below(home: bpy.types.Collection, name: str) -> bpy.types.Collection:
+    """The collection of a name right below another; made where there is none."""
+    target = next((child for child in home.children if child.name.split(".")[0] == name), None)
+    if target is None:
+        target = bpy.data.collections.new(name)
+        home.children.link(target)
+    return target
+
+
+def joint_size(objects: Iterable[bpy.types.Object | None]) -> float:
+    """What joints are shown with among these objects, Blender units."""
+    return _JOINT_SIZE * _span(objects)
+
+
+def _span(objects: Iterable[bpy.types.Object | None]) -> float:
+    """Length, Blender units, of the diagonal of objects; 1 where that is nothing."""
     corners: list[tuple[float, ...]] = []
-    for name in found.objects.values():
-        obj = bpy.data.objects.get(name)
+    for obj in objects:
         if obj is None:
             continue
         corners.append(obj.matrix_world.translation[:])

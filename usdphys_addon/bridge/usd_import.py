@@ -19,13 +19,9 @@ from ..core import schema
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
-from . import hierarchy_repair, remembered, scene_write, subset_materials, tidy_collections, usd_hooks
+from . import attach, hierarchy_repair, remembered, scene_write, subset_materials, tidy_collections, usd_hooks
 from .environment import require_usd
 from .hierarchy_repair import Found
-
-#: What an import may bring; removed again where it fails.
-_KINDS = ("objects", "meshes", "curves", "cameras", "lights", "materials", "images", "armatures", "volumes", "actions",
-          "collections", "node_groups", "pointclouds", "hair_curves", "worlds", "texts", "cache_files")  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -94,9 +90,28 @@ def import_steps(
 ) -> Generator[Step, None, ImportResult]:
     """`import_usd` step by step; to close the generator undoes what is done."""
     require_usd()
+    path = Path(bpy.path.abspath(str(filepath))).absolute()
+    with _told_in_one_sentence(path):
+        return (yield from _steps(context, path, options))
+
+
+@contextmanager
+def _told_in_one_sentence(path: Path) -> Iterator[None]:
+    """An error of USD that nothing else has foreseen refuses the file."""
+    from pxr import Tf
+
+    from ..core import usd_read
+
+    try:
+        yield
+    except Tf.ErrorException as error:
+        reason = usd_read.short_reason(error)
+        raise InputError(f"'{path.name}' cannot be imported, because USD finds an error in it{reason}.") from error
+
+
+def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Generator[Step, None, ImportResult]:
     from ..core import usd_composition, usd_read, usd_sanity
 
-    path = Path(bpy.path.abspath(str(filepath))).absolute()
     yield Step(0.0, f"Reading {path.name}")
     stage = usd_read.open_stage(path)
     choices = [usd_composition.parse_choice(text) for text in options.variants]
@@ -119,12 +134,15 @@ def import_steps(
         if not options.convert_units:
             scene.unit_settings.scale_length = model.units.meters_per_unit
         yield Step(0.1, "Blender imports geometry and materials")
+        scene_meters = float(scene.unit_settings.scale_length) or 1.0
         with _selected_file(path, choices) as file:
-            found = _native_import(file, options)
+            found = _native_import(file, options, scene_meters)
         yield Step(0.6, "Restoring the hierarchy")
-        hierarchy_repair.repair(scene, stage, found, options.prim_path)
-        # Joints are placed in the world: what is above them has to be where it belongs.
-        context.view_layer.update()  # type: ignore[union-attr]
+        scale = model.units.meters_per_unit / scene_meters if options.convert_units else 1.0
+        hierarchy_repair.repair(scene, stage, found, options.prim_path, scale)
+        if model.joints:
+            # Joints are placed in the world: what is above them has to be where it belongs.
+            context.view_layer.update()  # type: ignore[union-attr]
         yield Step(0.7, "Writing physics")
         result = write_physics(scene, model, found)
         result.issues[:0] = issues
@@ -136,7 +154,7 @@ def import_steps(
         source.carried_trees = _carried_trees(stage, instancers, found)
         source.filepath, source.prim_path = str(path), options.prim_path
         source.variants = "\n".join(map(str, choices))
-        source.default_prim = stage.GetDefaultPrim().GetName() if stage.GetDefaultPrim() else ""
+        source.default_prim = usd_read.default_prim_name(stage)
         _take_units(scene, model)
     result.path = path
     return result
@@ -144,7 +162,10 @@ def import_steps(
 
 def _attach(scene: Any, stage: Any, model: PhysicsModel, issues: list[Issue]) -> ImportResult:
     """Put the physics of a model on the objects that are there, by name."""
-    raise NotImplementedError
+    from ..core import usd_read
+
+    written = attach.attach(scene, model, issues, vendor_prims=usd_read.count_vendor_prims(stage))
+    return ImportResult(Path(), issues, written.counts)
 
 
 @contextmanager
@@ -194,12 +215,15 @@ def _carried_trees(stage: Any, instancers: list[str], found: Found) -> str:
     return usd_carry.capture_trees(stage, known) if known else ""
 
 
-def write_physics(scene: bpy.types.Scene, model: PhysicsModel, found: Found) -> ImportResult:
-    """Put the physics of a model on what Blender has imported."""
-    objects = {path: bpy.data.objects[name] for path, name in found.objects.items() if name in bpy.data.objects}
+def write_physics(
+    scene: bpy.types.Scene, model: PhysicsModel, found: Found, *, meters: float | None = None
+) -> ImportResult:
+    """Put the physics of a model on what Blender has imported. meters: of a Blender unit; None: as the scene says."""
+    known_objects = hierarchy_repair.objects_by_name()
+    objects = {path: known_objects[name] for path, name in found.objects.items() if name in known_objects}
     known = bpy.data.materials
     materials = {path: known[name] for path, name in found.materials.items() if name in known}
-    written = scene_write.write_scene(model, scene, objects, materials)
+    written = scene_write.write_scene(model, scene, objects, materials, meters=meters)
     result = ImportResult(Path(), counts=written.counts, objects=sorted(found.objects.values()))
     for path in written.missing:
         result.issues.append(Issue(
@@ -213,17 +237,19 @@ def carry(scene: Any, stage: Any, model: PhysicsModel, found: Found) -> None:
     """Note on everything imported what neither Blender nor the model hold of its prim."""
     from ..core import usd_carry, usd_read
 
-    things: list[Any] = [bpy.data.objects[name].usdphys for name in found.objects.values()]  # type: ignore[attr-defined]
+    known = hierarchy_repair.objects_by_name()
+    things: list[Any] = [known[name].usdphys for name in found.objects.values()]  # type: ignore[attr-defined]
     things += [material.usdphys for material in bpy.data.materials if remembered.path_of(material)]  # type: ignore[attr-defined]
     things += [*scene.usdphys.physics_scenes, *scene.usdphys.collision_groups]
     for thing in things:
-        usd_prim = stage.GetPrimAtPath(thing.prim.path) if thing.prim.path else None
+        memory = thing.prim
+        usd_prim = stage.GetPrimAtPath(memory.path) if memory.path else None
         if not usd_prim:
             continue
         for name, text in (("carried", usd_carry.capture(usd_prim, model.units)),
                            ("transform", usd_read.transform_text(usd_prim))):  # fmt: skip
             if text:
-                setattr(thing.prim, name, text)
+                setattr(memory, name, text)
     scene.usdphys.source.carried = usd_carry.capture_prims(stage, {*found.objects, *found.materials, *model.prims})
 
 
@@ -237,7 +263,8 @@ def _take_units(scene: Any, model: PhysicsModel) -> None:
             setattr(stage, name, value)
 
 
-def _native_import(path: Path, options: ImportOptions) -> Found:
+def _native_import(path: Path, options: ImportOptions, scene_meters: float) -> Found:
+    """scene_meters: length of a Blender unit, which Blender's importer takes for a metre whatever the scene says."""
     keywords: dict[str, Any] = {
         "filepath": str(path),
         "import_guide": True,
@@ -249,6 +276,7 @@ def _native_import(path: Path, options: ImportOptions) -> Found:
         "merge_parent_xform": False,
         "set_frame_range": False,
         "apply_unit_conversion_scale": options.convert_units,
+        "scale": 1.0 / scene_meters if options.convert_units else 1.0,
         "prim_path_mask": options.prim_path,
     }
     keywords.update(options.native)
@@ -268,10 +296,18 @@ def _native_import(path: Path, options: ImportOptions) -> Found:
 @contextmanager
 def _undone_on_failure(scene: Any) -> Iterator[None]:
     """Remove everything that came in, and our entries in the scene, where the body raises."""
-    before = {kind: set(getattr(bpy.data, kind).keys()) for kind in _KINDS if hasattr(bpy.data, kind)}
+    kinds = [item.identifier for item in bpy.data.bl_rna.properties if item.type == "COLLECTION"]
+    before = {kind: set(getattr(bpy.data, kind).keys()) for kind in kinds}
     physics = scene.usdphys
     lengths = {name: len(getattr(physics, name)) for name in ("physics_scenes", "collision_groups")}
+    settings = [(group, name, getattr(group, name), group.is_property_set(name))
+                for group, names in ((physics.source, physics.source.bl_rna.properties.keys()),
+                                     (physics.stage, ("meters_per_unit", "kilograms_per_unit", "up_axis")))
+                for name in names if name not in ("rna_type", "name", "bl_system_properties")]  # fmt: skip
     scale_length = scene.unit_settings.scale_length
+    view_layer: Any = bpy.context.view_layer
+    active = view_layer.objects.active.name if view_layer.objects.active else ""
+    selected = [obj.name for obj in view_layer.objects if obj.select_get()]
     try:
         yield
     except BaseException:
@@ -281,7 +317,15 @@ def _undone_on_failure(scene: Any) -> Iterator[None]:
             items = getattr(physics, name)
             while len(items) > length:
                 items.remove(len(items) - 1)
+        for group, name, value, was_set in settings:
+            if was_set:
+                setattr(group, name, value)
+            else:
+                group.property_unset(name)
         scene.unit_settings.scale_length = scale_length
+        view_layer.objects.active = view_layer.objects.get(active)
+        for obj in view_layer.objects:
+            obj.select_set(obj.name in selected)
         raise
 
 
@@ -314,7 +358,8 @@ def _on_native_import(import_context: Any) -> bool:
         return True
     scene: Any = bpy.context.scene
     bpy.context.view_layer.update()  # type: ignore[union-attr]
-    result = write_physics(scene, model, found)
+    # Blender's own import takes a unit for a metre whatever the scene says.
+    result = write_physics(scene, model, found, meters=1.0)
     for issue in result.issues:
         print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
     return True

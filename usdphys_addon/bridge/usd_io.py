@@ -108,7 +108,7 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     refuse_errors(issues, target, force=options.force)
     job = _Job(reading, options)
     with scratch_file(target) as scratch, _hook_with(job):
-        _native_export(scratch, options)
+        _native_export(scratch, options, reading.model.units.meters_per_unit)
         if job.error is not None:
             raise job.error
         if not job.done:
@@ -126,7 +126,8 @@ def refuse_errors(issues: list[Issue], target: Path, *, force: bool) -> None:
         raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
 
 
-def _native_export(scratch: Path, options: ExportOptions) -> None:
+def _native_export(scratch: Path, options: ExportOptions, scene_meters: float) -> None:
+    """scene_meters: length of a Blender unit, which Blender's exporter takes for a metre whatever the scene says."""
     units = options.units
     keywords: dict[str, Any] = {
         "filepath": str(scratch),
@@ -144,7 +145,7 @@ def _native_export(scratch: Path, options: ExportOptions) -> None:
         "export_global_forward_selection": "NEGATIVE_Z",
         "export_global_up_selection": "Y",
         "convert_scene_units": "CUSTOM",
-        "meters_per_unit": units.meters_per_unit,
+        "meters_per_unit": units.meters_per_unit / scene_meters,
     }
     keywords.update(options.native)
     try:
@@ -273,7 +274,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     stage = export_context.get_stage()
     depsgraph = export_context.get_depsgraph()
     if job.reading is None or job.options is None:
-        reading = scene_read.read_scene(depsgraph, root=_root_path(stage))
+        _say_unit_scale(depsgraph)
+        reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
         if not reading.model.prims:
             return
         job.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
@@ -283,6 +285,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         units = replaced(units, meters_per_unit=typed_number(units.meters_per_unit))
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
+        _check_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
     if scene_of(depsgraph).usdphys.source.filepath:
         stage_layout.restore(stage)
     # Blender converts units with a scale above the objects: what lies in their space stays in Blender units.
@@ -296,6 +299,26 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
     if scene_of(depsgraph).usdphys.source.filepath:
         stage_layout.tidy(stage, scene_of(depsgraph))
+
+
+def _check_scale(stage: Any, wanted: float) -> None:
+    """Raise OutputError where Blender has exported with another unit than was asked for."""
+    from pxr import UsdGeom
+
+    if abs(UsdGeom.GetStageMetersPerUnit(stage) / wanted - 1.0) > 1e-5:
+        raise OutputError(
+            f"Blender's exporter cannot scale by {1.0 / wanted:g}; choose metres per unit nearer to the unit scale of "
+            "the scene."
+        )
+
+
+def _say_unit_scale(depsgraph: Any) -> None:
+    scale = scene_of(depsgraph).unit_settings.scale_length
+    if abs(scale - 1.0) > 1e-6:
+        print(
+            f"USD Physics: warning: Blender's own USD export ignores the unit scale {scale:g} of the scene and takes a "
+            "unit for a metre. File > Export > USD Physics does not."
+        )
 
 
 def _restore_default_prim(stage: Any, name: str) -> None:

@@ -17,9 +17,15 @@ IDENTITY_ROTATION: Quaternion = (1.0, 0.0, 0.0, 0.0)
 def rotation_of(matrix: ArrayLike) -> Matrix:
     """Rotation (3, 3) of an affine matrix (4, 4) or (3, 3), without scale and shear.
 
-    The polar factor; for a mirrored space the scale counts as negative on all three axes, as in OpenUSD.
+    The polar factor; for a mirrored space the scale counts as negative on all three axes, as in OpenUSD. A space
+    that has numbers which are none is not turned.
     """
     linear = np.asarray(matrix, float)[:3, :3]
+    (a, b, c), (d, e, f), (g, h, i) = linear.tolist()
+    if a > 0.0 and e > 0.0 and i > 0.0 and not (b or c or d or f or g or h):
+        return np.eye(3)
+    if not np.isfinite(linear).all():
+        return np.eye(3)
     left, _, right = np.linalg.svd(linear)
     rotation: Matrix = left @ right
     return -rotation if np.linalg.det(rotation) < 0 else rotation

@@ -249,7 +249,11 @@ def collider_shape(prim: Prim) -> Shape:
     assert isinstance(geometry, Mesh)
     options = prim.get(schema.MeshCollisionAPI)
     approximation = "none" if options is None else options.resolved("approximation")
-    return mesh_shape(geometry.points @ stretch.T, geometry.triangles, approximation)
+    key = (approximation, stretch.tobytes())
+    shape = geometry.derived.get(key)
+    if shape is None:
+        shape = geometry.derived[key] = mesh_shape(geometry.points @ stretch.T, geometry.triangles, approximation)
+    return shape
 
 
 def _gprim_shape(gprim: schema.Schema, scale: Matrix) -> Shape:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +25,14 @@ _BASES = frozenset({schema.Joint, schema.Gprim})
 
 @dataclass(slots=True)
 class Mesh:
-    """points: (n, 3) in the prim's local space, metres. triangles: (m, 3) indices."""
+    """points: (n, 3) in the prim's local space, metres. triangles: (m, 3) indices.
+
+    derived: what has been computed of it, by whoever did; meshes can be shared by many prims.
+    """
 
     points: NDArray[np.float64]
     triangles: NDArray[np.int64]
+    derived: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(slots=True)

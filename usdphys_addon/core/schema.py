@@ -88,6 +88,10 @@ class Attribute:
             return isinstance(value, tuple) and len(value) == size and not any(isinstance(part, str) for part in value)
         return isinstance(value, str)
 
+    def allows(self, value: Any) -> bool:
+        """True for a value of the right type that is, where there is a choice, one of the tokens."""
+        return self.accepts(value) and (not self.tokens or value in self.tokens)
+
     def is_automatic(self, value: Any) -> bool:
         """True where the simulator decides: not authored, or authored as the sentinel."""
         if value is None:
@@ -142,10 +146,15 @@ class Schema:
             if value is not None:
                 yield attribute, value
 
-    def resolved(self, name: str) -> Any:
-        """The authored value of a field, or the schema's fallback."""
+    def holds(self, name: str) -> bool:
+        """True where a field is authored with a value that the schema allows."""
         value = getattr(self, name)
-        return _attribute(type(self), name).fallback if value is None else value
+        return value is not None and _attribute(type(self), name).allows(value)
+
+    def resolved(self, name: str) -> Any:
+        """The authored value of a field, or the schema's fallback: also where the schema does not allow the value."""
+        attribute, value = _attribute(type(self), name), getattr(self, name)
+        return value if value is not None and attribute.allows(value) else attribute.fallback
 
 
 SchemaT = TypeVar("SchemaT", bound=Schema)

@@ -8,6 +8,7 @@ variants and list operations are resolved.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, lru_cache
@@ -31,6 +32,7 @@ _NOTES = "usdphys"
 _BLENDER_SCHEMAS = frozenset(
     {"MaterialBindingAPI", "SkelBindingAPI", "NodeDefAPI", "LightAPI", "ShapingAPI", "ShadowAPI"}
 )
+_PHYSICS_BINDING = "material:binding:physics"
 _BLENDER_PREFIXES = ("xformOp:", "primvars:", "userProperties:", "material:binding", "skel:")
 #: extentsHint is a cache of the bounds, which Blender's edits make wrong.
 _BLENDER_NAMES = frozenset({"xformOpOrder", "extentsHint"})
@@ -77,18 +79,53 @@ def capture(usd_prim: Usd.Prim, stage_units: StageUnits) -> str:
     Relative asset paths that resolve are kept relative to the folder of the stage.
     """
     names = usd_read.applied_schemas(usd_prim)
+    type_name = str(usd_prim.GetTypeName())
+    table = _table_properties(type_name, tuple(names))
+    is_blenders = _blenders_properties(type_name)
+    if _is_plain(usd_prim, type_name, names, table, is_blenders):
+        return ""
     carried = _Carrier("prim", _folder(usd_prim.GetStage().GetRootLayer()))
-    table = _table_properties(str(usd_prim.GetTypeName()), names)
     carried.schemas(usd_prim, names)
     carried.metadata(usd_prim)
-    is_blenders = _blenders_properties(usd_prim)
-    for item in usd_prim.GetAuthoredProperties():
+    for item in usd_read.authored_properties(usd_prim):
         name = item.GetName()
         if name in table:
             carried.table_property(item, *table[name], stage_units)
         elif not is_blenders(name):
             carried.property(item)
+        elif name == _PHYSICS_BINDING and not any(map(_table_class, names)):
+            # Those below inherit it. Of a prim with physics the model holds it.
+            usd_write.apply_schemas(carried.spec, ["MaterialBindingAPI"])
+            carried.property(item)
     return carried.text()
+
+
+def _is_plain(
+    usd_prim: Usd.Prim, type_name: str, names: list[str], table: dict[str, tuple[Attribute, str]],
+    is_blenders: Callable[[str], bool],
+) -> bool:  # fmt: skip
+    """True where nothing is to be carried, which is nearly always so: found out in the only layer that there is."""
+    spec = usd_read.sole_spec(usd_prim)
+    if spec is None or not _PRIM_FIELDS.issuperset(spec.ListInfoKeys()) or _carried_schemas(type_name, names):
+        return False
+    for name in spec.properties.keys():
+        row = table.get(name)
+        if row is not None:
+            item = spec.properties[name]
+            if isinstance(item, Sdf.RelationshipSpec):
+                if not row[0].is_relationship or not _PROPERTY_FIELDS.issuperset(item.ListInfoKeys()):
+                    return False
+            elif not (
+                usd_read.PLAIN_FIELDS.issuperset(item.ListInfoKeys())
+                and alike(str(item.typeName), row[0].type)
+                and not isinstance(item.default, Sdf.ValueBlock)
+                # Value clips can animate what the layer says nothing about.
+                and not usd_prim.GetAttribute(name).GetNumTimeSamples()
+            ):
+                return False
+        elif not is_blenders(name) or name == _PHYSICS_BINDING:
+            return False
+    return True
 
 
 def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits | None = None) -> None:
@@ -122,7 +159,8 @@ def layer_units(layer: Sdf.Layer) -> StageUnits:
     return StageUnits(float(meters), float(kilograms), "Z" if axis == "Z" else "Y")
 
 
-def _table_properties(type_name: str, names: Iterable[str]) -> dict[str, tuple[Attribute, str]]:
+@lru_cache(maxsize=256)
+def _table_properties(type_name: str, names: tuple[str, ...]) -> dict[str, tuple[Attribute, str]]:
     """(attribute, instance) by property name of all that the table declares for a prim."""
     found: dict[str, tuple[Attribute, str]] = {}
     for name in (type_name, *names):
@@ -137,6 +175,18 @@ def _table_class(name: str) -> type[Schema] | None:
     base, instance = schema.split_applied(name)
     cls = schema.SCHEMAS.get(base)
     return None if cls is not None and cls.instances and instance not in cls.instances else cls
+
+
+def _carried_schemas(type_name: str, names: Iterable[str]) -> list[str]:
+    """Of the API schemas of a prim those that are neither in the table nor Blender's."""
+    is_group = type_name == schema.CollisionGroup.usd_name
+    return [
+        name
+        for name in names
+        if _table_class(name) is None
+        and name not in _BLENDER_SCHEMAS
+        and not (is_group and name == "CollectionAPI:colliders")
+    ]
 
 
 @cache
@@ -156,10 +206,13 @@ def _library(type_name: str) -> str:
     return plugin.name if plugin else ""
 
 
-def _blenders_properties(usd_prim: Usd.Prim) -> Callable[[str], bool]:
-    declared = _declared_by_blenders(str(usd_prim.GetTypeName()))
+@cache
+def _blenders_properties(type_name: str) -> Callable[[str], bool]:
+    declared = _declared_by_blenders(type_name)
     prefixes: tuple[str, ...] = _BLENDER_PREFIXES
-    if usd_prim.IsA(UsdShade.NodeGraph) or usd_prim.IsA(UsdShade.Shader) or "inputs:intensity" in declared:
+    kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
+    is_shading = kind and (kind.IsA(UsdShade.NodeGraph) or kind.IsA(UsdShade.Shader))
+    if is_shading or "inputs:intensity" in declared:
         prefixes = (*prefixes, "inputs:", "outputs:", "info:")
     return lambda name: name in declared or name in _BLENDER_NAMES or name.startswith(prefixes)
 
@@ -195,17 +248,11 @@ class _Carrier:
         if self.notes:
             data = dict(self.layer.customLayerData)
             self.layer.customLayerData = {**data, _NOTES: self.notes}
-        return str(self.layer.ExportToString())
+        text = str(self.layer.ExportToString())
+        return text if _can_be_read(text) else ""
 
     def schemas(self, usd_prim: Usd.Prim, names: list[str]) -> None:
-        is_group = usd_prim.GetTypeName() == schema.CollisionGroup.usd_name
-        listed = [
-            name
-            for name in names
-            if _table_class(name) is None
-            and name not in _BLENDER_SCHEMAS
-            and not (is_group and name == "CollectionAPI:colliders")
-        ]
+        listed = _carried_schemas(str(usd_prim.GetTypeName()), names)
         if listed:
             usd_write.apply_schemas(self.spec, listed)
             if len(names) > len(listed):
@@ -373,7 +420,7 @@ class _Restorer:
                 spec.SetInfo(name, _merged(old, self.here(new)))
 
     def properties(self, carried: Sdf.PrimSpec, spec: Sdf.PrimSpec) -> None:
-        table = _table_properties(spec.typeName, _listed(spec)) if self.table else {}
+        table = _table_properties(spec.typeName, tuple(_listed(spec))) if self.table else {}
         for item in carried.properties:
             found = spec.properties.get(item.name)
             is_table = item.name in self.table
@@ -527,7 +574,7 @@ def restore_trees(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
         at = old.path
         aside = Sdf.Layer.CreateAnonymous(".usda")
         Sdf.CopySpec(layer, at, aside, Sdf.CreatePrimInLayer(aside, at).path)
-        del old.nameParent.nameChildren[old.name]
+        del (old.nameParent or layer.pseudoRoot).nameChildren[old.name]
         _restore_prim(back, source.GetPrimAtPath(path), [])
         usd_write.clear_local(layer.GetPrimAtPath(at))
         for name in aside.GetPrimAtPath(at).properties.keys():
@@ -548,7 +595,7 @@ def _is_ours_to_bring(usd_prim: Usd.Prim) -> bool:
 
 
 def _holds_something(usd_prim: Usd.Prim) -> bool:
-    if usd_prim.GetAuthoredProperties() or usd_read.applied_schemas(usd_prim):
+    if usd_prim.GetAuthoredPropertyNames() or usd_read.applied_schemas(usd_prim):
         return True
     return bool(usd_prim.GetTypeName()) or bool(usd_prim.GetAllAuthoredMetadata().keys() - _PRIM_FIELDS)
 
@@ -569,7 +616,7 @@ def _carry_whole(carrier: _Carrier, usd_prim: Usd.Prim) -> str:
     _set_type(spec, usd_prim.GetTypeName())
     usd_write.apply_schemas(spec, dict.fromkeys(usd_read.applied_schemas(usd_prim)))
     carrier.metadata(usd_prim)
-    for item in usd_prim.GetAuthoredProperties():
+    for item in usd_read.authored_properties(usd_prim):
         carrier.property(item)
     return str(usd_prim.GetPath())
 
@@ -616,9 +663,12 @@ def _carry_layer(carrier: _Carrier, root: Sdf.Layer) -> None:
     found: list[str] = []
 
     def wanted(name: str, is_there: bool) -> bool:
-        if name not in _LAYER_FIELDS:
-            found.append(name)
-        return name not in _LAYER_FIELDS
+        # USD writes a frame rate that is no number, and cannot read it again.
+        is_broken = name == "framesPerSecond" and not math.isfinite(root.framesPerSecond)
+        if name in _LAYER_FIELDS or is_broken:
+            return False
+        found.append(name)
+        return True
 
     _copy_fields(root.pseudoRoot, text.pseudoRoot, wanted)
     data = root.customLayerData
@@ -672,6 +722,15 @@ def _set_type(spec: Sdf.PrimSpec, type_name: str) -> None:
 # --------------------------------------------------------------------------- values, paths and fields
 
 
+def _can_be_read(text: str) -> bool:
+    """False for what USD writes and does not read: values that do not have the type of their attribute, say."""
+    try:
+        _parsed(text)
+    except InputError:
+        return False
+    return True
+
+
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> Sdf.Layer:
     """The text as a layer, which is not to be changed: equal prims have equal texts."""
@@ -688,7 +747,12 @@ def _parsed(text: str) -> Sdf.Layer:
 
 def _folder(layer: Sdf.Layer) -> str:
     """Where a layer lies; empty for one in memory."""
-    return Path(layer.realPath.split("[")[0]).parent.as_posix() if layer.realPath else ""
+    return _folder_of(layer.realPath)
+
+
+@lru_cache(maxsize=8)
+def _folder_of(path: str) -> str:
+    return Path(path.split("[")[0]).parent.as_posix() if path else ""
 
 
 def relative_path(path: str, folder: str) -> str:

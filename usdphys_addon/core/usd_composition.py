@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pxr import Pcp, Sdf, Usd, UsdGeom, UsdShade
 
+from . import usd_read
 from .errors import InputError
 from .validate import Issue
 
@@ -109,7 +110,7 @@ def missing_assets(stage: Usd.Stage) -> list[Issue]:
     """One warning for each layer, reference, payload and texture that a stage names and that is not there."""
     issues: dict[str, Issue] = {}
     for error in stage.GetCompositionErrors():
-        text = str(error)
+        text = usd_read.said(error)
         assets = _ASSET.findall(text)
         path = str(error.rootSite.path)
         if isinstance(error, Pcp.ErrorInvalidAssetPath | Pcp.ErrorInvalidSublayerPath | Pcp.ErrorMutedAssetPath):
@@ -124,9 +125,9 @@ def missing_assets(stage: Usd.Stage) -> list[Issue]:
     for prim in stage.Traverse(Usd.TraverseInstanceProxies()):
         if not prim.IsA(UsdShade.Shader):
             continue
-        for item in prim.GetAuthoredAttributes():
-            asset = item.Get() if item.GetTypeName() == Sdf.ValueTypeNames.Asset else None
-            if asset and asset.path and not asset.resolvedPath and "<UDIM>" not in asset.path:
+        for item in usd_read.authored_properties(prim):
+            asset = item.Get() if isinstance(item, Usd.Attribute) else None
+            if isinstance(asset, Sdf.AssetPath) and asset.path and not asset.resolvedPath and "<UDIM>" not in asset.path:
                 path = str(prim.GetPath())
                 issues.setdefault(asset.path, Issue(
                     "AssetMissing", "warning", path, "", f"The texture '{asset.path}' of '{path}' is missing.",

@@ -162,22 +162,32 @@ def move_prims(layer: Sdf.Layer, moves: dict[str, str]) -> None:
     """
     done: dict[str, str] = {}
     renamed = {old: new for old, new in moves.items() if old != new}
+    elsewhere: list[tuple[str, str]] = []
     # The deepest first: a prim moves before anything above it is renamed.
     for old, new in sorted(renamed.items(), key=lambda move: -move[0].count("/")):
-        parent, leaf = old.rsplit("/", 1)[0], new.rsplit("/", 1)[1]
+        (parent, _), (new_parent, leaf) = old.rsplit("/", 1), new.rsplit("/", 1)
+        if _followed(parent, renamed) != new_parent:
+            elsewhere.append((old, new))
+        elif _is_moved(layer, old, f"{parent}/{leaf}"):
+            done[old] = new
+    # When all have their names: no scope gets in the way of a prim that is to be renamed to it.
+    for old, new in elsewhere:
         new_parent = new.rsplit("/", 1)[0]
-        is_rename = _followed(parent, renamed) == new_parent
-        target = f"{parent}/{leaf}" if is_rename else new
-        if layer.GetPrimAtPath(target) is not None:
-            continue
-        if not is_rename and new_parent:
+        if new_parent and layer.GetPrimAtPath(new) is None:
             _make_scopes(layer, new_parent)
-        edit = Sdf.BatchNamespaceEdit()
-        edit.Add(old, target)
-        if layer.Apply(edit):
+        if _is_moved(layer, _followed(old, done), new):
             done[old] = new
     if done:
         _retarget(layer, lambda path: Sdf.Path(_followed(str(path), done)) if path.IsAbsolutePath() else path)
+
+
+def _is_moved(layer: Sdf.Layer, old: str, new: str) -> bool:
+    """Move a prim to where there is none."""
+    if layer.GetPrimAtPath(new) is not None:
+        return False
+    edit = Sdf.BatchNamespaceEdit()
+    edit.Add(old, new)
+    return bool(layer.Apply(edit))
 
 
 def _followed(path: str, moves: dict[str, str]) -> str:
@@ -194,7 +204,7 @@ def _followed(path: str, moves: dict[str, str]) -> str:
 
 def _make_scopes(layer: Sdf.Layer, path: str) -> None:
     spec = Sdf.CreatePrimInLayer(layer, path)
-    while spec.path != Sdf.Path.absoluteRootPath and spec.specifier == Sdf.SpecifierOver:
+    while spec is not None and spec.specifier == Sdf.SpecifierOver:
         spec.specifier, spec.typeName = Sdf.SpecifierDef, "Scope"
         spec = spec.nameParent
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, Vt
 
 from . import frames, schema, units
 from .errors import InputError
@@ -36,30 +36,73 @@ def open_stage(path: str | Path) -> Usd.Stage:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     if stage is None:
         raise InputError(f"'{path}' is not a USD file that can be read.")
+    # A layer that something still holds is not read again by itself when its file has changed.
+    try:
+        stage.Reload()
+    except Exception as error:
+        raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     return stage
 
 
 def _reason(error: Exception) -> str:
     """What USD says about a file that it cannot read, short and in brackets; empty where it says nothing."""
-    try:
-        text = str(error)
-    except UnicodeDecodeError:
+    text = said(error)
+    if not text:
         return " (it holds bytes that are not UTF-8)"
-    place = re.search(r":(\d+):\d+: (.*)|.*[Ee]rror (.*) on line (\d+)", text)
+    place = re.search(r":(\d+):\d+: | on line (\d+)", text)
     if place is not None:
-        return f" (line {place[1] or place[4]} is wrong)"
+        return f" (line {place[1] or place[2]} is wrong)"
     for pattern, reason in _REASONS:
         if re.search(pattern, text):
             return f" ({reason})"
     return ""
 
 
+def said(error: object) -> str:
+    """The message of an error of USD; empty where it quotes bytes of a file that are no text."""
+    try:
+        return str(error)
+    except UnicodeDecodeError:
+        return ""
+
+
+def short_reason(error: object) -> str:
+    """What an error of USD says, in brackets and without where in USD's own code it says it."""
+    quoted = re.search(r"\.(?:cpp|h) : '\s*([^'\n]{1,120})", said(error))
+    return f" ({quoted[1].strip(' .')})" if quoted else ""
+
+
 def settled(ask: Callable[[Usd.Prim], _Answer], usd_prim: Usd.Prim) -> _Answer:
-    """The answer of an XformCache about a prim. Transform operations that are broken raise once and are left out."""
+    """What an XformCache says of the place of a prim. Broken transform operations raise once, and are left out."""
     try:
         return ask(usd_prim)
     except Tf.ErrorException:
         return ask(usd_prim)
+
+
+def local_transform(cache: UsdGeom.XformCache, usd_prim: Usd.Prim) -> tuple[Gf.Matrix4d, bool]:
+    """(matrix, whether the transform stack is reset) of a prim, without the operations that are broken."""
+    try:
+        matrix, resets = cache.GetLocalTransformation(usd_prim)
+        return matrix, bool(resets)
+    except Tf.ErrorException:
+        pass
+    matrix, resets = Gf.Matrix4d(1.0), False
+    order = usd_prim.GetAttribute("xformOpOrder").Get()
+    for name in order if isinstance(order, Vt.TokenArray) else ():
+        if name == UsdGeom.XformOpTypes.resetXformStack:
+            matrix, resets = Gf.Matrix4d(1.0), True
+            continue
+        bare = name.removeprefix("!invert!")
+        attribute = usd_prim.GetAttribute(bare) if bare else None
+        if not attribute:
+            continue
+        try:
+            operation = UsdGeom.XformOp(attribute, isInverseOp=name.startswith("!invert!"))
+            matrix = operation.GetOpTransform(Usd.TimeCode.Default()) * matrix
+        except Tf.ErrorException:
+            continue
+    return matrix, resets
 
 
 def stage_units(stage: Usd.Stage) -> StageUnits:
@@ -71,18 +114,29 @@ def stage_units(stage: Usd.Stage) -> StageUnits:
     )
 
 
+def default_prim_name(stage: Usd.Stage) -> str:
+    """Name of the default prim; empty where there is none, or where the metadata do not hold a name."""
+    try:
+        prim = stage.GetDefaultPrim()
+    except Tf.ErrorException:
+        return ""
+    return str(prim.GetName()) if prim else ""
+
+
 def read_stage(stage: Usd.Stage) -> PhysicsModel:
     """All the physics of a stage. Prims without physics are left out; their paths are in `other_paths`."""
     reader = _Reader(stage)
     others = {}
     predicate = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
     for usd_prim in Usd.PrimRange(stage.GetPseudoRoot(), predicate):
-        reader.model.order[str(usd_prim.GetPath())] = len(reader.model.order)
+        path = str(usd_prim.GetPath())
+        reader.model.order[path] = len(reader.model.order)
         prim = reader.read(usd_prim)
         if prim is None:
-            others[str(usd_prim.GetPath())] = str(usd_prim.GetTypeName())
+            others[path] = str(usd_prim.GetTypeName())
         else:
             reader.model.add(prim)
+    reader.bind_materials()
     reader.add_joint_targets(stage)
     reader.model.other_paths = frozenset(others) - reader.model.prims.keys()
     reader.model.other_types = others
@@ -119,6 +173,12 @@ def _is_animated(xformable: UsdGeom.Xformable) -> bool:
 
 def _has_sound_transform(xformable: UsdGeom.Xformable) -> bool:
     """False where an operation is missing, unknown or of a wrong type."""
+    order = xformable.GetXformOpOrderAttr().Get()
+    if not isinstance(order, Vt.TokenArray | None):
+        return False
+    names = (name.removeprefix("!invert!") for name in order or () if name != UsdGeom.XformOpTypes.resetXformStack)
+    if not all(name and xformable.GetPrim().HasAttribute(name) for name in names):
+        return False
     try:
         xformable.GetLocalTransformation()
     except Tf.ErrorException:
@@ -129,22 +189,109 @@ def _has_sound_transform(xformable: UsdGeom.Xformable) -> bool:
 def transform_text(usd_prim: Usd.Prim) -> str:
     """The transform operations of a prim as a small layer; empty where it can have none, or they are animated."""
     xformable = UsdGeom.Xformable(usd_prim)
-    if not xformable or _is_animated(xformable) or not _has_sound_transform(xformable):
+    if not xformable:
+        return ""
+    plain = _plain_operations(usd_prim)
+    if plain is not None:
+        # Whether operations fit together is a matter of their names and types.
+        signature = plain.signature
+        if signature not in _sound:
+            _sound[signature] = not signature or _has_sound_transform(xformable)
+        return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{plain.text}}}\n' if _sound[signature] else ""
+    if _is_animated(xformable) or not _has_sound_transform(xformable):
         return ""
     layer = Sdf.Layer.CreateAnonymous(".usda")
     stage = Usd.Stage.Open(layer)
     copy = stage.DefinePrim("/Prim", "Xform")
-    for attribute in usd_prim.GetAuthoredAttributes():
-        if attribute.GetName().startswith("xformOp"):
-            attribute.FlattenTo(copy)
+    for attribute in authored_properties(usd_prim):
+        if isinstance(attribute, Usd.Attribute) and attribute.GetName().startswith("xformOp"):
+            # A value that is blocked or a string is no transform, and USD could not read the text again.
+            if attribute.Get() is None or isinstance(attribute.Get(), str):
+                return ""
+            try:
+                attribute.FlattenTo(copy)
+            except Tf.ErrorException:  # a value that does not have the type of its attribute
+                return ""
     text: str = layer.ExportToString()
     return text
 
 
+#: What an attribute is that has a value at the default time, and nothing else.
+PLAIN_FIELDS = frozenset({"typeName", "default", "custom", "variability"})
+_PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
+
+
+def sole_spec(usd_prim: Usd.Prim) -> Sdf.PrimSpec | None:
+    """The only opinions about a prim; None where there are several."""
+    stack = usd_prim.GetPrimStack()
+    return stack[0] if len(stack) == 1 else None
+
+
+class _Operations(NamedTuple):
+    """text: the transform operations of a prim, a line of usda each. signature: their types, names and order."""
+
+    text: str
+    signature: str
+
+
+#: Whether operations of a signature are sound.
+_sound: dict[str, bool] = {}
+
+
+def _plain_operations(usd_prim: Usd.Prim) -> _Operations | None:
+    """Transform operations of a prim; None where they hold more than values, or come from several layers."""
+    spec = sole_spec(usd_prim)
+    if spec is None:
+        return None
+    lines, signature = [], []
+    attributes = spec.attributes
+    for name in spec.properties.keys():
+        if not name.startswith("xformOp"):
+            continue
+        item = attributes.get(name)
+        if item is None or not PLAIN_FIELDS.issuperset(item.ListInfoKeys()) or item.custom:
+            return None
+        value = item.default
+        if name == "xformOpOrder":
+            if not isinstance(value, Vt.TokenArray):
+                return None
+            listed = ", ".join(f'"{one}"' for one in value)
+            lines.append(f"    uniform token[] xformOpOrder = [{listed}]\n")
+            signature.append(listed)
+            continue
+        kind = str(item.typeName)
+        if value is None or isinstance(value, Sdf.ValueBlock):
+            return None
+        if kind not in _PLAIN_OPERATIONS or item.variability != Sdf.VariabilityVarying:
+            return None
+        # Much quicker than the formatting of a value of USD.
+        text = str(value)
+        lines.append(f"    {kind} {name} = {text}\n")
+        signature.append(f"{kind} {name}")
+    # Value clips can animate what the layer says nothing about.
+    if lines and _is_animated(UsdGeom.Xformable(usd_prim)):
+        return None
+    return _Operations("".join(lines), "\n".join(signature))
+
+
 def applied_schemas(usd_prim: Usd.Prim) -> list[str]:
     """Names of the API schemas of a prim, those that no plugin declares among them."""
-    listed = usd_prim.GetMetadata("apiSchemas")
-    return list(listed.GetAddedOrExplicitItems()) if listed else []
+    return list(usd_prim.GetPrimTypeInfo().GetAppliedAPISchemas())
+
+
+def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
+    """Properties with opinions, without those that are an attribute in one layer and a relationship in another."""
+    try:
+        return list(usd_prim.GetAuthoredProperties())
+    except Tf.ErrorException:
+        pass
+    found = []
+    for name in usd_prim.GetAuthoredPropertyNames():
+        path = usd_prim.GetPath().AppendProperty(name)
+        specs = [spec.layer.GetObjectAtPath(spec.path.AppendProperty(name)) for spec in usd_prim.GetPrimStack()]
+        if len({type(spec) for spec in specs if spec}) == 1 and usd_prim.GetStage().GetPropertyAtPath(path):
+            found.append(usd_prim.GetProperty(name))
+    return found
 
 
 class _Reader:
@@ -154,6 +301,8 @@ class _Reader:
         self.model = PhysicsModel(self.units, source=stage.GetRootLayer().identifier)
         self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
         self.rotation = self.units.to_z_up
+        self.purposes = frozenset(UsdGeom.Imageable.GetOrderedPurposeTokens())
+        self.colliders: list[tuple[Prim, Usd.Prim]] = []
 
     def read(self, usd_prim: Usd.Prim) -> Prim | None:
         """The prim with its schemas, or None where it has no physics."""
@@ -161,37 +310,53 @@ class _Reader:
         names = applied_schemas(usd_prim)
         typed = schema.SCHEMAS.get(type_name)
         found: dict[str, Schema] = {}
+        if not names and (typed is None or issubclass(typed, schema.Gprim)):
+            return None
+        authored = frozenset(usd_prim.GetAuthoredPropertyNames())
         if typed is not None and not issubclass(typed, schema.Gprim):
-            found[type_name] = self.values(usd_prim, typed, "")
+            found[type_name] = self.values(usd_prim, typed, "", authored)
         for name in names:
             base, instance = schema.split_applied(name)
             cls = schema.SCHEMAS.get(base)
             if cls is not None and cls.kind != "typed":
-                found[name] = self.values(usd_prim, cls, instance, found.get(name))
+                found[name] = self.values(usd_prim, cls, instance, authored, found.get(name))
         if not found:
             return None
         if typed is not None and issubclass(typed, schema.Gprim):
-            found[type_name] = self.values(usd_prim, typed, "", resolve=True)
-        prim = self.placed(usd_prim, found)
+            found[type_name] = self.values(usd_prim, typed, "", authored, resolve=True)
+        prim = self.placed(usd_prim, found, authored)
         imageable = UsdGeom.Imageable(usd_prim)
         if imageable:
-            prim.purpose = str(imageable.ComputePurpose())
+            purpose = str(imageable.ComputePurpose())
+            prim.purpose = purpose if purpose in self.purposes else "default"
         if schema.CollisionAPI.usd_name in found:
-            prim.materials = _bound_materials(usd_prim)
+            self.colliders.append((prim, usd_prim))
             prim.mesh = self.geometry(usd_prim)
-        binding = usd_prim.GetRelationship("material:binding:physics")
-        if binding and binding.GetTargets():
-            prim.physics_binding = str(binding.GetTargets()[0])
+        if "material:binding:physics" in authored:
+            bound = targets(usd_prim.GetRelationship("material:binding:physics"))
+            prim.physics_binding = bound[0] if bound else ""
         if isinstance(typed, type) and issubclass(typed, schema.Joint):
             self.turn_world_frames(found[type_name])
         return prim
 
-    def placed(self, usd_prim: Usd.Prim, found: dict[str, Schema]) -> Prim:
+    def bind_materials(self) -> None:
+        """Physics materials of all colliders at once, which is many times quicker than one by one."""
+        parts = [
+            [*(child for child in usd_prim.GetChildren() if child.IsA(UsdGeom.Subset)), usd_prim]
+            for _, usd_prim in self.colliders
+        ]
+        bound = iter(_bound_materials([one for several in parts for one in several]))
+        for (prim, _), several in zip(self.colliders, parts, strict=True):
+            *subsets, own = (next(bound) for _ in several)
+            others = dict.fromkeys(path for path in subsets if path and path != own)
+            prim.materials = (*others, own) if others or own else ()
+
+    def placed(self, usd_prim: Usd.Prim, found: dict[str, Schema], authored: frozenset[str]) -> Prim:
         prim = Prim(str(usd_prim.GetPath()), str(usd_prim.GetTypeName()), self.world(usd_prim), found)
         prim.is_instance_proxy = usd_prim.IsInstanceProxy()
         xformable = UsdGeom.Xformable(usd_prim)
         prim.is_xformable = bool(xformable)
-        if xformable:
+        if prim.is_xformable and "xformOpOrder" in authored:
             prim.resets_xform_stack = xformable.GetResetXformStack()
             prim.is_animated = _is_animated(xformable)
         return prim
@@ -205,7 +370,8 @@ class _Reader:
                 for path in targets:
                     usd_prim = stage.GetPrimAtPath(path)
                     if usd_prim and path not in self.model.prims:
-                        self.model.add(self.placed(usd_prim, {}))
+                        names = frozenset(usd_prim.GetAuthoredPropertyNames())
+                        self.model.add(self.placed(usd_prim, {}, names))
 
     def locate(self, path: str) -> frames.Matrix | None:
         """Where a prim is; None where there is no such prim."""
@@ -214,16 +380,21 @@ class _Reader:
 
     def world(self, usd_prim: Usd.Prim) -> frames.Matrix:
         matrix = np.array(settled(self.cache.GetLocalToWorldTransform, usd_prim)).T
+        if self.units.up_axis == "Z" and self.units.meters_per_unit == 1.0:
+            return matrix
         matrix[:3, :3] = self.rotation @ matrix[:3, :3]
         matrix[:3, 3] = self.rotation @ matrix[:3, 3] * self.units.meters_per_unit
         return matrix
 
     def values(
-        self, usd_prim: Usd.Prim, cls: type[Schema], instance: str, into: Schema | None = None, resolve: bool = False
-    ) -> Schema:
+        self, usd_prim: Usd.Prim, cls: type[Schema], instance: str, authored: frozenset[str],
+        into: Schema | None = None, resolve: bool = False,
+    ) -> Schema:  # fmt: skip
         value = cls() if into is None else into
         drive_type = None
         for attribute in cls.attributes:
+            if not resolve and attribute.usd_name(instance) not in authored:
+                continue
             read = self.value(usd_prim, attribute, instance, drive_type, resolve)
             if attribute.field == "type":
                 drive_type = read
@@ -239,7 +410,7 @@ class _Reader:
             relationship = usd_prim.GetRelationship(name)
             if not relationship or not relationship.HasAuthoredTargets():
                 return None
-            return tuple(str(path) for path in relationship.GetTargets())
+            return targets(relationship)
         usd_attribute = usd_prim.GetAttribute(name)
         if not usd_attribute or not (resolve or usd_attribute.HasAuthoredValue()):
             return None
@@ -278,32 +449,53 @@ class _Reader:
         return None
 
 
+_QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
+_VECTORS = (Gf.Vec3f, Gf.Vec3d, Gf.Vec3h)
+
+
 def plain_value(raw: Any, factor: float) -> Any:
     """Python value of a USD value: floats scaled, vectors and quaternions as tuples, tokens as strings."""
     if raw is None or isinstance(raw, bool):
         return raw
     if isinstance(raw, int | float):
         return units.scaled(float(raw), factor)
-    if isinstance(raw, Gf.Quatf | Gf.Quatd | Gf.Quath):
+    if isinstance(raw, _QUATERNIONS):
         return (float(raw.GetReal()), *(float(part) for part in raw.GetImaginary()))
-    if isinstance(raw, Gf.Vec3f | Gf.Vec3d | Gf.Vec3h):
+    if isinstance(raw, _VECTORS):
         return tuple(units.scaled(float(part), factor) for part in raw)
     return raw.GetText() if isinstance(raw, Sdf.PathExpression) else str(raw)
 
 
-def _bound_materials(usd_prim: Usd.Prim) -> tuple[str, ...]:
-    """Paths of the physics materials of the subsets and, last, of the prim itself: empty where it has none."""
-    own = _bound_material(usd_prim)
-    subsets = [_bound_material(child) for child in usd_prim.GetChildren() if child.IsA(UsdGeom.Subset)]
-    others = dict.fromkeys(path for path in subsets if path and path != own)
-    return (*others, own) if others or own else ()
+def _bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:
+    """Path of the physics material of each prim; empty where it has none."""
+    try:
+        found, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(usd_prims, "physics")
+    except Tf.ErrorException:  # one of the bindings is no relationship
+        found = [_bound_material(usd_prim) for usd_prim in usd_prims]
+    is_physical: dict[str, bool] = {}
+    paths = []
+    for material in found:
+        path = str(material.GetPath()) if material else ""
+        if path and path not in is_physical:
+            is_physical[path] = schema.MaterialAPI.usd_name in applied_schemas(material.GetPrim())
+        paths.append(path if path and is_physical[path] else "")
+    return paths
 
 
-def _bound_material(usd_prim: Usd.Prim) -> str:
-    material, _ = UsdShade.MaterialBindingAPI(usd_prim).ComputeBoundMaterial("physics")
-    if not material or schema.MaterialAPI.usd_name not in applied_schemas(material.GetPrim()):
-        return ""
-    return str(material.GetPath())
+def targets(relationship: Usd.Relationship) -> tuple[str, ...]:
+    """Paths that a relationship leads to; none where other layers have an attribute of its name."""
+    try:
+        return tuple(str(path) for path in relationship.GetTargets()) if relationship else ()
+    except Tf.ErrorException:
+        return ()
+
+
+def _bound_material(usd_prim: Usd.Prim) -> UsdShade.Material | None:
+    try:
+        material, _ = UsdShade.MaterialBindingAPI(usd_prim).ComputeBoundMaterial("physics")
+    except Tf.ErrorException:
+        return None
+    return material
 
 
 def _mesh(mesh: UsdGeom.Mesh, meters: float) -> Mesh | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
@@ -23,6 +23,7 @@ _TYPES = {
     for name in ("float", "float3", "point3f", "vector3f", "quatf", "bool", "token", "string", "double", "opaque",
                  "pathExpression", "int", "uint", "double3", "quatd", "asset", "float3[]")
 }  # fmt: skip
+_Values = TypeVar("_Values", schema.Vector, schema.Quaternion)
 _SPACELESS = ("xformOp", "xformOpOrder")
 
 
@@ -88,7 +89,8 @@ class SpecWriter:
         spec.specifier = Sdf.SpecifierDef
         spec.typeName = prim.type_name
         parent = spec.nameParent
-        while parent is not None and parent.path != Sdf.Path.absoluteRootPath and not parent.typeName:
+        # What has just been made on the way; a prim that is there may do without a type.
+        while parent is not None and parent.specifier == Sdf.SpecifierOver and not parent.typeName:
             parent.specifier, parent.typeName = Sdf.SpecifierDef, "Scope"
             parent = parent.nameParent
         if prim.local is not None:
@@ -151,6 +153,7 @@ class SpecWriter:
                 continue
             frame = frames.world_frame(None, position or (0, 0, 0), rotation or frames.IDENTITY_ROTATION)
             world_position, world_rotation = frames.local_frame(None, turn @ frame)
+            world_position, world_rotation = _without_noise(world_position), _without_noise(world_rotation)
             factor = 1.0 / self.units.meters_per_unit
             if position is not None or any(world_position):
                 self.set(spec, f"physics:localPos{side}", "point3f", usd_value("point3f", world_position, factor))
@@ -250,6 +253,13 @@ def clear_local(spec: Sdf.PrimSpec) -> None:
     """Remove the transform of a prim."""
     for name in [name for name in spec.properties.keys() if name.startswith(_SPACELESS)]:
         spec.RemoveProperty(spec.properties[name])
+
+
+def _without_noise(values: _Values) -> _Values:
+    """Zero for what a turn by a quarter leaves of it."""
+    size = max(map(abs, values))
+    clean: Any = tuple(0.0 if abs(value) < 1e-12 * size else value for value in values)
+    return clean  # type: ignore[no-any-return]
 
 
 def write_matrix(spec: Sdf.PrimSpec, matrix: Gf.Matrix4d, *, reset: bool = False) -> None:

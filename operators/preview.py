@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The live preview: play, pause, step, reset, grab with the mouse; keep the pose, bake it, clear the bake."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.bridge import preview_guard
+
+#: Ctrl is held to grab a body while it plays.
+GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
+
+
+def _report(operator: Any, error: Exception) -> set[Any]:
+    operator.report({"ERROR"}, str(error))
+    return {"CANCELLED"}
+
+
+def _redraw(context: Any) -> None:
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type in ("VIEW_3D", "PROPERTIES"):
+                area.tag_redraw()
+
+
+def _in_object_mode(cls: Any, context: Any) -> bool:
+    if context.mode != "OBJECT":
+        cls.poll_message_set("Leave the edit mode first")
+        return False
+    return True
+
+
+def _session_runs(cls: Any) -> bool:
+    if preview_guard.current() is None:
+        cls.poll_message_set("The preview does not run; press Play first")
+        return False
+    return True
+
+
+class USDPHYS_OT_preview_play(bpy.types.Operator):
+    """Simulate the physics of the scene; pause and go on. Ctrl drag grabs a body, Esc puts everything back"""
+
+    bl_idname = "usdphys.preview_play"
+    bl_label = "Play Physics"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _in_object_mode(cls, context)
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        session = preview_guard.current()
+        if session is not None:
+            session.pause() if session.is_playing else session.play()
+            _redraw(context)
+            return {"FINISHED"}
+        try:
+            self._session = preview_guard.start(context)
+        except UsdPhysError as error:
+            return _report(self, error)
+        for notice in self._session.notices:
+            if notice.severity != "info":
+                self.report({"WARNING"}, f"{notice.message} {notice.fix}")
+        self._session.play()
+        self._grab = 0
+        if context.window is None:
+            return {"FINISHED"}
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(1.0 / 60.0, window=context.window)
+        manager.modal_handler_add(self)
+        context.workspace.status_text_set(GRAB_HINT)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Any, event: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        if preview_guard.current() is not self._session:
+            # Ended by a button, an undo, another file.
+            return self.end(context, {"FINISHED"})
+        if event.type == "TIMER":
+            try:
+                made = self._session.advance(context)
+            except UsdPhysError as error:
+                preview_guard.forget()
+                _report(self, error)
+                return self.end(context, {"CANCELLED"})
+            except BaseException:
+                preview_guard.stop()
+                self.end(context, {"CANCELLED"})
+                raise
+            if made:
+                _redraw(context)
+            return {"PASS_THROUGH"}
+        if event.type == "ESC" and event.value == "PRESS":
+            preview_guard.stop()
+            return self.end(context, {"CANCELLED"})
+        if self._grab:
+            return self.drag(context, event)
+        if event.type == "LEFTMOUSE" and event.value == "PRESS" and event.ctrl and self.take(context, event):
+            return {"RUNNING_MODAL"}
+        return {"PASS_THROUGH"}
+
+    def end(self, context: Any, status: set[Any]) -> set[Any]:
+        context.window_manager.event_timer_remove(self._timer)
+        context.workspace.status_text_set(None)
+        _redraw(context)
+        return status
+
+    # ------------------------------------------------------------------ hands
+
+    def take(self, context: Any, event: Any) -> bool:
+        """Grab the body under the mouse."""
+        from bpy_extras import view3d_utils
+
+        found = _view_under(context, event)
+        if found is None:
+            return False
+        region, view, place = found
+        origin = view3d_utils.region_2d_to_origin_3d(region, view, place)
+        direction = view3d_utils.region_2d_to_vector_3d(region, view, place)
+        hit, point, _, _, obj, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), origin, direction)
+        path = self._session.body_at(obj.name) if hit else ""
+        if not path:
+            return False
+        try:
+            self._grab = self._session.grab(path, point)
+        except KeyError:
+            return False
+        self._view, self._point = (region, view), point.copy()
+        return True
+
+    def drag(self, context: Any, event: Any) -> set[Any]:
+        from bpy_extras import view3d_utils
+
+        if event.type == "LEFTMOUSE" and event.value == "RELEASE":
+            self._session.release(self._grab)
+            self._grab = 0
+            return {"RUNNING_MODAL"}
+        if event.type == "MOUSEMOVE":
+            region, view = self._view
+            place = (event.mouse_x - region.x, event.mouse_y - region.y)
+            self._session.drag(self._grab, view3d_utils.region_2d_to_location_3d(region, view, place, self._point))
+            return {"RUNNING_MODAL"}
+        return {"PASS_THROUGH"}
+
+
+def _view_under(context: Any, event: Any) -> tuple[Any, Any, tuple[float, float]] | None:
+    """(region, its 3D view, place in it) under the mouse."""
+    for area in context.screen.areas:
+        if area.type != "VIEW_3D":
+            continue
+        for region in area.regions:
+            x, y = event.mouse_x - region.x, event.mouse_y - region.y
+            if region.type == "WINDOW" and 0 <= x < region.width and 0 <= y < region.height:
+                return region, area.spaces.active.region_3d, (x, y)
+    return None
+
+
+class USDPHYS_OT_preview_step(bpy.types.Operator):
+    """Simulate one frame of the scene's frame rate, and pause"""
+
+    bl_idname = "usdphys.preview_step"
+    bl_label = "Step One Frame"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _in_object_mode(cls, context)
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        if preview_guard.current() is None:
+            # Through the operator that watches over the session.
+            bpy.ops.usdphys.preview_play()  # type: ignore[attr-defined]
+        session = preview_guard.current()
+        if session is None:
+            return {"CANCELLED"}
+        session.pause()
+        render = context.scene.render
+        steps = max(1, round(render.fps_base / render.fps / session.world.time_step))
+        try:
+            for _ in range(steps):
+                session.simulate(context)
+            session.show(context)
+        except UsdPhysError as error:
+            preview_guard.forget()
+            return _report(self, error)
+        _redraw(context)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_preview_reset(bpy.types.Operator):
+    """End the preview, and put every object back where it was"""
+
+    bl_idname = "usdphys.preview_reset"
+    bl_label = "Reset Physics"
+
+    @classmethod
+    def poll(cls, _context: Any) -> bool:
+        return _session_runs(cls)
+
+    def execute(self, context: Any) -> set[Any]:
+        preview_guard.stop()
+        _redraw(context)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_preview_apply(bpy.types.Operator):
+    """End the preview, and keep the objects where they are now"""
+
+    bl_idname = "usdphys.preview_apply"
+    bl_label = "Apply Pose"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, _context: Any) -> bool:
+        return _session_runs(cls)
+
+    def execute(self, context: Any) -> set[Any]:
+        session = preview_guard.forget()
+        if session is None:
+            return {"CANCELLED"}
+        session.apply(context)
+        _redraw(context)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_preview_bake(bpy.types.Operator):
+    """Simulate a range of frames and key every body on each"""
+
+    bl_idname = "usdphys.preview_bake"
+    bl_label = "Bake to Keyframes"
+    bl_options = {"REGISTER", "UNDO"}
+
+    if TYPE_CHECKING:
+        use_scene_range: bool
+        frame_start: int
+        frame_end: int
+    else:
+        use_scene_range: bpy.props.BoolProperty(
+            name="Scene Range", default=True, description="Bake from the first to the last frame of the scene"
+        )
+        frame_start: bpy.props.IntProperty(name="Start", default=1)
+        frame_end: bpy.props.IntProperty(name="End", default=250)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _in_object_mode(cls, context)
+
+    def frames(self, context: Any) -> tuple[int, int]:
+        if self.use_scene_range:
+            return context.scene.frame_start, context.scene.frame_end
+        return self.frame_start, self.frame_end
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.bridge import bake
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        steps = bake.bake_steps(context, *self.frames(context))
+        if self.options.is_invoke and context.window is not None:
+            self._steps = steps
+            self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
+            context.window_manager.modal_handler_add(self)
+            return {"RUNNING_MODAL"}
+        try:
+            while True:
+                next(steps)
+        except StopIteration as done:
+            return self.tell(done.value)
+        except UsdPhysError as error:
+            return _report(self, error)
+
+    def tell(self, number: int) -> set[Any]:
+        self.report({"INFO"}, f"Baked {number} bodies")
+        return {"FINISHED"}
+
+    def modal(self, context: Any, event: Any) -> set[Any]:
+        import time
+
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        if event.type == "ESC":
+            self._steps.close()
+            self.end(context)
+            self.report({"INFO"}, "The bake was cancelled; the scene is as it was")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        until = time.monotonic() + 0.1
+        try:
+            while time.monotonic() < until:
+                done = next(self._steps)
+        except StopIteration as result:
+            self.end(context)
+            return self.tell(result.value)
+        except UsdPhysError as error:
+            self.end(context)
+            return _report(self, error)
+        context.workspace.status_text_set(f"Baking physics ({done:.0%})    Esc: cancel")
+        return {"RUNNING_MODAL"}
+
+    def end(self, context: Any) -> None:
+        context.window_manager.event_timer_remove(self._timer)
+        context.workspace.status_text_set(None)
+
+
+class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
+    """Remove the keyframes of the bake, and put the objects back as they were authored"""
+
+    bl_idname = "usdphys.preview_clear_bake"
+    bl_label = "Clear Bake"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.bridge import bake
+
+        number = bake.clear(context.scene)
+        self.report({"INFO"}, f"Cleared the bake of {number} objects")
+        return {"FINISHED"} if number else {"CANCELLED"}
+
+
+CLASSES = (
+    USDPHYS_OT_preview_play, USDPHYS_OT_preview_step, USDPHYS_OT_preview_reset, USDPHYS_OT_preview_apply,
+    USDPHYS_OT_preview_bake, USDPHYS_OT_preview_clear_bake,
+)  # fmt: skip

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sidebar of the 3D view: the preview and what it reads out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..usdphys_addon.bridge import preview_guard
+
+
+class USDPHYS_PT_preview(bpy.types.Panel):
+    bl_label = "Preview"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "USD Physics"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        session = preview_guard.current()
+        row = layout.row(align=True)
+        row.scale_y = 1.3
+        plays = session is not None and session.is_playing
+        row.operator("usdphys.preview_play", text="Pause" if plays else "Play", icon="PAUSE" if plays else "PLAY")
+        row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
+        row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
+        layout.operator("usdphys.preview_apply", icon="CHECKMARK")
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        settings = context.scene.usdphys.preview
+        column = layout.column()
+        row = column.row()
+        row.active = not settings.is_fast
+        row.prop(settings, "speed")
+        column.prop(settings, "is_fast")
+        column = layout.column()
+        column.active = session is None
+        column.prop(settings, "frequency")
+        column.prop(settings, "substeps")
+
+
+class USDPHYS_PT_preview_state(bpy.types.Panel):
+    bl_label = "State"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "USD Physics"
+    bl_parent_id = "USDPHYS_PT_preview"
+
+    @classmethod
+    def poll(cls, _context: Any) -> bool:
+        return preview_guard.current() is not None
+
+    def draw(self, _context: Any) -> None:
+        session = preview_guard.current()
+        if session is None:
+            return
+        layout: Any = self.layout
+        column = layout.column(align=True)
+        for name, value in session.readout:
+            row = column.row()
+            row.label(text=name)
+            row.label(text=value)
+        for label in session.broken:
+            column.label(text=f"Broken: {label}", icon="UNLINKED")
+        for text in session.warnings:
+            column.label(text=text, icon="ERROR")
+
+
+class USDPHYS_PT_preview_bake(bpy.types.Panel):
+    bl_label = "Bake"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "USD Physics"
+    bl_parent_id = "USDPHYS_PT_preview"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        scene = context.scene
+        layout.label(text=f"Frames {scene.frame_start} to {scene.frame_end}")
+        layout.operator("usdphys.preview_bake", icon="REC")
+        layout.operator("usdphys.preview_clear_bake", icon="X")
+
+
+CLASSES = (USDPHYS_PT_preview, USDPHYS_PT_preview_state, USDPHYS_PT_preview_bake)

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The preview in Blender: objects follow the world, and are put back bit for bit whatever happens."""
+
+import itertools
+import math
+
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.bridge import preview_guard
+from usdphys_ext.usdphys_addon.core.errors import InputError
+
+pytest.importorskip("rapier3d")
+
+
+def crate(name="Crate", location=(0.0, 0.0, 5.0), **changes):
+    mesh = bpy.data.meshes.new(name)
+    corners = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    mesh.from_pydata(corners, [], faces)
+    obj = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.location = location
+    for key, value in changes.items():
+        setattr(obj, key, value)
+    obj.usdphys.rigid_body.is_applied = True
+    obj.usdphys.colliders.add()
+    return obj
+
+
+def run(session, seconds):
+    for _ in range(round(seconds / session.world.time_step)):
+        session.step_once(bpy.context)
+
+
+def raw():
+    """Every transform property of every object, to the last bit."""
+    names = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+    return {
+        obj.name: (obj.rotation_mode, *(tuple(getattr(obj, name)) for name in names),
+                   tuple(item.mute for item in obj.constraints))
+        for obj in bpy.data.objects
+    }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _no_session():
+    yield
+    preview_guard.stop()
+
+
+def fallen(seconds):
+    return 0.5 * 9.81 * seconds**2
+
+
+@pytest.mark.parametrize("scale_length", [1.0, 0.01])
+def test_a_crate_falls_as_it_must(scale_length):
+    bpy.context.scene.unit_settings.scale_length = scale_length
+    obj = crate(location=(1.0, 2.0, 5.0 / scale_length), scale=(1 / scale_length,) * 3)
+    session = preview_guard.start(bpy.context)
+    run(session, 0.5)
+    assert (5.0 / scale_length - obj.matrix_world.translation.z) * scale_length == pytest.approx(fallen(0.5), rel=0.02)
+    assert obj.location.x == pytest.approx(1.0) and obj.location.y == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "ZYX", "QUATERNION", "AXIS_ANGLE"])
+def test_stop_puts_everything_back_to_the_bit(mode):
+    obj = crate(rotation_mode=mode)
+    obj.rotation_euler = (0.1, 0.7, -2.0)
+    obj.rotation_quaternion = (0.9, 0.1, 0.3, 0.2)
+    obj.rotation_axis_angle = (0.4, 0.0, 1.0, 1.0)
+    obj.scale = (1.0, 2.0, 0.5)
+    crate("Floor", (0, 0, 0)).usdphys.rigid_body.is_applied = False
+    before = raw()
+    session = preview_guard.start(bpy.context)
+    run(session, 1.0)
+    assert raw() != before
+    session.reset(bpy.context)
+    assert tuple(obj.location) == pytest.approx(before["Crate"][1], abs=1e-6)
+    run(session, 0.3)
+    preview_guard.stop()
+    assert raw() == before
+    assert not bpy.context.scene.usdphys.preview.is_running
+
+
+def test_world_pose_is_right_below_parents_deltas_and_scale():
+    parent = bpy.data.objects.new("Parent", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.location, parent.rotation_euler, parent.scale = (3, 1, 4), (0.5, 0.2, 1.0), (2, 2, 2)
+    obj = crate(location=(1, 0, 2), rotation_euler=(0.3, 0.1, 0.2), scale=(1.0, 0.5, 2.0))
+    obj.parent = parent
+    obj.delta_location, obj.delta_scale = (0.5, 0, 0), (1.0, 2.0, 1.0)
+    obj.delta_rotation_euler = (0.0, 0.3, 0.0)
+    bpy.context.view_layer.update()
+    before = obj.matrix_world.copy()
+    session = preview_guard.start(bpy.context)
+    session.step_once(bpy.context)
+    run(session, 0.5 - session.world.time_step)
+    after = obj.matrix_world
+    assert before.translation.z - after.translation.z == pytest.approx(fallen(0.5), rel=0.02)
+    for row in range(3):
+        for column in range(3):
+            assert after[row][column] == pytest.approx(before[row][column], abs=1e-4)
+
+
+def test_a_body_below_a_body_and_what_is_below_follow():
+    top = crate("Top", (0, 0, 10))
+    below = crate("Below", (3, 0, 0))
+    below.parent = top
+    flag = bpy.data.objects.new("Flag", None)
+    bpy.context.scene.collection.objects.link(flag)
+    flag.parent, flag.location = below, (0, 0, 1)
+    top.usdphys.rigid_body.angular_velocity = (0, 0, 1)
+    bpy.context.view_layer.update()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.5)
+    assert below.matrix_world.translation.x == pytest.approx(3.0, abs=1e-3)
+    assert below.matrix_world.translation.z == pytest.approx(10 - fallen(0.5), rel=0.01)
+    assert flag.matrix_world.translation.z == pytest.approx(11 - fallen(0.5), rel=0.01)
+    assert top.matrix_world.to_euler().z == pytest.approx(0.5, rel=0.02)
+
+
+def test_many_bodies_are_written_at_once_and_right():
+    objects = [crate(f"Crate {index}", (3.0 * index, 0, 5)) for index in range(80)]
+    bystander = bpy.data.objects.new("A first", None)
+    bpy.context.scene.collection.objects.link(bystander)
+    bystander.location = (7, 8, 9)
+    session = preview_guard.start(bpy.context)
+    run(session, 0.5)
+    for index, obj in enumerate(objects):
+        assert obj.matrix_world.translation.x == pytest.approx(3.0 * index, abs=1e-3)
+        assert obj.matrix_world.translation.z == pytest.approx(5 - fallen(0.5), rel=0.01)
+    assert tuple(bystander.location) == (7, 8, 9)
+    later = bpy.data.objects.new("A second", None)
+    bpy.context.scene.collection.objects.link(later)
+    bpy.data.objects.remove(objects[3])
+    run(session, 0.1)
+    assert objects[4].matrix_world.translation.z == pytest.approx(5 - fallen(0.6), rel=0.01)
+    assert tuple(later.location) == (0, 0, 0)
+
+
+def test_constraints_rest_while_it_plays():
+    obj = crate()
+    constraint = obj.constraints.new("LIMIT_LOCATION")
+    constraint.use_min_z, constraint.min_z = True, 4.9
+    muted = obj.constraints.new("LIMIT_ROTATION")
+    muted.mute = True
+    before = raw()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.5)
+    assert obj.matrix_world.translation.z == pytest.approx(5 - fallen(0.5), rel=0.02)
+    preview_guard.stop()
+    assert raw() == before
+
+
+def test_a_kinematic_body_pushes_by_the_way_its_object_goes():
+    pusher = crate("Pusher", (0, 0, 0))
+    pusher.usdphys.rigid_body.kinematic_enabled = True
+    rider = crate("Rider", (0, 0, 1.0))
+    rider.usdphys.rigid_body.is_applied = True
+    session = preview_guard.start(bpy.context)
+    run(session, 0.5)
+    for step in range(60):
+        pusher.location.x = 0.5 * (step + 1) / 60
+        bpy.context.view_layer.update()
+        session.step_once(bpy.context)
+    assert rider.matrix_world.translation.x == pytest.approx(0.5, abs=0.1)
+    assert rider.matrix_world.translation.z == pytest.approx(1.0, abs=0.05)
+
+
+def test_live_edits_take_effect_and_structure_starts_anew():
+    obj = crate()
+    scene = bpy.context.scene
+    session = preview_guard.start(bpy.context)
+    run(session, 0.25)
+    item = scene.usdphys.physics_scenes.add()
+    item.name = "Moon"
+    bpy.context.view_layer.update()
+    session._edited = True
+    run(session, session.world.time_step)
+    world = session.world
+    scene.usdphys.physics_scenes[0].gravity_magnitude = 0.0
+    session._edited = True
+    session.reset(bpy.context)
+    run(session, 0.5)
+    assert session.world is world
+    assert obj.matrix_world.translation.z == pytest.approx(5.0, abs=1e-3)
+
+
+def test_saved_file_holds_the_authored_poses(tmp_path):
+    obj = crate(rotation_euler=(0.1, 0.2, 0.3))
+    before = raw()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.5)
+    shown = raw()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"), copy=True)
+    assert raw() == shown and obj.matrix_world.translation.z < 4.0
+    assert bpy.context.scene.usdphys.preview.is_running
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    assert preview_guard.current() is None
+    assert raw() == before
+    assert not bpy.context.scene.usdphys.preview.is_running
+
+
+def test_nothing_that_moves_is_said():
+    crate().usdphys.rigid_body.kinematic_enabled = True
+    with pytest.raises(InputError, match="no rigid body"):
+        preview_guard.start(bpy.context)
+    assert preview_guard.current() is None
+
+
+def test_deleted_object_is_no_harm():
+    crate("Stays", (4, 0, 5))
+    obj = crate()
+    before = raw()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.2)
+    bpy.data.objects.remove(obj)
+    run(session, 0.3)
+    preview_guard.stop()
+    assert raw()["Stays"] == before["Stays"]
+
+
+def test_pendulum_swings_in_its_period():
+    bob = crate("Bob", (0.05, 0, -2.0), scale=(0.1, 0.1, 0.1))
+    pivot = bpy.data.objects.new("Pivot", None)
+    bpy.context.scene.collection.objects.link(pivot)
+    pivot.usdphys.joint.is_applied = True
+    pivot.usdphys.joint.type = "REVOLUTE"
+    pivot.usdphys.joint.axis = "Y"
+    pivot.usdphys.joint.body0 = bob
+    bpy.context.view_layer.update()
+    session = preview_guard.start(bpy.context)
+    places, crossings = [], []
+    for step in range(600):
+        session.step_once(bpy.context)
+        places.append(bob.matrix_world.translation.x)
+        if len(places) > 1 and places[-2] > 0 >= places[-1]:
+            crossings.append(step * session.world.time_step)
+    periods = [late - early for early, late in itertools.pairwise(crossings)]
+    assert sum(periods) / len(periods) == pytest.approx(2 * math.pi * math.sqrt(2.0 / 9.81), rel=0.02)
+
+
+def test_applied_pose_is_kept_in_the_mode_that_was(tmp_path):
+    obj = crate(rotation_mode="ZYX", rotation_euler=(0.1, 0.2, 7.0))
+    crate("Floor", (0, 0, 0), scale=(10, 10, 1)).usdphys.rigid_body.is_applied = False
+    session = preview_guard.start(bpy.context)
+    run(session, 3.0)
+    shown = obj.matrix_world.copy()
+    preview_guard.forget().apply(bpy.context)
+    bpy.context.view_layer.update()
+    assert obj.rotation_mode == "ZYX" and abs(obj.rotation_euler.z - 7.0) < 1.0
+    assert obj.matrix_world.translation.z == pytest.approx(1.0, abs=0.02)
+    for row in range(3):
+        assert tuple(obj.matrix_world[row]) == pytest.approx(tuple(shown[row]), abs=1e-5)
+
+
+def test_applied_pose_keeps_the_frames_of_joints():
+    from usdphys_ext.usdphys_addon.bridge import scene_read
+    from usdphys_ext.usdphys_addon.core import frames, schema
+
+    arm = crate("Arm", (1.0, 0, 2.0), scale=(2.0, 0.2, 0.2))
+    hand = crate("Hand", (3.0, 0, 2.0), scale=(2.0, 0.2, 0.2))
+    for name, place, one, other in (("Root", (0, 0, 2), None, arm), ("Elbow", (2, 0, 2), arm, hand)):
+        pivot = bpy.data.objects.new(name, None)
+        bpy.context.scene.collection.objects.link(pivot)
+        pivot.location = place
+        joint = pivot.usdphys.joint
+        joint.is_applied, joint.type, joint.axis, joint.body0, joint.body1 = True, "REVOLUTE", "Y", one, other
+
+    def facts():
+        bpy.context.view_layer.update()
+        model = scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model
+        joints = [prim.get(schema.Joint) for prim in model.joints.values()]
+        return [
+            (joint.resolved(f"local_pos{side}"), frames.matrix_of(joint.resolved(f"local_rot{side}")).ravel())
+            for joint in joints for side in (0, 1)
+        ]
+
+    before = facts()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.7)
+    assert arm.matrix_world.translation.z < 1.8
+    preview_guard.forget().apply(bpy.context)
+    for (old_place, old_turn), (place, turn) in zip(before, facts(), strict=True):
+        assert place == pytest.approx(old_place, abs=2e-3)
+        assert turn == pytest.approx(old_turn, abs=2e-3)
+
+
+def test_bake_keys_every_frame_and_clear_takes_it_back():
+    from usdphys_ext.usdphys_addon.bridge import bake
+
+    obj = crate(rotation_euler=(0.3, 0.2, 0.1))
+    scene = bpy.context.scene
+    scene.render.fps = 30
+    scene.frame_set(1)
+    before = raw()
+    assert bake.bake(bpy.context, 1, 31) == 1
+    assert bake.baked(scene) == ["Crate"]
+    scene.frame_set(31)
+    assert 5 - obj.matrix_world.translation.z == pytest.approx(fallen(1.0), rel=0.02)
+    scene.frame_set(16)
+    assert obj.matrix_world.translation.z == pytest.approx(5 - fallen(0.5), rel=0.02)
+    scene.frame_set(1)
+    assert tuple(obj.matrix_world.translation) == pytest.approx((0, 0, 5), abs=1e-5)
+    assert bake.clear(scene) == 1
+    assert raw() == before and not bpy.data.actions
+
+
+def test_cancelled_bake_leaves_nothing():
+    from usdphys_ext.usdphys_addon.bridge import bake
+
+    crate()
+    before = raw()
+    steps = bake.bake_steps(bpy.context, 1, 50)
+    for _ in range(10):
+        next(steps)
+    steps.close()
+    assert raw() == before and not bpy.data.actions and bpy.context.scene.frame_current == 1
+
+
+def test_bake_is_exported_as_time_samples(tmp_path):
+    from pxr import Usd, UsdGeom
+    from usdphys_ext.usdphys_addon.bridge import bake, usd_io
+
+    crate()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 25
+    bake.bake(bpy.context, 1, 25)
+    usd_io.export_usd(bpy.context, tmp_path / "baked.usda", usd_io.ExportOptions(animation=True))
+    stage = Usd.Stage.Open(str(tmp_path / "baked.usda"))
+    prim = UsdGeom.Xformable(stage.GetPrimAtPath("/root/Crate"))
+    heights = [prim.ComputeLocalToWorldTransform(frame).ExtractTranslation()[2] for frame in (1, 13, 25)]
+    assert [5 - height for height in heights] == pytest.approx([0.0, fallen(0.5), fallen(1.0)], rel=0.02, abs=1e-6)

@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One preview session: the scene as it is authored, simulated, shown, and put back bit for bit."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from ..core import frames, schema
+from ..core.errors import InputError, MissingDependencyError, UsdPhysError
+from ..core.model import PhysicsModel
+from ..core.validate import Issue
+from . import joint_frames, scene_read
+from .placements import Placement
+from .poses import PoseWriter, Transform, applied, freed, objects_by_name, restored, saved
+
+if TYPE_CHECKING:
+    from ..core.difference import Difference
+
+#: At most so many steps are made up for in one redraw: a slow scene runs slower, it does not hang.
+_CATCH_UP = 4
+#: Seconds of each redraw that "as fast as it can" simulates.
+_FAST_BUDGET = 0.03
+
+
+class UnstableError(UsdPhysError):
+    """The simulation has left the numbers; the scene was put back."""
+
+
+class PreviewSession:
+    """A world of the scene and the objects that show it.
+
+    The objects hold the simulated poses until `stop` or `apply`. Objects are found by name every time: none is held.
+    """
+
+    def __init__(self, context: bpy.types.Context, *, frequency: float = 0.0) -> None:
+        """frequency: time steps in a second; 0 is that of the scene.
+
+        Raises MissingDependencyError without the solver, InputError where nothing could move.
+        """
+        world_type = _world_type()
+        scene: Any = context.scene
+        settings = scene.usdphys.preview
+        self.scene_name = str(scene.name)
+        reading = scene_read.read_scene(context.evaluated_depsgraph_get())
+        self.model: PhysicsModel = reading.model
+        self.meters = self.model.units.meters_per_unit
+        self.world = world_type(
+            self.model, time_step=1.0 / (frequency or settings.frequency), substeps=settings.substeps
+        )
+        self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
+        sites = {path: site for path, site in reading.sites.items() if path in self.world.paths}
+        self._say_unshown(sites)
+        shown = {path: str(site.obj.name) for path, site in sites.items() if _is_own(site)}
+        self.names = [shown.get(path, "") for path in self.world.paths]
+        if not any(name and not held for name, held in zip(self.names, self.world.kinematic, strict=True)):
+            raise InputError("There is no rigid body that could move; give an object a rigid body and a collider.")
+        self._written = np.array([
+            bool(name) and not held for name, held in zip(self.names, self.world.kinematic, strict=True)
+        ])  # fmt: skip
+        moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
+        known = objects_by_name()
+        self.authored: dict[str, Transform] = {name: saved(known[name]) for name in moving}
+        self._kinematic_places: dict[str, Any] = {}
+        self._kinematic = [
+            (path, name) for path, name, held in zip(self.world.paths, self.names, self.world.kinematic, strict=True)
+            if held and name
+        ]  # fmt: skip
+        self._writer = PoseWriter(moving)
+        for name in moving:
+            freed(known[name])
+        self._start = self._scaled_matrices()
+        self._was_awake = np.ones(len(self.names), bool)
+        self._edited = False
+        self._is_writing = False
+        self._debt = 0.0
+        self._counted, self._contacts = 0.0, 0
+        self._gravity = self._blender_gravity(scene)
+        self._time = time.monotonic()
+        self.is_playing = False
+        self.real_time_factor = 0.0
+        self._mark(True)
+
+    def _say_unshown(self, sites: dict[str, Placement]) -> None:
+        for path, site in sites.items():
+            if not _is_own(site):
+                self.issues.append(Issue(
+                    "PreviewUnshown", "warning", path, site.obj.name,
+                    f"'{site.obj.name}' is linked or comes with a collection instance: it is simulated, and not shown "
+                    "moving.", "Make it local, or the instance real (Object > Apply > Make Instances Real).",
+                ))  # fmt: skip
+
+    @property
+    def notices(self) -> list[Issue]:
+        """What is simulated otherwise than the physics says, or is not shown."""
+        return [*self.issues, *self.world.notices]
+
+    @property
+    def scene(self) -> Any:
+        """The scene that is simulated; None where it is gone."""
+        return bpy.data.scenes.get(self.scene_name)
+
+    # ------------------------------------------------------------------ running
+
+    def play(self) -> None:
+        self.is_playing, self._time, self._debt = True, time.monotonic(), 0.0
+
+    def pause(self) -> None:
+        self.is_playing = False
+
+    def advance(self, context: bpy.types.Context) -> int:
+        """Simulate the time that has passed by the clock, and show it; the number of steps made."""
+        now = time.monotonic()
+        passed, self._time = now - self._time, now
+        if not self.is_playing:
+            return 0
+        settings = context.scene.usdphys.preview  # type: ignore[union-attr]
+        step = self.world.time_step
+        made = 0
+        if settings.is_fast:
+            while time.monotonic() - now < _FAST_BUDGET:
+                self._step(context)
+                made += 1
+        else:
+            self._debt = min(self._debt + passed * settings.speed, _CATCH_UP * step)
+            while self._debt >= step:
+                self._step(context)
+                self._debt -= step
+                made += 1
+        if made:
+            self.show(context)
+            if now - self._counted > 0.25:
+                self._counted, self._contacts = now, self.world.contact_count()
+        if passed > 0:
+            self.real_time_factor += 0.1 * (made * step / passed - self.real_time_factor)
+        return made
+
+    def step_once(self, context: bpy.types.Context) -> None:
+        """Simulate and show one time step."""
+        self._step(context)
+        self.show(context)
+
+    def simulate(self, context: bpy.types.Context) -> None:
+        """Simulate one time step without showing it."""
+        self._step(context)
+
+    def _step(self, context: bpy.types.Context) -> None:
+        if self._edited:
+            self._edited = False
+            self._take_edits(context)
+        scene = self.scene
+        if scene is not None:
+            gravity = self._blender_gravity(scene)
+            if gravity != self._gravity:
+                self._gravity = gravity
+                self._edited = True
+        self._lead_kinematic(context)
+        self.world.step()
+        lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
+        if lost:
+            label = self.model.prims[lost[0]].label or lost[0]
+            self.stop()
+            raise UnstableError(
+                f"The simulation of '{label}' went out of all numbers, and the scene was put back; look at its mass, "
+                "its scale and the gains of its joints."
+            )
+
+    def _lead_kinematic(self, context: bpy.types.Context) -> None:
+        """Kinematic bodies go where their objects are: moved by hand, by animation or by constraints."""
+        if not self._kinematic:
+            return
+        depsgraph = context.evaluated_depsgraph_get()
+        for path, name in self._kinematic:
+            obj = bpy.data.objects.get(name)
+            if obj is None:
+                continue
+            matrix = obj.evaluated_get(depsgraph).matrix_world
+            if self._kinematic_places.get(path) == matrix:
+                continue
+            self._kinematic_places[path] = matrix.copy()
+            world = np.array(matrix)
+            rotation = frames.quaternion_of(frames.rotation_of(world))
+            self.world.set_kinematic_pose(path, world[:3, 3] * self.meters, rotation)
+
+    # ------------------------------------------------------------------ showing
+
+    def show(self, context: bpy.types.Context) -> None:
+        """Put the objects where the bodies are."""
+        awake = self.world.awake | self._was_awake
+        self._was_awake = self.world.awake.copy()
+        self._show(context, awake)
+
+    def _show(self, context: bpy.types.Context, changed: Any) -> None:
+        self._is_writing = True
+        try:
+            matrices = self._scaled_matrices()
+            gone = self._writer.write(matrices[self._written], changed[self._written])
+            context.view_layer.update()  # type: ignore[union-attr]
+        finally:
+            self._is_writing = False
+        for name in gone:
+            self.authored.pop(name, None)
+
+    def _scaled_matrices(self) -> Any:
+        matrices = self.world.matrices()
+        if self.meters != 1.0:
+            matrices[:, :3, 3] /= self.meters
+        return matrices
+
+    @property
+    def moving(self) -> list[str]:
+        """Names of the objects that are moved, in the order of `local_poses`."""
+        return list(self._writer.names)
+
+    def local_poses(self) -> tuple[Any, Any]:
+        """Locations (n, 3) and quaternions (n, 4), w first, that show the bodies as they are now."""
+        matrices = self._scaled_matrices()[self._written]
+        return self._writer.local(matrices, np.arange(len(matrices)))
+
+    def body_at(self, name: str) -> str:
+        """Path of the body that moves an object, or what it is below; empty where there is none."""
+        obj = bpy.data.objects.get(name)
+        while obj is not None:
+            if obj.name in self.names:
+                return str(self.world.paths[self.names.index(obj.name)])
+            obj = obj.parent
+        return ""
+
+    # ------------------------------------------------------------------ hands and read-outs
+
+    def grab(self, path: str, point: Any) -> int:
+        """Hold a body at a point of the world, Blender units. Raises KeyError for one that does not move freely."""
+        return int(self.world.grab(path, np.array(point) * self.meters))
+
+    def drag(self, number: int, point: Any) -> None:
+        self.world.move_grab(number, np.array(point) * self.meters)
+
+    def release(self, number: int) -> None:
+        self.world.release(number)
+
+    @property
+    def readout(self) -> list[tuple[str, str]]:
+        """What goes on, as (name, value)."""
+        world = self.world
+        return [
+            ("Time", f"{world.time:.2f} s"),
+            ("Awake", f"{world.awake_count} of {len(self.names)} bodies"),
+            ("Contacts", str(self._contacts)),
+            ("Step", f"{world.step_milliseconds:.2f} ms"),
+            ("Real time", f"{self.real_time_factor:.2f}x"),
+        ]
+
+    @property
+    def broken(self) -> list[str]:
+        """Labels of the joints that broke."""
+        return [self.model.prims[path].label or path for path in self.world.broken_joints]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What has become unstable."""
+        return [f"Unstable: {self.model.prims[path].label or path}" for path in self.world.unstable]
+
+    # ------------------------------------------------------------------ edits while it plays
+
+    def note_updates(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Called after every update of Blender: what somebody else has changed may be physics."""
+        if self._is_writing:
+            return
+        for update in depsgraph.updates:
+            if isinstance(update.id, bpy.types.Object | bpy.types.Scene | bpy.types.Material):
+                self._edited = True
+                return
+
+    def _blender_gravity(self, scene: Any) -> tuple[Any, ...]:
+        return (bool(scene.use_gravity), *scene.gravity)
+
+    def _take_edits(self, context: bpy.types.Context) -> None:
+        """What can change while it plays is changed; for all else the world is built anew from the start."""
+        from ..core import difference
+
+        new = self._reread(context)
+        edits = difference.difference(self.model, new)
+        if not edits:
+            return
+        if _are_live(edits):
+            self._apply_live(new, edits)
+        else:
+            self._rebuild(context, new)
+        self.model = new
+
+    def _reread(self, context: bpy.types.Context) -> PhysicsModel:
+        """The scene as it is authored now, read while the objects stand elsewhere."""
+        shown = self.put_authored()
+        try:
+            return scene_read.read_scene(context.evaluated_depsgraph_get()).model
+        finally:
+            self.put_shown(shown)
+
+    def _apply_live(self, new: PhysicsModel, edits: Difference) -> None:
+        """Change values of the running world."""
+        for path, edit in edits.edits.items():
+            prim = edit.prim
+            for name in {name for name, _ in (*edit.values, *edit.cleared)}:
+                base, instance = schema.split_applied(name)
+                value = prim.schemas[name]
+                if isinstance(value, schema.DriveAPI):
+                    settings = {field: value.resolved(field) for field in _LIVE[base]}
+                    if path in self.world.joints:
+                        self.world.set_drive(path, instance, **settings)
+                elif isinstance(value, schema.MaterialAPI):
+                    self.world.set_friction(path, value.resolved("dynamic_friction"), value.resolved("restitution"))
+                elif isinstance(value, schema.MassAPI):
+                    self.world.set_mass(path, value.resolved("mass"))
+                elif isinstance(value, schema.Joint):
+                    if path in self.world.joints:
+                        self.world.set_joint_enabled(path, bool(value.resolved("joint_enabled")))
+                elif isinstance(value, schema.PhysicsScene):
+                    from ..preview.layout import gravity_of
+
+                    self.world.set_gravity(gravity_of(value), path)
+
+    def _rebuild(self, context: bpy.types.Context, new: PhysicsModel) -> None:
+        """Another world, from the start: the structure has changed."""
+        was_playing = self.is_playing
+        self.stop()
+        self.__init__(context)  # type: ignore[misc]
+        if was_playing:
+            self.play()
+
+    # ------------------------------------------------------------------ ending
+
+    def reset(self, context: bpy.types.Context) -> None:
+        """Back to the start, ready to play again."""
+        self.world.reset()
+        self._was_awake[:] = True
+        self._show(context, self._was_awake)
+
+    def stop(self) -> None:
+        """Put every object back as it was authored, bit for bit, and end."""
+        self.is_playing = False
+        known = objects_by_name()
+        for name, before in self.authored.items():
+            if name in known:
+                restored(known[name], before)
+        self.authored.clear()
+        self._mark(False)
+
+    def apply(self, context: bpy.types.Context) -> None:
+        """End, and keep the poses as the authored ones; joints go along with their first body."""
+        self.is_playing = False
+        self._show(context, np.ones(len(self.names), bool))
+        after = dict(zip(self.world.paths, self.world.matrices(), strict=True))
+        known = objects_by_name()
+        for name, before in self.authored.items():
+            if name in known:
+                applied(known[name], before)
+        self.authored.clear()
+        self._mark(False)
+        context.view_layer.update()  # type: ignore[union-attr]
+        joint_frames.keep(self.model, after, self.meters)
+
+    def put_authored(self) -> dict[str, Transform]:
+        """Put the objects back for a moment; returns what `put_shown` needs."""
+        self._is_writing = True
+        shown: dict[str, Transform] = {}
+        known = objects_by_name()
+        for name, before in self.authored.items():
+            if name in known:
+                shown[name] = saved(known[name])
+                restored(known[name], before)
+        self._mark(False)
+        return shown
+
+    def put_shown(self, shown: dict[str, Transform]) -> None:
+        """Undo `put_authored`."""
+        known = objects_by_name()
+        for name, transform in shown.items():
+            if name in known:
+                freed(known[name])
+                restored(known[name], transform)
+        self._mark(True)
+        self._is_writing = False
+
+    def _mark(self, is_running: bool) -> None:
+        scene = self.scene
+        if scene is None:
+            return
+        if is_running:
+            scene.usdphys.preview.is_running = True
+        else:
+            scene.usdphys.preview.property_unset("is_running")
+
+
+def _is_own(site: Placement) -> bool:
+    """True for an object of this file that stands in the scene itself."""
+    return site.instance is None and site.obj.library is None
+
+
+def _world_type() -> Any:
+    try:
+        from ..preview.world import World
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"The physics engine is missing ({error}); install the zip of the extension for this platform."
+        ) from error
+    return World
+
+
+#: Fields that a running world can change, by schema.
+_LIVE: dict[str, tuple[str, ...]] = {
+    "PhysicsScene": ("gravity_direction", "gravity_magnitude"),
+    "PhysicsDriveAPI": ("stiffness", "damping", "target_position", "target_velocity", "max_force", "type"),
+    "PhysicsMaterialAPI": ("dynamic_friction", "static_friction", "restitution"),
+    "PhysicsMassAPI": ("mass",),
+}
+
+
+def _are_live(edits: Difference) -> bool:
+    """True where all edits are of values that a running world can change."""
+    if edits.added or edits.removed:
+        return False
+    for edit in edits.edits.values():
+        if edit.added or edit.removed or edit.type_name is not None or edit.binding is not None:
+            return False
+        for name, field in (*edit.values, *edit.cleared):
+            base, _ = schema.split_applied(name)
+            value = edit.prim.schemas[name]
+            if isinstance(value, schema.Joint):
+                if field != "joint_enabled":
+                    return False
+            elif field not in _LIVE.get(base, ()):
+                return False
+            if isinstance(value, schema.MassAPI) and not (value.mass or 0.0) > 0.0:
+                return False
+    return True
