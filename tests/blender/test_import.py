@@ -156,7 +156,7 @@ def test_failure_half_way_leaves_the_scene_alone(tmp_path, monkeypatch):
     bpy.ops.mesh.primitive_cube_add()
     before = inventory()
 
-    def fail(*_, **_):
+    def fail(*_, **__):
         raise InputError("halfway")
 
     monkeypatch.setattr(usd_import.scene_write, "write_scene", fail)

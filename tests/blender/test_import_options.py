@@ -424,3 +424,31 @@ def test_overview_of_what_cannot_be_read(tmp_path):
 
     assert "no file" in usd_overview.overview(tmp_path / "none.usda").error
     assert "bad.usda" in usd_overview.overview(written(tmp_path / "bad.usda", "#usda 1.0\ndef {")).error
+
+
+# --------------------------------------------------------------------------- physics only
+
+
+def test_physics_only_goes_to_the_objects_that_are_there(tmp_path, capfd):
+    file = written(tmp_path / "door.usda", DOOR)
+    door = bpy.data.objects.new("Door", bpy.data.meshes.new("Door"))
+    bpy.context.scene.collection.objects.link(door)
+    assert bpy.ops.usdphys.import_usd(filepath=str(file), attach=True) == {"FINISHED"}
+    assert door.usdphys.rigid_body.is_applied and len(door.usdphys.colliders) == 1
+    assert door.usdphys.colliders[0].shape == "CUBE"
+    assert bpy.data.objects["Hinge"].usdphys.joint.body0 == door
+    assert "Shell" not in bpy.data.objects
+    assert not bpy.context.scene.usdphys.source.filepath
+
+
+def test_command_line_puts_physics_onto_a_scene(tmp_path, capfd):
+    file = written(tmp_path / "door.usda", DOOR)
+    bpy.ops.mesh.primitive_cube_add(size=10.0)
+    bpy.context.object.name = "Door"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    out = tmp_path / "out.usda"
+    assert cli.main(["convert", str(file), str(out), "--onto", str(tmp_path / "scene.blend")]) == 0
+    assert "AttachMissing" in capfd.readouterr().err
+    stage = open_stage(out)
+    assert "PhysicsRigidBodyAPI" in stage.GetPrimAtPath("/root/Door").GetAppliedSchemas()
+    assert cli.main(["convert", str(tmp_path / "scene.blend"), str(out), "--onto", str(tmp_path / "scene.blend")]) == 1

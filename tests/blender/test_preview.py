@@ -186,6 +186,87 @@ def test_live_edits_take_effect_and_structure_starts_anew():
     assert obj.matrix_world.translation.z == pytest.approx(5.0, abs=1e-3)
 
 
+def test_a_static_collider_can_be_moved_while_it_plays():
+    obj = crate()
+    floor = crate("Floor", (50, 0, 0), scale=(4, 4, 1))
+    floor.usdphys.rigid_body.is_applied = False
+    session = preview_guard.start(bpy.context)
+    run(session, 0.2)
+    floor.location = (0, 0, 2)
+    bpy.context.view_layer.update()
+    run(session, 1.5)
+    assert obj.matrix_world.translation.z == pytest.approx(3.0, abs=0.02)
+
+
+def hung():
+    """An animated beam with a weight on a ball joint."""
+    beam = crate("Beam", (0, 0, 5), scale=(0.2, 0.2, 0.2))
+    beam.usdphys.rigid_body.kinematic_enabled = True
+    weight = crate("Weight", (0, 0, 4), scale=(0.2, 0.2, 0.2))
+    pivot = bpy.data.objects.new("Pivot", None)
+    bpy.context.scene.collection.objects.link(pivot)
+    pivot.location = (0, 0, 5)
+    joint = pivot.usdphys.joint
+    joint.is_applied, joint.type, joint.body0, joint.body1 = True, "SPHERICAL", beam, weight
+    bpy.context.view_layer.update()
+    return beam, weight
+
+
+def test_a_joint_follows_the_kinematic_body_that_it_hangs_on():
+    beam, weight = hung()
+    session = preview_guard.start(bpy.context)
+    world = session.world
+    for step in range(120):
+        beam.location.x = 2.0 * min(1.0, step / 100)
+        bpy.context.view_layer.update()
+        session.step_once(bpy.context)
+    run(session, 1.0)
+    assert session.world is world
+    apart = weight.matrix_world.translation - beam.matrix_world.translation
+    assert apart.length == pytest.approx(1.0, abs=0.02)
+    assert weight.matrix_world.translation.x == pytest.approx(2.0, abs=0.9)
+
+
+def test_bake_follows_animation():
+    from usdphys_ext.usdphys_addon.bridge import bake
+
+    beam, weight = hung()
+    scene = bpy.context.scene
+    for frame, x in ((1, 0.0), (60, 3.0)):
+        beam.location.x = x
+        beam.keyframe_insert("location", frame=frame)
+    assert bake.bake(bpy.context, 1, 72) == 1
+    scene.frame_set(72)
+    apart = weight.matrix_world.translation - beam.matrix_world.translation
+    assert apart.length == pytest.approx(1.0, abs=0.03)
+    assert beam.matrix_world.translation.x == pytest.approx(3.0)
+
+
+def test_friction_mass_and_drives_change_while_it_plays():
+    obj = crate(location=(0, 0, 1.0))
+    floor = crate("Floor", (0, 0, 0), scale=(50, 50, 1))
+    floor.usdphys.rigid_body.is_applied = False
+    ice = bpy.data.materials.new("Ice")
+    ice.usdphys.physics_material.is_applied = True
+    ice.usdphys.physics_material.dynamic_friction = ice.usdphys.physics_material.static_friction = 0.0
+    for one in (obj, floor):
+        one.usdphys.physics_material = ice
+    obj.usdphys.rigid_body.velocity = (3, 0, 0)
+    obj.usdphys.mass.is_applied = True
+    obj.usdphys.mass.mass = 2.0
+    session = preview_guard.start(bpy.context)
+    world = session.world
+    run(session, 0.5)
+    assert obj.location.x == pytest.approx(1.5, rel=0.05)
+    ice.usdphys.physics_material.dynamic_friction = 1.0
+    obj.usdphys.mass.mass = 3.0
+    bpy.context.view_layer.update()
+    run(session, 1.0)
+    assert session.world is world
+    # From 3 m/s at 9.81 m/s2 it stops within 0.46 m.
+    assert obj.location.x == pytest.approx(1.5 + 9.0 / (2 * 9.81), abs=0.1)
+
+
 def test_saved_file_holds_the_authored_poses(tmp_path):
     obj = crate(rotation_euler=(0.1, 0.2, 0.3))
     before = raw()

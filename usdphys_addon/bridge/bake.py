@@ -41,10 +41,12 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
     try:
         authored = dict(session.authored)
         for frame in range(start, end + 1):
-            if frame > start:
-                scene.frame_set(frame)
-                for _ in range(substeps):
-                    session.simulate(context)
+            for part in range(1, substeps + 1) if frame > start else ():
+                if session.is_led:
+                    # What is animated goes its way evenly, not in a jump per frame.
+                    now = frame - 1 + part / substeps
+                    scene.frame_set(int(now), subframe=now - int(now))
+                session.simulate(context)
             location, quaternion = session.local_poses()
             places.append(location)
             turns.append(quaternion)

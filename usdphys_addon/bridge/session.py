@@ -78,7 +78,7 @@ class PreviewSession:
         self._is_writing = False
         self._debt = 0.0
         self._counted, self._contacts = 0.0, 0
-        self._gravity = self._blender_gravity(scene)
+        self._unseen_before = self._unseen()
         self._time = time.monotonic()
         self.is_playing = False
         self.real_time_factor = 0.0
@@ -97,6 +97,11 @@ class PreviewSession:
     def notices(self) -> list[Issue]:
         """What is simulated otherwise than the physics says, or is not shown."""
         return [*self.issues, *self.world.notices]
+
+    @property
+    def is_led(self) -> bool:
+        """True where kinematic bodies follow their objects."""
+        return bool(self._kinematic)
 
     @property
     def scene(self) -> Any:
@@ -148,15 +153,10 @@ class PreviewSession:
         self._step(context)
 
     def _step(self, context: bpy.types.Context) -> None:
-        if self._edited:
-            self._edited = False
+        unseen = self._unseen()
+        if self._edited or unseen != self._unseen_before:
+            self._edited, self._unseen_before = False, unseen
             self._take_edits(context)
-        scene = self.scene
-        if scene is not None:
-            gravity = self._blender_gravity(scene)
-            if gravity != self._gravity:
-                self._gravity = gravity
-                self._edited = True
         self._lead_kinematic(context)
         self.world.step()
         lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
@@ -274,22 +274,32 @@ class PreviewSession:
                 self._edited = True
                 return
 
-    def _blender_gravity(self, scene: Any) -> tuple[Any, ...]:
-        return (bool(scene.use_gravity), *scene.gravity)
+    def _unseen(self) -> list[Any]:
+        """Values whose change Blender does not tell of: gravity, and materials that only physics uses."""
+        scene = self.scene
+        values: list[Any] = [] if scene is None else [bool(scene.use_gravity), *scene.gravity]
+        for material in bpy.data.materials:
+            group = material.usdphys.physics_material  # type: ignore[attr-defined]
+            if group.is_applied:
+                values += [material.name, group.dynamic_friction, group.restitution, group.density]
+        return values
 
     def _take_edits(self, context: bpy.types.Context) -> None:
         """What can change while it plays is changed; for all else the world is built anew from the start."""
         from ..core import difference
 
         new = self._reread(context)
+        self._keep_frames(new)
+        self._move_statics(new)
         edits = difference.difference(self.model, new)
         if not edits:
+            self.model = new
             return
         if _are_live(edits):
             self._apply_live(new, edits)
+            self.model = new
         else:
-            self._rebuild(context, new)
-        self.model = new
+            self._rebuild(context)
 
     def _reread(self, context: bpy.types.Context) -> PhysicsModel:
         """The scene as it is authored now, read while the objects stand elsewhere."""
@@ -298,6 +308,27 @@ class PreviewSession:
             return scene_read.read_scene(context.evaluated_depsgraph_get()).model
         finally:
             self.put_shown(shown)
+
+    def _keep_frames(self, new: PhysicsModel) -> None:
+        """The frames of joints are those of the start: a body that was moved since takes its joints along."""
+        for path, prim in new.joints.items():
+            before = self.model.prims.get(path)
+            old, joint = before and before.get(schema.Joint), prim.get(schema.Joint)
+            if old is not None and joint is not None:
+                for name in ("local_pos0", "local_rot0", "local_pos1", "local_rot1"):
+                    setattr(joint, name, getattr(old, name))
+
+    def _move_statics(self, new: PhysicsModel) -> None:
+        """Static colliders go where somebody has moved their objects."""
+        for path, prim in new.colliders.items():
+            before = self.model.prims.get(path)
+            if before is None or np.array_equal(before.world, prim.world) or self.model.body_of(path) is not None:
+                continue
+            try:
+                rotation = frames.quaternion_of(frames.rotation_of(prim.world))
+                self.world.set_static_pose(path, prim.world[:3, 3], rotation)
+            except KeyError:
+                continue
 
     def _apply_live(self, new: PhysicsModel, edits: Difference) -> None:
         """Change values of the running world."""
@@ -322,7 +353,7 @@ class PreviewSession:
 
                     self.world.set_gravity(gravity_of(value), path)
 
-    def _rebuild(self, context: bpy.types.Context, new: PhysicsModel) -> None:
+    def _rebuild(self, context: bpy.types.Context) -> None:
         """Another world, from the start: the structure has changed."""
         was_playing = self.is_playing
         self.stop()

@@ -287,7 +287,8 @@ def _native_import(path: Path, options: ImportOptions, scene_meters: float) -> F
         try:
             result = bpy.ops.wm.usd_import(**{name: value for name, value in keywords.items() if name in known})
         except RuntimeError as error:
-            raise InputError(f"Blender's USD importer failed on '{path.name}': {str(error).strip()}") from error
+            reason = " ".join(str(error).split()).rstrip(".")
+            raise InputError(f"Blender's USD importer failed on '{path.name}': {reason}.") from error
     if "FINISHED" not in result:
         raise InputError(f"Blender's USD importer did not finish with '{path.name}'.")
     return found
@@ -323,6 +324,7 @@ def _undone_on_failure(scene: Any) -> Iterator[None]:
             else:
                 group.property_unset(name)
         scene.unit_settings.scale_length = scale_length
+        view_layer.update()  # it still lists what was removed
         view_layer.objects.active = view_layer.objects.get(active)
         for obj in view_layer.objects:
             obj.select_set(obj.name in selected)
