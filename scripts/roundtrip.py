@@ -4,7 +4,8 @@
     .venv/bin/python scripts/roundtrip.py [FILE ...] [--out FOLDER] [--usd-python PYTHON] [--twice]
 
 Without files: every USD of the shared set of test files, and those that the tests author themselves. Prints a row
-per file; exit status 1 where a score is below 1. --twice also makes a second round trip and compares the two files byte by byte.
+per file; exit status 1 where a score is below 1. --twice also makes a second round trip and compares the two files
+byte by byte.
 """
 
 from __future__ import annotations

@@ -292,7 +292,9 @@ class _Carrier:
 
     def attribute(self, item: Usd.Attribute, convert: Convert) -> None:
         """The whole attribute; of the types that its layers give it the first that fits its values."""
-        types = dict.fromkeys(spec.typeName for spec in item.GetPropertyStack())
+        types = dict.fromkeys(
+            spec.typeName for spec in item.GetPropertyStack() if isinstance(spec, Sdf.AttributeSpec)
+        )
         for type_name in types:
             if self.attribute_of(item, type_name, convert):
                 return
@@ -790,7 +792,7 @@ def alike(one: str, other: str) -> bool:
 
 def _is_readable(item: Usd.Attribute, attribute: Attribute) -> bool:
     """Whether the model can hold the values: not where a file gives the attribute a foreign type."""
-    stack = item.GetPropertyStack()
+    stack = [spec for spec in item.GetPropertyStack() if isinstance(spec, Sdf.AttributeSpec)]
     return not stack or alike(str(stack[0].typeName), attribute.type)
 
 

@@ -127,7 +127,9 @@ def missing_assets(stage: Usd.Stage) -> list[Issue]:
             continue
         for item in usd_read.authored_properties(prim):
             asset = item.Get() if isinstance(item, Usd.Attribute) else None
-            if isinstance(asset, Sdf.AssetPath) and asset.path and not asset.resolvedPath and "<UDIM>" not in asset.path:
+            if not isinstance(asset, Sdf.AssetPath):
+                continue
+            if asset.path and not asset.resolvedPath and "<UDIM>" not in asset.path:
                 path = str(prim.GetPath())
                 issues.setdefault(asset.path, Issue(
                     "AssetMissing", "warning", path, "", f"The texture '{asset.path}' of '{path}' is missing.",

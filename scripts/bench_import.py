@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Time that the physics adds to Blender's own USD import, as a ratio in one run.
+
+    .venv/bin/python scripts/bench_import.py [--check]
+
+The scene is that of bench_export.py: every body has a mass, a collider and a material. Prints `name value unit` per
+figure; with --check, exit status 1 where a bound is not met.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from bench_export import Stopwatch, build, load_extension
+
+BOUNDS = {"ratio_1000": 0.5, "ratio_10000": 0.5, "growth_added": 12.0}
+RUNS = {1_000: 7, 10_000: 3}
+
+
+def empty() -> None:
+    """A file with nothing in it, and no garbage of the last one."""
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    gc.collect()
+
+
+def options_of(path: Path) -> dict[str, Any]:
+    """The options that our import gives to Blender's."""
+    import bpy
+    from usdphys_ext.usdphys_addon.bridge import usd_import
+
+    given: dict[str, Any] = {}
+
+    class Recorder:
+        """Stands for the operator."""
+
+        def __call__(self, **keywords: Any) -> set[str]:
+            given.update(keywords)
+            return {"FINISHED"}
+
+        def get_rna_type(self) -> Any:
+            return bpy.ops.wm.usd_import.get_rna_type()
+
+    class Ops:
+        """Stands for bpy, as far as the operator is looked up in it."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(bpy, name)
+
+        class ops:  # noqa: N801
+            class wm:  # noqa: N801
+                usd_import = Recorder()
+
+    module: Any = usd_import
+    original, module.bpy = module.bpy, Ops()
+    try:
+        usd_import._native_import(path, usd_import.ImportOptions(), 1.0)
+    finally:
+        module.bpy = original
+    return given
+
+
+def our_time(path: Path) -> float:
+    """Seconds of one import in our code: before, in and after Blender's.
+
+    Blender's own part varies from run to run, so it is taken out by the clock and not by a difference of totals.
+    """
+    import bpy
+    from usdphys_ext.usdphys_addon.bridge import usd_import
+
+    with Stopwatch(usd_import, "_native_import") as native, Stopwatch(usd_import, "collect") as hook:
+        start = time.perf_counter()
+        usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+        total = time.perf_counter() - start
+    return total - native.seconds["_native_import"] + hook.seconds["collect"]
+
+
+def carried_bytes() -> int:
+    """Size of all the text that the import keeps of prims."""
+    import bpy
+
+    scene: Any = bpy.context.scene
+    things = [*bpy.data.objects, *bpy.data.materials]
+    prims = [thing.usdphys.prim for thing in things]  # type: ignore[attr-defined]
+    prims += [item.prim for item in (*scene.usdphys.physics_scenes, *scene.usdphys.collision_groups)]
+    texts = [getattr(prim, name) for prim in prims for name in ("path", "type_name", "id_name", "transform", "carried")]
+    return sum(len(text.encode()) for text in [*texts, scene.usdphys.source.carried])
+
+
+def import_times(number: int, folder: Path) -> tuple[float, float, int]:
+    """(native, added by physics) as the best of several runs, seconds, taken in turns; and bytes of carried text."""
+    import bpy
+    from usdphys_ext.usdphys_addon.bridge import usd_io
+
+    build(number)
+    path = folder / f"bench_{number}.usdc"
+    usd_io.export_usd(bpy.context, path, usd_io.ExportOptions())
+    options = options_of(path)
+    native, added = [], []
+    for _ in range(RUNS[number]):
+        empty()
+        start = time.perf_counter()
+        bpy.ops.wm.usd_import(**options)
+        native.append(time.perf_counter() - start)
+        empty()
+        added.append(our_time(path))
+    size = carried_bytes()
+    empty()
+    return min(native), min(added), size
+
+
+def measure() -> dict[str, tuple[float, str]]:
+    """All figures, by name: (value, unit)."""
+    import bpy
+
+    bpy.utils.expose_bundled_modules()
+    extension: Any = load_extension()
+    extension.register()
+    from usdphys_ext.usdphys_addon.bridge import usd_hooks
+
+    for hook in (usd_hooks.USDPHYS_ExportHook, usd_hooks.USDPHYS_ImportHook):
+        usd_hooks.unregister(hook)
+    figures: dict[str, tuple[float, str]] = {}
+    added = {}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for number in RUNS:
+                native, added[number], size = import_times(number, Path(folder))
+                figures[f"native_{number}"] = (native * 1e3, "ms")
+                figures[f"added_{number}"] = (added[number] * 1e3, "ms")
+                figures[f"ratio_{number}"] = (added[number] / native, "1")
+                figures[f"carried_{number}"] = (size / 1e3, "kB")
+    finally:
+        extension.unregister()
+    figures["growth_added"] = (added[10_000] / added[1_000], "1")
+    return figures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="exit with 1 where a bound is not met")
+    options = parser.parse_args()
+    figures = measure()
+    failed = False
+    for name, (value, unit) in figures.items():
+        missed = name in BOUNDS and value > BOUNDS[name]
+        failed |= missed
+        print(f"{name} {value:.4g} {unit}" + (f"  (bound {BOUNDS[name]:g} missed)" if missed else ""))
+    return 1 if failed and options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
