@@ -23,7 +23,8 @@ def at(obj):
     from bpy_extras import view3d_utils
 
     region = kit.region()
-    place = view3d_utils.location_3d_to_region_2d(region, kit.area().spaces.active.region_3d, obj.matrix_world.translation)
+    view = kit.area().spaces.active.region_3d
+    place = view3d_utils.location_3d_to_region_2d(region, view, obj.matrix_world.translation)
     return region.x + place[0], region.y + place[1]
 
 
