@@ -86,6 +86,7 @@ def check() -> None:
 
 def core() -> None:
     pytest("core", "usd", "tests/core")
+    pytest("core-preview", "usd", "tests/preview")
 
 
 def on_every_bpy(suite: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line: convert, validate, inspect. As `blender --command usdphys` and as `python -m usdphys_addon`."""
+"""The command line: convert, validate, inspect, simulate; `blender --command usdphys`, `python -m usdphys_addon`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from .core.errors import InputError, UsdPhysError
+from .core.errors import InputError, OutputError, UsdPhysError
 from .core.files import USD_SUFFIXES, scratch_file
 from .core.units import StageUnits
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .bridge.usd_io import ExportResult
     from .core.model import PhysicsModel
     from .core.validate import Issue
+    from .preview.record import Recording
+    from .preview.world import World
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -99,7 +101,24 @@ def _parser() -> argparse.ArgumentParser:
     look.add_argument("file", metavar="FILE", help="a .blend or USD file")
     look.add_argument("--json", action="store_true", help="print it as JSON")
     look.set_defaults(run=_inspect)
+    move = commands.add_parser(
+        "simulate", help="let the physics of a file run, and keep the motion",
+        description="Simulate a .blend or USD file from its first frame; write the motion as USD time samples or JSON.",
+    )  # fmt: skip
+    move.add_argument("file", metavar="FILE", help="a .blend or USD file")
+    move.add_argument("--seconds", type=_positive, required=True, metavar="S", help="how long")
+    move.add_argument("--fps", type=_positive, metavar="F", help="frames per second (default: those of the file)")
+    move.add_argument("--substeps", type=_count, default=0, metavar="N", help="steps in a frame (default: as needed)")
+    move.add_argument("--out", metavar="OUT", help="a USD layer over a USD input, with time samples for all bodies")
+    move.add_argument("--json", metavar="POSES", help="a JSON file of the poses of all bodies")
+    move.set_defaults(run=_simulate)
     return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number greater than zero")
+    return int(text)
 
 
 def _positive(text: str) -> float:
@@ -193,6 +212,104 @@ def _inspect(options: argparse.Namespace) -> int:
         for line in summary.lines(table):
             print(line)
     return 0
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    suffix = Path(options.file).suffix.lower()
+    layers = tuple(ending for ending in USD_SUFFIXES if ending != ".usdz")
+    if options.out and suffix not in USD_SUFFIXES:
+        raise InputError(f"'{options.file}' is no USD file to put a layer over; convert it first.")
+    if options.out and Path(options.out).suffix.lower() not in layers:
+        raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
+    if options.out and Path(options.out).resolve() == Path(options.file).resolve():
+        raise InputError(f"'{options.out}' is the input itself; choose another name for the layer.")
+    if suffix in USD_SUFFIXES:
+        with _output_to_stderr():
+            world, recording, units = _simulate_usd(options)
+    else:
+        with _model_of(options.file) as (model, issues):
+            _print_issues(issues, sys.stderr)
+            world, recording, units = _simulate_blend(options, model)
+    if options.json:
+        _write_text(Path(options.json), json.dumps(recording.as_json(units)))
+    _print_issues(world.notices, sys.stderr)
+    print(f"{options.file}: {len(recording.paths)} bodies, {len(recording.positions)} frames at {recording.fps:g} per "
+          f"second, {len(world.broken_joints)} broken joints, {len(world.unstable)} unstable bodies")  # fmt: skip
+    return 0
+
+
+def _frame_count(options: argparse.Namespace, fps: float) -> int:
+    count: int = max(1, round(options.seconds * fps))
+    return count
+
+
+def _simulate_usd(options: argparse.Namespace) -> tuple[World, Recording, StageUnits]:
+    _expose_pxr()
+    from .core import usd_bake, usd_read
+    from .preview.record import record
+    from .preview.world import World
+
+    stage = usd_read.open_stage(options.file)
+    clock = usd_bake.Clock(stage, options.fps)
+    model = usd_read.read_stage(stage)
+    usd_bake.move_to(stage, model, clock.at(0))
+    world = World(model, time_step=1.0 / clock.fps, substeps=options.substeps)
+    moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
+    movers = usd_bake.animated(stage, (*moved, *world.static_colliders))
+    recording = record(
+        world, _frame_count(options, clock.fps), lambda frame: usd_bake.worlds_at(stage, movers, clock.at(frame))
+    )
+    if options.out:
+        dynamic = ~recording.kinematic
+        paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
+        usd_bake.write_bake(stage, Path(options.out), paths, recording.in_stage(model.units)[:, dynamic], clock)
+    return world, recording, model.units
+
+
+def _simulate_blend(options: argparse.Namespace, model: PhysicsModel) -> tuple[World, Recording, StageUnits]:
+    import bpy
+    import numpy as np
+
+    from .preview.record import record
+    from .preview.world import World
+
+    scene: Any = bpy.context.scene
+    fps = options.fps or scene.render.fps / scene.render.fps_base
+    world = World(model, time_step=1.0 / fps, substeps=options.substeps)
+    labels = {path: model.prims[path].label for path in (*world.paths, *world.static_colliders)}
+    moving = [
+        path for path, label in labels.items()
+        if label in bpy.data.objects and (path in world.static_colliders or world.kinematic[world.index(path)])
+        and model.prims[path].is_animated
+    ]  # fmt: skip
+    start, rate = scene.frame_current, scene.render.fps / scene.render.fps_base
+
+    def movers(frame: int) -> dict[str, Any]:
+        if not moving:
+            return {}
+        now = start + frame * rate / fps
+        scene.frame_set(int(now), subframe=now - int(now))
+        graph = bpy.context.evaluated_depsgraph_get()
+        found = {}
+        for path in moving:
+            matrix = np.array(bpy.data.objects[labels[path]].evaluated_get(graph).matrix_world)
+            matrix[:3, 3] *= scene.unit_settings.scale_length
+            found[path] = matrix
+        return found
+
+    recording = record(world, _frame_count(options, fps), movers)
+    return world, recording, model.units
+
+
+def _write_text(target: Path, text: str) -> None:
+    """Write a text file, replacing the target at the end."""
+    try:
+        with scratch_file(target) as scratch:
+            scratch.write_text(text, encoding="utf-8")
+            scratch.chmod(0o644)
+            scratch.replace(target)
+    except OSError as error:
+        raise OutputError(f"'{target}' cannot be written ({error.strerror}).") from error
 
 
 def _print_issues(issues: list[Issue], stream: IO[str]) -> None:

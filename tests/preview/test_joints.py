@@ -1,0 +1,731 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joints against what a textbook says, in two unit systems."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from .author import DEGREE, INF, UNITS, File, Units, about, block
+from .catalogue import NEVER, ROD, SCENES
+from .helpers import codes, made, place, run, turn, world_of
+
+G = 9.81
+W = "/World"
+units = pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
+LINEAR = ("transX", "transY", "transZ")
+BALL = {"shape": "Sphere", "size": (0.1,), "inertia": (0.01, 0.01, 0.01)}
+
+
+def tilt(world, name: str, axis: int = 2) -> float:
+    """Radians between an axis of a body and the same axis of the world."""
+    return math.acos(min(1.0, max(-1.0, turn(world, name)[axis, axis])))
+
+
+# --------------------------------------------------------------------------- hinges and pendulums
+
+
+@units
+@pytest.mark.parametrize("axis", ["X", "Y", "Z"])
+def test_period_of_a_physical_pendulum(units: Units, axis: str) -> None:
+    """omega^2 = m g l / (I + m l^2), whatever the axis of the joint is called."""
+    file = File(units)
+    # Turns the joint's own axis into the world's Y.
+    frame = {"X": about("Z", 90), "Y": (1, 0, 0, 0), "Z": about("X", -90)}[axis]
+    mass, length, moment = 2.0, 0.8, 0.1
+    start = about("Y", 5)
+    angle = 5 * DEGREE
+    position = (-length * math.sin(angle), 0, 3 - length * math.cos(angle))
+    file.add(file.body("Bob", position, start, size=(0.2, 0.2, 0.2), mass=mass, inertia=(moment,) * 3))
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Bob", pos0=(0, 0, 3), rot0=frame, pos1=(0, 0, length),
+                        rot1=frame, axis=axis))  # fmt: skip
+    world = world_of(file)
+    omega = math.sqrt(mass * G * length / (moment + mass * length**2))
+    times, last = [], place(world, "Bob")[0]
+    for _ in range(300):
+        world.step()
+        now = place(world, "Bob")[0]
+        if last * now < 0:
+            times.append(world.time - world.time_step * now / (now - last))
+        last = now
+    assert (times[2] - times[0]) * omega / (2 * math.pi) == pytest.approx(1 + angle**2 / 16, rel=0.005)
+
+
+@units
+def test_hinge_angle_and_limits(units: Units) -> None:
+    world = run(made(SCENES["revolute_limit"], units), 3.0)
+    # The rod falls about +Y until its upper limit.
+    assert world.joint_position(f"{W}/Hinge", "angular") == pytest.approx(0.5, abs=0.01)
+    assert place(world, "Rod") == pytest.approx((0.5 * math.cos(0.5), 0, 3 - 0.5 * math.sin(0.5)), abs=0.01)
+
+
+@units
+@pytest.mark.parametrize("limits", [(100, 260), (-400, -300), (-200, 170), (30, INF)])
+def test_limits_that_are_not_around_zero(units: Units, limits: tuple[float, float]) -> None:
+    """Turned by a drive to the end of its limits, also beyond half a turn."""
+    low, high = (value * DEGREE for value in limits)
+    for target in (low - 1.0, high + 1.0):
+        if not math.isfinite(target):
+            continue
+        file = File(units)
+        file.gravity = (0, 0, 0)
+        middle = (low + high) / 2 if math.isfinite(high) else low + 0.5
+        file.add(file.body("Wheel", rotation=about("Z", middle / DEGREE), inertia=(0.1, 0.1, 0.1)))
+        file.add(file.joint("Hinge", "Revolute", "", f"{W}/Wheel", axis="Z", low=low, high=high,
+                            drives={"angular": {"targetVelocity": math.copysign(2.0, target - middle),
+                                                "damping": 5.0}}))  # fmt: skip
+        world = run(world_of(file), 4.0)
+        end = low if target < middle else high
+        angle = math.atan2(turn(world, "Wheel")[1, 0], turn(world, "Wheel")[0, 0])
+        assert math.remainder(angle - end, 2 * math.pi) == pytest.approx(0, abs=0.02)
+
+
+@units
+def test_drive_to_more_than_a_turn(units: Units) -> None:
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Wheel", inertia=(0.1, 0.1, 0.1)))
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Wheel", axis="Z",
+                        drives={"angular": {"targetPosition": 500 * DEGREE, "stiffness": 10.0, "damping": 2.0}}))
+    world = world_of(file)
+    turned, last = 0.0, 0.0
+    for _ in range(240):
+        world.step()
+        angle = world.joint_position(f"{W}/Hinge", "angular")
+        turned += math.remainder(angle - last, 2 * math.pi)
+        last = angle
+    assert turned == pytest.approx(500 * DEGREE, abs=0.02)
+
+
+# --------------------------------------------------------------------------- sliders, fixed, spherical
+
+
+@units
+def test_slider_falls_along_its_axis_to_its_limit(units: Units) -> None:
+    file = File(units)
+    rotation = about("Y", 30)
+    file.add(file.body("Slider", (0, 0, 2), rotation))
+    file.add(file.joint("Rail", "Prismatic", "", f"{W}/Slider", pos0=(0, 0, 2), rot0=rotation, axis="X",
+                        low=-1, high=1))  # fmt: skip
+    world = run(world_of(file), 0.5)
+    way = G / 2 * math.sin(30 * DEGREE) * 0.25
+    along = np.array((math.cos(30 * DEGREE), 0, -math.sin(30 * DEGREE)))
+    assert place(world, "Slider") == pytest.approx(np.array((0, 0, 2)) + way * along, abs=0.01)
+    run(world, 1.5)
+    assert place(world, "Slider") == pytest.approx(np.array((0, 0, 2)) + along, abs=0.005)
+    assert world.joint_position(f"{W}/Rail", "linear") == pytest.approx(1.0, abs=0.005)
+
+
+@units
+def test_fixed_joint_holds_place_and_orientation(units: Units) -> None:
+    file = File(units)
+    rotation = about("X", 35)
+    file.add(file.body("Load", (1, 0, 3), rotation, mass=10.0))
+    file.add(file.joint("Weld", "Fixed", "", f"{W}/Load", pos0=(0, 0, 3), rot0=rotation, pos1=(-1, 0, 0)))
+    world = run(world_of(file), 2.0)
+    assert place(world, "Load") == pytest.approx((1, 0, 3), abs=0.005)
+    assert turn(world, "Load")[2, 2] == pytest.approx(math.cos(35 * DEGREE), abs=0.005)
+
+
+@units
+@pytest.mark.parametrize("direction", range(0, 360, 30))
+def test_cone_is_round(units: Units, direction: float) -> None:
+    """Pulled sideways in any direction, a cone of 40 degrees ends at 40 degrees."""
+    file = File(units)
+    x, y = math.cos(direction * DEGREE), math.sin(direction * DEGREE)
+    file.gravity = (20 * x, 20 * y, -5)
+    file.add(file.body("Bob", (0, 0, 2), **BALL))
+    file.add(file.joint("Cone", "Spherical", "", f"{W}/Bob", pos0=(0, 0, 3), pos1=(0, 0, 1), axis="Z",
+                        cone=(40 * DEGREE, 40 * DEGREE)))  # fmt: skip
+    world = run(world_of(file), 3.0)
+    assert tilt(world, "Bob") / DEGREE == pytest.approx(40, abs=1.0)
+
+
+@units
+@pytest.mark.parametrize(("direction", "expected"), [(0, 20), (90, 50), (180, 20), (270, 50), (45, None)])
+def test_cone_of_two_angles_is_an_ellipse(units: Units, direction: float, expected: float | None) -> None:
+    """Axis Z: the first angle is towards X, the next axis, and the second towards Y."""
+    file = File(units)
+    x, y = math.cos(direction * DEGREE), math.sin(direction * DEGREE)
+    file.gravity = (20 * x, 20 * y, 0)
+    file.add(file.body("Bob", (0, 0, 2), **BALL))
+    file.add(file.joint("Cone", "Spherical", "", f"{W}/Bob", pos0=(0, 0, 3), pos1=(0, 0, 1), axis="Z",
+                        cone=(20 * DEGREE, 50 * DEGREE)))  # fmt: skip
+    world = run(world_of(file), 4.0)
+    hanging = np.array((0, 0, 3)) - place(world, "Bob")
+    if expected is not None:
+        assert tilt(world, "Bob") / DEGREE == pytest.approx(expected, abs=1.5)
+    else:
+        toward = np.degrees(np.arccos(hanging[2])) * hanging[:2] / np.linalg.norm(hanging[:2])
+        assert math.hypot(toward[0] / 20, toward[1] / 50) == pytest.approx(1.0, abs=0.05)
+
+
+@units
+def test_free_ball_joint_has_no_cone(units: Units) -> None:
+    file = File(units)
+    file.gravity = (0, 0, 9.81)
+    file.add(file.body("Bob", (0, 0.01, 2), **BALL))
+    file.add(file.joint("Free", "Spherical", "", f"{W}/Bob", pos0=(0, 0, 3), pos1=(0, -0.01, 1), axis="Z",
+                        cone=(-1, -1)))  # fmt: skip
+    highest = max(place(run(world, 0.05), "Bob")[2] for world in [world_of(file)] * 60)
+    assert highest > 3.9
+
+
+# --------------------------------------------------------------------------- distance
+
+
+@units
+def test_rope_and_strut(units: Units) -> None:
+    file = File(units)
+    file.add(file.body("Hanging", (0.3, 0, 2.5), **BALL), file.body("Standing", (0, 5, 3), **BALL))
+    file.add(
+        file.joint("Rope", "Distance", "", f"{W}/Hanging", pos0=(0, 0, 3), distance=(-1, 1.2)),
+        file.joint("Strut", "Distance", "", f"{W}/Standing", pos0=(0, 5, 1), distance=(0.7, -1)),
+    )  # fmt: skip
+    world = world_of(file)
+    for _ in range(240):
+        world.step()
+        rope = np.linalg.norm(place(world, "Hanging") - (0, 0, 3))
+        strut = np.linalg.norm(place(world, "Standing") - (0, 5, 1))
+        assert rope < 1.205
+        assert strut > 0.695
+        assert world.joint_position(f"{W}/Rope", "distance") == pytest.approx(rope, abs=1e-5)
+    assert strut == pytest.approx(0.7, abs=0.005)
+
+
+@units
+def test_distance_of_equal_limits_is_a_rod(units: Units) -> None:
+    file = File(units)
+    file.add(file.body("Bob", (1, 0, 3), **BALL, velocity=(0, 3, 0)))
+    file.add(file.joint("Rod", "Distance", "", f"{W}/Bob", pos0=(0, 0, 3), distance=(1, 1)))
+    world = world_of(file)
+    for _ in range(180):
+        world.step()
+        assert np.linalg.norm(place(world, "Bob") - (0, 0, 3)) == pytest.approx(1.0, abs=0.01)
+
+
+@units
+def test_struts_between_two_bodies_push_both(units: Units) -> None:
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    file.add(file.body("A", (0, 0, 0), **BALL, velocity=(1, 0, 0)), file.body("B", (1, 0, 0), **BALL, mass=3.0))
+    file.add(file.joint("Strut", "Distance", f"{W}/A", f"{W}/B", distance=(0.5, -1)))
+    world = run(world_of(file), 2.0)
+    a, b = place(world, "A")[0], place(world, "B")[0]
+    assert b - a == pytest.approx(0.5, abs=0.01)
+    assert a + 3 * b == pytest.approx(3 + 2.0, abs=0.01)
+
+
+# --------------------------------------------------------------------------- generic
+
+
+@units
+def test_generic_joint_with_any_mix(units: Units) -> None:
+    """Slides along X within limits, turns about X with limits, all else locked."""
+    file = File(units)
+    file.gravity = (3, 0, -9.81)
+    file.add(file.body("Thing", (0, 0, 2), center=(0, 0.1, 0), mass=2.0, inertia=(0.1, 0.1, 0.1)))
+    file.add(file.joint("D6", "D6", "", f"{W}/Thing", pos0=(0, 0, 2), limits={
+        "transX": (-1, 0.4), "transY": NEVER, "transZ": NEVER, "rotX": (-0.7, 0.7), "rotY": NEVER, "rotZ": NEVER,
+    }))  # fmt: skip
+    world = run(world_of(file), 4.0)
+    assert place(world, "Thing") == pytest.approx((0.4, 0, 2), abs=0.005)
+    assert world.joint_position(f"{W}/D6", "rotX") == pytest.approx(-0.7, abs=0.02)
+    assert world.joint_position(f"{W}/D6", "transX") == pytest.approx(0.4, abs=0.005)
+
+
+@units
+@pytest.mark.parametrize("dof", ["rotX", "rotY", "rotZ"])
+def test_generic_hinge_about_each_axis(units: Units, dof: str) -> None:
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    others = [name for name in ("rotX", "rotY", "rotZ") if name != dof]
+    file.add(file.body("Wheel", inertia=(0.1, 0.2, 0.3)))
+    file.add(file.joint("D6", "D6", "", f"{W}/Wheel", limits=dict.fromkeys((*LINEAR, *others), NEVER),
+                        drives={dof: {"targetVelocity": 1.5, "damping": 20.0}}))  # fmt: skip
+    world = run(world_of(file), 1.0)
+    axis = "xyz".index(dof[-1].lower())
+    assert world.joint_position(f"{W}/D6", dof) == pytest.approx(1.5, abs=0.03)
+    assert turn(world, "Wheel")[axis, axis] == pytest.approx(1.0, abs=1e-3)
+
+
+@units
+def test_generic_joint_without_limits_is_free(units: Units) -> None:
+    file = File(units)
+    file.add(file.body("Ball", (0, 0, 9), **BALL))
+    file.add(file.joint("Free", "D6", "", f"{W}/Ball", pos0=(0, 0, 9)))
+    world = run(world_of(file), 1.0)
+    assert place(world, "Ball")[2] == pytest.approx(9 - G / 2, abs=0.02)
+
+
+@units
+def test_generic_distance_limit(units: Units) -> None:
+    file = File(units)
+    file.add(file.body("Bob", (0.5, 0, 3), **BALL))
+    file.add(file.joint("D6", "D6", "", f"{W}/Bob", pos0=(0, 0, 3), limits={"distance": (0.2, 0.8)}))
+    world = run(world_of(file), 6.0)
+    assert np.linalg.norm(place(world, "Bob") - (0, 0, 3)) == pytest.approx(0.8, abs=0.01)
+
+
+# --------------------------------------------------------------------------- drives
+
+
+def swing(units: Units, kind: str, type_: str, mass: float, ratio: float, seconds: float = 4.0) -> np.ndarray:
+    """Positions of a drive of 1 Hz with this damping ratio, from 0 to a target of 0.5."""
+    rate = 2 * math.pi
+    gain = mass if type_ == "force" else 1.0
+    drive = {"type": type_, "stiffness": gain * rate**2, "damping": gain * 2 * ratio * rate, "targetPosition": 0.5}
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Thing", mass=mass, inertia=(mass,) * 3))
+    dof = "linear" if kind == "Prismatic" else "angular"
+    file.add(file.joint("Joint", kind, "", f"{W}/Thing", axis="X", drives={dof: drive}))
+    world = world_of(file)
+    values = []
+    for _ in range(round(seconds * 60)):
+        world.step()
+        values.append(world.joint_position(f"{W}/Joint", dof))
+    return np.array(values)
+
+
+@units
+@pytest.mark.parametrize("kind", ["Prismatic", "Revolute"])
+@pytest.mark.parametrize("type_", ["force", "acceleration"])
+@pytest.mark.parametrize("ratio", [0.1, 0.3])
+def test_drive_frequency_and_overshoot(units: Units, kind: str, type_: str, ratio: float) -> None:
+    values = swing(units, kind, type_, 3.0, ratio)
+    root = math.sqrt(1 - ratio**2)
+    peak = int(values[:60].argmax())
+    assert values[peak] / 0.5 - 1 == pytest.approx(math.exp(-math.pi * ratio / root), abs=0.03)
+    assert (peak + 1) / 60 == pytest.approx(0.5 / root, abs=0.02)
+    assert values[-1] == pytest.approx(0.5, abs=0.06)
+
+
+def test_force_drive_feels_the_mass_and_acceleration_drive_does_not() -> None:
+    light, heavy = (swing(UNITS[0], "Prismatic", "acceleration", mass, 0.2) for mass in (1.0, 40.0))
+    assert light == pytest.approx(heavy, abs=2e-3)
+    file = File()
+    file.gravity = (0, 0, 0)
+    for name, mass in (("Light", 1.0), ("Heavy", 4.0)):
+        file.add(file.body(name, mass=mass, collides=False))
+        file.add(file.joint(f"Rail{name}", "Prismatic", "", f"{W}/{name}", axis="X",
+                            drives={"linear": {"stiffness": 10.0, "targetPosition": 1.0}}))  # fmt: skip
+    world = run(world_of(file), 0.2)
+    assert place(world, "Light")[0] / place(world, "Heavy")[0] == pytest.approx(4.0, rel=0.05)
+
+
+@units
+def test_max_force_of_a_drive(units: Units) -> None:
+    world = run(made(SCENES["drive_max_force"], units), 1.0)
+    assert place(world, "Lift")[2] == pytest.approx(5 - (G - 5.0 / 2.0) / 2, abs=0.02)
+
+
+@units
+def test_max_torque_of_a_drive(units: Units) -> None:
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Wheel", inertia=(0.5, 0.5, 0.5)))
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Wheel", axis="Y",
+                        drives={"angular": {"targetVelocity": 100.0, "damping": 1e3, "maxForce": 0.4}}))  # fmt: skip
+    world = run(world_of(file), 1.0)
+    assert world.joint_position(f"{W}/Hinge", "angular") == pytest.approx(0.5 * 0.4 / 0.5, abs=0.01)
+
+
+@units
+def test_distance_drive_is_a_spring(units: Units) -> None:
+    file = File(units)
+    file.add(file.body("Bob", (0, 0, 2), mass=2.0, **BALL))
+    file.add(file.joint("Spring", "Distance", "", f"{W}/Bob", pos0=(0, 0, 3), distance=(-1, -1),
+                        drives={"distance": {"stiffness": 100.0, "damping": 20.0, "targetPosition": 1.0}}))  # fmt: skip
+    world = run(world_of(file), 3.0)
+    assert place(world, "Bob")[2] == pytest.approx(2 - 2 * G / 100, abs=0.005)
+
+
+@units
+def test_drives_change_live(units: Units) -> None:
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Slider", mass=2.0))
+    file.add(file.joint("Rail", "Prismatic", "", f"{W}/Slider", axis="X", low=-3, high=3))
+    world = world_of(file)
+    world.set_drive(f"{W}/Rail", "linear", stiffness=200.0, damping=40.0, target_position=0.7)
+    assert place(run(world, 2.0), "Slider")[0] == pytest.approx(0.7, abs=0.01)
+    world.set_drive(f"{W}/Rail", "linear", target_position=-0.3)
+    assert place(run(world, 2.0), "Slider")[0] == pytest.approx(-0.3, abs=0.01)
+    world.set_drive(f"{W}/Rail", "linear", stiffness=0.0, damping=1e4, target_velocity=0.5)
+    assert place(run(world, 1.0), "Slider")[0] == pytest.approx(0.2, abs=0.02)
+    world.set_drive(f"{W}/Rail", "linear", type="acceleration", max_force=0.0)
+    with pytest.raises(KeyError):
+        world.set_drive(f"{W}/Rail", "angular", stiffness=1.0)
+    with pytest.raises(KeyError):
+        world.set_drive(f"{W}/Nothing", "linear", stiffness=1.0)
+
+
+# --------------------------------------------------------------------------- enabling, breaking
+
+
+@units
+def test_joint_that_is_off_does_not_hold(units: Units) -> None:
+    file = File(units)
+    off = "bool physics:jointEnabled = 0"
+    file.add(file.body("Load", (0, 0, 9)))
+    file.add(file.joint("Weld", "Fixed", "", f"{W}/Load", pos0=(0, 0, 9), lines=[off]))
+    world = run(world_of(file), 0.5)
+    assert place(world, "Load")[2] == pytest.approx(9 - G / 8, abs=0.02)
+    world.set_joint_enabled(f"{W}/Weld", True)
+    run(world, 3.0)
+    assert place(world, "Load")[2] == pytest.approx(9, abs=0.01)
+    world.set_joint_enabled(f"{W}/Weld", False)
+    run(world, 0.5)
+    assert place(world, "Load")[2] == pytest.approx(9 - G / 8, abs=0.03)
+
+
+@units
+@pytest.mark.parametrize("collides", [False, True])
+def test_jointed_bodies_collide_only_when_told(units: Units, collides: bool) -> None:
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    lines = [f"bool physics:collisionEnabled = {int(collides)}"]
+    file.add(file.body("A", (0, 0, 0)), file.body("B", (0.5, 0, 0)))
+    file.add(file.joint("Rail", "Prismatic", f"{W}/A", f"{W}/B", axis="X", lines=lines))
+    world = run(world_of(file), 2.0)
+    gap = place(world, "B")[0] - place(world, "A")[0]
+    assert gap == pytest.approx(0.5, abs=0.01) if not collides else gap > 0.9
+    if not collides:
+        # Without the joint they push each other away.
+        world.set_joint_enabled(f"{W}/Rail", False)
+        run(world, 1.0)
+        assert np.linalg.norm(place(world, "B") - place(world, "A")) > 0.9
+
+
+@units
+@pytest.mark.parametrize(("mass", "breaks"), [(9.5, False), (10.5, True)])
+@pytest.mark.parametrize("kind", ["Fixed", "Revolute", "Spherical", "D6"])
+def test_breaks_at_the_set_force(units: Units, kind: str, mass: float, breaks: bool) -> None:
+    """98.1 N: the weight of 10 kg."""
+    file = File(units)
+    file.add(file.body("Load", (0, 0, 3), mass=mass))
+    limits = dict.fromkeys((*LINEAR, "rotX"), NEVER) if kind == "D6" else None
+    file.add(file.joint("Hook", kind, "", f"{W}/Load", pos0=(0, 0, 3), break_force=10 * G, limits=limits))
+    world = run(world_of(file), 1.0)
+    assert (place(world, "Load")[2] < 2) == breaks
+    assert world.broken_joints == ((f"{W}/Hook",) if breaks else ())
+    if not breaks:
+        assert world.joint_load(f"{W}/Hook")[0] == pytest.approx(mass * G, rel=0.01)
+    world.reset()
+    assert world.broken_joints == ()
+    assert place(world, "Load")[2] == 3
+
+
+@units
+@pytest.mark.parametrize("share", [0.95, 1.05])
+@pytest.mark.parametrize("kind", ["Fixed", "Prismatic"])
+def test_breaks_at_the_set_torque(units: Units, kind: str, share: float) -> None:
+    """A load on a cantilever of 0.8 m."""
+    file = File(units)
+    bears = 5 * G * 0.8 / share
+    file.add(file.body("Load", (0.8, 0, 3), mass=5.0))
+    file.add(file.joint("Wall", kind, "", f"{W}/Load", pos0=(0, 0, 3), pos1=(-0.8, 0, 0), break_torque=bears))
+    world = run(world_of(file), 1.0)
+    assert (world.broken_joints != ()) == (share > 1)
+
+
+@units
+def test_driven_joint_breaks_by_momentum(units: Units) -> None:
+    """A joint with a drive: the force is that of the whole joint. Two bodies hang on it."""
+    for bears, breaks in ((62.0, False), (56.0, True)):
+        file = File(units)
+        file.add(file.body("Upper", (0, 0, 3), mass=2.0), file.body("Lower", (0, 0, 1.5), mass=4.0))
+        drive = {"linear": {"stiffness": 1e5, "damping": 1e4}}
+        file.add(
+            file.joint("Lift", "Prismatic", "", f"{W}/Upper", pos0=(0, 0, 3), axis="Z", break_force=bears,
+                       drives=drive),
+            file.joint("Hook", "Spherical", f"{W}/Upper", f"{W}/Lower", pos0=(0, 0, -0.75), pos1=(0, 0, 0.75)),
+        )  # fmt: skip
+        world = run(world_of(file), 1.0)
+        assert (world.broken_joints == (f"{W}/Lift",)) == breaks
+
+
+# --------------------------------------------------------------------------- chains and arms
+
+
+@units
+def test_long_chain_with_a_heavy_end(units: Units) -> None:
+    """50 links and 100 kg: anchors within 10 mm."""
+    file = File(units)
+    length, count = 0.2, 50
+    previous, anchor = "", (0.0, 0.0, 20.0)
+    for index in range(count):
+        place_ = (0, 0, 20 - (index + 0.5) * length)
+        path = f"{W}/Link{index}"
+        file.add(file.body(f"Link{index}", place_, shape="Capsule", size=(0.03, 0.1), mass=0.2,
+                           inertia=(0.001, 0.001, 0.0002)))  # fmt: skip
+        file.add(file.joint(f"Joint{index}", "Spherical", previous, path, pos0=anchor, pos1=(0, 0, length / 2)))
+        previous, anchor = path, (0.0, 0.0, -length / 2)
+    bottom = 20 - count * length
+    file.add(file.body("Weight", (0, 0, bottom - 0.3), size=(0.6, 0.6, 0.6), mass=100.0, velocity=(1, 0, 0)))
+    file.add(file.joint("Last", "Spherical", previous, f"{W}/Weight", pos0=anchor, pos1=(0, 0, 0.3)))
+    world = world_of(file)
+    worst = 0.0
+    for _ in range(180):
+        world.step()
+        top = np.array((0.0, 0.0, 20.0))
+        for index in range(count):
+            here, rotation = place(world, f"Link{index}"), turn(world, f"Link{index}")
+            worst = max(worst, float(np.linalg.norm(here + rotation[:, 2] * length / 2 - top)))
+            top = here - rotation[:, 2] * length / 2
+        worst = max(worst, float(np.linalg.norm(place(world, "Weight") + turn(world, "Weight")[:, 2] * 0.3 - top)))
+    assert worst < 0.01
+    assert world.unstable == {}
+
+
+ARM_AXES = ("Z", "Y", "Z", "Y", "Z", "Y", "Z")
+
+
+def arm(file: File, root: bool = True, stiffness: float = 2000.0) -> File:
+    """Seven axes, stretched out along X, on a base that is bolted down; every joint holds its angle."""
+    inside = [
+        file.body("Link0", (0, 0, 2), size=(0.1, 0.1, 0.1), mass=5.0),
+        file.joint("Foot", "Fixed", "", f"{W}/Arm/Link0", pos0=(0, 0, 2)),
+    ]
+    parent, offset = f"{W}/Arm/Link0", 0.0
+    for index, axis in enumerate(ARM_AXES, 1):
+        path = f"{W}/Arm/Link{index}"
+        inside.append(file.body(f"Link{index}", (0.2 * index - 0.1, 0, 2), size=(0.2, 0.1, 0.1), mass=2.0,
+                                inertia=(0.0034, 0.0084, 0.0084)))  # fmt: skip
+        inside.append(file.joint(f"Axis{index}", "Revolute", parent, path, pos0=(offset, 0, 0), pos1=(-0.1, 0, 0),
+                                 axis=axis, low=-3.0, high=3.0,
+                                 drives={"angular": {"stiffness": stiffness, "damping": 200.0}}))  # fmt: skip
+        parent, offset = path, 0.1
+    return file.add(block("Xform", "Arm", inside, ["PhysicsArticulationRootAPI"] if root else []))
+
+
+def sag(stiffness: float = 2000.0) -> list[float]:
+    """Angles in equilibrium: each axis bears what is beyond it, turned by the axes before it."""
+    angles = np.zeros(7)
+    for _ in range(50):
+        bent = np.cumsum([angle if axis == "Y" else 0.0 for angle, axis in zip(angles, ARM_AXES, strict=True)])
+        joints = np.concatenate(([0.0], np.cumsum(0.2 * np.cos(bent))))
+        centers = joints[:-1] + 0.1 * np.cos(bent)
+        for index, axis in enumerate(ARM_AXES):
+            if axis == "Y":
+                angles[index] = 2.0 * G * (centers[index:] - joints[index]).sum() / stiffness
+    return angles.tolist()
+
+
+@units
+def test_seven_axis_arm_sags_as_computed(units: Units) -> None:
+    world = world_of(arm(File(units)))
+    assert all(world.is_reduced(path) for path in world.joints)
+    run(world, 5.0)
+    for index, expected in enumerate(sag(), 1):
+        assert world.joint_position(f"{W}/Arm/Axis{index}", "angular") == pytest.approx(expected, abs=0.05 * DEGREE)
+    world.set_drive(f"{W}/Arm/Axis2", "angular", target_position=-0.5)
+    run(world, 3.0)
+    assert world.joint_position(f"{W}/Arm/Axis2", "angular") == pytest.approx(sag()[1] - 0.5, abs=0.03)
+    world.set_joint_enabled(f"{W}/Arm/Axis3", False)
+    run(world, 1.0)
+    assert place(world, "Link3")[2] < 1.0
+    assert world.unstable == {}
+    for path in world.joints:
+        space, constraint = world._joints[path]
+        apart = np.linalg.norm(constraint.relative(space.physics)[:3, 3])
+        assert (apart > 0.5) == path.endswith("Axis3")
+    assert world.joint_position(f"{W}/Arm/Axis2", "angular") == pytest.approx(-0.5, abs=0.05)
+
+
+@units
+def test_floating_articulation_falls(units: Units) -> None:
+    file = File(units)
+    inside = [
+        file.body("A", (0, 0, 9), size=(0.4, 0.1, 0.1), velocity=(1, 0, 0), spin=(0, 0, 0)),
+        file.body("B", (0.4, 0, 9), size=(0.4, 0.1, 0.1), velocity=(1, 0, 0)),
+        file.joint("Hinge", "Revolute", f"{W}/Robot/A", f"{W}/Robot/B", pos0=(0.2, 0, 0), pos1=(-0.2, 0, 0), axis="Y"),
+    ]
+    world = world_of(file.add(block("Xform", "Robot", inside, ["PhysicsArticulationRootAPI"])))
+    assert world.is_reduced(f"{W}/Robot/Hinge")
+    run(world, 1.0)
+    assert place(world, "A") == pytest.approx((1, 0, 9 - G / 2), abs=0.03)
+    assert place(world, "B") == pytest.approx((1.4, 0, 9 - G / 2), abs=0.03)
+
+
+@units
+def test_articulation_begins_where_it_is(units: Units) -> None:
+    """Joints that are not at zero, one on a slide, one a ball, one moving."""
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    fast = 1.5
+    inside = [
+        file.body("Base", (0, 0, 3)), file.joint("Foot", "Fixed", "", f"{W}/R/Base", pos0=(0, 0, 3)),
+        file.body("Sled", (1.7, 0, 3)),
+        file.joint("Rail", "Prismatic", f"{W}/R/Base", f"{W}/R/Sled", pos0=(1, 0, 0), axis="X"),
+        file.body("Wheel", (1.7, 1, 3), about("Y", 200), spin=(0, fast, 0), inertia=(0.1,) * 3),
+        file.joint("Hinge", "Revolute", f"{W}/R/Sled", f"{W}/R/Wheel", pos0=(0, 1, 0), axis="Y", low=2.0, high=8.0),
+        file.body("Knob", (1.7, -1, 3), about("X", 70), inertia=(0.1,) * 3),
+        file.joint("Ball", "Spherical", f"{W}/R/Sled", f"{W}/R/Knob", pos0=(0, -1, 0)),
+    ]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    assert all(world.is_reduced(path) for path in world.joints)
+    start = world.positions.copy()
+    world.step()
+    assert world.positions == pytest.approx(start, abs=1e-3)
+    assert turn(world, "Knob")[2, 2] == pytest.approx(math.cos(70 * DEGREE), abs=1e-3)
+    run(world, 1.0 - world.time_step)
+    assert world.positions == pytest.approx(start, abs=2e-3)
+    angle = world.joint_position(f"{W}/R/Hinge", "angular")
+    assert math.remainder(angle - 200 * DEGREE - fast, 2 * math.pi) == pytest.approx(0.0, abs=0.01)
+
+
+@units
+@pytest.mark.parametrize("swapped", [False, True])
+def test_reversed_joint_of_an_articulation(units: Units, swapped: bool) -> None:
+    """The angle is that of body 1 seen from body 0, whichever is nearer to the root."""
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    base = [file.body("Base", (0, 0, 1)), file.joint("Foot", "Fixed", "", f"{W}/R/Base", pos0=(0, 0, 1))]
+    base.append(file.body("Arm", (1, 0, 1), size=(0.5, 0.1, 0.1)))
+    ends = {"pos0": (0.5, 0, 0), "pos1": (-0.5, 0, 0)}
+    names = [f"{W}/R/Base", f"{W}/R/Arm"]
+    if swapped:
+        names.reverse()
+        ends = {"pos0": ends["pos1"], "pos1": ends["pos0"]}
+    base.append(file.joint("Hinge", "Revolute", *names, axis="Z", low=-1.0, high=2.0, **ends,
+                           drives={"angular": {"stiffness": 100.0, "damping": 30.0, "targetPosition": 5.0}}))
+    world = run(world_of(file.add(block("Xform", "R", base, ["PhysicsArticulationRootAPI"]))), 3.0)
+    assert world.is_reduced(f"{W}/R/Hinge")
+    assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(2.0, abs=0.05)
+    angle = math.atan2(turn(world, "Arm")[1, 0], turn(world, "Arm")[0, 0])
+    assert angle == pytest.approx(-2.0 if swapped else 2.0, abs=0.05)
+
+
+@units
+@pytest.mark.parametrize("excluded", [False, True])
+def test_loop_is_closed_in_maximal_coordinates(units: Units, excluded: bool) -> None:
+    """A square of four bars, one corner fixed: falls as one piece and stays closed."""
+    file = File(units)
+    corners = [(0, 0, 3), (1, 0, 3), (1, 0, 2), (0, 0, 2)]
+    inside = []
+    for index in range(4):
+        a, b = np.array(corners[index], float), np.array(corners[(index + 1) % 4], float)
+        inside.append(file.body(f"Bar{index}", tuple((a + b) / 2), size=(0.05,) * 3, mass=1.0, inertia=(0.1,) * 3))
+    for index in range(4):
+        second = (index + 1) % 4
+        corner = np.array(corners[second], float)
+        middles = [(np.array(corners[i], float) + corners[(i + 1) % 4]) / 2 for i in (index, second)]
+        lines = ["bool physics:excludeFromArticulation = 1"] if excluded and index == 3 else []
+        inside.append(file.joint(f"Corner{second}", "Revolute", f"{W}/R/Bar{index}", f"{W}/R/Bar{second}",
+                                 pos0=tuple(corner - middles[0]), pos1=tuple(corner - middles[1]), axis="Y",
+                                 lines=lines))  # fmt: skip
+    inside.append(file.joint("Nail", "Revolute", "", f"{W}/R/Bar0", pos0=(0, 0, 3), pos1=(-0.5, 0, 0), axis="Y"))
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    reduced = [path for path in world.joints if world.is_reduced(path)]
+    assert len(reduced) == 4
+    assert ("ArticulationLoop" in codes(world)) != excluded
+    for _ in range(120):
+        world.step()
+        for path in world.joints:
+            space, constraint = world._joints[path]
+            assert np.linalg.norm(constraint.relative(space.physics)[:3, 3]) < 0.01
+
+
+def test_articulation_on_a_kinematic_base_feels_it() -> None:
+    file = File()
+    file.gravity = (0, 0, 0)
+    inside = [
+        file.body("Base", (0, 0, 1), kinematic=True), file.body("Arm", (1, 0, 1), size=(0.5, 0.1, 0.1)),
+        file.joint("Hinge", "Revolute", f"{W}/R/Base", f"{W}/R/Arm", pos0=(0.5, 0, 0), pos1=(-0.5, 0, 0), axis="Z",
+                   drives={"angular": {"stiffness": 500.0, "damping": 100.0}}),
+    ]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    assert codes(world) == ["JointNotReduced"]
+    for step in range(120):
+        world.set_kinematic_pose(f"{W}/R/Base", (0, 0.5 * (step + 1) / 60, 1), (1, 0, 0, 0))
+        world.step()
+    assert place(world, "Base") == pytest.approx((0, 1.0, 1), abs=1e-4)
+    anchor = place(world, "Arm") - 0.5 * turn(world, "Arm")[:, 0]
+    assert anchor == pytest.approx((0.5, 1.0, 1), abs=0.02)
+
+
+def test_unstable_articulation_falls_back() -> None:
+    """Mass ratios that reduced coordinates cannot bear."""
+    file = File()
+    inside = [file.body("Link0", (0, 0, 2), mass=1e-7, inertia=(1e-12,) * 3, collides=False),
+              file.joint("Foot", "Spherical", "", f"{W}/R/Link0", pos0=(0, 0, 2))]  # fmt: skip
+    for index in range(1, 8):
+        inside.append(file.body(f"Link{index}", (0.2 * index, 0, 2), mass=10.0 ** (index % 2 * 9 - 5),
+                                inertia=(1e-12,) * 3, velocity=(0, 50, 30), spin=(90, 0, 70), collides=False))
+        inside.append(file.joint(f"Ball{index}", "Spherical", f"{W}/R/Link{index - 1}", f"{W}/R/Link{index}",
+                                 pos0=(0.1, 0, 0), pos1=(-0.1, 0, 0)))  # fmt: skip
+    world = run(world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"]))), 1.0)
+    assert np.isfinite(world.positions).all()
+    assert "ArticulationUnstable" in codes(world) or world.unstable == {}
+
+
+@pytest.mark.parametrize("name", sorted(SCENES))
+def test_units_do_not_change_joints(name: str) -> None:
+    first, second = (run(made(SCENES[name], units), 0.5) for units in UNITS)
+    assert first.positions == pytest.approx(second.positions, abs=5e-3)
+    assert codes(first) == codes(second)
+
+
+def test_unusual_attachments() -> None:
+    """A joint to a static collider, to a child of a body, and to a prim that only says where."""
+    file = File()
+    handle = file.xform("Handle", (0.5, 0, 0), nested=True)
+    file.add(
+        file.body("Frame", (0, 0, 3), size=(0.2, 0.2, 2), dynamic=False),
+        file.body("Door", (0.5, 0, 3), size=(1, 0.1, 2), mass=5.0, children=[handle]),
+        file.body("Knob", (1.0, 0, 2.8), size=(0.1, 0.1, 0.1), mass=0.1),
+        file.joint("Hinge", "Revolute", f"{W}/Frame/Shape", f"{W}/Door", pos1=(-0.5, 0, 0), axis="Z"),
+        file.joint("Hook", "Fixed", f"{W}/Door/Handle", f"{W}/Knob", pos1=(0, 0, 0.2)),
+    )  # fmt: skip
+    world = run(world_of(file), 1.0)
+    assert place(world, "Door") == pytest.approx((0.5, 0, 3), abs=0.01)
+    assert place(world, "Knob") == pytest.approx((1.0, 0, 2.8), abs=0.01)
+    assert codes(world) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "bodies"),
+    [({"body0": "", "body1": ""}, 1), ({"body0": f"{W}/A", "body1": f"{W}/A"}, 1),
+     ({"body0": "", "body1": f"{W}/Missing"}, 1), ({"body0": "", "body1": f"{W}/K"}, 1)],
+)  # fmt: skip
+def test_joints_that_cannot_be(options: dict[str, str], bodies: int) -> None:
+    file = File()
+    file.add(file.body("A", (0, 0, 5)), file.body("K", (5, 0, 5), kinematic=True))
+    file.add(file.joint("Bad", "Fixed", **options))
+    world = run(world_of(file), 0.1)
+    assert codes(world) == ["JointUnusable"]
+    assert world.notices[0].path == f"{W}/Bad"
+
+
+def test_drives_and_limits_that_mean_nothing_are_said() -> None:
+    file = File()
+    file.add(file.body("A", (0, 0, 5)))
+    file.add(
+        file.joint("One", "Revolute", "", f"{W}/A", pos0=(0, 0, 5), drives={"linear": {"stiffness": 1.0}}),
+        file.joint("Two", "Revolute", "", f"{W}/A", pos0=(0, 0, 5), limits={"rotX": (-1, 1)}),
+        file.joint("Three", "D6", "", f"{W}/A", pos0=(0, 0, 5), limits={"rotX": NEVER},
+                   drives={"rotX": {"stiffness": 1.0}}),
+        file.joint("Four", "D6", "", f"{W}/A", pos0=(0, 0, 5), limits={"rotX": (-9, 9), "rotY": (-1, 1)}),
+    )  # fmt: skip
+    assert codes(world_of(file)) == ["DriveIgnored", "DriveIgnored", "DriveIgnored", "LimitBeyondTurn"]
+
+
+def test_joint_across_scenes_is_said() -> None:
+    file = File()
+    file.add(file.scene("Other"), file.body("A", owner=f"{W}/Scene"), file.body("B", owner=f"{W}/Other"))
+    file.add(file.joint("Tie", "Fixed", f"{W}/A", f"{W}/B"))
+    assert codes(world_of(file)) == ["SceneMixed"]
+
+
+def test_joints_of_an_articulation_that_are_not_reduced_are_said() -> None:
+    file = File()
+    inside = [file.body("A", (0, 0, 5), **ROD), file.body("B", (1, 0, 5), **ROD)]
+    inside.append(file.joint("Tie", "Spherical", f"{W}/R/A", f"{W}/R/B", pos0=(0.5, 0, 0), pos1=(-0.5, 0, 0),
+                             cone=(0.5, 0.5)))  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    assert codes(world) == ["JointNotReduced"]
+    assert not world.is_reduced(f"{W}/R/Tie")

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command `simulate` on USD files: time samples and JSON, in two unit systems."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon import cli
+
+from .author import UNITS, File, Units, about, block
+from .catalogue import SCENES
+from .helpers import pxr_or_skip
+
+G = 9.81
+W = "/World"
+units = pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
+
+
+@pytest.fixture(autouse=True)
+def _usd() -> None:
+    pxr_or_skip()
+
+
+def simulate(folder, text: str, *arguments: str) -> int:
+    (folder / "in.usda").write_text(text, encoding="utf-8")
+    return cli.main(["simulate", str(folder / "in.usda"), *map(str, arguments)])
+
+
+def world_at(stage, path: str, time: float) -> np.ndarray:
+    from pxr import UsdGeom
+
+    return np.array(UsdGeom.XformCache(time).GetLocalToWorldTransform(stage.GetPrimAtPath(path))).T
+
+
+def opened(path):
+    from pxr import Usd
+
+    return Usd.Stage.Open(str(path))
+
+
+@units
+def test_poses_as_json(units: Units, tmp_path, capfd) -> None:
+    file = File(units)
+    file.add(file.body("Ball", (1, 2, 30), about("Z", 90), shape="Sphere", size=(0.2,), spin=(0, 0, 1.0)))
+    poses = tmp_path / "poses.json"
+    assert simulate(tmp_path, file.text(), "--seconds", 2, "--fps", 50, "--json", poses) == 0
+    said = "1 bodies, 101 frames at 50 per second, 0 broken joints, 0 unstable bodies"
+    assert capfd.readouterr().out.strip().endswith(said)
+    table = json.loads(poses.read_text(encoding="utf-8"))
+    assert (table["fps"], table["frames"]) == (50, 101)
+    ball = table["bodies"][f"{W}/Ball"]
+    assert len(ball["translation"]) == len(ball["rotation"]) == 101
+    assert ball["translation"][0] == pytest.approx(file.lengths(file.world((1, 2, 30))))
+    end = file.lengths(file.world((1, 2, 30 - G * 2)))
+    assert ball["translation"][-1] == pytest.approx(end, abs=file.length(0.05))
+    start = np.array(ball["rotation"][0])
+    assert abs(start @ file.turn(about("Z", 90))) == pytest.approx(1.0)
+    last = np.array(ball["rotation"][-1])
+    assert abs(last @ file.turn(about("Z", 90 + np.degrees(2.0)))) == pytest.approx(1.0, abs=1e-3)
+
+
+@units
+@pytest.mark.parametrize("name", ["revolute_pendulum", "articulated_arm", "rider", "collision"])
+def test_baked_layer_moves_bodies_as_the_poses_say(units: Units, name: str, tmp_path) -> None:
+    file = File(units)
+    SCENES[name](file)
+    baked, poses = tmp_path / "baked.usda", tmp_path / "poses.json"
+    assert simulate(tmp_path, file.text(), "--seconds", 1, "--fps", 30, "--out", baked, "--json", poses) == 0
+    stage = opened(baked)
+    from pxr import UsdGeom, UsdPhysics
+
+    assert stage.GetTimeCodesPerSecond() == 30
+    assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (0, 30)
+    assert UsdGeom.GetStageMetersPerUnit(stage) == units.meters
+    assert UsdGeom.GetStageUpAxis(stage) == units.up
+    assert UsdPhysics.GetStageKilogramsPerUnit(stage) == units.kilograms
+    assert stage.GetDefaultPrim().GetPath() == W
+    assert stage.GetRootLayer().subLayerPaths[:] == ["./in.usda"]
+    table = json.loads(poses.read_text(encoding="utf-8"))
+    for path, body in table["bodies"].items():
+        for frame in (0, 7, 30):
+            place = world_at(stage, path, frame)[:3, 3]
+            assert place == pytest.approx(body["translation"][frame], abs=file.length(1e-5))
+
+
+@units
+def test_bake_below_parents_and_scale(units: Units, tmp_path) -> None:
+    """A body below turned, moved and scaled parents; a body below that body; one that resets the stack."""
+    file = File(units)
+    inner = file.xform("Inner", (0, 0, 1), apis=["PhysicsRigidBodyAPI"], nested=True, scale=(0.5, 0.5, 0.5),
+                       inside=[file.shape("Shape", "Cube", (0.5, 0.5, 0.5))])  # fmt: skip
+    between = file.xform("Between", (0.3, 0, 0), nested=True, inside=[inner])
+    cube = file.shape("Shape", "Cube", (1, 1, 1))
+    reset = file.xform("Reset", (9, 9, 9), apis=["PhysicsRigidBodyAPI"], inside=[cube])
+    reset = reset.replace('["xformOp:translate"', '["!resetXformStack!", "xformOp:translate"')
+    outer = file.xform("Outer", (0, 0, 2), about("X", 20), apis=["PhysicsRigidBodyAPI"], nested=True,
+                       lines=[f"vector3f physics:velocity = ({file.length(1)}, 0, 0)",
+                              "vector3f physics:angularVelocity = (0, 90, 0)"],
+                       inside=[file.shape("Shape", "Cube", (1, 1, 1)), between, reset])  # fmt: skip
+    file.add(file.xform("Room", (3, 1, 20), about("Z", 30), scale=(2, 2, 2), inside=[outer]))
+    baked, poses = tmp_path / "baked.usdc", tmp_path / "poses.json"
+    assert simulate(tmp_path, file.text(), "--seconds", 0.5, "--fps", 20, "--out", baked, "--json", poses) == 0
+    stage, before = opened(baked), opened(tmp_path / "in.usda")
+    table = json.loads(poses.read_text(encoding="utf-8"))
+    assert sorted(table["bodies"]) == [f"{W}/Room/Outer", f"{W}/Room/Outer/Between/Inner", f"{W}/Room/Outer/Reset"]
+    for path, body in table["bodies"].items():
+        assert world_at(stage, path, 0) == pytest.approx(world_at(before, path, 0), abs=file.length(1e-5))
+        for frame in range(11):
+            world = world_at(stage, path, frame)
+            assert world[:3, 3] == pytest.approx(body["translation"][frame], abs=file.length(1e-5))
+            lengths = np.linalg.norm(world[:3, :3], axis=0)
+            assert lengths == pytest.approx(np.linalg.norm(world_at(before, path, 0)[:3, :3], axis=0), rel=1e-5)
+
+
+@units
+def test_animated_kinematic_body_pushes(units: Units, tmp_path) -> None:
+    """A wall whose time codes begin at 24 and run at 12 a second comes along with 1 m/s."""
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    samples = ", ".join(f"{time}: {tuple(file.lengths(file.world((x, 0, 0))))}" for time, x in ((24, 0.0), (48, 2.0)))
+    wall = file.body("Wall", size=(0.2, 2, 2), kinematic=True)
+    still = wall.splitlines()[4].strip()
+    assert still.startswith("double3 xformOp:translate = ")
+    wall = wall.replace(still, f"double3 xformOp:translate.timeSamples = {{{samples}}}", 1)
+    file.add(wall, file.body("Ball", (1, 0, 0), shape="Sphere", size=(0.2,)))
+    times = "timeCodesPerSecond = 12\n    startTimeCode = 24\n    endTimeCode = 48"
+    text = file.text().replace("upAxis", f"{times}\n    upAxis")
+    baked = tmp_path / "baked.usda"
+    assert simulate(tmp_path, text, "--seconds", 2, "--fps", 60, "--out", baked) == 0
+    stage = opened(baked)
+    assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (120, 240)
+    # USD brings the time codes of the file below to those of the layer.
+    assert world_at(stage, f"{W}/Wall", 180)[:3, 3] == pytest.approx(file.lengths(file.world((1, 0, 0))))
+    moved = file.lengths(file.world((2.3, 0, 0)))
+    assert world_at(stage, f"{W}/Ball", 240)[:3, 3] == pytest.approx(moved, abs=file.length(0.05))
+    assert not stage.GetRootLayer().GetPrimAtPath(f"{W}/Wall")
+
+
+def test_bodies_in_instances_get_free(tmp_path) -> None:
+    file = File()
+    prototype = file.body("Crate", (0, 0, 0))
+    head = "(\n    instanceable = true\n    references = </Proto>\n)"
+    instances = [
+        file.xform(f"I{index}", (3.0 * index, 0, 5)).replace(f'"I{index}"', f'"I{index}" {head}', 1)
+        for index in range(2)
+    ]
+    file.add(*instances)
+    text = file.text() + "\n" + block("Xform", "Proto", [prototype]).replace("def Xform", "class Xform", 1)
+    baked = tmp_path / "baked.usda"
+    assert simulate(tmp_path, text, "--seconds", 0.5, "--fps", 24, "--out", baked) == 0
+    stage = opened(baked)
+    for index in range(2):
+        assert world_at(stage, f"{W}/I{index}/Crate", 12)[:3, 3] == pytest.approx((3.0 * index, 0, 5 - G / 8), abs=0.03)
+
+
+def test_wrong_use(tmp_path, capfd) -> None:
+    text = File().text()
+    assert simulate(tmp_path, text, "--seconds", 1, "--out", tmp_path / "in.usda") == 1
+    assert simulate(tmp_path, text, "--seconds", 1, "--out", tmp_path / "out.usdz") == 1
+    assert simulate(tmp_path, text, "--seconds", 1, "--out", tmp_path / "none" / "out.usda") == 1
+    assert simulate(tmp_path, text, "--seconds", 1, "--json", tmp_path / "none" / "out.json") == 1
+    assert simulate(tmp_path, text, "--seconds", -1) == 2
+    assert simulate(tmp_path, text) == 2
+    assert cli.main(["simulate", str(tmp_path / "missing.usda"), "--seconds", "1"]) == 1
+    errors = [line for line in capfd.readouterr().err.splitlines() if line.startswith("usdphys: error")]
+    assert len(errors) == 5
+    assert (tmp_path / "in.usda").read_text(encoding="utf-8") == text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.usda"]
+    sys.stdout.flush()
+
+
+def test_notices_go_to_stderr(tmp_path, capfd) -> None:
+    file = File()
+    file.add(file.body("Thing", geometry=file.shape("Shape", "Plane", ())))
+    assert simulate(tmp_path, file.text(), "--seconds", 0.1) == 0
+    captured = capfd.readouterr()
+    assert "PlaneMoves" in captured.err
+    assert "PlaneMoves" not in captured.out

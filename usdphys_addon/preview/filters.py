@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Collision groups and filtered pairs -> bits of the solver, and pairs of bodies that pass through each other.
+
+No solver here. Source: "Collision Filtering" of the UsdPhysics documentation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import schema
+from ..core.model import PhysicsModel, Prim
+from .notices import Notices
+
+BITS = 32
+ALL = (1 << BITS) - 1
+#: More pairs of bodies than this from one filter that has no bits left are not worth their time.
+MOST_PAIRS = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """member: the bit of a collider. meets: the bits that it collides with."""
+
+    member: int = 1
+    meets: int = ALL
+
+
+@dataclass(slots=True)
+class Filters:
+    """masks: of colliders by path; one that is missing meets all. pairs: bodies, or static colliders, that pass
+    through each other as a whole, by path."""
+
+    masks: dict[str, Mask] = field(default_factory=dict)
+    pairs: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Group:
+    """Groups of one merge name. rules: (inverted, paths of the groups filtered) of each."""
+
+    members: set[str] = field(default_factory=set)
+    rules: list[tuple[bool, frozenset[str]]] = field(default_factory=list)
+
+
+def filters(
+    model: PhysicsModel, carriers: dict[str, str], articulations: dict[str, set[str]], notices: Notices
+) -> Filters:
+    """carriers: body, or static collider, that carries each collider, by path of the collider. articulations: bodies
+    of each articulation root."""
+    result = Filters()
+    signatures: dict[str, frozenset[int]] = {path: frozenset() for path in carriers}
+    groups = _groups(model, carriers)
+    for number, group in enumerate(groups):
+        for path in group.members:
+            signatures[path] |= {number}
+    whole, fine = _pairs(model, carriers, articulations)
+    result.pairs |= whole
+    result.masks = _masks(model, carriers, groups, signatures, fine, result.pairs, notices)
+    return result
+
+
+# --------------------------------------------------------------------------- groups
+
+
+def _groups(model: PhysicsModel, colliders: Iterable[str]) -> list[_Group]:
+    """The merged groups, with rules whose targets are numbers of merged groups as text."""
+    number: dict[str, int] = {}
+    by_name: dict[str, int] = {}
+    merged: list[_Group] = []
+    for path, prim in model.groups.items():
+        group = prim.schemas[schema.CollisionGroup.usd_name]
+        assert isinstance(group, schema.CollisionGroup)
+        index = by_name.get(group.merge_group, -1) if group.merge_group else -1
+        if index < 0:
+            index = len(merged)
+            merged.append(_Group())
+            if group.merge_group:
+                by_name[group.merge_group] = index
+        number[path] = index
+    for path, prim in model.groups.items():
+        group = prim.schemas[schema.CollisionGroup.usd_name]
+        assert isinstance(group, schema.CollisionGroup)
+        into = merged[number[path]]
+        into.members |= members(group, path, colliders)
+        targets = frozenset(str(number[target]) for target in group.filtered_groups or () if target in number)
+        if targets or group.invert_filtered_groups:
+            into.rules.append((bool(group.invert_filtered_groups), targets))
+    return merged
+
+
+def members(group: schema.CollisionGroup, path: str, colliders: Iterable[str]) -> set[str]:
+    """The colliders, by path, that a group's collection holds."""
+    mode = group.resolved("mode")
+    lists = bool(group.includes or group.include_root)
+    if group.membership_expression and (mode == "expression" or (mode == "automatic" and not lists)):
+        return {collider for collider in colliders if matches(group.membership_expression, collider)}
+    includes = set(group.includes or ())
+    excludes = set(group.excludes or ())
+    if group.include_root:
+        includes.add("/")
+    explicit = group.resolved("expansion_rule") == "explicitOnly"
+    found = set()
+    for collider in colliders:
+        if explicit:
+            if collider in includes and collider not in excludes:
+                found.add(collider)
+            continue
+        # The nearest statement above a prim decides.
+        place = collider
+        while True:
+            if place in excludes:
+                break
+            if place in includes:
+                found.add(collider)
+                break
+            if place == "/":
+                break
+            place = place.rpartition("/")[0] or "/"
+    return found
+
+
+def matches(expression: str, path: str) -> bool:
+    """Whether a path expression of paths, wildcards, `//` and the operators + | & - ~ holds a path.
+
+    Predicates in braces and references to other collections are not understood: they match nothing.
+    """
+    result = False
+    operator = "+"
+    for token in re.findall(r"[+|&-]|~?[^\s+|&-]+", expression):
+        if token in "+|&-":
+            operator = token
+            continue
+        negative = token.startswith("~")
+        hit = _matches_one(token.lstrip("~"), path) != negative
+        if operator == "&":
+            result = result and hit
+        elif operator == "-":
+            result = result and not hit
+        else:
+            result = result or hit
+        operator = "+"
+    return result
+
+
+def _matches_one(pattern: str, path: str) -> bool:
+    parts = [part for part in re.split(r"(//|/)", pattern) if part]
+    expression = ""
+    for part in parts:
+        if part == "//":
+            expression += "/(?:.*/)?"
+        elif part == "/":
+            expression += "/"
+        else:
+            expression += re.escape(part).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    if pattern.endswith("//"):
+        expression = expression.removesuffix("/(?:.*/)?") + "(?:/.*)?"
+    return re.fullmatch(expression, path) is not None
+
+
+# --------------------------------------------------------------------------- pairs
+
+
+def _pairs(
+    model: PhysicsModel, carriers: dict[str, str], articulations: dict[str, set[str]]
+) -> tuple[set[tuple[str, str]], list[tuple[frozenset[str], frozenset[str]]]]:
+    """Pairs of whole carriers, and pairs of sets of colliders that are only part of theirs."""
+    carried: dict[str, set[str]] = defaultdict(set)
+    for collider, carrier in carriers.items():
+        carried[carrier].add(collider)
+    whole: set[tuple[str, str]] = set()
+    fine: list[tuple[frozenset[str], frozenset[str]]] = []
+    for path, prim in model.having(schema.FilteredPairsAPI).items():
+        api = prim.get(schema.FilteredPairsAPI)
+        for target in (api.filtered_pairs or ()) if api is not None else ():
+            other = model.prims.get(target)
+            first = _colliders(path, prim, carriers, carried, articulations)
+            second = _colliders(target, other, carriers, carried, articulations)
+            for (a, part_a), (b, part_b) in product(_split(first, carriers), _split(second, carriers)):
+                if a == b:
+                    continue
+                if part_a == carried[a] and part_b == carried[b]:
+                    whole.add((min(a, b), max(a, b)))
+                else:
+                    fine.append((frozenset(part_a), frozenset(part_b)))
+    return whole, fine
+
+
+def _colliders(
+    path: str, prim: Prim | None, carriers: dict[str, str], carried: dict[str, set[str]],
+    articulations: dict[str, set[str]],
+) -> set[str]:  # fmt: skip
+    """What a filtered pair means by a prim: an articulation, a body, or all that is at or below it."""
+    if path in articulations:
+        return set(chain.from_iterable(carried.get(body, ()) for body in articulations[path]))
+    if prim is not None and path in carried:
+        return carried[path]
+    return {collider for collider in carriers if collider == path or collider.startswith(f"{path}/")}
+
+
+def _split(colliders: set[str], carriers: dict[str, str]) -> list[tuple[str, set[str]]]:
+    parts: dict[str, set[str]] = defaultdict(set)
+    for collider in colliders:
+        parts[carriers[collider]].add(collider)
+    return list(parts.items())
+
+
+# --------------------------------------------------------------------------- bits
+
+
+def _masks(
+    model: PhysicsModel, carriers: dict[str, str], groups: Sequence[_Group], signatures: dict[str, frozenset[int]],
+    fine: list[tuple[frozenset[str], frozenset[str]]], pairs: set[tuple[str, str]], notices: Notices,
+) -> dict[str, Mask]:  # fmt: skip
+    """Bits for all colliders. Colliders that filter alike share a bit; what has no bit left becomes pairs."""
+    if not groups and not fine:
+        return {}
+    while True:
+        ends: dict[str, set[tuple[int, int]]] = defaultdict(set)
+        for number, (first, second) in enumerate(fine):
+            for path in first:
+                ends[path].add((number, 0))
+            for path in second:
+                ends[path].add((number, 1))
+        kinds: dict[tuple[frozenset[int], frozenset[tuple[int, int]]], int] = {}
+        kind_of = {}
+        for path in carriers:
+            key = (signatures[path], frozenset(ends.get(path, ())))
+            kind_of[path] = kinds.setdefault(key, len(kinds))
+        meets = _meeting(groups, list(kinds))
+        class_of, rows = _classes(meets)
+        if len(rows) <= BITS or not fine:
+            break
+        first, second = fine.pop()
+        for path in sorted(first)[:1]:
+            notices.add(
+                "FilteredPairTooFine", model.prims.get(path),
+                f"{path} and {min(second)} are parts of compound bodies and collide all the same: the solver has no "
+                "filter left for them.",
+            )  # fmt: skip
+    classes = np.array([class_of[kind] for kind in range(len(kinds))])
+    of_path = {path: int(classes[kind]) for path, kind in kind_of.items()}
+    if len(rows) <= BITS:
+        bits = [1 << index for index in range(len(rows))]
+    else:
+        bits = _shared_bits(model, carriers, of_path, rows, pairs, notices)
+    result = {}
+    for path, index in of_path.items():
+        mask = 0
+        for other in range(len(rows)):
+            if rows[index, other]:
+                mask |= bits[other]
+        result[path] = Mask(bits[index], mask)
+    return result
+
+
+def _meeting(
+    groups: Sequence[_Group], kinds: Sequence[tuple[frozenset[int], frozenset[tuple[int, int]]]]
+) -> NDArray[np.bool_]:
+    """Whether colliders of two kinds collide, (k, k) symmetric."""
+    count = len(kinds)
+    membership = np.zeros((count, len(groups)), bool)
+    for index, (numbers, _) in enumerate(kinds):
+        membership[index, list(numbers)] = True
+    meets = np.ones((count, count), bool)
+    for number, group in enumerate(groups):
+        inside = membership[:, number]
+        for inverted, targets in group.rules:
+            columns = [int(target) for target in targets]
+            hit = membership[:, columns].any(axis=1) if columns else np.zeros(count, bool)
+            blocked = np.outer(inside, ~hit if inverted else hit)
+            meets &= ~(blocked | blocked.T)
+    by_end: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, (_, ends) in enumerate(kinds):
+        for end in ends:
+            by_end[end].append(index)
+    for (number, side), here in by_end.items():
+        if side == 0:
+            for a, b in product(here, by_end.get((number, 1), ())):
+                meets[a, b] = meets[b, a] = False
+    return meets
+
+
+def _classes(meets: NDArray[np.bool_]) -> tuple[list[int], NDArray[np.bool_]]:
+    """Kinds that meet the same are one class: (class of each kind, (c, c) whether classes meet)."""
+    _, first, inverse = np.unique(meets, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    chosen = first[order]
+    return [int(rank[index]) for index in inverse.reshape(-1)], meets[np.ix_(chosen, chosen)]
+
+
+def _shared_bits(
+    model: PhysicsModel, carriers: dict[str, str], of_path: dict[str, int], rows: NDArray[np.bool_],
+    pairs: set[tuple[str, str]], notices: Notices,
+) -> list[int]:  # fmt: skip
+    """Bits where there are more classes than bits: the most populous have their own, the rest share the last.
+
+    Those that share it would collide with what they must not; such pairs of bodies are added to `pairs`.
+    """
+    population = np.bincount(list(of_path.values()), minlength=len(rows))
+    order = np.argsort(-population, kind="stable")
+    bits = [0] * len(rows)
+    for place, index in enumerate(order):
+        bits[int(index)] = 1 << min(place, BITS - 1)
+    shared = set(order[BITS - 1 :].tolist())
+    carrier_sets: dict[int, set[str]] = defaultdict(set)
+    for path, index in of_path.items():
+        carrier_sets[index].add(carriers[path])
+    # Both sides have to agree, so that only two that share the last bit can be wrong about each other.
+    for index in sorted(shared):
+        for other in sorted(shared):
+            if other < index or rows[index, other]:
+                continue
+            ends = product(carrier_sets[index], carrier_sets[other])
+            found = {(min(a, b), max(a, b)) for a, b in ends if a != b}
+            if len(found) > MOST_PAIRS:
+                notices.add(
+                    "CollisionGroupsTooMany", None,
+                    f"The collision groups make {len(rows)} different filters, more than the {BITS} of the solver: "
+                    f"{min(carrier_sets[index])} and {min(carrier_sets[other])} collide all the same.",
+                )  # fmt: skip
+            else:
+                pairs |= found
+    return bits

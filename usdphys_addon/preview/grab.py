@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A hand: a spring between a point that the user moves and a point of a body, as strong as the body is heavy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import rapier3d
+from numpy.typing import ArrayLike
+from rapier3d import GenericJoint, JointAxesMask, JointAxis, MotorModel, PhysicsWorld
+
+#: Of the spring, Hz; and the largest pull, in times of the weight on earth.
+FREQUENCY, DAMPING_RATIO, STRONGEST = 3.0, 1.0, 40.0
+#: 1/s: how fast a held body stops swinging.
+SPIN_DAMPING = 2.0
+_EARTH = 9.81
+
+
+@dataclass(slots=True)
+class Grab:
+    """path: the body that is held. hand, joint: of the solver. point: where it is held, in the body's frame."""
+
+    path: str
+    hand: Any
+    joint: Any
+    point: tuple[float, float, float]
+    target: tuple[float, float, float]
+
+
+def grab(physics: PhysicsWorld, path: str, handle: Any, point: ArrayLike, mass: float) -> Grab:
+    """Hold a body at a world point (3,). mass: of the body and of what hangs on it, kg."""
+    place = _vector(point)
+    body = physics.rigid_bodies[handle]
+    local = _vector(body.position.inverse().transform_point(place).to_tuple())
+    hand = physics.add_body(rapier3d.RigidBody.kinematic_position_based().translation(place))
+    joint = GenericJoint(JointAxesMask.empty())
+    joint.local_anchor1, joint.local_anchor2 = (0.0, 0.0, 0.0), local
+    # The axes of the spring are those of the hand, so that it pulls the same from everywhere.
+    rate = 2.0 * math.pi * FREQUENCY
+    for axis in (JointAxis.LIN_X, JointAxis.LIN_Y, JointAxis.LIN_Z):
+        joint.set_motor_model(axis, MotorModel.FORCE_BASED)
+        joint.set_motor(axis, 0.0, 0.0, mass * rate * rate, mass * 2.0 * DAMPING_RATIO * rate)
+        joint.set_motor_max_force(axis, STRONGEST * _EARTH * mass)
+    for axis in (JointAxis.ANG_X, JointAxis.ANG_Y, JointAxis.ANG_Z):
+        joint.set_motor_model(axis, MotorModel.ACCELERATION_BASED)
+        joint.set_motor_velocity(axis, 0.0, SPIN_DAMPING)
+    held = physics.impulse_joints.insert(hand, handle, joint)
+    return Grab(path, hand, held, local, place)
+
+
+def pull(physics: PhysicsWorld, held: Grab, part: float) -> None:
+    """Move the hand towards its target: the part of the way that the next step takes."""
+    hand = physics.rigid_bodies[held.hand]
+    here = np.array(hand.translation.to_tuple())
+    hand.set_next_kinematic_translation(_vector(here + (np.array(held.target) - here) * part))
+    body = physics.impulse_joints[held.joint].body2
+    physics.wake_up(body)
+
+
+def release(physics: PhysicsWorld, held: Grab) -> None:
+    """Let go; the body keeps its velocity."""
+    physics.impulse_joints.remove(held.joint)
+    physics.remove_body(held.hand)
+
+
+def _vector(values: ArrayLike) -> tuple[float, float, float]:
+    x, y, z = np.asarray(values, float).tolist()
+    return (x, y, z)

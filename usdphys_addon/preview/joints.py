@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joint prims -> facts in one form: which bodies, which frames, and what each degree of freedom may do. No solver.
+
+Degrees of freedom are those of the joint frame: 0-2 along, 3-5 about X, Y and Z, body 1 seen from body 0. The frames
+are turned so that the axis of a joint that has one is X.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..core import frames, schema
+from ..core.frames import Matrix
+from ..core.model import Prim
+from ..core.schema import DriveAPI, LimitAPI
+from .layout import Body, Layout
+from .notices import Notices
+
+INF = math.inf
+#: Numbers this large stand for "no limit".
+ENDLESS = 1e9
+DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
+DISTANCE = "distance"
+_CYCLE = ("X", "Y", "Z")
+
+
+@dataclass(slots=True)
+class Drive:
+    """Gains in SI and radians; acceleration: the gains produce an acceleration, not a force."""
+
+    stiffness: float = 0.0
+    damping: float = 0.0
+    target_position: float = 0.0
+    target_velocity: float = 0.0
+    max_force: float = INF
+    acceleration: bool = False
+
+
+@dataclass(slots=True)
+class Freedom:
+    """One degree of freedom: m or rad. Locked where low > high."""
+
+    low: float = -INF
+    high: float = INF
+    drive: Drive | None = None
+
+    @property
+    def is_locked(self) -> bool:
+        return self.low > self.high
+
+    @property
+    def is_limited(self) -> bool:
+        return not self.is_locked and (self.low > -ENDLESS or self.high < ENDLESS)
+
+
+def locked() -> Freedom:
+    """A degree of freedom that does not move."""
+    return Freedom(1.0, -1.0)
+
+
+@dataclass(slots=True)
+class JointFacts:
+    """body0, body1: paths of the moving bodies, "" for what stands still. static0, static1: prim on that side.
+
+    frame0, frame1: (4, 4) in the body's frame (the world's where there is none). names: degree of freedom by the
+    names of its drives and limits. distance: limits of the distance of the anchors, with its drive. cone: largest
+    tilt of the X axis towards Y and towards Z, rad.
+    """
+
+    prim: Prim
+    kind: str
+    scene: str
+    body0: str
+    body1: str
+    static0: str
+    static1: str
+    frame0: Matrix
+    frame1: Matrix
+    freedoms: list[Freedom]
+    names: dict[str, int] = field(default_factory=dict)
+    distance: Freedom | None = None
+    cone: tuple[float, float] | None = None
+    enabled: bool = True
+    collides: bool = False
+    excluded: bool = False
+    break_force: float = INF
+    break_torque: float = INF
+
+    @property
+    def path(self) -> str:
+        return self.prim.path
+
+    @property
+    def breaks(self) -> bool:
+        return self.break_force < ENDLESS or self.break_torque < ENDLESS
+
+    @property
+    def drives(self) -> list[Drive]:
+        found = [freedom.drive for freedom in self.freedoms if freedom.drive is not None]
+        if self.distance is not None and self.distance.drive is not None:
+            found.append(self.distance.drive)
+        return found
+
+
+def read_joints(layout: Layout, notices: Notices) -> list[JointFacts]:
+    """The joints that can be simulated, in the order of the model."""
+    result = []
+    for prim in layout.model.joints.values():
+        joint = prim.get(schema.Joint)
+        assert isinstance(joint, schema.Joint)
+        facts = _read(layout, prim, joint, notices)
+        if facts is not None:
+            result.append(facts)
+    return result
+
+
+def _read(layout: Layout, prim: Prim, joint: schema.Joint, notices: Notices) -> JointFacts | None:
+    sides: list[tuple[Body | None, str, Matrix]] = []
+    for side, targets in enumerate((joint.body0, joint.body1)):
+        target = targets[0] if targets else ""
+        known = layout.model.prims.get(target)
+        if target and known is None:
+            notices.add("JointUnusable", prim, f"{prim.display} is attached to {target}, which does not exist.")
+            return None
+        body = layout.body_of(target) if target else None
+        position, rotation = joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
+        world = frames.world_frame(None if known is None else known.world, position, rotation)
+        if not np.isfinite(world).all():
+            notices.add("JointUnusable", prim, f"{prim.display} has a frame that is not made of numbers.")
+            return None
+        sides.append((body, target, world if body is None else np.linalg.inv(body.pose) @ world))
+    (body0, target0, frame0), (body1, target1, frame1) = sides
+    scene = _scene(prim, body0, body1, notices)
+    if scene is None:
+        return None
+    facts = JointFacts(
+        prim, type(joint).__name__, scene,
+        "" if body0 is None else body0.prim.path, "" if body1 is None else body1.prim.path,
+        target0 if body0 is None else "", target1 if body1 is None else "", frame0, frame1, [],
+        enabled=joint.resolved("joint_enabled"), collides=joint.resolved("collision_enabled"),
+        excluded=joint.resolved("exclude_from_articulation"),
+        break_force=_limit(joint.resolved("break_force")), break_torque=_limit(joint.resolved("break_torque")),
+    )  # fmt: skip
+    _shape(facts, joint)
+    _apply_limits(facts, notices)
+    _apply_drives(facts, notices)
+    if facts.kind == "Joint":
+        _single_axis_first(facts)
+    return facts
+
+
+def _limit(value: float) -> float:
+    return value if 0.0 <= value < math.inf else INF
+
+
+def _scene(prim: Prim, body0: Body | None, body1: Body | None, notices: Notices) -> str | None:
+    bodies = [body for body in (body0, body1) if body is not None]
+    if all(body.is_kinematic for body in bodies):
+        notices.add("JointUnusable", prim, f"{prim.display} holds no dynamic body.")
+        return None
+    if body0 is not None and body0 is body1:
+        notices.add("JointUnusable", prim, f"{prim.display} has {body0.prim.display} on both sides.")
+        return None
+    if len({body.scene for body in bodies}) > 1:
+        notices.add("SceneMixed", prim, f"{prim.display} ties bodies of different physics scenes; it does nothing.")
+        return None
+    return bodies[0].scene
+
+
+# --------------------------------------------------------------------------- degrees of freedom
+
+
+def _shape(facts: JointFacts, joint: schema.Joint) -> None:
+    """Locked and limited degrees of freedom of the joint type; its axis becomes X."""
+    free, fixed = Freedom, locked
+    if isinstance(joint, schema.RevoluteJoint):
+        own = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
+        facts.freedoms = [fixed(), fixed(), fixed(), own, fixed(), fixed()]
+        _turn(facts, joint.resolved("axis"))
+        facts.names = {"angular": 3}
+    elif isinstance(joint, schema.PrismaticJoint):
+        own = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
+        facts.freedoms = [own, fixed(), fixed(), fixed(), fixed(), fixed()]
+        _turn(facts, joint.resolved("axis"))
+        facts.names = {"linear": 0}
+    elif isinstance(joint, schema.SphericalJoint):
+        facts.freedoms = [fixed(), fixed(), fixed(), free(), free(), free()]
+        _turn(facts, joint.resolved("axis"))
+        cone = [
+            angle if 0.0 <= angle < math.pi else math.pi
+            for angle in (joint.resolved("cone_angle0_limit"), joint.resolved("cone_angle1_limit"))
+        ]
+        facts.cone = None if min(cone) >= math.pi else (cone[0], cone[1])
+    elif isinstance(joint, schema.DistanceJoint):
+        facts.freedoms = [free() for _ in DOFS]
+        low, high = joint.resolved("min_distance"), joint.resolved("max_distance")
+        facts.distance = Freedom(max(low, 0.0), high if high >= 0.0 else INF)
+        facts.names = {DISTANCE: 6}
+    elif isinstance(joint, schema.FixedJoint):
+        facts.freedoms = [fixed() for _ in DOFS]
+    else:
+        facts.freedoms = [free() for _ in DOFS]
+        facts.names = {**{name: index for index, name in enumerate(DOFS)}, DISTANCE: 6}
+
+
+def _turn(facts: JointFacts, axis: str) -> None:
+    """Turn both frames so that their X is this axis, Y the next and Z the third."""
+    first = _CYCLE.index(axis)
+    turn = np.eye(4)
+    turn[:3, :3] = np.eye(3)[:, [(first + step) % 3 for step in range(3)]]
+    facts.frame0, facts.frame1 = facts.frame0 @ turn, facts.frame1 @ turn
+
+
+def _single_axis_first(facts: JointFacts) -> None:
+    """A generic joint with one free rotation is turned so that this is about X, and its dofs with it."""
+    free = [index for index in range(3) if not facts.freedoms[3 + index].is_locked]
+    if len(free) != 1 or free[0] == 0:
+        return
+    first = free[0]
+    _turn(facts, _CYCLE[first])
+    order = [(first + step) % 3 for step in range(3)]
+    facts.freedoms = [facts.freedoms[index] for index in order] + [facts.freedoms[3 + index] for index in order]
+    names = [DOFS[index] for index in order] + [DOFS[3 + index] for index in order]
+    facts.names = {**{name: index for index, name in enumerate(names)}, DISTANCE: 6}
+
+
+def _apply_limits(facts: JointFacts, notices: Notices) -> None:
+    for name, limit in facts.prim.instances(LimitAPI):
+        assert isinstance(limit, LimitAPI)
+        low, high = limit.resolved("low"), limit.resolved("high")
+        if facts.kind != "Joint" or name not in facts.names:
+            notices.add("DriveIgnored", facts.prim, f"The limit '{name}' of {facts.prim.display} has no meaning there.")
+        elif name == DISTANCE:
+            facts.distance = Freedom(max(low, 0.0), high if high >= 0.0 else INF)
+        else:
+            facts.freedoms[facts.names[name]] = Freedom(low, high)
+
+
+def _apply_drives(facts: JointFacts, notices: Notices) -> None:
+    for name, drive in facts.prim.instances(DriveAPI):
+        assert isinstance(drive, DriveAPI)
+        index = facts.names.get(name)
+        if index is None:
+            notices.add("DriveIgnored", facts.prim, f"The drive '{name}' of {facts.prim.display} has no meaning there.")
+            continue
+        value = Drive(
+            drive.resolved("stiffness"), drive.resolved("damping"), drive.resolved("target_position"),
+            drive.resolved("target_velocity"), _limit(drive.resolved("max_force")),
+            drive.resolved("type") == "acceleration",
+        )  # fmt: skip
+        if index == 6:
+            if facts.distance is None:
+                facts.distance = Freedom(0.0, INF)
+            facts.distance.drive = value
+        elif facts.freedoms[index].is_locked:
+            notices.add("DriveIgnored", facts.prim, f"The drive '{name}' of {facts.prim.display} is on a locked axis.")
+        else:
+            facts.freedoms[index].drive = value

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who is what in a simulation: moving bodies, their colliders, static colliders, and the scene of each. No solver."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core import frames, schema
+from ..core.frames import Matrix
+from ..core.model import PhysicsModel, Prim
+from ..core.rules.base import Above
+from ..core.schema import Quaternion
+from .notices import Notices
+
+EARTH_GRAVITY = 9.81
+#: Where nothing is bound: PhysX's own material.
+DEFAULT_FRICTION, DEFAULT_RESTITUTION = 0.5, 0.0
+
+
+@dataclass(slots=True)
+class Body:
+    """A rigid body that moves: position (3,), rotation (3, 3), and what scales and shears its prim, (3, 3).
+
+    The world matrix of the prim is rotation @ stretch. scene: path of its physics scene, "" where there is none.
+    colliders: those that move with it. inside: those that count for its mass, and disabled bodies, below it.
+    """
+
+    prim: Prim
+    is_kinematic: bool
+    scene: str
+    position: Matrix
+    rotation: Matrix
+    quaternion: Quaternion
+    stretch: Matrix
+    colliders: list[Prim] = field(default_factory=list)
+    inside: list[Prim] = field(default_factory=list)
+
+    @property
+    def pose(self) -> Matrix:
+        """(4, 4) without scale."""
+        return frames.transform(self.position, self.rotation)
+
+
+class Place(NamedTuple):
+    """Where a prim is: position (3,), rotation (3, 3) without scale, and the same as a quaternion (w, x, y, z)."""
+
+    position: Matrix
+    rotation: Matrix
+    quaternion: Quaternion
+
+    @property
+    def pose(self) -> Matrix:
+        """(4, 4) without scale."""
+        return frames.transform(self.position, self.rotation)
+
+
+@dataclass(slots=True)
+class Layout:
+    """bodies: by path, in the order of the model. statics: scene of each static collider, by path. gravity: (3,) of
+    each scene, m/s2; the first is the scene of all that name none. places: of bodies and colliders, by path."""
+
+    model: PhysicsModel
+    gravity: dict[str, Matrix] = field(default_factory=dict)
+    bodies: dict[str, Body] = field(default_factory=dict)
+    statics: dict[str, str] = field(default_factory=dict)
+    owners: Above = field(default_factory=lambda: Above({}))
+    places: dict[str, Place] = field(default_factory=dict)
+
+    def body_of(self, path: str) -> Body | None:
+        """The moving body that carries a prim; a disabled body is carried by the one above it."""
+        prim = self.owners.at(path)
+        return None if prim is None else self.bodies[prim.path]
+
+
+def gravity_of(scene: schema.PhysicsScene) -> Matrix:
+    """Acceleration (3,), m/s2, Z up; the sentinels are earth gravity, downwards."""
+    direction, magnitude = scene.resolved("gravity_direction"), scene.resolved("gravity_magnitude")
+    size = math.hypot(*direction)
+    if not math.isfinite(size) or size == 0.0:
+        direction, size = (0.0, 0.0, -1.0), 1.0
+    if not 0.0 <= magnitude < math.inf:
+        magnitude = EARTH_GRAVITY
+    result: Matrix = np.asarray(direction, float) * (magnitude / size)
+    return result
+
+
+def places(prims: Iterable[Prim]) -> dict[str, Place]:
+    """The places of many prims at once: one by one they would take most of the time that a world takes to build."""
+    listed = list(prims)
+    worlds = np.array([prim.world for prim in listed], float).reshape(-1, 4, 4)
+    left, _, right = np.linalg.svd(np.nan_to_num(worlds[:, :3, :3]))
+    rotations = left @ right
+    rotations[np.linalg.det(rotations) < 0] *= -1.0
+    w, x, y, z = _quaternions(rotations)
+    quaternions = np.column_stack((w, x, y, z))
+    return {
+        prim.path: Place(position, rotation, tuple(quaternion))
+        for prim, position, rotation, quaternion in zip(
+            listed, worlds[:, :3, 3], rotations, quaternions.tolist(), strict=True
+        )
+    }
+
+
+def _quaternions(m: Matrix) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """(w, x, y, z), each (n,), of rotations (n, 3, 3): the largest of the four squares decides the signs."""
+    xx, yy, zz = m[:, 0, 0], m[:, 1, 1], m[:, 2, 2]
+    squares = np.stack((1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz), axis=1)
+    zx, xy, yz = m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1], m[:, 2, 1] - m[:, 1, 2]
+    sxy, syz, szx = m[:, 0, 1] + m[:, 1, 0], m[:, 1, 2] + m[:, 2, 1], m[:, 2, 0] + m[:, 0, 2]
+    rows = np.stack(
+        (
+            np.stack((squares[:, 0], yz, zx, xy), axis=1), np.stack((yz, squares[:, 1], sxy, szx), axis=1),
+            np.stack((zx, sxy, squares[:, 2], syz), axis=1), np.stack((xy, szx, syz, squares[:, 3]), axis=1),
+        ),
+        axis=1,
+    )  # fmt: skip
+    chosen = rows[np.arange(len(m)), squares.argmax(axis=1)]
+    chosen /= np.linalg.norm(chosen, axis=1, keepdims=True)
+    chosen[chosen[:, 0] < 0] *= -1.0
+    w, x, y, z = chosen.T
+    return w, x, y, z
+
+
+def layout(model: PhysicsModel, notices: Notices) -> Layout:
+    """Sort the prims of a model, in time linear in their number."""
+    result = Layout(model)
+    for path, prim in model.scenes.items():
+        result.gravity[path] = gravity_of(prim.schemas[schema.PhysicsScene.usd_name])  # type: ignore[arg-type]
+    if not result.gravity:
+        result.gravity[""] = np.array([0.0, 0.0, -EARTH_GRAVITY])
+        notices.add("SceneMissing", None, "There is no physics scene: earth gravity is used.")
+    bodies, colliders = model.bodies, model.colliders
+    result.places = places({**bodies, **colliders}.values())
+    for path, prim in bodies.items():
+        api = prim.get(schema.RigidBodyAPI)
+        if api is None or not api.resolved("rigid_body_enabled"):
+            continue
+        scene = _scene(result, prim, api.simulation_owner, notices)
+        place = result.places[path]
+        result.bodies[path] = Body(
+            prim, bool(api.resolved("kinematic_enabled")), scene, *place, place.rotation.T @ prim.world[:3, :3]
+        )
+    cuts = {path for path, prim in model.prims.items() if prim.resets_xform_stack}
+    result.owners = Above({path: body.prim for path, body in result.bodies.items()}, cuts)
+    by_mass = Above({path: body.prim for path, body in result.bodies.items()})
+    for path, prim in colliders.items():
+        heavy = by_mass.at(path)
+        if heavy is not None:
+            result.bodies[heavy.path].inside.append(prim)
+        collider = prim.get(schema.CollisionAPI)
+        if collider is None or not collider.resolved("collision_enabled"):
+            continue
+        owner = result.body_of(path)
+        if owner is not None:
+            owner.colliders.append(prim)
+        else:
+            result.statics[path] = _scene(result, prim, _static_owner(model, prim, collider), notices)
+    return result
+
+
+def _static_owner(model: PhysicsModel, prim: Prim, collider: schema.CollisionAPI) -> tuple[str, ...] | None:
+    """Of a static collider; a body that is switched off still says where its colliders are."""
+    body = model.body_of(prim.path)
+    api = None if body is None else body.get(schema.RigidBodyAPI)
+    return collider.simulation_owner if api is None else api.simulation_owner
+
+
+def _scene(layout_: Layout, prim: Prim, owners: tuple[str, ...] | None, notices: Notices) -> str:
+    first = next(iter(layout_.gravity))
+    if not owners:
+        return first
+    known = [owner for owner in owners if owner in layout_.gravity]
+    chosen = known[0] if known else first
+    if len(owners) > 1 or not known:
+        what = "names several scenes" if known else f"is simulated by {owners[0]}, which is no physics scene"
+        notices.add("SceneOwner", prim, f"{prim.display} {what}: {chosen or 'the default scene'} is used.")
+    return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """Friction and restitution of a collider; material: path of what is bound, "" for none."""
+
+    material: str
+    friction: float
+    restitution: float
+
+
+def surface(model: PhysicsModel, prim: Prim, notices: Notices) -> Surface:
+    """The physics material of a collider: the one bound for physics, else that of the whole prim."""
+    bound = prim.physics_binding if prim.physics_binding in prim.materials else next(reversed(prim.materials), "")
+    material = model.prims.get(bound)
+    api = None if material is None else material.get(schema.MaterialAPI)
+    if len({path for path in prim.materials if path}) > 1:
+        notices.add("MaterialPerFace", prim, f"{prim.display} has several physics materials; '{bound}' is used.")
+    if material is None or api is None:
+        return Surface("", DEFAULT_FRICTION, DEFAULT_RESTITUTION)
+    friction = api.resolved("dynamic_friction")
+    static = api.resolved("static_friction")
+    if static != friction:
+        notices.add(
+            "StaticFriction", material,
+            f"{material.display} has static friction {static:g} and dynamic friction {friction:g}; the dynamic one "
+            "holds resting bodies, too.",
+        )  # fmt: skip
+    return Surface(bound, friction, api.resolved("restitution"))

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the preview does not do as the physics says: one issue per prim, named, never silent."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..core.model import Prim
+from ..core.rules.base import Issue, Severity
+
+
+class Kind(NamedTuple):
+    """meaning: one sentence for the documentation. fix: what to do, an imperative sentence; X is the prim."""
+
+    severity: Severity
+    meaning: str
+    fix: str
+
+
+#: By code, in the order of the alphabet.
+KINDS: dict[str, Kind] = {
+    "ArticulationLoop": Kind(
+        "info", "A joint closes a loop of an articulation: it is simulated in maximal coordinates.",
+        "Set Exclude From Articulation on the joint of your choice to decide where the loop is cut.",
+    ),
+    "ArticulationUnstable": Kind(
+        "warning", "Reduced coordinates are unstable for these masses: the articulation uses maximal coordinates.",
+        "Bring the masses of the links nearer to each other.",
+    ),
+    "ColliderWithoutGeometry": Kind(
+        "warning", "A collider has no geometry that can be simulated.", "Apply the collider to a mesh or a primitive."
+    ),
+    "CollisionGroupsTooMany": Kind(
+        "warning", "More kinds of collision groups than the solver has bits for: some filters do not act.",
+        "Merge groups that filter the same.",
+    ),
+    "DriveIgnored": Kind(
+        "warning", "A drive or limit names a degree of freedom that the joint does not have.",
+        "Use a degree of freedom of the joint type, or a generic joint.",
+    ),
+    "FilteredPairTooFine": Kind(
+        "warning", "A filtered pair of single colliders of compound bodies does not fit into the solver's filters.",
+        "Filter the whole bodies instead.",
+    ),
+    "FlatCollider": Kind(
+        "info", "A mesh without thickness has no convex shape: a thin one is simulated.",
+        "Give the mesh some thickness.",
+    ),
+    "JointNotReduced": Kind(
+        "info", "A joint of an articulation is of a kind that is simulated in maximal coordinates.",
+        "Use revolute, prismatic or fixed joints where precision matters.",
+    ),
+    "JointUnusable": Kind(
+        "warning", "A joint cannot be simulated.", "Give the joint two different bodies, at least one of them dynamic."
+    ),
+    "KinematicVelocity": Kind(
+        "info", "A kinematic body has an initial velocity; its animation alone moves it.",
+        "Remove the velocity, or make the body dynamic.",
+    ),
+    "LimitBeyondTurn": Kind(
+        "warning", "Rotations of more than one axis are limited to less than half a turn.",
+        "Keep the limit within 180 degrees, or leave one axis free.",
+    ),
+    "MaterialPerFace": Kind(
+        "info", "A collider has several physics materials: that of the whole prim is used.",
+        "Split the collider where the material changes.",
+    ),
+    "MeshUnusable": Kind("warning", "The mesh of a collider cannot be simulated.", "Repair the mesh."),
+    "PlaneMoves": Kind(
+        "warning", "An infinite plane cannot move: it is left out of its body.", "Use a box or a mesh on bodies."
+    ),
+    "SceneMissing": Kind("info", "There is no physics scene: earth gravity is used.", "Add a physics scene."),
+    "SceneMixed": Kind(
+        "warning", "A joint or filter ties bodies of different physics scenes: it does nothing.",
+        "Give both bodies the same simulation owner.",
+    ),
+    "SceneOwner": Kind(
+        "warning", "A simulation owner is no physics scene, or there are several: another scene is used.",
+        "Set the simulation owner to one physics scene.",
+    ),
+    "ShearedCollider": Kind(
+        "warning", "A primitive is sheared or scaled unevenly: the nearest shape of its kind is simulated.",
+        "Apply the scale, or use a mesh collider.",
+    ),
+    "StaticFriction": Kind(
+        "info", "The solver has one coefficient of friction: the dynamic one is used for resting bodies, too.",
+        "Set both coefficients to the same value to see the same everywhere.",
+    ),
+    "Unstable": Kind(
+        "warning", "A body moves faster than anything sensible, or its pose is not a number any more.",
+        "Look for huge forces, tiny masses, or shapes that begin inside each other.",
+    ),
+}  # fmt: skip
+
+
+class Notices:
+    """The list that grows while a world is built and while it runs; the same words about the same prim come once."""
+
+    def __init__(self) -> None:
+        self.issues: list[Issue] = []
+        self._seen: set[tuple[str, str, str]] = set()
+
+    def add(self, code: str, prim: Prim | None, message: str) -> None:
+        """message: one sentence that names the prim. Raises KeyError for a code that is not in the table."""
+        kind = KINDS[code]
+        path = "/" if prim is None else prim.path
+        if (code, path, message) in self._seen:
+            return
+        self._seen.add((code, path, message))
+        self.issues.append(Issue(code, kind.severity, path, "" if prim is None else prim.label, message, kind.fix))
+
+    def copy(self) -> Notices:
+        """An independent copy."""
+        other = Notices()
+        other.issues, other._seen = list(self.issues), set(self._seen)
+        return other

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run a world from frame to frame and keep the poses; give them out in the units and axes of a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import frames
+from ..core.frames import Matrix
+from ..core.units import StageUnits
+from .world import World
+
+Floats = NDArray[np.float64]
+#: World matrices (4, 4) of what others move, kinematic bodies and static colliders, by path, at a frame.
+Movers = Callable[[int], Mapping[str, Matrix]]
+
+
+@dataclass(slots=True)
+class Recording:
+    """matrices (f, n, 4, 4): worlds of the prims, SI and Z up. positions (f, n, 3) and rotations (f, n, 4) likewise."""
+
+    fps: float
+    paths: tuple[str, ...]
+    kinematic: NDArray[np.bool_]
+    matrices: Floats
+    positions: Floats
+    rotations: Floats
+
+    def in_stage(self, units: StageUnits) -> Floats:
+        """World matrices (f, n, 4, 4) in the units and axes of a stage."""
+        result = self.matrices.copy()
+        turn = units.to_z_up.T
+        result[:, :, :3, :3] = turn @ result[:, :, :3, :3]
+        result[:, :, :3, 3] = result[:, :, :3, 3] @ turn.T / units.meters_per_unit
+        return result
+
+    def as_json(self, units: StageUnits) -> dict[str, Any]:
+        """Places and orientations (w, x, y, z) of all bodies at all frames, in the world of a stage."""
+        turn = units.to_z_up.T
+        places = self.positions @ turn.T / units.meters_per_unit
+        rotations = quaternion_product(np.array(frames.quaternion_of(turn)), self.rotations)
+        bodies = {
+            path: {"translation": places[:, row].tolist(), "rotation": rotations[:, row].tolist()}
+            for row, path in enumerate(self.paths)
+        }
+        return {"fps": self.fps, "frames": len(self.positions), "bodies": bodies}
+
+
+def quaternion_product(first: Floats, second: Floats) -> Floats:
+    """Products (..., 4) of quaternions (w, x, y, z)."""
+    a, b, c, d = np.moveaxis(first, -1, 0)
+    w, x, y, z = np.moveaxis(second, -1, 0)
+    return np.stack(
+        (a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y, a * y - b * z + c * w + d * x,
+         a * z + b * y - c * x + d * w),
+        axis=-1,
+    )  # fmt: skip
+
+
+def record(world: World, count: int, movers: Movers | None = None) -> Recording:
+    """The start and so many steps of a world. movers: asked for every frame that is stepped to, from 1 on."""
+    matrices = np.empty((count + 1, len(world.paths), 4, 4))
+    positions, rotations = np.empty((count + 1, len(world.paths), 3)), np.empty((count + 1, len(world.paths), 4))
+    known = set(world.paths)
+    for frame in range(count + 1):
+        if frame:
+            for path, matrix in (movers(frame) if movers is not None else {}).items():
+                place, turn = matrix[:3, 3], frames.quaternion_of(frames.rotation_of(matrix))
+                if path in known:
+                    world.set_kinematic_pose(path, place, turn)
+                else:
+                    world.set_static_pose(path, place, turn)
+            world.step()
+        matrices[frame] = world.matrices()
+        positions[frame], rotations[frame] = world.positions, world.rotations
+    return Recording(1.0 / world.time_step, world.paths, world.kinematic, matrices, positions, rotations)
