@@ -167,23 +167,55 @@ def test_a_kinematic_body_pushes_by_the_way_its_object_goes():
     assert rider.matrix_world.translation.z == pytest.approx(1.0, abs=0.05)
 
 
-def test_live_edits_take_effect_and_structure_starts_anew():
+def test_live_edits_take_effect_without_a_restart():
     obj = crate()
-    scene = bpy.context.scene
-    session = preview_guard.start(bpy.context)
-    run(session, 0.25)
-    item = scene.usdphys.physics_scenes.add()
+    item = bpy.context.scene.usdphys.physics_scenes.add()
     item.name = "Moon"
-    bpy.context.view_layer.update()
-    session._edited = True
-    run(session, session.world.time_step)
+    session = preview_guard.start(bpy.context)
     world = session.world
-    scene.usdphys.physics_scenes[0].gravity_magnitude = 0.0
-    session._edited = True
-    session.reset(bpy.context)
+    run(session, 0.25)
+    bpy.context.scene.usdphys.physics_scenes[0].gravity_magnitude = 0.0
+    bpy.context.view_layer.update()
     run(session, 0.5)
     assert session.world is world
-    assert obj.matrix_world.translation.z == pytest.approx(5.0, abs=1e-3)
+    # It goes on with the speed that it had.
+    assert 5 - obj.matrix_world.translation.z == pytest.approx(fallen(0.25) + 9.81 * 0.25 * 0.5, rel=0.05)
+
+
+def test_gravity_of_blenders_scene_is_live():
+    obj = crate()
+    session = preview_guard.start(bpy.context)
+    bpy.context.scene.use_gravity = False
+    run(session, 0.5)
+    assert obj.matrix_world.translation.z == pytest.approx(5.0, abs=0.01)
+
+
+def test_reset_after_a_change_of_structure_is_the_start():
+    obj = crate()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.3)
+    crate("Late", (5, 0, 5))
+    bpy.context.view_layer.update()
+    run(session, 0.3)
+    session.reset(bpy.context)
+    assert obj.matrix_world.translation.z == pytest.approx(5.0, abs=1e-5)
+
+
+def test_a_new_body_joins_and_the_others_go_on():
+    obj = crate(rotation_euler=(0.1, 0.2, 0.3))
+    before = raw()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.5)
+    height = obj.matrix_world.translation.z
+    late = crate("Late", (5, 0, 5))
+    bpy.context.view_layer.update()
+    run(session, 0.5)
+    assert 5 - obj.matrix_world.translation.z == pytest.approx(fallen(1.0), rel=0.03)
+    assert obj.matrix_world.translation.z < height
+    assert 5 - late.matrix_world.translation.z == pytest.approx(fallen(0.5), rel=0.05)
+    preview_guard.stop()
+    assert raw()["Crate"] == before["Crate"]
+    assert tuple(late.location) == (5, 0, 5)
 
 
 def test_a_static_collider_can_be_moved_while_it_plays():

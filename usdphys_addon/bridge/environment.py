@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -34,3 +37,15 @@ def require_usd() -> None:
         raise MissingDependencyError(
             f"The Python modules of USD are missing from this Blender ({error}); use a Blender from blender.org."
         ) from error
+
+
+@contextmanager
+def collector_at_rest() -> Iterator[None]:
+    """Python's cycle collector does not run: it would look again and again at ten thousand prims that all stay."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 #: From this number of objects on, all objects of the file are written at once.
 _BULK = 48
+_UNTURNED = mathutils.Quaternion()
 
 
 @dataclass(slots=True)
@@ -91,24 +92,29 @@ class PoseWriter:
         self._undelta = np.tile(np.eye(3), (size, 1, 1))
         self._delta = np.zeros((size, 3))
         self._depth = np.zeros(size, int)
+        #: Rows whose quaternion is that of the body: nothing above them, nothing mirrored.
+        self._is_plain = np.zeros(size, bool)
         self._order: list[str] = []
         self._indices: NDArray[np.int64] = np.zeros(0, np.int64)
         known = objects_by_name()
         for row, name in enumerate(names):
             obj: Any = known[name]
-            space, above = self._space_above(obj, rows)
-            self._above[row] = above
-            self._from_parent[row] = np.linalg.pinv(space)
-            self._depth[row] = self._depth_of(obj, rows)
-            scale = np.array(obj.scale) * np.array(obj.delta_scale)
-            self._unscale[row] = np.diag(1.0 / np.where(scale == 0.0, 1.0, scale))
-            self._undelta[row] = np.array(obj.delta_rotation_quaternion.to_matrix()).T
+            if obj.parent is not None:
+                space, above = self._space_above(obj, rows)
+                self._above[row] = above
+                self._from_parent[row] = np.linalg.pinv(space)
+                self._depth[row] = self._depth_of(obj, rows)
+            scale = [one * other or 1.0 for one, other in zip(obj.scale, obj.delta_scale, strict=True)]
+            self._unscale[row, (0, 1, 2), (0, 1, 2)] = [1.0 / part for part in scale]
+            self._is_plain[row] = (
+                obj.parent is None and min(scale) > 0.0 and obj.delta_rotation_quaternion == _UNTURNED
+            )
+            if obj.delta_rotation_quaternion != _UNTURNED:
+                self._undelta[row] = np.array(obj.delta_rotation_quaternion.to_matrix()).T
             self._delta[row] = obj.delta_location
 
     def _space_above(self, obj: Any, rows: dict[str, int]) -> tuple[Floats, int]:
         """(what the basis of an object is multiplied with, row of the moving object above it that this is below)."""
-        if obj.parent is None:
-            return np.eye(4), -1
         if obj.parent_type == "OBJECT":
             space = np.array(obj.parent.matrix_world) @ np.array(obj.matrix_parent_inverse)
         else:
@@ -126,6 +132,16 @@ class PoseWriter:
             depth += parent.name in rows
             parent = parent.parent
         return depth
+
+    @property
+    def are_plain(self) -> bool:
+        """True where `write_plain` does."""
+        return bool(self._is_plain.all())
+
+    def write_plain(self, positions: Floats, quaternions: Floats, changed: NDArray[np.bool_]) -> list[str]:
+        """`write` for objects without parents: positions (n, 3), Blender units, and quaternions (n, 4)."""
+        rows = np.flatnonzero(changed)
+        return self._put(rows, positions[rows] - self._delta[rows], quaternions[rows]) if len(rows) else []
 
     def write(self, worlds: Floats, changed: NDArray[np.bool_]) -> list[str]:
         """Put objects to world matrices (n, 4, 4), Blender units; changed: (n,) the rows to write.

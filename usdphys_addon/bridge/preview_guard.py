@@ -28,9 +28,11 @@ def start(context: bpy.types.Context) -> PreviewSession:
     """A session of the scene; one that runs already ends. Raises MissingDependencyError and InputError."""
     global _session
     stop()
+    from .environment import collector_at_rest
     from .session import PreviewSession
 
-    _session = PreviewSession(context)
+    with collector_at_rest():
+        _session = PreviewSession(context)
     return _session
 
 

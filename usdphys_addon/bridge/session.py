@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _CATCH_UP = 4
 #: Seconds of each redraw that "as fast as it can" simulates.
 _FAST_BUDGET = 0.03
+#: Metres, and parts of a unit quaternion.
+_UNSEEN = 2e-5
 
 
 class UnstableError(UsdPhysError):
@@ -72,8 +74,8 @@ class PreviewSession:
         self._writer = PoseWriter(moving)
         for name in moving:
             freed(known[name])
-        self._start = self._scaled_matrices()
         self._was_awake = np.ones(len(self.names), bool)
+        self._shown = (self.world.positions.copy(), self.world.rotations.copy())
         self._edited = False
         self._is_writing = False
         self._debt = 0.0
@@ -81,6 +83,7 @@ class PreviewSession:
         self._unseen_before = self._unseen()
         self._time = time.monotonic()
         self.is_playing = False
+        self._is_restarted = False
         self.real_time_factor = 0.0
         self._mark(True)
 
@@ -189,15 +192,26 @@ class PreviewSession:
 
     def show(self, context: bpy.types.Context) -> None:
         """Put the objects where the bodies are."""
-        awake = self.world.awake | self._was_awake
-        self._was_awake = self.world.awake.copy()
-        self._show(context, awake)
+        world = self.world
+        fell_asleep = self._was_awake & ~world.awake
+        self._was_awake = world.awake.copy()
+        # What trembles within what nobody sees need not be evaluated by Blender; what falls asleep is put in its place.
+        moved = np.abs(world.positions - self._shown[0]).max(axis=1) > _UNSEEN
+        moved |= np.abs(world.rotations - self._shown[1]).max(axis=1) > _UNSEEN
+        self._show(context, (world.awake & moved) | fell_asleep)
 
     def _show(self, context: bpy.types.Context, changed: Any) -> None:
         self._is_writing = True
         try:
-            matrices = self._scaled_matrices()
-            gone = self._writer.write(matrices[self._written], changed[self._written])
+            for shown, now in zip(self._shown, (self.world.positions, self.world.rotations), strict=True):
+                shown[changed] = now[changed]
+            rows = self._written
+            if self._writer.are_plain:
+                gone = self._writer.write_plain(
+                    self.world.positions[rows] / self.meters, self.world.rotations[rows], changed[rows]
+                )
+            else:
+                gone = self._writer.write(self._scaled_matrices()[rows], changed[rows])
             context.view_layer.update()  # type: ignore[union-attr]
         finally:
             self._is_writing = False
@@ -275,9 +289,11 @@ class PreviewSession:
                 return
 
     def _unseen(self) -> list[Any]:
-        """Values whose change Blender does not tell of: gravity, and materials that only physics uses."""
+        """Values whose change Blender does not tell of: physics scenes, and materials that only physics uses."""
         scene = self.scene
         values: list[Any] = [] if scene is None else [bool(scene.use_gravity), *scene.gravity]
+        for item in () if scene is None else scene.usdphys.physics_scenes:
+            values += [item.name, item.gravity_magnitude, *item.gravity_direction]
         for material in bpy.data.materials:
             group = material.usdphys.physics_material  # type: ignore[attr-defined]
             if group.is_applied:
@@ -354,10 +370,15 @@ class PreviewSession:
                     self.world.set_gravity(gravity_of(value), path)
 
     def _rebuild(self, context: bpy.types.Context) -> None:
-        """Another world, from the start: the structure has changed."""
-        was_playing = self.is_playing
+        """Another world, because the structure has changed: what is in both goes on from where it is."""
+        old, was_playing = self.world, self.is_playing
         self.stop()
         self.__init__(context)  # type: ignore[misc]
+        moved = scene_read.read_scene(context.evaluated_depsgraph_get()).model
+        # The objects are freed and stand as they are authored: what was just read is the start.
+        old.move_model(moved)
+        self.world = type(old)(moved, time_step=old.time_step, substeps=context.scene.usdphys.preview.substeps)  # type: ignore[union-attr]
+        self._is_restarted = True
         if was_playing:
             self.play()
 
@@ -365,6 +386,9 @@ class PreviewSession:
 
     def reset(self, context: bpy.types.Context) -> None:
         """Back to the start, ready to play again."""
+        if self._is_restarted:
+            self.stop()
+            self.__init__(context)  # type: ignore[misc]
         self.world.reset()
         self._was_awake[:] = True
         self._show(context, self._was_awake)

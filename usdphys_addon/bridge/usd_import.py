@@ -20,7 +20,7 @@ from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
 from . import attach, hierarchy_repair, remembered, scene_write, subset_materials, tidy_collections, usd_hooks
-from .environment import require_usd
+from .environment import collector_at_rest, require_usd
 from .hierarchy_repair import Found
 
 
@@ -77,12 +77,13 @@ def import_usd(
     tell: hears of each step. Raises MissingDependencyError and InputError.
     """
     steps = import_steps(context, filepath, options)
-    while True:
-        try:
-            tell(next(steps))
-        except StopIteration as end:
-            result: ImportResult = end.value
-            return result
+    with collector_at_rest():
+        while True:
+            try:
+                tell(next(steps))
+            except StopIteration as end:
+                result: ImportResult = end.value
+                return result
 
 
 def import_steps(

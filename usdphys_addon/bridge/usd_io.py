@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import shutil
 import traceback
@@ -24,7 +23,7 @@ from ..core.files import USD_SUFFIXES, scratch_file
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from . import scene_read, stage_layout, usd_hooks
-from .environment import require_usd
+from .environment import collector_at_rest, require_usd
 from .scene_read import DEFAULT_ROOT, SceneReading
 from .stage_match import StageMatcher
 
@@ -81,20 +80,8 @@ def export_usd(context: bpy.types.Context, filepath: str | Path, options: Export
     Raises MissingDependencyError, OutputError, and ValidationFailedError unless `options.force`.
     """
     require_usd()
-    with _collector_at_rest():
+    with collector_at_rest():
         return _export(context, checked_target(filepath), options)
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Python's cycle collector does not run: it would look again and again at ten thousand prims that all stay."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:

@@ -33,9 +33,10 @@ def rotation_of(matrix: ArrayLike) -> Matrix:
 
 def scale_of(matrix: ArrayLike) -> Matrix:
     """Lengths (3,) of the axes of a space, all negative where it is mirrored."""
-    linear = np.asarray(matrix, float)[:3, :3]
-    lengths: Matrix = np.linalg.norm(linear, axis=0)
-    return -lengths if np.linalg.det(linear) < 0 else lengths
+    # In plain numbers: numpy takes its time for three of them.
+    columns = np.asarray(matrix, float)[:3, :3].T.tolist()
+    sign = -1.0 if determinant(matrix) < 0 else 1.0
+    return np.array([sign * math.hypot(*column) for column in columns])
 
 
 def determinant(matrix: ArrayLike) -> float:
@@ -81,20 +82,21 @@ def matrix_of(quaternion: ArrayLike) -> Matrix:
 
 def quaternion_of(rotation: ArrayLike) -> Quaternion:
     """Unit quaternion (w, x, y, z), w >= 0, of a rotation matrix (3, 3)."""
-    m = np.asarray(rotation, float)
+    m = np.asarray(rotation, float).tolist()
+    trace = m[0][0] + m[1][1] + m[2][2]
     # The largest of the four squares divides, so that nothing near zero does.
-    squares = np.array([m.trace(), m[0, 0], m[1, 1], m[2, 2]])
-    largest = int(squares.argmax())
+    squares = [trace, m[0][0], m[1][1], m[2][2]]
+    largest = squares.index(max(squares))
     if largest == 0:
-        values = [1 + m.trace(), m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]]
+        values = [1 + trace, m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]]
     else:
         i = largest - 1
         j, k = (i + 1) % 3, (i + 2) % 3
         vector = [0.0, 0.0, 0.0]
-        vector[i] = 1 + m[i, i] - m[j, j] - m[k, k]
-        vector[j] = m[i, j] + m[j, i]
-        vector[k] = m[i, k] + m[k, i]
-        values = [m[k, j] - m[j, k], *vector]
+        vector[i] = 1 + m[i][i] - m[j][j] - m[k][k]
+        vector[j] = m[i][j] + m[j][i]
+        vector[k] = m[i][k] + m[k][i]
+        values = [m[k][j] - m[j][k], *vector]
     norm = math.sqrt(sum(value * value for value in values))
     if values[0] < 0:
         norm = -norm

@@ -61,6 +61,8 @@ def diagonalized(inertia: ArrayLike) -> tuple[Vector, Quaternion]:
     tensor = np.array(inertia, float)
     axes = np.eye(3)
     smallest = 1e-10 * float(np.abs(tensor).max(initial=0.0))
+    if max(abs(tensor[0, 1]), abs(tensor[2, 0]), abs(tensor[1, 2])) <= smallest:
+        return _vector(tensor.diagonal()), frames.IDENTITY_ROTATION
     for _ in range(50):
         i, j = max(((0, 1), (2, 0), (1, 2)), key=lambda pair: abs(tensor[pair]))
         if abs(tensor[i, j]) <= smallest:
