@@ -444,3 +444,46 @@ def test_bake_is_exported_as_time_samples(tmp_path):
     prim = UsdGeom.Xformable(stage.GetPrimAtPath("/root/Crate"))
     heights = [prim.ComputeLocalToWorldTransform(frame).ExtractTranslation()[2] for frame in (1, 13, 25)]
     assert [5 - height for height in heights] == pytest.approx([0.0, fallen(0.5), fallen(1.0)], rel=0.02, abs=1e-6)
+
+
+def test_numbers_that_are_none_stop_it_and_name_the_body(monkeypatch):
+    from usdphys_ext.usdphys_addon.bridge.session import UnstableError
+
+    obj = crate()
+    before = raw()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.2)
+    step = session.world.step
+
+    def broken():
+        step()
+        session.world.unstable[session.world.paths[0]] = "its pose is not a number any more"
+
+    monkeypatch.setattr(session.world, "step", broken)
+    with pytest.raises(UnstableError, match="'Crate'"):
+        session.step_once(bpy.context)
+    preview_guard.forget()
+    assert raw() == before and obj.location.z == 5.0
+
+
+def test_add_on_that_is_disabled_while_it_plays_puts_everything_back():
+    crate()
+    before = raw()
+    run(preview_guard.start(bpy.context), 0.2)
+    preview_guard.unregister()
+    try:
+        assert raw() == before and preview_guard.current() is None
+    finally:
+        preview_guard.register()
+
+
+def test_frame_change_leaves_the_bodies_to_the_preview():
+    obj = crate()
+    before = raw()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.3)
+    height = obj.matrix_world.translation.z
+    bpy.context.scene.frame_set(40)
+    assert obj.matrix_world.translation.z == pytest.approx(height, abs=1e-5)
+    preview_guard.stop()
+    assert raw() == before
