@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from .usd_file import UsdFileOperator
+from .usd_file import UsdExportOperator
 
 
-class USDPHYS_OT_export_layer(UsdFileOperator, bpy.types.Operator, ExportHelper):
+class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelper):
     """Write what was changed of the physics since the import, and leave the imported file untouched"""
 
     bl_idname = "usdphys.export_layer"
     bl_label = "Export USD Physics Layer"
     bl_options = {"REGISTER", "PRESET"}
-
-    filename_ext = ".usda"
-    check_extension = None
 
     if TYPE_CHECKING:
         filepath: str
@@ -52,14 +49,6 @@ class USDPHYS_OT_export_layer(UsdFileOperator, bpy.types.Operator, ExportHelper)
             self.filepath = str(source.with_name(f"{source.stem}_physics.usda"))
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
-
-    def check(self, _context: Any) -> bool:
-        from ..usdphys_addon.core.files import USD_SUFFIXES
-
-        if self.filepath and not self.filepath.lower().endswith(USD_SUFFIXES):
-            self.filepath += self.filename_ext
-            return True
-        return False
 
     def draw(self, context: Any) -> None:
         layout = self.split_layout()

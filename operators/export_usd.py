@@ -9,18 +9,15 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ..usdphys_addon.bridge.props import HIERARCHIES
-from .usd_file import USD_FILTER, UsdFileOperator
+from .usd_file import USD_FILTER, UsdExportOperator
 
 
-class USDPHYS_OT_export_usd(UsdFileOperator, bpy.types.Operator, ExportHelper):
+class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper):
     """Write the scene and its physics as UsdPhysics"""
 
     bl_idname = "usdphys.export_usd"
     bl_label = "Export USD Physics"
     bl_options = {"REGISTER", "PRESET"}
-
-    filename_ext = ".usda"
-    check_extension = None
 
     if TYPE_CHECKING:
         filepath: str
@@ -62,14 +59,6 @@ class USDPHYS_OT_export_usd(UsdFileOperator, bpy.types.Operator, ExportHelper):
                 setattr(self, name, getattr(stage, name))
         result: set[Any] = super().invoke(context, event)
         return result
-
-    def check(self, _context: Any) -> bool:
-        from ..usdphys_addon.core.files import USD_SUFFIXES
-
-        if self.filepath and not self.filepath.lower().endswith(USD_SUFFIXES):
-            self.filepath += self.filename_ext
-            return True
-        return False
 
     def draw(self, _context: Any) -> None:
         layout = self.split_layout()

@@ -28,6 +28,13 @@ def _overview(filepath: str, choices: tuple[str, ...] = ()) -> Any:
     return usd_overview.overview(path, choices)
 
 
+def _as_written(prim_path: str, set_name: str, choice: str) -> str:
+    """A variant choice as USD writes it."""
+    from ..usdphys_addon.core.usd_composition import VariantChoice
+
+    return str(VariantChoice(prim_path, set_name, choice))
+
+
 def _choices(item: Any, _context: Any, _typed: str) -> list[str]:
     return str(item.known).split("\n")
 
@@ -155,7 +162,7 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         if self.looked_at != self.filepath:
             return typed
         return typed + tuple(
-            f"{item.prim_path}{{{item.name}={item.choice}}}" for item in self.variant_sets if item.choice
+            _as_written(item.prim_path, item.name, item.choice) for item in self.variant_sets if item.choice
         )
 
     # ------------------------------------------------------------------ the import
@@ -183,9 +190,8 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
     def changed_choices(self) -> tuple[str, ...]:
         """The variant choices that are not the file's own: these stay in the file."""
         overview = _overview(self.filepath)
-        own = {
-            f"{one.prim_path}{{{one.name}={one.selection}}}" for one in (overview.variant_sets if overview else ())
-        }
+        sets = overview.variant_sets if overview else ()
+        own = {_as_written(one.prim_path, one.name, one.selection) for one in sets}
         return tuple(choice for choice in self.chosen() if choice not in own)
 
     def modal(self, context: Any, event: bpy.types.Event) -> set[Any]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..usdphys_addon.bridge import environment
 
@@ -41,3 +41,20 @@ class UsdFileOperator:
             f"{verb} {result.path.name}: {count.get('bodies', 0)} bodies, {count.get('colliders', 0)} colliders, "
             f"{count.get('joints', 0)} joints" + (f". {notes[0]}" if notes else ""),
         )
+
+
+class UsdExportOperator(UsdFileOperator):
+    """Mix-in: a file name without a suffix of USD gets one."""
+
+    filename_ext = ".usda"
+    check_extension = None
+    if TYPE_CHECKING:  # Blender takes annotations for properties, and this one is ExportHelper's
+        filepath: str
+
+    def check(self, _context: Any) -> bool:
+        from ..usdphys_addon.core.files import USD_SUFFIXES
+
+        if self.filepath and not self.filepath.lower().endswith(USD_SUFFIXES):
+            self.filepath += self.filename_ext
+            return True
+        return False

@@ -9,30 +9,17 @@ where a bound is not met.
 
 from __future__ import annotations
 
-import argparse
 import compileall
 import gc
-import importlib.util
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import bench
+
 BOUNDS = {"ratio_1000": 0.25, "ratio_10000": 0.10, "growth_added": 12.0, "register": 50.0}
 RUNS = {1_000: 7, 10_000: 3}
-
-
-def load_extension() -> object:
-    """The extension as a package, whatever the folder of the checkout is called."""
-    spec = importlib.util.spec_from_file_location(
-        "usdphys_ext", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
-    )
-    assert spec is not None and spec.loader is not None
-    package = importlib.util.module_from_spec(spec)
-    sys.modules["usdphys_ext"] = package
-    spec.loader.exec_module(package)
-    return package
 
 
 def build(number: int, *, shared: bool = True) -> None:
@@ -172,10 +159,10 @@ def measure() -> dict[str, tuple[float, str]]:
 
     # From its second start on Blender finds the add-on compiled.
     for part in ("__init__.py", "preferences.py", "usdphys_addon", "operators", "panels"):
-        path = ROOT / part
+        path = bench.ROOT / part
         compileall.compile_dir(path, quiet=1) if path.is_dir() else compileall.compile_file(path, quiet=1)
     start = time.perf_counter()
-    extension = load_extension()
+    extension = bench.load_extension()
     extension.register()  # type: ignore[attr-defined]
     figures = {"register": ((time.perf_counter() - start) * 1e3, "ms")}
     from usdphys_ext.usdphys_addon.bridge import usd_hooks
@@ -195,18 +182,6 @@ def measure() -> dict[str, tuple[float, str]]:
     return figures
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="exit with 1 where a bound is not met")
-    options = parser.parse_args()
-    figures = measure()
-    failed = False
-    for name, (value, unit) in figures.items():
-        missed = name in BOUNDS and value > BOUNDS[name]
-        failed |= missed
-        print(f"{name} {value:.4g} {unit}" + (f"  (bound {BOUNDS[name]:g} missed)" if missed else ""))
-    return 1 if failed and options.check else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    wanted = bench.parser(__doc__).parse_args()
+    sys.exit(bench.report(measure(), BOUNDS, check=wanted.check))

@@ -9,7 +9,6 @@ figure; with --check, exit status 1 where a bound is not met.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import sys
 import tempfile
@@ -18,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from bench_export import Stopwatch, build, load_extension
+import bench
+from bench_export import Stopwatch, build
 
 BOUNDS = {"ratio_1000": 0.5, "ratio_10000": 0.5, "growth_added": 12.0}
 RUNS = {1_000: 7, 10_000: 3}
@@ -122,7 +122,7 @@ def measure() -> dict[str, tuple[float, str]]:
     import bpy
 
     bpy.utils.expose_bundled_modules()
-    extension: Any = load_extension()
+    extension: Any = bench.load_extension()
     extension.register()
     from usdphys_ext.usdphys_addon.bridge import usd_hooks
 
@@ -144,18 +144,6 @@ def measure() -> dict[str, tuple[float, str]]:
     return figures
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="exit with 1 where a bound is not met")
-    options = parser.parse_args()
-    figures = measure()
-    failed = False
-    for name, (value, unit) in figures.items():
-        missed = name in BOUNDS and value > BOUNDS[name]
-        failed |= missed
-        print(f"{name} {value:.4g} {unit}" + (f"  (bound {BOUNDS[name]:g} missed)" if missed else ""))
-    return 1 if failed and options.check else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    wanted = bench.parser(__doc__).parse_args()
+    sys.exit(bench.report(measure(), BOUNDS, check=wanted.check))

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import faulthandler
-import importlib.util
 import json
 import os
 import random
@@ -31,6 +30,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import bench
+
 ROOT = Path(__file__).resolve().parent.parent
 #: Files that one child imports before a fresh one takes over.
 BATCH = 150
@@ -43,18 +44,6 @@ BAD = ("crash", "hang", "escaped", "scene_changed")
 
 
 # --------------------------------------------------------------------------- the child
-
-
-def load_extension() -> Any:
-    """The extension as a package, whatever the folder of the checkout is called."""
-    spec = importlib.util.spec_from_file_location(
-        "usdphys_ext", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
-    )
-    assert spec is not None and spec.loader is not None
-    package = importlib.util.module_from_spec(spec)
-    sys.modules["usdphys_ext"] = package
-    spec.loader.exec_module(package)
-    return package
 
 
 def fresh_scene(rng: random.Random) -> None:
@@ -247,7 +236,7 @@ def start_blender() -> Any:
 
     bpy.utils.expose_bundled_modules()
     sys.path.insert(0, str(Path(__file__).resolve().parent))
-    extension = load_extension()
+    extension = bench.load_extension()
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     extension.register()
     return extension

@@ -15,6 +15,8 @@ import bpy
 import mathutils
 import numpy as np
 
+from .naming import objects_by_name
+
 
 @dataclass(slots=True)
 class Found:
@@ -22,11 +24,6 @@ class Found:
 
     objects: dict[str, str] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)
-
-
-def objects_by_name() -> dict[str, bpy.types.Object]:
-    """All objects of the file itself. To look one up in Blender takes the longer the more objects there are."""
-    return {obj.name: obj for obj in bpy.data.objects if obj.library is None}
 
 
 def repair(scene: bpy.types.Scene, stage: Any, found: Found, below: str = "", scale: float = 1.0) -> None:

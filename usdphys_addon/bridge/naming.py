@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import Any
+
+import bpy
 
 _NOT_ASCII_WORD = re.compile(r"[^A-Za-z0-9_]")
 
@@ -40,3 +43,8 @@ def numbered(path: str, taken: Collection[str]) -> str:
     while (candidate := f"{head}_{number + 1:03d}") in taken:
         number += 1
     return candidate
+
+
+def objects_by_name() -> dict[str, Any]:
+    """All objects of the file itself, for the moment: to look up each in Blender takes a walk through all of them."""
+    return {obj.name: obj for obj in bpy.data.objects if obj.library is None}

@@ -12,6 +12,8 @@ import mathutils
 import numpy as np
 from numpy.typing import NDArray
 
+from .naming import objects_by_name
+
 Floats = NDArray[np.float64]
 #: From this number of objects on, all objects of the file are written at once.
 _BULK = 48
@@ -28,11 +30,6 @@ class Transform:
     euler: tuple[float, ...]
     axis_angle: tuple[float, ...]
     constraints: tuple[str, ...]
-
-
-def objects_by_name() -> dict[str, Any]:
-    """All objects of the file itself, for the moment: to look up each in Blender takes a walk through all of them."""
-    return {obj.name: obj for obj in bpy.data.objects if obj.library is None}
 
 
 def saved(obj: Any) -> Transform:

@@ -14,8 +14,9 @@ from ..core.errors import InputError, MissingDependencyError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
 from . import joint_frames, scene_read
+from .naming import objects_by_name
 from .placements import Placement
-from .poses import PoseWriter, Transform, applied, freed, objects_by_name, restored, saved
+from .poses import PoseWriter, Transform, applied, freed, restored, saved
 
 if TYPE_CHECKING:
     from ..core.difference import Difference
@@ -54,15 +55,14 @@ class PreviewSession:
             self.model, time_step=1.0 / (frequency or settings.frequency), substeps=settings.substeps
         )
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
-        sites = {path: site for path, site in reading.sites.items() if path in self.world.paths}
+        simulated = set(self.world.paths)
+        sites = {path: site for path, site in reading.sites.items() if path in simulated}
         self._say_unshown(sites)
         shown = {path: str(site.obj.name) for path, site in sites.items() if _is_own(site)}
         self.names = [shown.get(path, "") for path in self.world.paths]
-        if not any(name and not held for name, held in zip(self.names, self.world.kinematic, strict=True)):
+        self._written = np.array([bool(name) for name in self.names], bool) & ~self.world.kinematic
+        if not self._written.any():
             raise InputError("There is no rigid body that could move; give an object a rigid body and a collider.")
-        self._written = np.array([
-            bool(name) and not held for name, held in zip(self.names, self.world.kinematic, strict=True)
-        ])  # fmt: skip
         moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
         known = objects_by_name()
         self.authored: dict[str, Transform] = {name: saved(known[name]) for name in moving}
@@ -130,12 +130,12 @@ class PreviewSession:
         made = 0
         if settings.is_fast:
             while time.monotonic() - now < _FAST_BUDGET:
-                self._step(context)
+                self.simulate(context)
                 made += 1
         else:
             self._debt = min(self._debt + passed * settings.speed, _CATCH_UP * step)
             while self._debt >= step:
-                self._step(context)
+                self.simulate(context)
                 self._debt -= step
                 made += 1
         if made:
@@ -148,14 +148,11 @@ class PreviewSession:
 
     def step_once(self, context: bpy.types.Context) -> None:
         """Simulate and show one time step."""
-        self._step(context)
+        self.simulate(context)
         self.show(context)
 
     def simulate(self, context: bpy.types.Context) -> None:
-        """Simulate one time step without showing it."""
-        self._step(context)
-
-    def _step(self, context: bpy.types.Context) -> None:
+        """Simulate one time step without showing it. Raises UnstableError."""
         unseen = self._unseen()
         if self._edited or unseen != self._unseen_before:
             self._edited, self._unseen_before = False, unseen
@@ -301,7 +298,7 @@ class PreviewSession:
         return values
 
     def _take_edits(self, context: bpy.types.Context) -> None:
-        """What can change while it plays is changed; for all else the world is built anew from the start."""
+        """What can change while it plays is changed; for all else the world is built anew and goes on."""
         from ..core import difference
 
         new = self._reread(context)
@@ -312,7 +309,7 @@ class PreviewSession:
             self.model = new
             return
         if _are_live(edits):
-            self._apply_live(new, edits)
+            self._apply_live(edits)
             self.model = new
         else:
             self._rebuild(context)
@@ -346,8 +343,9 @@ class PreviewSession:
             except KeyError:
                 continue
 
-    def _apply_live(self, new: PhysicsModel, edits: Difference) -> None:
+    def _apply_live(self, edits: Difference) -> None:
         """Change values of the running world."""
+        joints = frozenset(self.world.joints)
         for path, edit in edits.edits.items():
             prim = edit.prim
             for name in {name for name, _ in (*edit.values, *edit.cleared)}:
@@ -355,14 +353,14 @@ class PreviewSession:
                 value = prim.schemas[name]
                 if isinstance(value, schema.DriveAPI):
                     settings = {field: value.resolved(field) for field in _LIVE[base]}
-                    if path in self.world.joints:
+                    if path in joints:
                         self.world.set_drive(path, instance, **settings)
                 elif isinstance(value, schema.MaterialAPI):
                     self.world.set_friction(path, value.resolved("dynamic_friction"), value.resolved("restitution"))
                 elif isinstance(value, schema.MassAPI):
                     self.world.set_mass(path, value.resolved("mass"))
                 elif isinstance(value, schema.Joint):
-                    if path in self.world.joints:
+                    if path in joints:
                         self.world.set_joint_enabled(path, bool(value.resolved("joint_enabled")))
                 elif isinstance(value, schema.PhysicsScene):
                     from ..preview.layout import gravity_of

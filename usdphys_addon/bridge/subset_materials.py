@@ -10,7 +10,8 @@ import numpy as np
 
 from ..core.validate import Issue
 from . import remembered
-from .hierarchy_repair import Found, objects_by_name
+from .hierarchy_repair import Found
+from .naming import objects_by_name
 
 
 def bind(stage: Any, found: Found, issues: list[Issue]) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..core import schema
 from ..core.model import PhysicsModel
-from .hierarchy_repair import Found, objects_by_name
+from .hierarchy_repair import Found
+from .naming import objects_by_name
 
 JOINTS = "Physics Joints"
 COLLIDERS = "Physics Colliders"

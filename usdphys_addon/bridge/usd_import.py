@@ -22,6 +22,7 @@ from ..core.validate import Issue
 from . import attach, hierarchy_repair, remembered, scene_write, subset_materials, tidy_collections, usd_hooks
 from .environment import collector_at_rest, require_usd
 from .hierarchy_repair import Found
+from .naming import objects_by_name
 
 
 @dataclass(slots=True)
@@ -220,7 +221,7 @@ def write_physics(
     scene: bpy.types.Scene, model: PhysicsModel, found: Found, *, meters: float | None = None
 ) -> ImportResult:
     """Put the physics of a model on what Blender has imported. meters: of a Blender unit; None: as the scene says."""
-    known_objects = hierarchy_repair.objects_by_name()
+    known_objects = objects_by_name()
     objects = {path: known_objects[name] for path, name in found.objects.items() if name in known_objects}
     known = bpy.data.materials
     materials = {path: known[name] for path, name in found.materials.items() if name in known}
@@ -238,8 +239,8 @@ def carry(scene: Any, stage: Any, model: PhysicsModel, found: Found) -> None:
     """Note on everything imported what neither Blender nor the model hold of its prim."""
     from ..core import usd_carry, usd_read
 
-    known = hierarchy_repair.objects_by_name()
-    things: list[Any] = [known[name].usdphys for name in found.objects.values()]  # type: ignore[attr-defined]
+    known = objects_by_name()
+    things: list[Any] = [known[name].usdphys for name in found.objects.values()]
     things += [material.usdphys for material in bpy.data.materials if remembered.path_of(material)]  # type: ignore[attr-defined]
     things += [*scene.usdphys.physics_scenes, *scene.usdphys.collision_groups]
     for thing in things:
