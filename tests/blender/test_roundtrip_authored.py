@@ -7,7 +7,7 @@ import math
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import difference, schema, usd_read
+from usdphys_ext.usdphys_addon.core import difference, schema, usd_opinions, usd_read
 
 from . import authored_stages, judge
 from .test_import import export_usd, import_usd
@@ -95,7 +95,7 @@ def test_every_opinion_is_back(trips, name):
 
 def physics_schemas(prim):
     """API schemas of a prim but for Blender's own, in any order: no two of them declare the same property."""
-    return sorted(set(usd_read.applied_schemas(prim)) - {"MaterialBindingAPI", "ColorSpaceAPI"})
+    return sorted(set(usd_opinions.applied_schemas(prim)) - {"MaterialBindingAPI", "ColorSpaceAPI"})
 
 
 #: Properties that Blender writes in its own way: geometry, and bindings and looks of what is seen.

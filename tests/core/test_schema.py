@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from pxr import Gf, Plug, Sdf, Tf, Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.core import schema, units, usd_read, usd_write
+from usdphys_ext.usdphys_addon.core import schema, units, usd_opinions, usd_read, usd_write
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schema import Attribute
 
@@ -226,7 +226,7 @@ def test_vendor_schema_is_written(vendor: tuple[type[schema.Schema], type[schema
     model.add(prim)
     usd_write.write_model(stage, model, usd_read.stage_units(stage))
     written = stage.GetPrimAtPath("/Body")
-    assert usd_read.applied_schemas(written) == ["PhysxRigidBodyAPI", "PhysxLimitAPI:transZ"]
+    assert usd_opinions.applied_schemas(written) == ["PhysxRigidBodyAPI", "PhysxLimitAPI:transZ"]
     assert {str(name) for name in written.GetAuthoredPropertyNames()} == {
         "physxRigidBody:linearDamping", "physxRigidBody:maxLinearVelocity", "physxRigidBody:solveContact",
         "physxLimit:transZ:damping",

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, Vt
-from usdphys_ext.usdphys_addon.core import schema, usd_carry, usd_read, usd_write
+from usdphys_ext.usdphys_addon.core import schema, usd_carry, usd_opinions, usd_read, usd_write
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
+from usdphys_ext.usdphys_addon.core.usd_opinions import Opinions
 
 #: Said here once more, so that the code under test does not decide what it has to bring back.
 FOREIGN_PROPERTY = re.compile(r"^(physx\w*|newton|mjc|state|physics:tensor):|^(drive|limit):\w+:physx|^gravity$")
@@ -45,7 +46,7 @@ def restored(text: str, into: str = '(upAxis = "Z"\nmetersPerUnit = 1)\ndef Xfor
 
 
 def captured(text: str, path: str = "/A", units: StageUnits = SI) -> str:
-    return usd_carry.capture(stage_of(text).GetPrimAtPath(path), units)
+    return usd_carry.capture(Opinions(stage_of(text).GetPrimAtPath(path)), units)
 
 
 # --------------------------------------------------------------------------- values
@@ -100,7 +101,7 @@ def test_value(type_name: str, uniform: bool) -> None:
     )
     made.Set(value)
     expected = made.Get()
-    found = restored(usd_carry.capture(stage.GetPrimAtPath("/A"), SI)).GetAttributeAtPath("/A.vendor:x")
+    found = restored(usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetAttributeAtPath("/A.vendor:x")
     assert (found.GetTypeName(), found.IsCustom(), found.GetVariability()) == (type_name, uniform, variability)
     assert found.Get() == expected
     assert type(found.Get()) is type(expected)
@@ -153,7 +154,7 @@ def test_time_samples_of_a_layer_with_an_offset() -> None:
     stage = stage_of("")
     stage.GetRootLayer().subLayerPaths.append(below.identifier)
     stage.GetRootLayer().subLayerOffsets[0] = Sdf.LayerOffset(10, 2)
-    found = restored(usd_carry.capture(stage.GetPrimAtPath("/A"), SI)).GetAttributeAtPath("/A.v:x")
+    found = restored(usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetAttributeAtPath("/A.v:x")
     assert found.GetTimeSamples() == [12, 14]
 
 
@@ -338,7 +339,7 @@ def test_schema_order_is_the_original_one() -> None:
     )
     stage = restored(text, 'def Mesh "A" (prepend apiSchemas = ["MaterialBindingAPI", "PhysicsMassAPI", '
                            '"PhysicsRigidBodyAPI"])\n{\n}')  # fmt: skip
-    assert usd_read.applied_schemas(stage.GetPrimAtPath("/A")) == [
+    assert usd_opinions.applied_schemas(stage.GetPrimAtPath("/A")) == [
         "PhysxAAPI", "PhysicsRigidBodyAPI", "NewtonAPI", "PhysicsMassAPI", "Z:a", "MaterialBindingAPI",
     ]  # fmt: skip
 
@@ -349,8 +350,8 @@ def test_schema_lists_are_composed() -> None:
         'class "C" (prepend apiSchemas = ["ThreeAPI", "TwoAPI"]\nappend apiSchemas = ["FourAPI"])\n'
         "{\nfloat v:x = 4\n}"
     )
-    prim = restored(usd_carry.capture(stage.GetPrimAtPath("/A"), SI)).GetPrimAtPath("/A")
-    assert usd_read.applied_schemas(prim) == ["OneAPI", "TwoAPI", "FourAPI"]
+    prim = restored(usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetPrimAtPath("/A")
+    assert usd_opinions.applied_schemas(prim) == ["OneAPI", "TwoAPI", "FourAPI"]
     assert prim.GetAttribute("v:x").Get() == 4
 
 
@@ -366,7 +367,7 @@ def test_strongest_opinion_and_fitting_type() -> None:
     stage = stage_of(
         'def Xform "A" (inherits = </C>\nodd = 1)\n{\nstring v:x\n}\nclass "C" (odd = 2)\n{\nfloat v:x = 0.5\n}'
     )
-    prim = restored(usd_carry.capture(stage.GetPrimAtPath("/A"), SI)).GetPrimAtPath("/A")
+    prim = restored(usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetPrimAtPath("/A")
     assert prim.GetAllAuthoredMetadata()["odd"].value == "1"
     assert (prim.GetAttribute("v:x").GetTypeName(), prim.GetAttribute("v:x").Get()) == ("float", 0.5)
 
@@ -410,9 +411,9 @@ def test_composed_through_reference_variant_and_instance(tmp_path: Path) -> None
         '#usda 1.0\ndef Xform "S" (prepend references = @robot.usda@\ninstanceable = true)\n{\n}\n'
     )
     stage = Usd.Stage.Open(str(tmp_path / "scene.usda"))
-    text = usd_carry.capture(stage.GetPrimAtPath("/S/L"), SI)
+    text = usd_carry.capture(Opinions(stage.GetPrimAtPath("/S/L")), SI)
     prim = restored(text).GetPrimAtPath("/A")
-    assert usd_read.applied_schemas(prim) == ["VendorAPI"]
+    assert usd_opinions.applied_schemas(prim) == ["VendorAPI"]
     assert (prim.GetAttribute("v:x").Get(), prim.GetAttribute("v:y").Get()) == (1, 2)
     assert prim.GetRelationship("v:r").GetTargets() == ["/S/L"]
     assert "odd" in prim.GetAllAuthoredMetadata()
@@ -429,7 +430,7 @@ def test_asset_paths_still_resolve_from_another_folder(tmp_path: Path) -> None:
         "asset[] v:b = [@../two.png@, @/absolute.png@, @./gone.png@]\nasset v:c.timeSamples = {\n1: @./one.png@\n}\n}"
     )
     stage = Usd.Stage.Open(str(source))
-    text = usd_carry.capture(stage.GetPrimAtPath("/A"), SI)
+    text = usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)
     layer = Sdf.Layer.CreateNew(str(tmp_path / "to/out.usda"))
     usd_carry.restore(text, Sdf.CreatePrimInLayer(layer, "/A"), same_path)
     stage = Usd.Stage.Open(layer)
@@ -448,7 +449,7 @@ def test_spline(tmp_path: Path) -> None:
     if not hasattr(spec, "SetSpline"):
         pytest.skip("this USD keeps no splines in layers")
     stage = stage_of('def Xform "A"\n{\ndouble v:x.spline = {\n1: 5; post linear,\n11: 15; post held,\n}\n}')
-    found = restored(usd_carry.capture(stage.GetPrimAtPath("/A"), SI)).GetAttributeAtPath("/A.v:x")
+    found = restored(usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetAttributeAtPath("/A.v:x")
     assert found.Get(6) == 10
 
 
@@ -552,7 +553,7 @@ def test_whole_prims() -> None:
     ]  # fmt: skip
     assert stage.GetAttributeAtPath("/Defaults/more.v:x").Get() == 2
     actuator = stage.GetPrimAtPath("/root/World/Physics/act")
-    assert (actuator.GetTypeName(), usd_read.applied_schemas(actuator)) == ("VendorActuator", ["VendorAPI"])
+    assert (actuator.GetTypeName(), usd_opinions.applied_schemas(actuator)) == ("VendorActuator", ["VendorAPI"])
     assert actuator.GetRelationship("target").GetTargets() == ["/root/World/Body"]
     assert actuator.GetAttribute("gain").Get() == 3
     assert actuator.GetParent().GetTypeName() == "Scope"
@@ -716,7 +717,7 @@ def test_devset_survives(shared: Path, judge: Any, tmp_path: Path) -> None:
         units = usd_read.stage_units(original)
         kept = {str(path) for path in specs(layer) if path.IsPrimPath()}
         texts = {
-            str(prim.GetPath()): usd_carry.capture(prim, units)
+            str(prim.GetPath()): usd_carry.capture(Opinions(prim), units)
             for prim in Usd.PrimRange.Stage(original, Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate))
             if str(prim.GetPath()) in kept
         }
@@ -754,7 +755,7 @@ def test_devset_after_the_model(shared: Path) -> None:
         stage = flattened(file)
         units = usd_read.stage_units(stage)
         model = usd_read.read_stage(stage)
-        texts = {path: usd_carry.capture(stage.GetPrimAtPath(path), units) for path in model.prims}
+        texts = {path: usd_carry.capture(Opinions(stage.GetPrimAtPath(path)), units) for path in model.prims}
         bare = Usd.Stage.Open(stage.Flatten())
         for path in model.prims:
             spec = bare.GetRootLayer().GetPrimAtPath(path)
@@ -772,9 +773,9 @@ def test_devset_after_the_model(shared: Path) -> None:
             key: value for key, value in values.items() if key[1] != "apiSchemas"
         }
         for path, prim in model.prims.items():
-            original = usd_read.applied_schemas(stage.GetPrimAtPath(path))
+            original = usd_opinions.applied_schemas(stage.GetPrimAtPath(path))
             known = [name for name in original if name not in ("MaterialBindingAPI", "CollectionAPI:colliders")]
-            found = usd_read.applied_schemas(bare.GetPrimAtPath(path))
+            found = usd_opinions.applied_schemas(bare.GetPrimAtPath(path))
             if texts[path]:
                 assert [name for name in found if name in known] == known
             assert set(known) <= set(found)

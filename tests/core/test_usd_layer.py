@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.core import frames, schema, usd_layer, usd_read, usd_write
+from usdphys_ext.usdphys_addon.core import frames, schema, usd_layer, usd_opinions, usd_read, usd_write
 from usdphys_ext.usdphys_addon.core.difference import Difference, difference, same_value
 from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
@@ -372,7 +372,7 @@ def test_schemas_come_and_go(way: str, asset: Path, target: Path) -> None:
         way == "copy"
         and prim.GetAppliedSchemas() == ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"]
     )
-    assert "PhysxRigidBodyAPI" in usd_read.applied_schemas(prim)
+    assert "PhysxRigidBodyAPI" in usd_opinions.applied_schemas(prim)
     assert UsdPhysics.LimitAPI(stage.GetPrimAtPath("/World/hinge"), "transX").GetLowAttr().Get() == 100
     listed = stage.GetRootLayer().GetPrimAtPath("/World/box").GetInfo("apiSchemas")
     assert list(listed.deletedItems) == (["PhysicsMassAPI"] if way == "layer" else [])
@@ -447,7 +447,7 @@ def test_schema_of_an_explicit_list_over_another(way: str, tmp_path: Path) -> No
     target = tmp_path / "new.usda"
     write(way, source, target, lambda model: model.prims["/A"].schemas.__delitem__("PhysicsMassAPI"))
     stage = Usd.Stage.Open(str(target))
-    assert usd_read.applied_schemas(stage.GetPrimAtPath("/A")) == ["VendorAPI", "PhysicsRigidBodyAPI"]
+    assert usd_opinions.applied_schemas(stage.GetPrimAtPath("/A")) == ["VendorAPI", "PhysicsRigidBodyAPI"]
 
 
 @both

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pxr import Sdf, Usd
-from usdphys_ext.usdphys_addon.core import schema, units, usd_read, usd_write
+from usdphys_ext.usdphys_addon.core import schema, units, usd_opinions, usd_read, usd_write
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim, SpherePoints
 
 
@@ -35,7 +35,8 @@ def stripped(stage: Usd.Stage, model: PhysicsModel) -> int:
                 if found is not None and not isinstance(value, schema.Gprim):
                     spec.RemoveProperty(found)
                     count += 1
-        kept = [name for name in usd_read.applied_schemas(stage.GetPrimAtPath(prim.path)) if name not in prim.schemas]
+        applied = usd_opinions.applied_schemas(stage.GetPrimAtPath(prim.path))
+        kept = [name for name in applied if name not in prim.schemas]
         spec.SetInfo("apiSchemas", Sdf.TokenListOp.Create(prependedItems=kept))
     return count
 

@@ -8,6 +8,7 @@ that have a transform, wherever they are; and it does not know `!resetXformStack
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,16 +27,19 @@ class Found:
     materials: dict[str, str] = field(default_factory=dict)
 
 
-def repair(scene: bpy.types.Scene, stage: Any, found: Found, below: str = "", scale: float = 1.0) -> None:
+def repair(
+    scene: bpy.types.Scene, stage: Any, found: Found, resets: Iterable[str], below: str = "", scale: float = 1.0
+) -> None:
     """Give every prim between two imported ones an Empty, and every object the parent and place that its prim has.
 
-    scale: Blender units of a unit of the stage.
+    resets: paths of prims that reset the transform stack. scale: Blender units of a unit of the stage.
     """
     from pxr import Usd, UsdGeom
 
     cache = UsdGeom.XformCache(Usd.TimeCode.Default())
     known = objects_by_name()
     conversion = _conversion(stage, scale)
+    is_converted = conversion != mathutils.Matrix()
     loose: set[str] = set()
     for path in sorted(found.objects):
         for missing in reversed(_missing_above(path, found, below)):
@@ -52,11 +56,14 @@ def repair(scene: bpy.types.Scene, stage: Any, found: Found, below: str = "", sc
         obj = known[found.objects[path]]
         above = path.rsplit("/", 1)[0]
         expected = found.objects.get(above)
-        if expected is not None and (above in loose or obj.parent is None or obj.parent.name != expected):
+        if expected is not None and obj.parent is None and above not in loose and not is_converted:
+            # Blender has put it where its prim is below its parent, and only the parent is new.
+            obj.parent = known[expected]
+        elif expected is not None and (above in loose or obj.parent is None or obj.parent.name != expected):
             _place(obj, path, stage, cache, _parent(path, found, known))
         if expected is None or above in loose:
             _settle(obj, path, stage, conversion, loose)
-    _honour_resets(stage, found, known, conversion)
+    _honour_resets(resets, found, known, conversion)
 
 
 def _missing_above(path: str, found: Found, below: str) -> list[str]:
@@ -113,13 +120,10 @@ def _settle(obj: bpy.types.Object, path: str, stage: Any, conversion: mathutils.
 
 
 def _honour_resets(
-    stage: Any, found: Found, known: dict[str, bpy.types.Object], conversion: mathutils.Matrix
+    resets: Iterable[str], found: Found, known: dict[str, bpy.types.Object], conversion: mathutils.Matrix
 ) -> None:
     """Undo what is above a prim that resets the transform stack; its object still moves with its parent."""
-    from pxr import UsdGeom
-
-    resets = [path for path in found.objects if UsdGeom.Xformable(stage.GetPrimAtPath(path)).GetResetXformStack()]
-    for path in sorted(resets):
+    for path in sorted(found.objects.keys() & resets):
         obj = known[found.objects[path]]
         if obj.parent is not None:
             obj.matrix_parent_inverse = _world(obj.parent).inverted_safe() @ conversion

@@ -8,10 +8,11 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 
@@ -23,6 +24,9 @@ from . import attach, hierarchy_repair, remembered, scene_write, subset_material
 from .environment import collector_at_rest, require_usd
 from .hierarchy_repair import Found
 from .naming import objects_by_name
+
+if TYPE_CHECKING:
+    from ..core.usd_source import Source
 
 
 @dataclass(slots=True)
@@ -112,7 +116,7 @@ def _told_in_one_sentence(path: Path) -> Iterator[None]:
 
 
 def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Generator[Step, None, ImportResult]:
-    from ..core import usd_composition, usd_read, usd_sanity
+    from ..core import usd_composition, usd_read, usd_sanity, usd_source
 
     yield Step(0.0, f"Reading {path.name}")
     stage = usd_read.open_stage(path)
@@ -120,54 +124,57 @@ def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Ge
     usd_composition.select_variants(stage, choices)
     if options.prim_path and not stage.GetPrimAtPath(options.prim_path):
         raise InputError(f"'{path.name}' has no prim '{options.prim_path}'; check the path.")
-    usd_sanity.check(stage, path)
-    model = usd_read.read_stage(stage)
-    issues = usd_composition.missing_assets(stage)
+    opinions = usd_sanity.check(stage, path)
+    units = usd_read.stage_units(stage)
     scene: Any = context.scene
-    with _undone_on_failure(scene):
+    # Blender lets other threads run while it imports: meanwhile the physics is read.
+    with _undone_on_failure(scene), ThreadPoolExecutor(1) as reader:
+        reading = reader.submit(usd_source.read_source, stage, opinions)
         if options.attach:
             yield Step(0.5, "Attaching physics")
-            result = _attach(scene, stage, model, issues)
+            result = _attach(scene, stage, reading.result())
             result.path = path
             return result
-        instancers = usd_composition.instancer_paths(stage)
-        _keep_instancers(model, instancers, issues)
-        _say_instances(usd_composition.instance_paths(stage), issues)
         if not options.convert_units:
-            scene.unit_settings.scale_length = model.units.meters_per_unit
+            scene.unit_settings.scale_length = units.meters_per_unit
         yield Step(0.1, "Blender imports geometry and materials")
         scene_meters = float(scene.unit_settings.scale_length) or 1.0
         with _selected_file(path, choices) as file:
             found = _native_import(file, options, scene_meters)
+        yield Step(0.5, "Reading the physics")
+        source = reading.result()
+        model, issues = source.model, source.missing
+        _keep_instancers(model, source.instancers, issues)
+        _say_instances(source.instances, issues)
         yield Step(0.6, "Restoring the hierarchy")
-        scale = model.units.meters_per_unit / scene_meters if options.convert_units else 1.0
-        hierarchy_repair.repair(scene, stage, found, options.prim_path, scale)
+        scale = units.meters_per_unit / scene_meters if options.convert_units else 1.0
+        hierarchy_repair.repair(scene, stage, found, source.resets, options.prim_path, scale)
         if model.joints:
             # Joints are placed in the world: what is above them has to be where it belongs.
             context.view_layer.update()  # type: ignore[union-attr]
         yield Step(0.7, "Writing physics")
         result = write_physics(scene, model, found)
         result.issues[:0] = issues
-        subset_materials.bind(stage, found, result.issues)
+        subset_materials.bind(source, found, result.issues)
         tidy_collections.tidy(model, found)
         yield Step(0.8, "Keeping what is neither Blender's nor UsdPhysics'")
-        carry(scene, stage, model, found)
-        source = scene.usdphys.source
-        source.carried_trees = _carried_trees(stage, instancers, found)
-        source.filepath, source.prim_path = str(path), options.prim_path
-        source.variants = "\n".join(map(str, choices))
-        source.default_prim = usd_read.default_prim_name(stage)
+        carry(scene, stage, source, found)
+        memory = scene.usdphys.source
+        memory.carried_trees = _carried_trees(stage, source.instancers, found)
+        memory.filepath, memory.prim_path = str(path), options.prim_path
+        memory.variants = "\n".join(map(str, choices))
+        memory.default_prim = usd_read.default_prim_name(stage)
         _take_units(scene, model)
     result.path = path
     return result
 
 
-def _attach(scene: Any, stage: Any, model: PhysicsModel, issues: list[Issue]) -> ImportResult:
-    """Put the physics of a model on the objects that are there, by name."""
+def _attach(scene: Any, stage: Any, source: Source) -> ImportResult:
+    """Put the physics of a file on the objects that are there, by name."""
     from ..core import usd_read
 
-    written = attach.attach(scene, model, issues, vendor_prims=usd_read.count_vendor_prims(stage))
-    return ImportResult(Path(), issues, written.counts)
+    written = attach.attach(scene, source.model, source.missing, vendor_prims=usd_read.count_vendor_prims(stage))
+    return ImportResult(Path(), source.missing, written.counts)
 
 
 @contextmanager
@@ -235,9 +242,9 @@ def write_physics(
     return result
 
 
-def carry(scene: Any, stage: Any, model: PhysicsModel, found: Found) -> None:
+def carry(scene: Any, stage: Any, source: Source, found: Found) -> None:
     """Note on everything imported what neither Blender nor the model hold of its prim."""
-    from ..core import usd_carry, usd_read
+    from ..core import usd_carry
 
     known = objects_by_name()
     things: list[Any] = [known[name].usdphys for name in found.objects.values()]
@@ -245,14 +252,13 @@ def carry(scene: Any, stage: Any, model: PhysicsModel, found: Found) -> None:
     things += [*scene.usdphys.physics_scenes, *scene.usdphys.collision_groups]
     for thing in things:
         memory = thing.prim
-        usd_prim = stage.GetPrimAtPath(memory.path) if memory.path else None
-        if not usd_prim:
-            continue
-        for name, text in (("carried", usd_carry.capture(usd_prim, model.units)),
-                           ("transform", usd_read.transform_text(usd_prim))):  # fmt: skip
-            if text:
-                setattr(memory, name, text)
-    scene.usdphys.source.carried = usd_carry.capture_prims(stage, {*found.objects, *found.materials, *model.prims})
+        path = memory.path
+        if path in source.carried:
+            memory.carried = source.carried[path]
+        if path in source.transforms:
+            memory.transform = source.transforms[path]
+    known_paths = {*found.objects, *found.materials, *source.model.prims}
+    scene.usdphys.source.carried = usd_carry.capture_prims(stage, known_paths)
 
 
 def _take_units(scene: Any, model: PhysicsModel) -> None:

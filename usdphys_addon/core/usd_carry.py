@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from pxr import Plug, Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
-from . import schema, usd_read, usd_write
+from . import schema, usd_opinions, usd_read, usd_write
 from .errors import InputError
 from .schema import Attribute, Schema
 from .units import StageUnits
+from .usd_opinions import Opinions
 
 Moved = Callable[[str], str]
 Convert = Callable[[Any], Any]
@@ -66,7 +67,7 @@ _READ_ALIKE = (
 # --------------------------------------------------------------------------- one prim
 
 
-def capture(usd_prim: Usd.Prim, stage_units: StageUnits) -> str:
+def capture(opinions: Opinions, stage_units: StageUnits) -> str:
     """What would be lost of a prim: a text of usda with one `over`, empty where there is nothing.
 
     Carried: API schemas that are neither in the table nor Blender's; attributes and relationships with type,
@@ -78,16 +79,15 @@ def capture(usd_prim: Usd.Prim, stage_units: StageUnits) -> str:
     The numbers of vendor attributes stay in the units of the file: nothing says what they mean.
     Relative asset paths that resolve are kept relative to the folder of the stage.
     """
-    names = usd_read.applied_schemas(usd_prim)
-    type_name = str(usd_prim.GetTypeName())
+    usd_prim, type_name, names = opinions.usd_prim, opinions.type_name, opinions.schemas
     table = _table_properties(type_name, tuple(names))
     is_blenders = _blenders_properties(type_name)
-    if _is_plain(usd_prim, type_name, names, table, is_blenders):
+    if _is_plain(opinions, table, is_blenders):
         return ""
     carried = _Carrier("prim", _folder(usd_prim.GetStage().GetRootLayer()))
     carried.schemas(usd_prim, names)
     carried.metadata(usd_prim)
-    for item in usd_read.authored_properties(usd_prim):
+    for item in usd_opinions.authored_properties(usd_prim):
         name = item.GetName()
         if name in table:
             carried.table_property(item, *table[name], stage_units)
@@ -101,29 +101,30 @@ def capture(usd_prim: Usd.Prim, stage_units: StageUnits) -> str:
 
 
 def _is_plain(
-    usd_prim: Usd.Prim, type_name: str, names: list[str], table: dict[str, tuple[Attribute, str]],
-    is_blenders: Callable[[str], bool],
-) -> bool:  # fmt: skip
+    opinions: Opinions, table: dict[str, tuple[Attribute, str]], is_blenders: Callable[[str], bool]
+) -> bool:
     """True where nothing is to be carried, which is nearly always so: found out in the only layer that there is."""
-    spec = usd_read.sole_spec(usd_prim)
-    if spec is None or not _PRIM_FIELDS.issuperset(spec.ListInfoKeys()) or _carried_schemas(type_name, names):
+    spec = opinions.spec
+    if spec is None or not _PRIM_FIELDS.issuperset(spec.ListInfoKeys()):
         return False
-    for name in spec.properties.keys():
+    if _carried_schemas(opinions.type_name, opinions.schemas):
+        return False
+    for name in opinions.names:
         row = table.get(name)
         if row is not None:
-            item = spec.properties[name]
+            item = opinions.item(name)
             if isinstance(item, Sdf.RelationshipSpec):
                 if not row[0].is_relationship or not _PROPERTY_FIELDS.issuperset(item.ListInfoKeys()):
                     return False
-            elif not (
-                usd_read.PLAIN_FIELDS.issuperset(item.ListInfoKeys())
+            elif item is None or not (
+                usd_opinions.PLAIN_FIELDS.issuperset(item.ListInfoKeys())
                 and alike(str(item.typeName), row[0].type)
                 and not isinstance(item.default, Sdf.ValueBlock)
                 # Value clips can animate what the layer says nothing about.
-                and not usd_prim.GetAttribute(name).GetNumTimeSamples()
+                and (opinions.is_still or not opinions.usd_prim.GetAttribute(name).GetNumTimeSamples())
             ):
                 return False
-        elif not is_blenders(name) or name == _PHYSICS_BINDING:
+        elif name == _PHYSICS_BINDING or not is_blenders(name):
             return False
     return True
 
@@ -597,7 +598,7 @@ def _is_ours_to_bring(usd_prim: Usd.Prim) -> bool:
 
 
 def _holds_something(usd_prim: Usd.Prim) -> bool:
-    if usd_prim.GetAuthoredPropertyNames() or usd_read.applied_schemas(usd_prim):
+    if usd_prim.GetAuthoredPropertyNames() or usd_opinions.applied_schemas(usd_prim):
         return True
     return bool(usd_prim.GetTypeName()) or bool(usd_prim.GetAllAuthoredMetadata().keys() - _PRIM_FIELDS)
 
@@ -616,9 +617,9 @@ def _carry_whole(carrier: _Carrier, usd_prim: Usd.Prim) -> str:
     spec = carrier.at(usd_prim.GetPath())
     spec.specifier = usd_prim.GetSpecifier()
     _set_type(spec, usd_prim.GetTypeName())
-    usd_write.apply_schemas(spec, dict.fromkeys(usd_read.applied_schemas(usd_prim)))
+    usd_write.apply_schemas(spec, dict.fromkeys(usd_opinions.applied_schemas(usd_prim)))
     carrier.metadata(usd_prim)
-    for item in usd_read.authored_properties(usd_prim):
+    for item in usd_opinions.authored_properties(usd_prim):
         carrier.property(item)
     return str(usd_prim.GetPath())
 

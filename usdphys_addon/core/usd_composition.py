@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pxr import Pcp, Sdf, Usd, UsdGeom, UsdShade
 
-from . import usd_read
+from . import usd_opinions, usd_read
 from .errors import InputError
 from .validate import Issue
 
@@ -125,7 +125,7 @@ def missing_assets(stage: Usd.Stage) -> list[Issue]:
     for prim in stage.Traverse(Usd.TraverseInstanceProxies()):
         if not prim.IsA(UsdShade.Shader):
             continue
-        for item in usd_read.authored_properties(prim):
+        for item in usd_opinions.authored_properties(prim):
             asset = item.Get() if isinstance(item, Usd.Attribute) else None
             if not isinstance(asset, Sdf.AssetPath):
                 continue

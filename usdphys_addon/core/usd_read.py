@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, Vt
 
-from . import frames, schema, units
+from . import frames, schema, units, usd_opinions
 from .errors import InputError
 from .model import Mesh, PhysicsModel, Prim, SpherePoints
 from .schema import Attribute, Schema
 from .units import StageUnits
+from .usd_opinions import Opinions
 
 _Answer = TypeVar("_Answer")
 #: What is in messages of USD about files that it cannot read, and what it means.
@@ -123,17 +124,19 @@ def default_prim_name(stage: Usd.Stage) -> str:
     return str(prim.GetName()) if prim else ""
 
 
-def read_stage(stage: Usd.Stage) -> PhysicsModel:
-    """All the physics of a stage. Prims without physics are left out; their paths are in `other_paths`."""
+def read_stage(stage: Usd.Stage, opinions: Iterable[Opinions] | None = None) -> PhysicsModel:
+    """All the physics of a stage. Prims without physics are left out; their paths are in `other_paths`.
+
+    opinions: those about all its prims, where they are at hand.
+    """
     reader = _Reader(stage)
     others = {}
-    predicate = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
-    for usd_prim in Usd.PrimRange(stage.GetPseudoRoot(), predicate):
-        path = str(usd_prim.GetPath())
+    for one in usd_opinions.of_stage(stage) if opinions is None else opinions:
+        path = one.path
         reader.model.order[path] = len(reader.model.order)
-        prim = reader.read(usd_prim)
+        prim = reader.read(one)
         if prim is None:
-            others[path] = str(usd_prim.GetTypeName())
+            others[path] = one.type_name
         else:
             reader.model.add(prim)
     reader.bind_materials()
@@ -150,148 +153,11 @@ def count_vendor_prims(stage: Usd.Stage) -> int:
     known: dict[str, bool] = {}
     count = 0
     for usd_prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)):
-        names = {schema.split_applied(name)[0] for name in applied_schemas(usd_prim)}
+        names = {schema.split_applied(name)[0] for name in usd_opinions.applied_schemas(usd_prim)}
         for name in names - known.keys():
             known[name] = name in schema.SCHEMAS or bool(registry.FindAppliedAPIPrimDefinition(name))
         count += not all(known[name] for name in names)
     return count
-
-
-def _has_default(attribute: Usd.Attribute) -> bool:
-    """True where a value is authored at the default time."""
-    source = attribute.GetResolveInfo(Usd.TimeCode.Default()).GetSource()
-    return bool(source == Usd.ResolveInfoSourceDefault)
-
-
-def _is_animated(xformable: UsdGeom.Xformable) -> bool:
-    """True where the transform changes in time; False where its operations are broken."""
-    try:
-        return bool(xformable.TransformMightBeTimeVarying())
-    except Tf.ErrorException:
-        return False
-
-
-def _has_sound_transform(xformable: UsdGeom.Xformable) -> bool:
-    """False where an operation is missing, unknown or of a wrong type."""
-    order = xformable.GetXformOpOrderAttr().Get()
-    if not isinstance(order, Vt.TokenArray | None):
-        return False
-    names = (name.removeprefix("!invert!") for name in order or () if name != UsdGeom.XformOpTypes.resetXformStack)
-    if not all(name and xformable.GetPrim().HasAttribute(name) for name in names):
-        return False
-    try:
-        xformable.GetLocalTransformation()
-    except Tf.ErrorException:
-        return False
-    return True
-
-
-def transform_text(usd_prim: Usd.Prim) -> str:
-    """The transform operations of a prim as a small layer; empty where it can have none, or they are animated."""
-    xformable = UsdGeom.Xformable(usd_prim)
-    if not xformable:
-        return ""
-    plain = _plain_operations(usd_prim)
-    if plain is not None:
-        # Whether operations fit together is a matter of their names and types.
-        signature = plain.signature
-        if signature not in _sound:
-            _sound[signature] = not signature or _has_sound_transform(xformable)
-        return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{plain.text}}}\n' if _sound[signature] else ""
-    if _is_animated(xformable) or not _has_sound_transform(xformable):
-        return ""
-    layer = Sdf.Layer.CreateAnonymous(".usda")
-    stage = Usd.Stage.Open(layer)
-    copy = stage.DefinePrim("/Prim", "Xform")
-    for attribute in authored_properties(usd_prim):
-        if isinstance(attribute, Usd.Attribute) and attribute.GetName().startswith("xformOp"):
-            # A value that is blocked or a string is no transform, and USD could not read the text again.
-            if attribute.Get() is None or isinstance(attribute.Get(), str):
-                return ""
-            try:
-                attribute.FlattenTo(copy)
-            except Tf.ErrorException:  # a value that does not have the type of its attribute
-                return ""
-    text: str = layer.ExportToString()
-    return text
-
-
-#: What an attribute is that has a value at the default time, and nothing else.
-PLAIN_FIELDS = frozenset({"typeName", "default", "custom", "variability"})
-_PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
-
-
-def sole_spec(usd_prim: Usd.Prim) -> Sdf.PrimSpec | None:
-    """The only opinions about a prim; None where there are several."""
-    stack = usd_prim.GetPrimStack()
-    return stack[0] if len(stack) == 1 else None
-
-
-class _Operations(NamedTuple):
-    """text: the transform operations of a prim, a line of usda each. signature: their types, names and order."""
-
-    text: str
-    signature: str
-
-
-#: Whether operations of a signature are sound.
-_sound: dict[str, bool] = {}
-
-
-def _plain_operations(usd_prim: Usd.Prim) -> _Operations | None:
-    """Transform operations of a prim; None where they hold more than values, or come from several layers."""
-    spec = sole_spec(usd_prim)
-    if spec is None:
-        return None
-    lines, signature = [], []
-    attributes = spec.attributes
-    for name in spec.properties.keys():
-        if not name.startswith("xformOp"):
-            continue
-        item = attributes.get(name)
-        if item is None or not PLAIN_FIELDS.issuperset(item.ListInfoKeys()) or item.custom:
-            return None
-        value = item.default
-        if name == "xformOpOrder":
-            if not isinstance(value, Vt.TokenArray):
-                return None
-            listed = ", ".join(f'"{one}"' for one in value)
-            lines.append(f"    uniform token[] xformOpOrder = [{listed}]\n")
-            signature.append(listed)
-            continue
-        kind = str(item.typeName)
-        if value is None or isinstance(value, Sdf.ValueBlock):
-            return None
-        if kind not in _PLAIN_OPERATIONS or item.variability != Sdf.VariabilityVarying:
-            return None
-        # Much quicker than the formatting of a value of USD.
-        text = str(value)
-        lines.append(f"    {kind} {name} = {text}\n")
-        signature.append(f"{kind} {name}")
-    # Value clips can animate what the layer says nothing about.
-    if lines and _is_animated(UsdGeom.Xformable(usd_prim)):
-        return None
-    return _Operations("".join(lines), "\n".join(signature))
-
-
-def applied_schemas(usd_prim: Usd.Prim) -> list[str]:
-    """Names of the API schemas of a prim, those that no plugin declares among them."""
-    return list(usd_prim.GetPrimTypeInfo().GetAppliedAPISchemas())
-
-
-def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
-    """Properties with opinions, without those that are an attribute in one layer and a relationship in another."""
-    try:
-        return list(usd_prim.GetAuthoredProperties())
-    except Tf.ErrorException:
-        pass
-    found = []
-    for name in usd_prim.GetAuthoredPropertyNames():
-        path = usd_prim.GetPath().AppendProperty(name)
-        specs = [spec.layer.GetObjectAtPath(spec.path.AppendProperty(name)) for spec in usd_prim.GetPrimStack()]
-        if len({type(spec) for spec in specs if spec}) == 1 and usd_prim.GetStage().GetPropertyAtPath(path):
-            found.append(usd_prim.GetProperty(name))
-    return found
 
 
 class _Reader:
@@ -304,27 +170,26 @@ class _Reader:
         self.purposes = frozenset(UsdGeom.Imageable.GetOrderedPurposeTokens())
         self.colliders: list[tuple[Prim, Usd.Prim]] = []
 
-    def read(self, usd_prim: Usd.Prim) -> Prim | None:
+    def read(self, opinions: Opinions) -> Prim | None:
         """The prim with its schemas, or None where it has no physics."""
-        type_name = str(usd_prim.GetTypeName())
-        names = applied_schemas(usd_prim)
+        type_name, names, usd_prim = opinions.type_name, opinions.schemas, opinions.usd_prim
         typed = schema.SCHEMAS.get(type_name)
         found: dict[str, Schema] = {}
         if not names and (typed is None or issubclass(typed, schema.Gprim)):
             return None
-        authored = frozenset(usd_prim.GetAuthoredPropertyNames())
+        authored = frozenset(opinions.names)
         if typed is not None and not issubclass(typed, schema.Gprim):
-            found[type_name] = self.values(usd_prim, typed, "", authored)
+            found[type_name] = self.values(opinions, typed, "", authored)
         for name in names:
             base, instance = schema.split_applied(name)
             cls = schema.SCHEMAS.get(base)
             if cls is not None and cls.kind != "typed":
-                found[name] = self.values(usd_prim, cls, instance, authored, found.get(name))
+                found[name] = self.values(opinions, cls, instance, authored, found.get(name))
         if not found:
             return None
         if typed is not None and issubclass(typed, schema.Gprim):
-            found[type_name] = self.values(usd_prim, typed, "", authored, resolve=True)
-        prim = self.placed(usd_prim, found, authored)
+            found[type_name] = self.values(opinions, typed, "", authored, resolve=True)
+        prim = self.placed(opinions, found, authored)
         imageable = UsdGeom.Imageable(usd_prim)
         if imageable:
             purpose = str(imageable.ComputePurpose())
@@ -351,14 +216,15 @@ class _Reader:
             others = dict.fromkeys(path for path in subsets if path and path != own)
             prim.materials = (*others, own) if others or own else ()
 
-    def placed(self, usd_prim: Usd.Prim, found: dict[str, Schema], authored: frozenset[str]) -> Prim:
-        prim = Prim(str(usd_prim.GetPath()), str(usd_prim.GetTypeName()), self.world(usd_prim), found)
+    def placed(self, opinions: Opinions, found: dict[str, Schema], authored: frozenset[str]) -> Prim:
+        usd_prim = opinions.usd_prim
+        prim = Prim(opinions.path, opinions.type_name, self.world(usd_prim), found)
         prim.is_instance_proxy = usd_prim.IsInstanceProxy()
         xformable = UsdGeom.Xformable(usd_prim)
         prim.is_xformable = bool(xformable)
         if prim.is_xformable and "xformOpOrder" in authored:
             prim.resets_xform_stack = xformable.GetResetXformStack()
-            prim.is_animated = _is_animated(xformable)
+            prim.is_animated = opinions.is_animated()
         return prim
 
     def add_joint_targets(self, stage: Usd.Stage) -> None:
@@ -370,8 +236,8 @@ class _Reader:
                 for path in targets:
                     usd_prim = stage.GetPrimAtPath(path)
                     if usd_prim and path not in self.model.prims:
-                        names = frozenset(usd_prim.GetAuthoredPropertyNames())
-                        self.model.add(self.placed(usd_prim, {}, names))
+                        opinions = Opinions(usd_prim)
+                        self.model.add(self.placed(opinions, {}, frozenset(opinions.names)))
 
     def locate(self, path: str) -> frames.Matrix | None:
         """Where a prim is; None where there is no such prim."""
@@ -387,7 +253,7 @@ class _Reader:
         return matrix
 
     def values(
-        self, usd_prim: Usd.Prim, cls: type[Schema], instance: str, authored: frozenset[str],
+        self, opinions: Opinions, cls: type[Schema], instance: str, authored: frozenset[str],
         into: Schema | None = None, resolve: bool = False,
     ) -> Schema:  # fmt: skip
         value = cls() if into is None else into
@@ -395,7 +261,7 @@ class _Reader:
         for attribute in cls.attributes:
             if not resolve and attribute.usd_name(instance) not in authored:
                 continue
-            read = self.value(usd_prim, attribute, instance, drive_type, resolve)
+            read = self.value(opinions, attribute, instance, drive_type, resolve)
             if attribute.field == "type":
                 drive_type = read
             if read is not None:
@@ -403,20 +269,17 @@ class _Reader:
         return value
 
     def value(
-        self, usd_prim: Usd.Prim, attribute: Attribute, instance: str, drive_type: str | None, resolve: bool
+        self, opinions: Opinions, attribute: Attribute, instance: str, drive_type: str | None, resolve: bool
     ) -> Any:
         name = attribute.usd_name(instance)
         if attribute.is_relationship:
-            relationship = usd_prim.GetRelationship(name)
+            relationship = opinions.usd_prim.GetRelationship(name)
             if not relationship or not relationship.HasAuthoredTargets():
                 return None
             return targets(relationship)
-        usd_attribute = usd_prim.GetAttribute(name)
-        if not usd_attribute or not (resolve or usd_attribute.HasAuthoredValue()):
-            return None
-        # Where there are only time samples, the default value is the schema's fallback and says nothing.
-        is_animated = usd_attribute.GetNumTimeSamples() > 0 and not _has_default(usd_attribute)
-        raw = usd_attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
+        raw = opinions.value(name)
+        if raw is None and resolve and (fallback := opinions.usd_prim.GetAttribute(name)):
+            raw = fallback.Get()
         factor = self.units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
         value = plain_value(raw, factor)
         if attribute.space == "world" and attribute.accepts(value):
@@ -477,7 +340,7 @@ def _bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:
     for material in found:
         path = str(material.GetPath()) if material else ""
         if path and path not in is_physical:
-            is_physical[path] = schema.MaterialAPI.usd_name in applied_schemas(material.GetPrim())
+            is_physical[path] = schema.MaterialAPI.usd_name in usd_opinions.applied_schemas(material.GetPrim())
         paths.append(path if path and is_physical[path] else "")
     return paths
 

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pxr import Usd, UsdGeom, UsdPhysics, Vt
 
+from . import usd_opinions
 from .errors import InputError
+from .usd_opinions import Opinions
 
 #: Levels of prims; what is deeper takes minutes.
 MAX_DEPTH = 200
@@ -18,20 +21,26 @@ MAX_DEPTH = 200
 _SMALLEST_UNIT = 1e-20
 #: Of all faces, corners by corners: Blender's normals of one face take the square of its corners.
 _MAX_WORK = 4e9
-#: Corners of a mesh that is remembered by its faces.
-_SMALL = 256
+#: Faces and corners of a mesh that is quickly looked through.
+_SMALL = 4096
 
 
-def check(stage: Usd.Stage, path: Path) -> None:
-    """Raise InputError, which names the file and the prim, where the stage holds what Blender cannot take."""
+def check(stage: Usd.Stage, path: Path) -> list[Opinions]:
+    """Raise InputError, which names the file and the prim, where the stage holds what Blender cannot take.
+
+    Returns the opinions about all prims, so that nobody has to look them up again.
+    """
     _check_units(stage, path)
+    found: list[Opinions] = []
     sound: set[Any] = set()
-    for usd_prim in _prims(stage):
-        reason = (
-            _too_deep(usd_prim) or _broken_mesh(usd_prim, sound) or _broken_curves(usd_prim) or _no_points(usd_prim)
-        )
+    for one in usd_opinions.of_stage(stage):
+        found.append(one)
+        reason = _too_deep(one)
+        if not reason and (check_shape := _shape_check(one.type_name)) is not None:
+            reason = check_shape(one, sound)
         if reason:
             raise InputError(f"'{path.name}' cannot be imported: {reason}.")
+    return found
 
 
 def _check_units(stage: Usd.Stage, path: Path) -> None:
@@ -42,41 +51,36 @@ def _check_units(stage: Usd.Stage, path: Path) -> None:
             raise InputError(f"'{path.name}' has {name} = {value:g}; set it to a number above zero, within all reason.")
 
 
-def _prims(stage: Usd.Stage) -> Iterator[Usd.Prim]:
-    """Every prim once, those in prototypes of instances among them."""
-    yield from stage.Traverse()
-    for prototype in stage.GetPrototypes():
-        yield from Usd.PrimRange(prototype)
-
-
-def _name(usd_prim: Usd.Prim) -> str:
+def _name(path: str) -> str:
     """Path of a prim in quotes, without the middle of a very long one."""
-    path = str(usd_prim.GetPath())
     return f"'{path}'" if len(path) <= 120 else f"'{path[:60]}...{path[-57:]}'"
 
 
-def _too_deep(usd_prim: Usd.Prim) -> str:
-    path = usd_prim.GetPath()
-    if path.pathElementCount <= MAX_DEPTH:
+def _too_deep(opinions: Opinions) -> str:
+    if opinions.path.count("/") <= MAX_DEPTH:
         return ""
-    root = usd_prim.GetStage().GetPrimAtPath(path.GetPrefixes()[0])
+    root = opinions.path[: opinions.path.index("/", 1)]
     return f"the prims below {_name(root)} are nested more than {MAX_DEPTH} levels deep"
 
 
-def _broken_mesh(usd_prim: Usd.Prim, sound: set[Any]) -> str:
-    """Why the arrays of a mesh do not fit together; empty where they do. sound: small ones that do, for the next."""
-    if not usd_prim.IsA(UsdGeom.Mesh):
+@cache
+def _shape_check(type_name: str) -> Callable[[Opinions, set[Any]], str] | None:
+    """What says why the arrays of a prim of a type do not fit together; None for types without arrays."""
+    kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
+    checks = ((UsdGeom.Mesh, _broken_mesh), (UsdGeom.Curves, _broken_curves), (UsdGeom.Points, _no_points))
+    return next((check for base, check in checks if kind.IsA(base)), None)
+
+
+def _broken_mesh(opinions: Opinions, sound: set[Any]) -> str:
+    """Why the arrays of a mesh do not fit together; empty where they do. sound: face counts that are, for the next."""
+    if opinions.is_still and _is_plain_mesh(opinions, sound):
         return ""
-    mesh = UsdGeom.Mesh(usd_prim)
+    mesh = UsdGeom.Mesh(opinions.usd_prim)
     attributes = (mesh.GetPointsAttr(), mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
     for time in _times(attributes):
         points = _array(attributes[0], time, Vt.Vec3fArray)
         counts, indices = (_array(attribute, time, Vt.IntArray) for attribute in attributes[1:])
-        # Many meshes are alike, boxes above all.
-        topology = (len(points), counts.tobytes(), indices.tobytes()) if len(indices) <= _SMALL else None
-        if topology in sound:
-            continue
-        name = f"the mesh {_name(usd_prim)}"
+        name = f"the mesh {_name(opinions.path)}"
         if len(counts) and counts.min() < 0:
             return f"{name} has a face with {counts.min()} corners"
         if np.square(counts, dtype=float).sum() > _MAX_WORK:
@@ -86,23 +90,37 @@ def _broken_mesh(usd_prim: Usd.Prim, sound: set[Any]) -> str:
         if len(indices) and (indices.min() < 0 or indices.max() >= len(points)):
             wrong = indices.min() if indices.min() < 0 else indices.max()
             return f"{name} has the face vertex index {wrong} and {len(points)} points"
-        if topology is not None:
-            sound.add(topology)
     return ""
 
 
-def _broken_curves(usd_prim: Usd.Prim) -> str:
+def _is_plain_mesh(opinions: Opinions, sound: set[bytes]) -> bool:
+    """True for a small mesh that is sound, as nearly all are; found out many times quicker than why another is not."""
+    values = [opinions.value(name) for name in ("points", "faceVertexCounts", "faceVertexIndices")]
+    points, counts, indices = values
+    if not isinstance(points, Vt.Vec3fArray) or not all(isinstance(value, Vt.IntArray) for value in values[1:]):
+        return False
+    if len(counts) > _SMALL or len(indices) > _SMALL:
+        return False
+    faces = np.asarray(counts)
+    if (key := faces.tobytes()) not in sound:
+        if len(faces) and faces.min() < 0:
+            return False
+        sound.add(key)
+    return bool(UsdGeom.Mesh.ValidateTopology(indices, counts, len(points))[0])
+
+
+def _broken_curves(opinions: Opinions, sound: set[Any]) -> str:
     """Why the arrays of curves do not fit together; empty where they do."""
-    if not usd_prim.IsA(UsdGeom.Curves):
-        return ""
-    curves = UsdGeom.Curves(usd_prim)
+    curves = UsdGeom.Curves(opinions.usd_prim)
     attributes = (curves.GetPointsAttr(), curves.GetCurveVertexCountsAttr())
     for time in _times(attributes):
         points, counts = _array(attributes[0], time, Vt.Vec3fArray), _array(attributes[1], time, Vt.IntArray)
+        name = _name(opinions.path)
         if len(counts) and (counts.min() < 0 or counts.sum(dtype=np.int64) != len(points)):
-            return f"the curves {_name(usd_prim)} have {len(points)} points, which do not fit their vertex counts"
-        if len(counts) and usd_prim.IsA(UsdGeom.NurbsCurves) and not _has_knots(UsdGeom.NurbsCurves(usd_prim), counts):
-            return f"the curves {_name(usd_prim)} have orders and knots that do not fit their vertex counts"
+            return f"the curves {name} have {len(points)} points, which do not fit their vertex counts"
+        is_nurbs = opinions.usd_prim.IsA(UsdGeom.NurbsCurves)
+        if len(counts) and is_nurbs and not _has_knots(UsdGeom.NurbsCurves(opinions.usd_prim), counts):
+            return f"the curves {name} have orders and knots that do not fit their vertex counts"
     return ""
 
 
@@ -112,13 +130,11 @@ def _has_knots(curves: UsdGeom.NurbsCurves, counts: Any) -> bool:
     return len(order) == len(counts) and order.min() > 0 and int(order.sum() + counts.sum()) == len(knots)
 
 
-def _no_points(usd_prim: Usd.Prim) -> str:
+def _no_points(opinions: Opinions, sound: set[Any]) -> str:
     """Why a point cloud cannot be: Blender's exporter does not survive an empty one."""
-    if not usd_prim.IsA(UsdGeom.Points):
-        return ""
-    attribute = UsdGeom.Points(usd_prim).GetPointsAttr()
+    attribute = UsdGeom.Points(opinions.usd_prim).GetPointsAttr()
     is_empty = not any(len(_array(attribute, time, Vt.Vec3fArray)) for time in _times([attribute]))
-    return f"the point cloud {_name(usd_prim)} has no points" if is_empty else ""
+    return f"the point cloud {_name(opinions.path)} has no points" if is_empty else ""
 
 
 def _times(attributes: Any) -> list[Usd.TimeCode]:

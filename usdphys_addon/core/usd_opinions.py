@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the layers of a stage say of its prims, looked up once for all who read them.
+
+Most prims have opinions in one layer only. These are read from the spec there, many times quicker than from the stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from pxr import Sdf, Tf, Usd, UsdGeom, Vt
+
+#: What an attribute is that has a value at the default time, and nothing else.
+PLAIN_FIELDS = frozenset({"typeName", "default", "custom", "variability"})
+#: Types of transform operations whose values Python writes as USD reads them.
+_PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
+
+
+class Opinions:
+    """The opinions about one prim.
+
+    spec: the only one, None where there are several. is_still: known that nothing about the prim changes in time,
+    except by splines.
+    """
+
+    __slots__ = ("_names", "_operations", "_properties", "is_still", "path", "schemas", "spec", "type_name", "usd_prim")
+
+    def __init__(self, usd_prim: Usd.Prim, *, is_still: bool = False) -> None:
+        self.usd_prim = usd_prim
+        self.is_still = is_still
+        self.path = str(usd_prim.GetPath())
+        self.type_name = str(usd_prim.GetTypeName())
+        self.schemas = applied_schemas(usd_prim)
+        stack = usd_prim.GetPrimStack()
+        self.spec: Sdf.PrimSpec | None = stack[0] if len(stack) == 1 else None
+        self._names: list[str] | None = None
+        self._properties: Any = None
+        self._operations: Operations | str | None = "unread"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the properties with opinions."""
+        if self._names is None:
+            self._names = self.usd_prim.GetAuthoredPropertyNames()
+        return self._names
+
+    def item(self, name: str) -> Sdf.PropertySpec | None:
+        """The property of a name in the only spec."""
+        if self._properties is None:
+            if self.spec is None:
+                return None
+            self._properties = self.spec.properties
+        return self._properties.get(name)
+
+    @property
+    def operations(self) -> Operations | None:
+        """The transform operations where they are plain: nothing but values, in one layer. None where they are not."""
+        if isinstance(self._operations, str):
+            self._operations = _plain_operations(self)
+        return self._operations
+
+    def value(self, name: str) -> Any:
+        """Value of an attribute at the default time, or the earliest; None where there are no opinions about it."""
+        if self.is_still and isinstance(item := self.item(name), Sdf.AttributeSpec):
+            value = item.default
+            if value is not None and not isinstance(value, Sdf.ValueBlock):
+                return value
+        attribute = self.usd_prim.GetAttribute(name)
+        if not attribute or not attribute.HasAuthoredValue():
+            return None
+        # Where there are only time samples, the default value is the schema's fallback and says nothing.
+        source = attribute.GetResolveInfo(Usd.TimeCode.Default()).GetSource()
+        is_animated = attribute.GetNumTimeSamples() > 0 and source != Usd.ResolveInfoSourceDefault
+        return attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
+
+    def has_clips(self) -> bool:
+        """True where value clips animate the prim and what is below it."""
+        if self.spec is not None:
+            return bool(self.spec.HasInfo("clips"))
+        return bool(self.usd_prim.HasAuthoredMetadata("clips"))
+
+    def resets_xform_stack(self) -> bool:
+        """True where the transform of the prim ignores what is above."""
+        if self.operations is not None:
+            return "!resetXformStack!" in self.operations.signature
+        return bool(UsdGeom.Xformable(self.usd_prim).GetResetXformStack())
+
+    def is_animated(self) -> bool:
+        """True where the transform changes in time; False where its operations are broken."""
+        if self.is_still and self.operations is not None:
+            return False
+        try:
+            return bool(UsdGeom.Xformable(self.usd_prim).TransformMightBeTimeVarying())
+        except Tf.ErrorException:
+            return False
+
+
+class Operations(NamedTuple):
+    """text: the transform operations of a prim, a line of usda each. signature: their types, names and order."""
+
+    text: str
+    signature: str
+
+
+def of_prims(stage: Usd.Stage, prims: Iterable[Usd.Prim]) -> Iterator[Opinions]:
+    """The opinions about prims of a stage, which come parents first."""
+    is_still = not any(layer.ListAllTimeSamples() for layer in stage.GetUsedLayers())
+    for usd_prim in prims:
+        opinions = Opinions(usd_prim, is_still=is_still)
+        if is_still and opinions.has_clips():
+            is_still = opinions.is_still = False
+        yield opinions
+
+
+def of_stage(stage: Usd.Stage) -> Iterator[Opinions]:
+    """The opinions about every prim of a stage, instance proxies among them."""
+    proxies = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
+    return of_prims(stage, Usd.PrimRange(stage.GetPseudoRoot(), proxies))
+
+
+def applied_schemas(usd_prim: Usd.Prim) -> list[str]:
+    """Names of the API schemas of a prim, those that no plugin declares among them."""
+    return list(usd_prim.GetPrimTypeInfo().GetAppliedAPISchemas())
+
+
+def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
+    """Properties with opinions, without those that are an attribute in one layer and a relationship in another."""
+    try:
+        return list(usd_prim.GetAuthoredProperties())
+    except Tf.ErrorException:
+        pass
+    found = []
+    for name in usd_prim.GetAuthoredPropertyNames():
+        path = usd_prim.GetPath().AppendProperty(name)
+        specs = [spec.layer.GetObjectAtPath(spec.path.AppendProperty(name)) for spec in usd_prim.GetPrimStack()]
+        if len({type(spec) for spec in specs if spec}) == 1 and usd_prim.GetStage().GetPropertyAtPath(path):
+            found.append(usd_prim.GetProperty(name))
+    return found
+
+
+# --------------------------------------------------------------------------- transform operations
+
+#: Whether operations of a signature are sound.
+_sound: dict[str, bool] = {}
+
+
+def transform_text(opinions: Opinions) -> str:
+    """The transform operations of a prim as a small layer; empty where it can have none, or they are animated."""
+    xformable = UsdGeom.Xformable(opinions.usd_prim)
+    if not xformable:
+        return ""
+    plain = opinions.operations
+    if plain is not None and not (plain.text and opinions.is_animated()):
+        # Whether operations fit together is a matter of their names and types.
+        signature = plain.signature
+        if signature not in _sound:
+            _sound[signature] = not signature or _has_sound_transform(xformable)
+        return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{plain.text}}}\n' if _sound[signature] else ""
+    if opinions.is_animated() or not _has_sound_transform(xformable):
+        return ""
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    stage = Usd.Stage.Open(layer)
+    copy = stage.DefinePrim("/Prim", "Xform")
+    for attribute in authored_properties(opinions.usd_prim):
+        if isinstance(attribute, Usd.Attribute) and attribute.GetName().startswith("xformOp"):
+            # A value that is blocked or a string is no transform, and USD could not read the text again.
+            if attribute.Get() is None or isinstance(attribute.Get(), str):
+                return ""
+            try:
+                attribute.FlattenTo(copy)
+            except Tf.ErrorException:  # a value that does not have the type of its attribute
+                return ""
+    text: str = layer.ExportToString()
+    return text
+
+
+def _plain_operations(opinions: Opinions) -> Operations | None:
+    if opinions.spec is None:
+        return None
+    lines, signature = [], []
+    for name in opinions.names:
+        if not name.startswith("xformOp"):
+            continue
+        item = opinions.item(name)
+        if not isinstance(item, Sdf.AttributeSpec) or item.custom or not PLAIN_FIELDS.issuperset(item.ListInfoKeys()):
+            return None
+        value = item.default
+        if name == "xformOpOrder":
+            if not isinstance(value, Vt.TokenArray):
+                return None
+            listed = _listed(value)
+            lines.append(f"    uniform token[] xformOpOrder = [{listed}]\n")
+            signature.append(listed)
+            continue
+        kind = str(item.typeName)
+        if value is None or isinstance(value, Sdf.ValueBlock):
+            return None
+        if kind not in _PLAIN_OPERATIONS or item.variability is not Sdf.VariabilityVarying:
+            return None
+        # Much quicker than the formatting of a value of USD.
+        lines.append(f"    {kind} {name} = {value}\n")
+        signature.append(f"{kind} {name}")
+    return Operations("".join(lines), "\n".join(signature))
+
+
+#: Lists of names by how USD writes them and by their number; to go through an array of USD is slow.
+_lists: dict[tuple[str, int], str] = {}
+
+
+def _listed(names: Vt.TokenArray) -> str:
+    key = str(names), len(names)
+    if key not in _lists:
+        _lists[key] = ", ".join(f'"{one}"' for one in names)
+    return _lists[key]
+
+
+def _has_sound_transform(xformable: UsdGeom.Xformable) -> bool:
+    """False where an operation is missing, unknown or of a wrong type."""
+    order = xformable.GetXformOpOrderAttr().Get()
+    if not isinstance(order, Vt.TokenArray | None):
+        return False
+    names = (name.removeprefix("!invert!") for name in order or () if name != UsdGeom.XformOpTypes.resetXformStack)
+    if not all(name and xformable.GetPrim().HasAttribute(name) for name in names):
+        return False
+    try:
+        xformable.GetLocalTransformation()
+    except Tf.ErrorException:
+        return False
+    return True
+
+

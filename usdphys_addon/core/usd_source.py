@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All that an import takes from a stage itself, beside what Blender brings; any thread can read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+from pxr import Tf, Usd, UsdGeom, UsdShade, Vt
+
+from . import schema, usd_carry, usd_composition, usd_opinions, usd_read
+from .model import PhysicsModel
+from .usd_opinions import Opinions
+from .validate import Issue
+
+_COLLISION = schema.CollisionAPI.usd_name
+
+
+@dataclass(slots=True)
+class Source:
+    """What a stage holds for an import.
+
+    missing: files that are not there. instancers, instances: paths of point instancers and of instances. carried,
+    transforms: by prim path the texts of `usd_carry.capture` and `usd_opinions.transform_text`, the empty ones left
+    out. resets: paths of prims that reset the transform stack. visible_materials: the material that a collider shows,
+    by its path. face_materials: (indices of faces, or None; material path) of the subsets of a prim, by its path.
+    """
+
+    model: PhysicsModel
+    missing: list[Issue]
+    instancers: list[str]
+    instances: list[str]
+    carried: dict[str, str] = field(default_factory=dict)
+    transforms: dict[str, str] = field(default_factory=dict)
+    resets: list[str] = field(default_factory=list)
+    visible_materials: dict[str, str] = field(default_factory=dict)
+    face_materials: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)
+
+
+def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> Source:
+    """Read a stage for an import. opinions: those about all its prims."""
+    source = Source(
+        usd_read.read_stage(stage, opinions), usd_composition.missing_assets(stage),
+        usd_composition.instancer_paths(stage), usd_composition.instance_paths(stage),
+    )  # fmt: skip
+    for one in opinions:
+        is_xformable, is_subset, is_inside_other = _kind(one.type_name)
+        if is_subset:
+            _read_subset(source, one)
+        if is_inside_other or one.path == "/":
+            continue
+        if text := usd_carry.capture(one, source.model.units):
+            source.carried[one.path] = text
+        if not is_xformable:
+            continue
+        if text := usd_opinions.transform_text(one):
+            source.transforms[one.path] = text
+        if one.resets_xform_stack():
+            source.resets.append(one.path)
+    _read_visible_materials(source, [one for one in opinions if _COLLISION in one.schemas])
+    return source
+
+
+@cache
+def _kind(type_name: str) -> tuple[bool, bool, bool]:
+    """(can have a transform, is a subset of faces, is a part of a material or of a mesh) of a type of prims."""
+    kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
+    is_subset = kind.IsA(UsdGeom.Subset)
+    is_node = kind.IsA(UsdShade.Shader) or (kind.IsA(UsdShade.NodeGraph) and not kind.IsA(UsdShade.Material))
+    return bool(kind.IsA(UsdGeom.Xformable)), bool(is_subset), bool(is_subset or is_node)
+
+
+def _read_subset(source: Source, opinions: Opinions) -> None:
+    for target in usd_read.targets(opinions.usd_prim.GetRelationship("material:binding:physics"))[:1]:
+        value = UsdGeom.Subset(opinions.usd_prim).GetIndicesAttr().Get()
+        faces = np.asarray(value, np.int64) if isinstance(value, Vt.IntArray) else None
+        source.face_materials.setdefault(opinions.path.rsplit("/", 1)[0], []).append((faces, target))
+
+
+def _read_visible_materials(source: Source, colliders: list[Opinions]) -> None:
+    try:
+        bound, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials([one.usd_prim for one in colliders])
+    except Tf.ErrorException:  # a binding somewhere is no relationship
+        return
+    for one, material in zip(colliders, bound, strict=True):
+        if material:
+            source.visible_materials[one.path] = str(material.GetPath())
