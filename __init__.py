@@ -11,6 +11,7 @@ _MODULES = (
     ".usdphys_addon.bridge.props",
     ".usdphys_addon.bridge.overrides",
     ".usdphys_addon.bridge.preview_guard",
+    ".usdphys_addon.bridge.readout",
     ".preferences",
     ".operators",
     ".panels",

@@ -5,12 +5,28 @@ from __future__ import annotations
 
 import bpy
 
-from . import edit_lists, export_layer, export_usd, from_rigid_bodies, import_usd, preview, preview_keys
+from . import (
+    computed_mass,
+    edit_lists,
+    export_layer,
+    export_usd,
+    from_rigid_bodies,
+    groups,
+    import_usd,
+    preview,
+    preview_keys,
+)
 
 CLASSES = (
-    *export_usd.CLASSES, *export_layer.CLASSES, *import_usd.CLASSES, *from_rigid_bodies.CLASSES, *edit_lists.CLASSES,
+    *computed_mass.CLASSES,
+    *groups.CLASSES,
+    *export_usd.CLASSES,
+    *export_layer.CLASSES,
+    *import_usd.CLASSES,
+    *from_rigid_bodies.CLASSES,
+    *edit_lists.CLASSES,
     *preview.CLASSES,
-)  # fmt: skip
+)
 
 
 def register() -> None:

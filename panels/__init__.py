@@ -3,11 +3,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
-from . import material_physics, object_physics, preview, scene_physics
+from . import (
+    material_physics,
+    object_physics,
+    preview,
+    scene_physics,
+)
 
-CLASSES = (*object_physics.CLASSES, *scene_physics.CLASSES, *material_physics.CLASSES, *preview.CLASSES)
+CLASSES: tuple[Any, ...] = (
+    *object_physics.CLASSES,
+    *scene_physics.CLASSES,
+    *material_physics.CLASSES,
+    *preview.CLASSES,
+)
 
 
 def register() -> None:

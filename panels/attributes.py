@@ -24,7 +24,8 @@ def draw(layout: Any, group: Any, names: Iterable[str], data_path: str) -> None:
         draw_one(layout, group, name, data_path)
 
 
-def draw_one(layout: Any, group: Any, name: str, data_path: str) -> None:
+def draw_one(layout: Any, group: Any, name: str, data_path: str, *, ends: bool = True) -> Any:
+    """Returns the row. ends: nothing comes after the property, where its button would be."""
     is_set = group.is_property_set(name)
     row = layout.row(align=True)
     value = row.column()
@@ -34,8 +35,9 @@ def draw_one(layout: Any, group: Any, name: str, data_path: str) -> None:
     button = row.column()
     if is_set:
         button.operator("usdphys.unset", text="", icon="X", emboss=False).data_path = f"{data_path}.{name}"
-    else:
+    elif ends:
         button.label(text="", icon="BLANK1")
+    return row
 
 
 def draw_list(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Physics tab of an object: body, mass, colliders, joint, articulation, filters and groups."""
+"""The physics of the active object: body, mass, colliders, joint, articulation, filters and groups."""
 
 from __future__ import annotations
 
@@ -7,32 +7,45 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge import readout
 from ..usdphys_addon.bridge.environment import usd_is_supported
-from ..usdphys_addon.bridge.props import GPRIM_SHAPES, JOINT_TYPES
+from ..usdphys_addon.bridge.props import DRIVE_DOFS, GPRIM_SHAPES, JOINT_TYPES, LIMIT_DOFS
 from ..usdphys_addon.core import schema
 from . import attributes
+from .places import Part, in_properties, in_sidebar
 
 _GPRIM_FIELDS = {
     schema.Cube: ("size",), schema.Sphere: ("radius",), schema.Capsule: ("radius", "height", "axis"),
     schema.Cylinder: ("radius", "height", "axis"), schema.Cone: ("radius", "height", "axis"),
     schema.Plane: ("size", "axis"),
 }  # fmt: skip
+_FRAME_FIELDS = frozenset({"local_pos0", "local_rot0", "local_pos1", "local_rot1"})
+_BREAK_FIELDS = ("break_force", "break_torque")
+_DOF_LABELS = {
+    "transX": "Translation X", "transY": "Translation Y", "transZ": "Translation Z", "rotX": "Rotation X",
+    "rotY": "Rotation Y", "rotZ": "Rotation Z", "distance": "Distance", "linear": "Linear", "angular": "Angular",
+}  # fmt: skip
 
 
-class _ObjectPanel:
-    layout: Any
-    bl_space_type: Any = "PROPERTIES"
-    bl_region_type: Any = "WINDOW"
-    bl_context = "physics"
+class _Object(Part):
+    """All physics of the active object."""
+
+    name, label, view_label, order, closed = "object", "USD Physics", "Object", 5, False
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         return context.object is not None
 
+    def draw(self, context: Any) -> None:
+        if not usd_is_supported():
+            self.layout.label(text="No export:", icon="ERROR")
+            self.layout.label(text="built without USD", icon="BLANK1")
+        elif context.area.type == "VIEW_3D":
+            self.layout.label(text=context.object.name, icon="OBJECT_DATA")
 
-class _SubPanel(_ObjectPanel):
-    bl_parent_id = "USDPHYS_PT_object"
-    bl_options: Any = {"DEFAULT_CLOSED"}
+
+class _SubPart(_Object):
+    parent, closed, view_label = "object", True, ""
     #: Property group whose is_applied the header switches.
     applied = ""
 
@@ -40,41 +53,31 @@ class _SubPanel(_ObjectPanel):
         if self.applied:
             self.layout.prop(getattr(context.object.usdphys, self.applied), "is_applied", text="")
 
-    def split_layout(self, context: Any) -> Any:
-        layout: Any = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+    def active_layout(self, context: Any) -> Any:
+        """Greyed where what the panel shows is not applied."""
+        layout = self.split_layout().column()
         if self.applied:
             layout.active = getattr(context.object.usdphys, self.applied).is_applied
         return layout
 
 
-class USDPHYS_PT_object(_ObjectPanel, bpy.types.Panel):
-    bl_label = "USD Physics"
+class _RigidBody(_SubPart):
+    name, label, applied = "rigid_body", "Rigid Body", "rigid_body"
 
     def draw(self, context: Any) -> None:
-        if not usd_is_supported():
-            self.layout.label(text="No export:", icon="ERROR")
-            self.layout.label(text="built without USD", icon="BLANK1")
-
-
-class USDPHYS_PT_rigid_body(_SubPanel, bpy.types.Panel):
-    bl_label = "Rigid Body"
-    applied = "rigid_body"
-
-    def draw(self, context: Any) -> None:
-        layout, body = self.split_layout(context), context.object.usdphys.rigid_body
+        layout, body = self.active_layout(context), context.object.usdphys.rigid_body
         attributes.draw(layout, body, attributes.fields_of(schema.RigidBodyAPI), "object.usdphys.rigid_body")
         _draw_owner(layout, context, body)
 
 
-class USDPHYS_PT_mass(_SubPanel, bpy.types.Panel):
-    bl_label = "Mass"
-    applied = "mass"
+class _Mass(_SubPart):
+    name, label, applied = "mass", "Mass", "mass"
 
     def draw(self, context: Any) -> None:
-        layout = self.split_layout(context)
-        _draw_mass(layout, context.object.usdphys.mass, "object.usdphys.mass")
+        obj = context.object
+        computed = readout.mass_of(obj.name) if obj.usdphys.rigid_body.is_applied else None
+        _draw_computed_mass(self.layout, computed)
+        _draw_mass(self.active_layout(context), obj.usdphys.mass, "object.usdphys.mass", computed)
 
 
 class USDPHYS_UL_colliders(bpy.types.UIList):
@@ -86,11 +89,11 @@ class USDPHYS_UL_colliders(bpy.types.UIList):
         row.prop(item, "name", text="", emboss=False, placeholder="automatic name")
 
 
-class USDPHYS_PT_colliders(_SubPanel, bpy.types.Panel):
-    bl_label = "Colliders"
+class _Colliders(_SubPart):
+    name, label = "colliders", "Colliders"
 
     def draw(self, context: Any) -> None:
-        layout, physics = self.split_layout(context), context.object.usdphys
+        layout, physics = self.active_layout(context), context.object.usdphys
         attributes.draw_list(
             layout, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders"
         )
@@ -112,15 +115,14 @@ class USDPHYS_PT_colliders(_SubPanel, bpy.types.Panel):
         _draw_owner(column, context, collider)
         column.prop(collider.mass, "is_applied", text="Own Mass")
         if collider.mass.is_applied:
-            _draw_mass(column, collider.mass, f"{path}.mass")
+            _draw_mass(column, collider.mass, f"{path}.mass", None)
 
 
-class USDPHYS_PT_joint(_SubPanel, bpy.types.Panel):
-    bl_label = "Joint"
-    applied = "joint"
+class _Joint(_SubPart):
+    name, label, applied = "joint", "Joint", "joint"
 
     def draw(self, context: Any) -> None:
-        layout, joint = self.split_layout(context), context.object.usdphys.joint
+        layout, joint = self.active_layout(context), context.object.usdphys.joint
         path = "object.usdphys.joint"
         layout.prop(joint, "type")
         layout.prop(joint, "body0")
@@ -133,36 +135,38 @@ class USDPHYS_PT_joint(_SubPanel, bpy.types.Panel):
             group = getattr(joint, own)
             names = [name for name in attributes.fields_of(cls) if name in type(group).__annotations__]
             attributes.draw(layout, group, names, f"{path}.{own}")
-        frame = {"local_pos0", "local_rot0", "local_pos1", "local_rot1"}
-        shared = attributes.fields_of(schema.Joint)
-        attributes.draw(layout, joint, [name for name in shared if name not in frame], path)
-        header, body = layout.panel("usdphys_joint_frames", default_closed=True)
-        header.label(text="Frames (from the object's place until set)")
-        if body is not None:
-            attributes.draw(body, joint, [name for name in shared if name in frame], path)
-        per_dof = (("Limits", joint.limits, schema.LimitAPI), ("Drives", joint.drives, schema.DriveAPI))
-        for label, groups, kind in per_dof:
-            header, body = layout.panel(f"usdphys_joint_{label.lower()}", default_closed=True)
-            header.label(text=label)
+        shared = [name for name in attributes.fields_of(schema.Joint) if name not in _FRAME_FIELDS]
+        attributes.draw(layout, joint, [name for name in shared if name not in _BREAK_FIELDS], path)
+        for label, groups, kind, useful in (
+            ("Limits", joint.limits, schema.LimitAPI, LIMIT_DOFS), ("Drives", joint.drives, schema.DriveAPI, DRIVE_DOFS)
+        ):  # fmt: skip
+            # What another type of joint has no use for is shown where a file brings it.
+            dofs = [dof for dof in kind.instances if dof in useful[joint.type] or getattr(groups, dof).is_applied]
+            body = _fold(layout, f"usdphys_joint_{label.lower()}", label) if dofs else None
             if body is not None:
-                _draw_dofs(body, groups, kind, f"{path}.{label.lower()}")
+                _draw_dofs(body, groups, kind, dofs, f"{path}.{label.lower()}")
+        body = _fold(layout, "usdphys_joint_break", "Break")
+        if body is not None:
+            attributes.draw(body, joint, _BREAK_FIELDS, path)
+        body = _fold(layout, "usdphys_joint_frames", "Frames")
+        if body is not None:
+            body.label(text="At the object's place until set", icon="INFO")
+            attributes.draw(body, joint, sorted(_FRAME_FIELDS, key=lambda name: (name[-1], name)), path)
 
 
-class USDPHYS_PT_articulation_root(_SubPanel, bpy.types.Panel):
-    bl_label = "Articulation Root"
-    applied = "articulation_root"
-
-    def draw(self, context: Any) -> None:
-        layout = self.split_layout(context)
-        layout.label(text="Joints below prefer reduced coordinates")
-
-
-class USDPHYS_PT_filtered_pairs(_SubPanel, bpy.types.Panel):
-    bl_label = "Filtered Pairs"
-    applied = "filtered_pairs"
+class _ArticulationRoot(_SubPart):
+    name, label, applied = "articulation_root", "Articulation Root", "articulation_root"
 
     def draw(self, context: Any) -> None:
-        layout, pairs = self.split_layout(context), context.object.usdphys.filtered_pairs
+        self.active_layout(context).label(text="Joints below prefer reduced coordinates")
+
+
+class _FilteredPairs(_SubPart):
+    name, label, applied = "filtered_pairs", "Filtered Pairs", "filtered_pairs"
+
+    def draw(self, context: Any) -> None:
+        layout, pairs = self.active_layout(context), context.object.usdphys.filtered_pairs
+        layout.label(text="Passes through, with all below it:")
         attributes.draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")
 
 
@@ -182,34 +186,65 @@ class USDPHYS_UL_memberships(bpy.types.UIList):
         row.prop(item, "exclude", text="", icon="REMOVE" if item.exclude else "ADD", emboss=False)
 
 
-class USDPHYS_PT_collision_groups(_SubPanel, bpy.types.Panel):
-    bl_label = "Collision Groups"
+class _CollisionGroups(_SubPart):
+    name, label = "collision_groups", "Collision Groups"
 
     def draw(self, context: Any) -> None:
-        layout, physics = self.split_layout(context), context.object.usdphys
+        layout, physics = self.active_layout(context), context.object.usdphys
+        layout.label(text="Belongs to, with all below it:")
         attributes.draw_list(
             layout, physics, "collision_groups", "active_group_index", "collision_groups", "USDPHYS_UL_memberships"
         )
+
+
+def _fold(layout: Any, name: str, label: str) -> Any:
+    """The inside of a part that folds; None while it is closed."""
+    header, body = layout.panel(name, default_closed=True)
+    header.label(text=label)
+    return body
 
 
 def _draw_owner(layout: Any, context: Any, group: Any) -> None:
     layout.prop_search(group, "simulation_owner", context.scene.usdphys, "physics_scenes", icon="SCENE_DATA")
 
 
-def _draw_mass(layout: Any, group: Any, path: str) -> None:
-    attributes.draw(layout, group, attributes.fields_of(schema.MassAPI), path)
+def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> None:
+    """What counts, and why."""
+    if computed is None:
+        return
+    box = layout.box().column(align=True)
+    if computed.problem:
+        box.label(text=computed.problem, icon="INFO")
+        return
+    sources = dict(computed.sources)
+    box.label(text=f"{computed.mass:.4g} kg", icon="PHYSICS")
+    box.label(text=f"from {sources['mass']}", icon="BLANK1")
+    for note in computed.notes:
+        box.label(text=note, icon="INFO")
 
 
-def _draw_dofs(layout: Any, groups: Any, cls: type[schema.Schema], path: str) -> None:
-    for dof in cls.instances:
+def _draw_mass(layout: Any, group: Any, path: str, computed: readout.MassReadout | None) -> None:
+    """computed: offers to start from what counts now."""
+    offered = {} if computed is None or computed.problem else dict(computed.sources)
+    for name in attributes.fields_of(schema.MassAPI):
+        is_offered = name in offered and name != "principal_axes" and not group.is_property_set(name)
+        row = attributes.draw_one(layout, group, name, path, ends=not is_offered)
+        if is_offered:
+            row.operator("usdphys.author_computed", text="", icon="EYEDROPPER", emboss=False).field = name
+
+
+def _draw_dofs(layout: Any, groups: Any, cls: type[schema.Schema], dofs: list[str], path: str) -> None:
+    for dof in dofs:
         group = getattr(groups, dof)
-        layout.prop(group, "is_applied", text=dof)
+        layout.prop(group, "is_applied", text=_DOF_LABELS[dof])
         if group.is_applied:
             attributes.draw(layout, group, attributes.fields_of(cls), f"{path}.{dof}")
 
 
+PARTS = (
+    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _CollisionGroups,
+)  # fmt: skip
 CLASSES = (
-    USDPHYS_UL_colliders, USDPHYS_UL_objects, USDPHYS_UL_memberships, USDPHYS_PT_object, USDPHYS_PT_rigid_body,
-    USDPHYS_PT_mass, USDPHYS_PT_colliders, USDPHYS_PT_joint, USDPHYS_PT_articulation_root, USDPHYS_PT_filtered_pairs,
-    USDPHYS_PT_collision_groups,
+    USDPHYS_UL_colliders, USDPHYS_UL_objects, USDPHYS_UL_memberships, *in_properties(PARTS, "physics"),
+    *in_sidebar(PARTS),
 )  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scene tab: physics scenes, collision groups and the units of the stage."""
+"""The physics of the scene: physics scenes, collision groups and the units of the stage."""
 
 from __future__ import annotations
 
@@ -7,26 +7,22 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge import readout
+from ..usdphys_addon.bridge.authoring import groups
 from ..usdphys_addon.core import schema
 from . import attributes
+from .places import Part, in_properties, in_sidebar
+
+#: Groups in the matrix; more are not readable.
+_MATRIX = 12
+#: Members that are named.
+_NAMED = 5
 
 
-class _ScenePanel:
-    layout: Any
-    bl_space_type: Any = "PROPERTIES"
-    bl_region_type: Any = "WINDOW"
-    bl_context = "scene"
-    bl_options: Any = {"DEFAULT_CLOSED"}
+class _Scene(Part):
+    """How the scene is written, physics scenes and collision groups."""
 
-    def split_layout(self) -> Any:
-        layout: Any = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        return layout
-
-
-class USDPHYS_PT_scene(_ScenePanel, bpy.types.Panel):
-    bl_label = "USD Physics"
+    name, label, view_label, order = "scene", "USD Physics", "Scene", 6
 
     def draw(self, context: Any) -> None:
         layout, stage = self.split_layout(), context.scene.usdphys.stage
@@ -34,9 +30,8 @@ class USDPHYS_PT_scene(_ScenePanel, bpy.types.Panel):
             layout.prop(stage, name)
 
 
-class USDPHYS_PT_physics_scenes(_ScenePanel, bpy.types.Panel):
-    bl_label = "Physics Scenes"
-    bl_parent_id = "USDPHYS_PT_scene"
+class _PhysicsScenes(Part):
+    name, label, parent = "physics_scenes", "Physics Scenes", "scene"
 
     def draw(self, context: Any) -> None:
         layout, physics = self.split_layout(), context.scene.usdphys
@@ -47,6 +42,8 @@ class USDPHYS_PT_physics_scenes(_ScenePanel, bpy.types.Panel):
         elif 0 <= index < len(physics.physics_scenes):
             item, path = physics.physics_scenes[index], f"scene.usdphys.physics_scenes[{index}]"
             attributes.draw(layout, item, attributes.fields_of(schema.PhysicsScene), path)
+            if not item.is_property_set("gravity_magnitude"):
+                layout.label(text="Automatic: 9.81 m/s², down", icon="INFO")
 
 
 class USDPHYS_UL_group_references(bpy.types.UIList):
@@ -56,9 +53,8 @@ class USDPHYS_UL_group_references(bpy.types.UIList):
         layout.prop_search(item, "name", context.scene.usdphys, "collision_groups", text="", icon="GROUP")
 
 
-class USDPHYS_PT_scene_collision_groups(_ScenePanel, bpy.types.Panel):
-    bl_label = "Collision Groups"
-    bl_parent_id = "USDPHYS_PT_scene"
+class _CollisionGroups(Part):
+    name, label, parent = "scene_collision_groups", "Collision Groups", "scene"
 
     def draw(self, context: Any) -> None:
         layout, physics = self.split_layout(), context.scene.usdphys
@@ -67,13 +63,59 @@ class USDPHYS_PT_scene_collision_groups(_ScenePanel, bpy.types.Panel):
         if not 0 <= index < len(physics.collision_groups):
             return
         group, path = physics.collision_groups[index], f"scene.usdphys.collision_groups[{index}]"
+        row = layout.row(align=True)
+        row.operator("usdphys.group_add_selected").group = group.name
+        row.operator("usdphys.group_remove_selected").group = group.name
+        row = layout.row(align=True)
+        row.operator("usdphys.group_select").group = group.name
+        row.operator("usdphys.group_rename", text="Rename").group = group.name
+        layout.label(text=_members_text(group.name), icon="OUTLINER_OB_GROUP_INSTANCE")
         attributes.draw(layout, group, ("merge_group", "invert_filtered_groups"), path)
-        layout.label(text="Passes through the members of:")
+        layout.label(text="Collides only with:" if group.invert_filtered_groups else "Passes through members of:")
         attributes.draw_list(
             layout, group, "filtered_groups", "active_index", "filtered_groups", "USDPHYS_UL_group_references"
         )
 
 
-CLASSES = (
-    USDPHYS_UL_group_references, USDPHYS_PT_scene, USDPHYS_PT_physics_scenes, USDPHYS_PT_scene_collision_groups,
-)  # fmt: skip
+def _members_text(name: str) -> str:
+    found = readout.members_of(name)
+    if found is None:
+        return "Members: ..."
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return f"Members: {', '.join(found[:_NAMED])}{more}" if found else "No members yet"
+
+
+class _Matrix(Part):
+    """Which groups pass through which."""
+
+    name, label, parent = "collision_matrix", "Who Ignores Whom", "scene_collision_groups"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return len(context.scene.usdphys.collision_groups) > 0
+
+    def draw(self, context: Any) -> None:
+        shown = list(context.scene.usdphys.collision_groups)[:_MATRIX]
+        layout = self.layout.column(align=True)
+        head = layout.split(factor=0.4)
+        head.label(text="")
+        numbers = head.row(align=True)
+        for number in range(1, len(shown) + 1):
+            numbers.label(text=str(number))
+        for number, one in enumerate(shown, 1):
+            split = layout.split(factor=0.4)
+            split.label(text=f"{number}  {one.name}")
+            row = split.row(align=True)
+            for other in shown:
+                ignored = groups.are_ignored(one, other)
+                button = row.operator(
+                    "usdphys.group_ignore", text="", icon="X" if ignored else "DOT", depress=ignored
+                )
+                button.one, button.other = one.name, other.name
+        hidden = len(context.scene.usdphys.collision_groups) - len(shown)
+        if hidden:
+            layout.label(text=f"{hidden} more groups are in the list above", icon="INFO")
+
+
+PARTS = (_Scene, _PhysicsScenes, _CollisionGroups, _Matrix)
+CLASSES = (USDPHYS_UL_group_references, *in_properties(PARTS, "scene"), *in_sidebar(PARTS))

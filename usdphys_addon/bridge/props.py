@@ -37,6 +37,16 @@ GPRIM_SHAPES: dict[str, type[schema.Gprim]] = {
     "CONE": schema.Cone,
     "PLANE": schema.Plane,
 }
+_GENERIC_DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
+#: Degrees of freedom that a limit or a drive of its own is for, by joint type; the others have limits in their type.
+LIMIT_DOFS: dict[str, tuple[str, ...]] = {
+    "FIXED": (), "REVOLUTE": (), "PRISMATIC": (), "SPHERICAL": (), "DISTANCE": (),
+    "GENERIC": (*_GENERIC_DOFS, "distance"),
+}  # fmt: skip
+DRIVE_DOFS: dict[str, tuple[str, ...]] = {
+    "FIXED": (), "REVOLUTE": ("angular",), "PRISMATIC": ("linear",), "SPHERICAL": ("rotX", "rotY", "rotZ"),
+    "DISTANCE": (), "GENERIC": _GENERIC_DOFS,
+}  # fmt: skip
 _SHAPE_LABELS = (
     ("AUTO", "Automatic", "A primitive where the mesh is one, else its hull if it moves, or its triangles if static"),
     ("MESH", "Mesh", "The object's own mesh, with an approximation"),

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Author what is computed of a body's mass, as a start for what one wants instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.bridge import readout
+
+_FIELDS = (
+    ("mass", "Mass", "The mass"),
+    ("center_of_mass", "Center of Mass", "The centre of mass"),
+    ("diagonal_inertia", "Inertia", "The principal moments of inertia, and their axes"),
+)
+
+
+class USDPHYS_OT_author_computed(bpy.types.Operator):
+    """Set this to what is computed from the colliders now, for all selected bodies; it stays when they change"""
+
+    bl_idname = "usdphys.author_computed"
+    bl_label = "Start from Computed"
+    bl_options = {"REGISTER", "UNDO"}
+
+    if TYPE_CHECKING:
+        field: str
+    else:
+        field: bpy.props.EnumProperty(name="Value", items=_FIELDS)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not any(obj.usdphys.rigid_body.is_applied for obj in _chosen(context)):
+            cls.poll_message_set("Select a rigid body")
+            return False
+        return True
+
+    def execute(self, context: Any) -> set[Any]:
+        bodies = [obj for obj in _chosen(context) if obj.usdphys.rigid_body.is_applied and obj.is_editable]
+        found = [(obj, readout.compute_mass(context, obj.name)) for obj in bodies]
+        problem = next((f"'{obj.name}': {mass.problem}" for obj, mass in found if mass.problem), "")
+        if problem:
+            self.report({"ERROR"}, problem)
+            return {"CANCELLED"}
+        for obj, mass in found:
+            group = obj.usdphys.mass
+            group.is_applied = True
+            setattr(group, self.field, getattr(mass, self.field))
+            if self.field == "diagonal_inertia":
+                group.principal_axes = mass.principal_axes
+        return {"FINISHED"}
+
+
+def _chosen(context: Any) -> list[Any]:
+    """The selected objects, and the active one that a panel shows."""
+    chosen = list(context.selected_objects)
+    if context.object is not None and context.object not in chosen:
+        chosen.append(context.object)
+    return chosen
+
+
+CLASSES = (USDPHYS_OT_author_computed,)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Collision groups: who ignores whom, members."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.bridge.authoring import groups
+from ..usdphys_addon.core.errors import InputError
+
+
+class USDPHYS_OT_group_ignore(bpy.types.Operator):
+    """The members of the two groups pass through each other, or collide again"""
+
+    bl_idname = "usdphys.group_ignore"
+    bl_label = "Ignore Group"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    if TYPE_CHECKING:
+        one: str
+        other: str
+    else:
+        one: bpy.props.StringProperty(name="Group")
+        other: bpy.props.StringProperty(name="Other Group")
+
+    @classmethod
+    def description(cls, context: Any, properties: Any) -> str:
+        try:
+            pair = [groups.group_named(context.scene, name) for name in (properties.one, properties.other)]
+        except InputError as error:
+            return str(error)
+        with_whom = "each other" if properties.one == properties.other else f"those of '{properties.other}'"
+        what = "collide with" if groups.are_ignored(*pair) else "pass through"
+        return f"Let members of '{properties.one}' {what} {with_whom}"
+
+    def execute(self, context: Any) -> set[Any]:
+        try:
+            one, other = (groups.group_named(context.scene, name) for name in (self.one, self.other))
+        except InputError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        groups.set_ignored(one, other, not groups.are_ignored(one, other))
+        return {"FINISHED"}
+
+
+class _Members(bpy.types.Operator):
+    bl_options = {"REGISTER", "UNDO"}
+
+    if TYPE_CHECKING:
+        group: str
+    else:
+        group: bpy.props.StringProperty(name="Group", description="Name of the collision group; empty: the active one")
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not len(context.scene.usdphys.collision_groups):
+            cls.poll_message_set("The scene has no collision group; add one first")
+            return False
+        return True
+
+    def group_name(self, context: Any) -> str:
+        physics = context.scene.usdphys
+        if self.group:
+            return str(groups.group_named(context.scene, self.group).name)
+        index = min(physics.active_group_index, len(physics.collision_groups) - 1)
+        return str(physics.collision_groups[index].name)
+
+    def execute(self, context: Any) -> set[Any]:
+        try:
+            return self.run(context, self.group_name(context))
+        except InputError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+    def run(self, context: Any, name: str) -> set[Any]:
+        raise NotImplementedError
+
+
+class USDPHYS_OT_group_add_selected(_Members):
+    """Put the selected objects, and with them all that is parented to them, into the collision group"""
+
+    bl_idname = "usdphys.group_add_selected"
+    bl_label = "Add Selected"
+
+    def run(self, context: Any, name: str) -> set[Any]:
+        added = groups.add_members(name, context.selected_objects)
+        self.report({"INFO"}, f"Added {added} objects to '{name}'")
+        return {"FINISHED"} if added else {"CANCELLED"}
+
+
+class USDPHYS_OT_group_remove_selected(_Members):
+    """Take the selected objects out of the collision group"""
+
+    bl_idname = "usdphys.group_remove_selected"
+    bl_label = "Remove Selected"
+
+    def run(self, context: Any, name: str) -> set[Any]:
+        removed = groups.remove_members(name, context.selected_objects)
+        self.report({"INFO"}, f"Took {removed} objects out of '{name}'")
+        return {"FINISHED"} if removed else {"CANCELLED"}
+
+
+class USDPHYS_OT_group_select(_Members):
+    """Select the objects that belong to the collision group"""
+
+    bl_idname = "usdphys.group_select"
+    bl_label = "Select Members"
+
+    def run(self, context: Any, name: str) -> set[Any]:
+        found = {obj.name for obj in groups.members(name)}
+        for obj in context.view_layer.objects:
+            obj.select_set(obj.name in found)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_group_rename(_Members):
+    """Rename the collision group; its members and filters follow"""
+
+    bl_idname = "usdphys.group_rename"
+    bl_label = "Rename Group"
+
+    if TYPE_CHECKING:
+        new_name: str
+    else:
+        new_name: bpy.props.StringProperty(name="New Name")
+
+    def invoke(self, context: Any, _event: Any) -> set[Any]:
+        self.new_name = self.group_name(context)
+        return set(context.window_manager.invoke_props_dialog(self))
+
+    def run(self, context: Any, name: str) -> set[Any]:
+        taken = {group.name for group in context.scene.usdphys.collision_groups} - {name}
+        if not self.new_name or self.new_name in taken:
+            raise InputError(f"'{self.new_name}' is no name for a group; choose one that no other group has.")
+        groups.group_named(context.scene, name).name = self.new_name
+        groups.rename(context.scene, name, self.new_name)
+        return {"FINISHED"}
+
+
+CLASSES = (
+    USDPHYS_OT_group_ignore, USDPHYS_OT_group_add_selected, USDPHYS_OT_group_remove_selected, USDPHYS_OT_group_select,
+    USDPHYS_OT_group_rename,
+)  # fmt: skip

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Panels that are drawn in two places: in the properties editor, and in the sidebar of the 3D view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+
+CATEGORY = "USD Physics"
+#: What the names of panels in the sidebar end in.
+VIEW = "_view"
+
+
+class Part:
+    """A panel without a place. name: of its class after USDPHYS_PT_. parent: name of the part that it is below."""
+
+    layout: Any
+    name = ""
+    label = ""
+    #: In the sidebar, where it is not under a tab that says more.
+    view_label = ""
+    parent = ""
+    #: Where a panel in the sidebar stands; smaller is higher.
+    order = 0
+    closed = True
+
+    def split_layout(self) -> Any:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        return layout
+
+
+def in_properties(parts: Sequence[type[Part]], context: str) -> tuple[type[bpy.types.Panel], ...]:
+    """Panels of a tab of the properties editor."""
+    place = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": context}
+    return tuple(_panel(part, place, "") for part in parts)
+
+
+def in_sidebar(parts: Sequence[type[Part]]) -> tuple[type[bpy.types.Panel], ...]:
+    """Panels of the sidebar of the 3D view."""
+    place = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": CATEGORY}
+    return tuple(
+        _panel(part, {**place, "bl_order": part.order, "bl_label": part.view_label or part.label}, VIEW)
+        for part in parts
+    )
+
+
+def _panel(part: type[Part], place: dict[str, Any], suffix: str) -> type[bpy.types.Panel]:
+    body: dict[str, Any] = {
+        "bl_label": part.label, **place, "bl_options": {"DEFAULT_CLOSED"} if part.closed else set(),
+        "__module__": part.__module__, "__doc__": part.__doc__,
+    }  # fmt: skip
+    if part.parent:
+        body["bl_parent_id"] = f"USDPHYS_PT_{part.parent}{suffix}"
+    return type(f"USDPHYS_PT_{part.name}{suffix}", (part, bpy.types.Panel), body)

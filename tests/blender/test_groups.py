@@ -1,0 +1,145 @@
+"""Collision groups: the matrix of who ignores whom, and members."""
+
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.bridge import readout
+from usdphys_ext.usdphys_addon.bridge.authoring import groups
+
+
+@pytest.fixture(autouse=True)
+def _no_rest(monkeypatch):
+    """Every draw asks anew."""
+    monkeypatch.setattr(readout, "_KEEP", 0.0)
+    monkeypatch.setattr(readout, "_SHARE", 0.0)
+
+
+def add(*names):
+    scene = bpy.context.scene.usdphys
+    for name in names:
+        scene.collision_groups.add().name = name
+    return [groups.group_named(bpy.context.scene, name) for name in names]
+
+
+def cubes(number):
+    found = []
+    for _ in range(number):
+        bpy.ops.mesh.primitive_cube_add()
+        found.append(bpy.context.object.name)
+    for name in found:
+        bpy.data.objects[name].select_set(True)
+    return [bpy.data.objects[name] for name in found]
+
+
+def ignore(one, other):
+    return bpy.ops.usdphys.group_ignore(one=one, other=other)
+
+
+def test_two_groups_ignore_each_other_and_collide_again():
+    one, other = add("Wheels", "Body")
+    assert not groups.are_ignored(one, other)
+    assert ignore("Wheels", "Body") == {"FINISHED"}
+    assert groups.are_ignored(one, other)
+    assert groups.are_ignored(other, one)
+    assert not groups.are_ignored(one, one)
+    assert ignore("Body", "Wheels") == {"FINISHED"}
+    assert not groups.are_ignored(one, other)
+    assert not len(one.filtered_groups)
+    assert not len(other.filtered_groups)
+
+
+def test_a_group_ignores_itself():
+    (one,) = add("Chain")
+    ignore("Chain", "Chain")
+    assert groups.are_ignored(one, one)
+    assert [item.name for item in one.filtered_groups] == ["Chain"]
+    ignore("Chain", "Chain")
+    assert not groups.are_ignored(one, one)
+
+
+def test_an_inverted_group_ignores_all_that_it_does_not_list():
+    one, other = add("Hand", "Table")
+    one.invert_filtered_groups = True
+    assert groups.are_ignored(one, other)
+    ignore("Hand", "Table")
+    assert not groups.are_ignored(one, other)
+    assert [item.name for item in one.filtered_groups] == ["Table"]
+    assert not len(other.filtered_groups)
+
+
+def test_collide_again_takes_it_from_whoever_said_it():
+    one, other = add("A", "B")
+    other.filtered_groups.add().name = "A"
+    ignore("A", "B")
+    assert not groups.are_ignored(one, other)
+    assert not len(other.filtered_groups)
+
+
+def test_the_matrix_refuses_a_group_that_is_not_there():
+    add("A")
+    with pytest.raises(RuntimeError, match="no collision group 'Gone'"):
+        ignore("A", "Gone")
+
+
+def test_members_come_and_go_and_are_selected():
+    add("A", "B")
+    one, other, third = cubes(3)
+    third.select_set(False)
+    assert bpy.ops.usdphys.group_add_selected(group="B") == {"FINISHED"}
+    assert groups.members("B") == [one, other]
+    assert bpy.ops.usdphys.group_add_selected(group="B") == {"CANCELLED"}
+    assert [item.name for item in one.usdphys.collision_groups] == ["B"]
+    other.select_set(False)
+    bpy.ops.usdphys.group_remove_selected(group="B")
+    assert groups.members("B") == [other]
+    bpy.ops.usdphys.group_select(group="B")
+    assert bpy.context.selected_objects == [other]
+
+
+def test_an_excluded_member_is_taken_in_again():
+    add("A")
+    (one,) = cubes(1)
+    membership = one.usdphys.collision_groups.add()
+    membership.name, membership.exclude = "A", True
+    assert groups.members("A") == []
+    bpy.ops.usdphys.group_add_selected(group="A")
+    assert [(item.name, item.exclude) for item in one.usdphys.collision_groups] == [("A", False)]
+
+
+def test_the_active_group_counts_where_none_is_named():
+    add("A", "B")
+    bpy.context.scene.usdphys.active_group_index = 1
+    (one,) = cubes(1)
+    bpy.ops.usdphys.group_add_selected()
+    assert groups.members("B") == [one]
+
+
+def test_members_and_filters_follow_a_new_name():
+    one, other = add("A", "B")
+    (obj,) = cubes(1)
+    bpy.ops.usdphys.group_add_selected(group="A")
+    ignore("B", "A")
+    assert bpy.ops.usdphys.group_rename(group="A", new_name="Arms") == {"FINISHED"}
+    assert groups.members("Arms") == [obj]
+    one, other = (groups.group_named(bpy.context.scene, name) for name in ("Arms", "B"))
+    assert groups.are_ignored(one, other)
+    with pytest.raises(RuntimeError, match="no name for a group"):
+        bpy.ops.usdphys.group_rename(group="Arms", new_name="B")
+
+
+def test_without_groups_the_operators_say_what_is_missing():
+    cubes(1)
+    assert not bpy.ops.usdphys.group_add_selected.poll()
+
+
+def test_members_are_told_to_a_panel_a_moment_later():
+    add("A")
+    (one,) = cubes(1)
+    bpy.ops.usdphys.group_add_selected(group="A")
+    assert readout.members_of("A") is None
+    readout._compute()
+    assert readout.members_of("A") == (one.name,)
+    bpy.ops.usdphys.group_remove_selected(group="A")
+    bpy.context.view_layer.update()
+    readout.members_of("A")
+    readout._compute()
+    assert readout.members_of("A") == ()

@@ -1,0 +1,148 @@
+"""What panels show of a body's mass, and to start from it."""
+
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.bridge import readout
+
+
+@pytest.fixture(autouse=True)
+def _no_rest(monkeypatch):
+    """Every draw asks anew."""
+    monkeypatch.setattr(readout, "_KEEP", 0.0)
+    monkeypatch.setattr(readout, "_SHARE", 0.0)
+
+
+def body(scale=(1.0, 1.0, 1.0)):
+    bpy.ops.mesh.primitive_cube_add(size=1.0)
+    obj = bpy.context.object
+    obj.scale = scale
+    obj.usdphys.rigid_body.is_applied = True
+    obj.usdphys.colliders.add()
+    bpy.context.view_layer.update()
+    return obj
+
+
+def rubber():
+    material = bpy.data.materials.new("Rubber")
+    material.usdphys.physics_material.is_applied = True
+    material.usdphys.physics_material.density = 1100.0
+    return material
+
+
+def mass_of(obj):
+    return readout.compute_mass(bpy.context, obj.name)
+
+
+def test_mass_tells_the_material_whose_density_wins():
+    obj = body((1.0, 2.0, 1.0))
+    obj.usdphys.physics_material = rubber()
+    found = mass_of(obj)
+    assert found.mass == pytest.approx(2200.0)
+    assert dict(found.sources)["mass"] == f"density 1100 kg/m3 of material Rubber on '{obj.name}'"
+    # A box of edges 1, 2, 1 m.
+    assert found.diagonal_inertia == pytest.approx((2200 * 5 / 12, 2200 * 2 / 12, 2200 * 5 / 12))
+
+
+def test_authored_mass_wins():
+    obj = body()
+    obj.usdphys.mass.is_applied = True
+    obj.usdphys.mass.mass = 3.0
+    found = mass_of(obj)
+    assert found.mass == pytest.approx(3.0)
+    assert dict(found.sources)["mass"] == "mass authored on the body"
+
+
+def test_children_count_and_strangers_do_not():
+    obj = body()
+    child = body()
+    child.usdphys.rigid_body.is_applied = False
+    child.parent, child.location = obj, (2, 0, 0)
+    body()
+    bpy.context.view_layer.update()
+    found = mass_of(obj)
+    assert found.mass == pytest.approx(2000.0)
+    assert found.center_of_mass == pytest.approx((1, 0, 0))
+
+
+def test_no_body_has_no_mass():
+    obj = body()
+    obj.usdphys.rigid_body.is_applied = False
+    assert "rigid body" in mass_of(obj).problem
+    assert not bpy.ops.usdphys.author_computed.poll()
+
+
+@pytest.mark.parametrize("scale_length", [1.0, 0.01])
+def test_what_is_started_from_changes_nothing(scale_length):
+    """Also below a scale, and where a unit is a centimetre."""
+    bpy.context.scene.unit_settings.scale_length = scale_length
+    obj = body((1.0, 2.0, 3.0))
+    child = body()
+    child.usdphys.rigid_body.is_applied = False
+    child.parent, child.location = obj, (2, 0, 0)
+    bpy.context.view_layer.update()
+    before = mass_of(obj)
+    bpy.ops.object.select_all(action="DESELECT")
+    obj.select_set(True)
+    bpy.context.view_layer.objects.active = obj
+    for name in ("mass", "center_of_mass", "diagonal_inertia"):
+        assert bpy.ops.usdphys.author_computed(field=name) == {"FINISHED"}
+    after = mass_of(obj)
+    assert all("authored" in text for _, text in after.sources)
+    assert after.mass == pytest.approx(before.mass, rel=1e-6)
+    assert after.center_of_mass == pytest.approx(before.center_of_mass, rel=1e-6)
+    assert after.diagonal_inertia == pytest.approx(before.diagonal_inertia, rel=1e-6)
+
+
+def test_all_selected_bodies_start_from_their_own():
+    one, other = body(), body((2.0, 1.0, 1.0))
+    one.select_set(True)
+    bpy.ops.usdphys.author_computed(field="mass")
+    assert (one.usdphys.mass.mass, other.usdphys.mass.mass) == pytest.approx((1000.0, 2000.0))
+    assert not one.usdphys.mass.is_property_set("center_of_mass")
+
+
+def test_a_panel_gets_what_is_known_and_something_newer_later():
+    obj = body()
+    assert readout.mass_of(obj.name) is None
+    readout._compute()
+    assert readout.mass_of(obj.name).mass == pytest.approx(1000.0)
+    obj.scale = (2.0, 1.0, 1.0)
+    bpy.context.view_layer.update()
+    assert readout.mass_of(obj.name).mass == pytest.approx(1000.0)
+    readout._compute()
+    assert readout.mass_of(obj.name).mass == pytest.approx(2000.0)
+
+
+def test_nothing_is_computed_that_no_panel_asked_for(monkeypatch):
+    calls = []
+    monkeypatch.setitem(readout._KINDS, "mass", lambda _context, name: calls.append(name))
+    obj = body()
+    obj.location.x = 1.0
+    bpy.context.view_layer.update()
+    readout._compute()
+    assert calls == []
+    readout.mass_of(obj.name)
+    readout._compute()
+    assert calls == [obj.name]
+
+
+def test_a_changed_property_counts_as_well():
+    obj = body()
+    readout.mass_of(obj.name)
+    readout._compute()
+    obj.usdphys.mass.is_applied = True
+    obj.usdphys.mass.mass = 5.0
+    bpy.context.view_layer.update()
+    readout.mass_of(obj.name)
+    readout._compute()
+    assert readout.mass_of(obj.name).mass == pytest.approx(5.0)
+
+
+def test_a_list_that_is_edited_counts_as_well():
+    obj = body()
+    readout.mass_of(obj.name)
+    readout._compute()
+    bpy.ops.usdphys.list_remove(which="colliders")
+    readout.mass_of(obj.name)
+    readout._compute()
+    assert dict(readout.mass_of(obj.name).sources)["mass"] == "1 kg, because there are no colliders"
