@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
 from ..usdphys_addon.core.schema import Schema
+
+#: Letters in a line.
+_LINE = 32
 
 
 def fields_of(cls: type[Schema]) -> list[str]:
@@ -38,6 +42,12 @@ def draw_one(layout: Any, group: Any, name: str, data_path: str, *, ends: bool =
     elif ends:
         button.label(text="", icon="BLANK1")
     return row
+
+
+def draw_text(layout: Any, text: str, icon: str) -> None:
+    """A sentence, broken into lines that fit the sidebar."""
+    for number, line in enumerate(textwrap.wrap(text, _LINE)):
+        layout.label(text=line, icon="BLANK1" if number else icon)
 
 
 def draw_list(

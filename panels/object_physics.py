@@ -218,9 +218,9 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
         return
     sources = dict(computed.sources)
     box.label(text=f"{computed.mass:.4g} kg", icon="PHYSICS")
-    box.label(text=f"from {sources['mass']}", icon="BLANK1")
+    attributes.draw_text(box, f"from {sources['mass']}", "BLANK1")
     for note in computed.notes:
-        box.label(text=note, icon="INFO")
+        attributes.draw_text(box, note, "INFO")
 
 
 def _draw_mass(layout: Any, group: Any, path: str, computed: readout.MassReadout | None) -> None:

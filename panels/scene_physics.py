@@ -100,15 +100,21 @@ class _Matrix(Part):
         head = layout.split(factor=0.4)
         head.label(text="")
         numbers = head.row(align=True)
+        numbers.alignment = "LEFT"
         for number in range(1, len(shown) + 1):
-            numbers.label(text=str(number))
+            cell = numbers.column()
+            cell.ui_units_x = 1.0
+            cell.label(text=str(number))
         for number, one in enumerate(shown, 1):
             split = layout.split(factor=0.4)
             split.label(text=f"{number}  {one.name}")
             row = split.row(align=True)
+            row.alignment = "LEFT"
             for other in shown:
                 ignored = groups.are_ignored(one, other)
-                button = row.operator(
+                cell = row.column()
+                cell.ui_units_x = 1.0
+                button = cell.operator(
                     "usdphys.group_ignore", text="", icon="X" if ignored else "DOT", depress=ignored
                 )
                 button.one, button.other = one.name, other.name

@@ -13,3 +13,7 @@ def test_every_panel_draws(drive):
 
 def test_preview_plays_is_grabbed_paused_reset_kept_and_baked(drive):
     drive("preview")
+
+
+def test_the_sidebar_draws_every_panel(drive):
+    drive("sidebar")

@@ -170,7 +170,7 @@ def _index() -> Any:
 
 def _owner() -> Any:
     return bpy.props.StringProperty(
-        name="Simulation Owner",
+        name="Physics Scene",
         description="Name of the physics scene that simulates this; empty: the only one. USD: physics:simulationOwner",
         override=OVERRIDABLE,
     )
@@ -441,7 +441,7 @@ StageProperties = _group(
             description="Length of one unit of the stage. USD: metersPerUnit",
         ),
         "kilograms_per_unit": bpy.props.FloatProperty(
-            name="Kilograms per Unit", default=1.0, min=1e-9, precision=6, override=OVERRIDABLE,
+            name="Kilos per Unit", default=1.0, min=1e-9, precision=6, override=OVERRIDABLE,
             description="Mass of one unit of the stage. USD: kilogramsPerUnit",
         ),
         "up_axis": bpy.props.EnumProperty(

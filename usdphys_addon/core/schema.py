@@ -248,10 +248,11 @@ class PhysicsScene(Schema):
 @schema("PhysicsRigidBodyAPI", "single")
 class RigidBodyAPI(Schema):
     rigid_body_enabled: bool | None = attr(
-        "physics:rigidBodyEnabled", "bool", True, "The body moves; a disabled body is a static collider"
+        "physics:rigidBodyEnabled", "bool", True, "The body moves; a disabled body is a static collider",
+        label="Enabled",
     )
     kinematic_enabled: bool | None = attr(
-        "physics:kinematicEnabled", "bool", False, "Animation moves the body, and it pushes others"
+        "physics:kinematicEnabled", "bool", False, "Animation moves the body, and it pushes others", label="Kinematic"
     )
     simulation_owner: tuple[str, ...] | None = rel(
         "physics:simulationOwner", "The physics scene that simulates this body"
@@ -262,7 +263,7 @@ class RigidBodyAPI(Schema):
     )  # fmt: skip
     velocity: Vector | None = attr(
         "physics:velocity", "vector3f", (0.0, 0.0, 0.0), "Initial linear velocity in the body's own space",
-        label="Linear Velocity", dimension=units.LENGTH, space="local",
+        label="Velocity", dimension=units.LENGTH, space="local",
     )  # fmt: skip
     angular_velocity: Vector | None = attr(
         "physics:angularVelocity", "vector3f", (0.0, 0.0, 0.0), "Initial angular velocity in the body's own space",
@@ -286,7 +287,7 @@ class MassAPI(Schema):
     )  # fmt: skip
     diagonal_inertia: Vector | None = attr(
         "physics:diagonalInertia", "float3", (0.0, 0.0, 0.0), "Moments of inertia about the principal axes",
-        dimension=units.INERTIA, automatic="zero",
+        label="Inertia", dimension=units.INERTIA, automatic="zero",
     )  # fmt: skip
     principal_axes: Quaternion | None = attr(
         "physics:principalAxes", "quatf", (0.0, 0.0, 0.0, 0.0), "Orientation of the axes of the inertia",
@@ -299,7 +300,9 @@ class MassAPI(Schema):
 
 @schema("PhysicsCollisionAPI", "single")
 class CollisionAPI(Schema):
-    collision_enabled: bool | None = attr("physics:collisionEnabled", "bool", True, "The collider touches others")
+    collision_enabled: bool | None = attr(
+        "physics:collisionEnabled", "bool", True, "The collider touches others", label="Enabled"
+    )
     simulation_owner: tuple[str, ...] | None = rel(
         "physics:simulationOwner", "The physics scene of a static collider; a body's own scene wins"
     )
@@ -335,7 +338,8 @@ class CollisionGroup(Schema):
         "physics:mergeGroup", "string", None, "Groups with the same merge name are one", label="Merge Group"
     )
     invert_filtered_groups: bool | None = attr(
-        "physics:invertFilteredGroups", "bool", None, "Collide with the filtered groups only, and with nothing else"
+        "physics:invertFilteredGroups", "bool", None, "Collide with the filtered groups only, and with nothing else",
+        label="Inverted",
     )
     filtered_groups: tuple[str, ...] | None = rel(
         "physics:filteredGroups", "Groups that members of this one pass through"
@@ -397,13 +401,14 @@ class Joint(Schema):
         "physics:localRot1", "quatf", (1.0, 0.0, 0.0, 0.0), "Orientation of the joint frame in the space of body 1",
         label="Local Rotation 1", body=1,
     )  # fmt: skip
-    joint_enabled: bool | None = attr("physics:jointEnabled", "bool", True, "The joint holds")
+    joint_enabled: bool | None = attr("physics:jointEnabled", "bool", True, "The joint holds", label="Enabled")
     collision_enabled: bool | None = attr(
-        "physics:collisionEnabled", "bool", False, "The two bodies of the joint collide with each other"
+        "physics:collisionEnabled", "bool", False, "The two bodies of the joint collide with each other",
+        label="Bodies Collide",
     )
     exclude_from_articulation: bool | None = attr(
         "physics:excludeFromArticulation", "bool", False, "Leave this joint out of the articulation: it closes a loop",
-        uniform=True,
+        label="Not Articulated", uniform=True,
     )  # fmt: skip
     break_force: float | None = attr(
         "physics:breakForce", "float", INF, "The joint breaks above this force", dimension=units.FORCE

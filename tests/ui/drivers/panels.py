@@ -8,14 +8,21 @@ import bpy
 import kit
 
 
-def open_all_panels():
-    """Panels are closed at first; open ones show what is in them."""
-    panels = [getattr(bpy.types, name) for name in dir(bpy.types) if name.startswith("USDPHYS_PT_")]
-    panels.sort(key=lambda panel: bool(getattr(panel, "bl_parent_id", "")))
+def depth(panel):
+    """Number of panels above one."""
+    parent = getattr(bpy.types, getattr(panel, "bl_parent_id", ""), None)
+    return 0 if parent is None else 1 + depth(parent)
+
+
+def open_all_panels(prepare=lambda panel: None):
+    """Panels are closed at first; open ones show what is in them. prepare: called with each before it comes back."""
+    panels = [cls for cls in sys.modules[f"{kit.MODULE}.panels"].CLASSES if issubclass(cls, bpy.types.Panel)]
+    panels.sort(key=depth)
     for panel in reversed(panels):
         bpy.utils.unregister_class(panel)
     for panel in panels:
         panel.bl_options = set()
+        prepare(panel)
         bpy.utils.register_class(panel)
 
 
@@ -82,4 +89,5 @@ def steps():
         space = properties.spaces.active
 
 
-kit.run(steps)
+if __name__ == "__main__":
+    kit.run(steps)

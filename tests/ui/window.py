@@ -1,0 +1,48 @@
+"""Runs a driver script in the windows of a real Blender, in the Debian tree that scripts/ui_tree.sh makes.
+
+That Blender is built without USD. Artefacts (screenshots, logs) go to build/ui.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+RUNNER = ROOT / ".ui-tree" / "in"
+ARTEFACTS = ROOT / "build" / "ui"
+GEOMETRY = (1280, 800)
+SECONDS = 300
+
+
+def build_zip(folder: Path) -> Path:
+    """The extension for this platform."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "build.py", "--out", folder], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return next(folder.glob("*-linux_x64.zip"))
+
+
+def run(driver: str, extension_zip: Path) -> str:
+    """What a driver prints. Raises AssertionError where it fails or anything prints a traceback."""
+    width, height = GEOMETRY
+    ARTEFACTS.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as share:
+        shutil.copytree(HERE / "drivers", Path(share, "drivers"))
+        shutil.copy(extension_zip, Path(share, "extension.zip"))
+        Path(share, "shots").mkdir()
+        command = ["timeout", "-k", "10", str(SECONDS), str(RUNNER), share]
+        command += ["xvfb-run", "-a", "-s", f"-screen 0 {width}x{height}x24 +extension GLX"]
+        command += ["blender", "--no-window-focus", "-p", "0", "0", str(width), str(height)]
+        command += ["--enable-event-simulate", "--python-exit-code", "3", "--python", f"/share/drivers/{driver}.py"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        for shot in Path(share, "shots").glob("*.png"):
+            shutil.copy(shot, ARTEFACTS / f"{driver}-{shot.name}")
+    log = done.stdout.decode(errors="replace")
+    (ARTEFACTS / f"{driver}.log").write_text(log, encoding="utf-8")
+    assert done.returncode == 0, f"status {done.returncode}\n{log[-6000:]}"
+    assert "Traceback" not in log, log[-6000:]  # an exception in a timer or a draw callback does not end Blender
+    return log
