@@ -6,6 +6,9 @@ from __future__ import annotations
 import bpy
 
 from . import (
+    action_bar,
+    batch,
+    checks,
     computed_mass,
     edit_lists,
     export_layer,
@@ -13,33 +16,44 @@ from . import (
     from_rigid_bodies,
     groups,
     import_usd,
+    joint_tools,
+    keymap,
+    mirror,
+    presets,
     preview,
-    preview_keys,
+    structure,
 )
 
 CLASSES = (
+    *action_bar.CLASSES,
+    *batch.CLASSES,
+    *checks.CLASSES,
     *computed_mass.CLASSES,
     *groups.CLASSES,
     *export_usd.CLASSES,
     *export_layer.CLASSES,
     *import_usd.CLASSES,
+    *joint_tools.CLASSES,
+    *mirror.CLASSES,
     *from_rigid_bodies.CLASSES,
     *edit_lists.CLASSES,
+    *presets.CLASSES,
     *preview.CLASSES,
+    *structure.CLASSES,
 )
 
 
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    preview_keys.register()
+    keymap.register()
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
-    preview_keys.unregister()
+    keymap.unregister()
     bpy.types.TOPBAR_MT_file_import.remove(import_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_usd.draw_menu)  # type: ignore[arg-type]

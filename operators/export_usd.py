@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
+from ..usdphys_addon.bridge import preview_guard
 from ..usdphys_addon.bridge.props import HIERARCHIES
 from .usd_file import USD_FILTER, UsdExportOperator
+
+#: Shown in the file browser.
+MAX_ERRORS = 5
 
 
 class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper):
@@ -53,20 +57,44 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         )
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
-        stage = context.scene.usdphys.stage
-        for name in ("meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy"):
+        from .. import preferences
+        from ..usdphys_addon.bridge.authoring import checks
+
+        chosen = preferences.current(context)
+        for name, value in preferences.export_defaults(chosen, context.scene.usdphys.stage).items():
             if not self.properties.is_property_set(name):
-                setattr(self, name, getattr(stage, name))
+                setattr(self, name, value)
+        if chosen is not None:
+            self.filename_ext = chosen.export_format
+        if preview_guard.current() is None and not checks.is_current(context.scene.name):
+            checks.check(context.scene, context.view_layer)
         result: set[Any] = super().invoke(context, event)
         return result
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, context: Any) -> None:
         layout = self.split_layout()
+        self.draw_errors(layout, context)
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
                       ("hierarchy", "force")):  # fmt: skip
             column = layout.column()
             for name in names:
                 column.prop(self, name)
+
+    def draw_errors(self, layout: Any, context: Any) -> None:
+        """What the last check found that an export refuses."""
+        from ..usdphys_addon.bridge.authoring import checks
+
+        report = checks.report(context.scene.name)
+        errors = [issue for issue in report.issues if issue.severity == "error"] if report is not None else []
+        if not errors:
+            return
+        column = layout.box().column(align=True)
+        number = f"{len(errors)} error{'s' if len(errors) > 1 else ''}"
+        column.label(text=f"{number}: {'written all the same' if self.force else 'nothing is written'}", icon="CANCEL")
+        for issue in errors[:MAX_ERRORS]:
+            column.label(text=issue.short, icon="BLANK1")
+        if len(errors) > MAX_ERRORS:
+            column.label(text=f"and {len(errors) - MAX_ERRORS} more", icon="BLANK1")
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.bridge import usd_io

@@ -8,25 +8,35 @@ from typing import Any
 import bpy
 
 from . import (
+    action_bar,
+    checks,
+    joint_tools,
     material_physics,
     object_physics,
     preview,
     scene_physics,
+    structure,
 )
 
 CLASSES: tuple[Any, ...] = (
+    *action_bar.CLASSES,
+    *checks.CLASSES,
     *object_physics.CLASSES,
     *scene_physics.CLASSES,
     *material_physics.CLASSES,
     *preview.CLASSES,
+    *joint_tools.CLASSES,
+    *structure.CLASSES,
 )
 
 
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
+    action_bar.register()
 
 
 def unregister() -> None:
+    action_bar.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

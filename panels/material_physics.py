@@ -9,6 +9,7 @@ import bpy
 
 from ..usdphys_addon.core import schema
 from . import attributes
+from .structure import draw_presets
 
 
 class USDPHYS_PT_material(bpy.types.Panel):
@@ -30,6 +31,10 @@ class USDPHYS_PT_material(bpy.types.Panel):
         layout, material = self.layout, context.material.usdphys.physics_material
         layout.use_property_split = True
         layout.use_property_decorate = False
+        row = layout.row()
+        row.operator_menu_enum("usdphys.apply_material_preset", "preset", text="Typical Values")
+        draw_presets(row, "material")
+        layout = layout.column()
         layout.active = material.is_applied
         attributes.draw(
             layout, material, attributes.fields_of(schema.MaterialAPI), "material.usdphys.physics_material"

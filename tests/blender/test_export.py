@@ -166,6 +166,26 @@ def test_errors_are_refused_unless_forced(tmp_path):
     assert prim_of(stage, "Empty").IsValid()
 
 
+def test_operator_names_the_first_error_and_the_number_and_can_be_forced(tmp_path):
+    file = tmp_path / "broken.usda"
+    for number in range(3):
+        obj = scenes.solid(f"Body{number}", location=(3 * number, 0, 0))
+        scenes.assign(obj.usdphys.mass, is_applied=True, mass=-1)
+    with pytest.raises(RuntimeError, match=r"'Body0'.* has a negative mass.*\(2 more\)"):
+        bpy.ops.usdphys.export_usd(filepath=str(file))
+    assert not file.exists()
+    assert bpy.ops.usdphys.export_usd(filepath=str(file), force=True) == {"FINISHED"}
+    assert prim_of(Usd.Stage.Open(str(file)), "Body0").GetAttribute("physics:mass").Get() == -1
+
+
+def test_operator_without_a_window_depends_on_no_setting(tmp_path):
+    """What the scene and the preferences ask for fills in the dialog, not the calls of scripts."""
+    scenes.solid("Body")
+    scenes.assign(bpy.context.scene.usdphys.stage, meters_per_unit=0.01, hierarchy="FLAT")
+    assert bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "plain.usda")) == {"FINISHED"}
+    assert UsdGeom.GetStageMetersPerUnit(Usd.Stage.Open(str(tmp_path / "plain.usda"))) == 1.0
+
+
 def test_selected_only(tmp_path):
     robot()
     for name in ("Base", "Arm", "Shoulder"):

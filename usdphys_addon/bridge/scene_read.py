@@ -183,6 +183,7 @@ class _SceneReader:
         colliders = ColliderReader(self)
         for placement in self.physical:
             colliders.read(placement, self.read_object(placement))
+        self.add_joint_targets()
         self.read_groups()
         self.read_other_materials()
         return self.reading
@@ -488,6 +489,14 @@ class _SceneReader:
         noise = _FLOAT_NOISE * (np.linalg.norm(place[:3, 3]) + np.linalg.norm(body[:3, 3]))
         return bool(np.linalg.norm(body[:3, :3] @ apart) <= noise)
 
+    def add_joint_targets(self) -> None:
+        """Objects without physics of their own that joints are attached to: where they are counts."""
+        targets = {path for prim in self.model.joints.values() for path in _bodies_of(prim)} - self.model.prims.keys()
+        for placement in self.placements.all if targets else ():
+            if placement.path in targets:
+                world = self.metric(placement.matrix)
+                self.model.add(Prim(placement.path, "Xform", world, label=placement.chain[-1]))
+
     def recall_frame(self, joint: schema.Joint, group: Any, side: int) -> None:
         """Write a local frame as it was imported, what was not authored included."""
         for name, factor in ((f"local_pos{side}", self.meters), (f"local_rot{side}", 1.0)):
@@ -534,6 +543,12 @@ class _SceneReader:
             physics: Any = material.usdphys  # type: ignore[attr-defined]
             if physics.physics_material.is_applied and remembered.prim_of(material) is not None:
                 self.material_path(material)
+
+
+def _bodies_of(prim: Prim) -> tuple[str, ...]:
+    """Paths of what a joint is attached to."""
+    joint = prim.get(schema.Joint)
+    return (*(joint.body0 or ()), *(joint.body1 or ())) if joint is not None else ()
 
 
 def geometry_path(placement: Placement) -> str:

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many objects at once: tag by name or collection, copy physics from the active object to the selected ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from .action_bar import can_edit, has_selection, refuse, report
+
+ROLES = (
+    ("DYNAMIC", "Dynamic", "A rigid body that the solver moves, with a collider"),
+    ("STATIC", "Static", "A collider without a rigid body: it never moves"),
+    ("KINEMATIC", "Kinematic", "A rigid body that animation moves and that pushes others, with a collider"),
+    ("COLLIDER", "Collider", "A collider; whether it moves is decided by the body that it belongs to"),
+    ("CLEAR", "Clear", "Without any physics"),
+)
+PARTS = (
+    ("BODY", "Rigid Body", "Rigid body and articulation root"),
+    ("MASS", "Mass", "Mass, density, centre of mass and inertia"),
+    ("COLLIDERS", "Colliders", "All colliders, in the space of the object"),
+    ("MATERIAL", "Material", "Physics material of the object"),
+    ("GROUPS", "Groups", "Membership in collision groups"),
+    ("PAIRS", "Filtered Pairs", "Objects that it does not collide with"),
+    ("JOINT", "Joint", "Type, limits and drives, between joints; bodies and frames stay"),
+)
+
+
+def _collections(_operator: Any, _context: Any, text: str) -> list[str]:
+    return [item.name for item in bpy.data.collections if text.lower() in item.name.lower()]
+
+
+def _role() -> Any:
+    return bpy.props.EnumProperty(name="Make Them", items=ROLES, default="DYNAMIC", description="What they become")
+
+
+class _Batch:
+    poll_message_set: Any
+    report: Any
+    bl_options: Any = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return can_edit(cls, context)
+
+    def invoke(self, context: Any, _event: Any) -> set[Any]:
+        return set(context.window_manager.invoke_props_dialog(self))
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        try:
+            return report(self, self.outcome(context))
+        except UsdPhysError as error:
+            return refuse(self, error)
+
+    def outcome(self, context: Any) -> Any:
+        raise NotImplementedError
+
+
+class USDPHYS_OT_tag_by_name(_Batch, bpy.types.Operator):
+    """Make all objects whose name matches a pattern dynamic, static, kinematic or colliders, or clear them"""
+
+    bl_idname = "usdphys.tag_by_name"
+    bl_label = "Tag by Name"
+
+    if TYPE_CHECKING:
+        pattern: str
+        role: str
+        collection: str
+        match_case: bool
+    else:
+        pattern: bpy.props.StringProperty(
+            name="Name", default="*", description="Name with wildcards: * is any text, ? one character, [ab] a or b"
+        )
+        role: _role()
+        collection: bpy.props.StringProperty(
+            name="Collection", search=_collections, description="Only objects in it; empty: all of the scene"
+        )
+        match_case: bpy.props.BoolProperty(name="Match Case", description="Capital letters differ from small ones")
+
+    def outcome(self, context: Any) -> Any:
+        from ..usdphys_addon.bridge.authoring import tagging
+
+        return tagging.tag_by_name(context, self.pattern, self.role, self.collection, match_case=self.match_case)
+
+
+class USDPHYS_OT_tag_collection(_Batch, bpy.types.Operator):
+    """Make all objects of a collection dynamic, static, kinematic or colliders, or clear them"""
+
+    bl_idname = "usdphys.tag_collection"
+    bl_label = "Tag Collection"
+
+    if TYPE_CHECKING:
+        collection: str
+        role: str
+    else:
+        collection: bpy.props.StringProperty(
+            name="Collection", search=_collections, description="The collection whose objects are tagged"
+        )
+        role: _role()
+
+    def invoke(self, context: Any, event: Any) -> set[Any]:
+        active = context.collection
+        if not self.collection and active is not None and active.name in bpy.data.collections:
+            self.collection = active.name
+        return super().invoke(context, event)
+
+    def outcome(self, context: Any) -> Any:
+        from ..usdphys_addon.bridge.authoring import tagging
+
+        return tagging.tag_collection(context, self.collection, self.role)
+
+
+class _FromActive(_Batch):
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not has_selection(cls, context):
+            return False
+        if context.active_object is None:
+            cls.poll_message_set("There is no active object to copy from; click one")
+            return False
+        if all(obj == context.active_object for obj in context.selected_objects):
+            cls.poll_message_set("Select other objects beside the active one, from which it is copied")
+            return False
+        return True
+
+
+class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):
+    """Make the physics of the other selected objects that of the active one; what it does not set is cleared there"""
+
+    bl_idname = "usdphys.copy_physics"
+    bl_label = "Copy Physics to Selected"
+
+    if TYPE_CHECKING:
+        parts: set[str]
+    else:
+        parts: bpy.props.EnumProperty(
+            name="Parts", items=PARTS, options={"ENUM_FLAG"}, default={item[0] for item in PARTS},
+            description="What is copied",
+        )
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        layout.column().prop(self, "parts", expand=True)
+
+    def outcome(self, context: Any) -> Any:
+        from ..usdphys_addon.bridge.authoring import copying
+
+        return copying.copy_physics(context.active_object, context.selected_objects, self.parts)
+
+
+class USDPHYS_OT_copy_property(_FromActive, bpy.types.Operator):
+    """Copy one physics property from the active object to the other selected ones; one that is not set is cleared"""
+
+    bl_idname = "usdphys.copy_property"
+    bl_label = "Copy to Selected"
+
+    if TYPE_CHECKING:
+        data_path: str
+    else:
+        data_path: bpy.props.StringProperty(
+            name="Data Path", description="Property of the physics of an object, as in rigid_body.velocity"
+        )
+
+    def invoke(self, context: Any, event: Any) -> set[Any]:
+        return self.execute(context) if self.data_path else super().invoke(context, event)
+
+    def outcome(self, context: Any) -> Any:
+        from ..usdphys_addon.bridge.authoring import copying
+
+        return copying.copy_property(context.active_object, context.selected_objects, self.data_path)
+
+
+CLASSES = (USDPHYS_OT_tag_by_name, USDPHYS_OT_tag_collection, USDPHYS_OT_copy_physics, USDPHYS_OT_copy_property)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check the scene, show what an issue is about, and fix it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.bridge import preview_guard
+
+
+def _can_check(cls: Any, context: Any) -> bool:
+    if context.scene is None:
+        cls.poll_message_set("There is no scene")
+        return False
+    if preview_guard.current() is not None:
+        cls.poll_message_set("Reset the preview first: its poses are not the authored ones")
+        return False
+    return True
+
+
+def _can_fix(cls: Any, context: Any) -> bool:
+    if not _can_check(cls, context):
+        return False
+    if context.mode != "OBJECT":
+        cls.poll_message_set("Leave the edit mode first")
+        return False
+    return True
+
+
+def summary(counts: dict[str, int]) -> str:
+    """The numbers of issues as a sentence."""
+    words = [
+        f"{number} {word}{'s' if number != 1 else ''}"
+        for number, word in ((counts["error"], "error"), (counts["warning"], "warning"), (counts["info"], "note"))
+        if number
+    ]
+    return ", ".join(words) or "No problems found"
+
+
+def _check(operator: Any, context: Any) -> Any:
+    from ..usdphys_addon.bridge.authoring import checks
+
+    report = checks.check(context.scene, context.view_layer)
+    first = f": {report.issues[0].message}" if report.issues else ""
+    level = {"WARNING"} if report.counts["error"] else {"INFO"}
+    operator.report(level, f"{summary(report.counts)}{first}")
+    return report
+
+
+class USDPHYS_OT_check(bpy.types.Operator):
+    """Check the physics of the scene now, exactly as the export does"""
+
+    bl_idname = "usdphys.check"
+    bl_label = "Check Now"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _can_check(cls, context)
+
+    def execute(self, context: Any) -> set[Any]:
+        _check(self, context)
+        return {"FINISHED"}
+
+
+class _IssueOperator:
+    """Mix-in: one issue, given by its code and by what it is about."""
+
+    report: Any
+    poll_message_set: Any
+    bl_options: Any = {"REGISTER", "UNDO"}
+
+    if TYPE_CHECKING:
+        code: str
+        kind: str
+        name: str
+        path: str
+    else:
+        code: bpy.props.StringProperty(name="Code", description="Code of the issue", options={"SKIP_SAVE"})
+        kind: bpy.props.StringProperty(
+            name="Kind", description="What the name names: object, material, group or scene", default="object",
+            options={"SKIP_SAVE"},
+        )
+        name: bpy.props.StringProperty(
+            name="Name", description="Name of what the issue is about", options={"SKIP_SAVE"}
+        )
+        path: bpy.props.StringProperty(
+            name="Path", description="Path of the prim, where no name is given", options={"SKIP_SAVE"}
+        )
+
+    def issue(self, context: Any) -> Any:
+        """The issue as the last check knows it, or as far as the properties say."""
+        from ..usdphys_addon.bridge.authoring import checks
+
+        report = checks.report(context.scene.name)
+        for known in report.issues if report is not None else ():
+            same = (known.kind, known.name) == (self.kind, self.name) if self.name else True
+            if same and self.code in ("", known.code) and self.path in ("", known.path):
+                return known
+        name = self.name or checks.object_of(context.scene, context.view_layer, self.path)
+        return checks.Found("warning", self.code, "", "", self.kind, name, self.path)
+
+
+class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
+    """Select what the issue is about, and show it in the view"""
+
+    bl_idname = "usdphys.check_select"
+    bl_label = "Select the Culprit"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _can_fix(cls, context)
+
+    @classmethod
+    def description(cls, context: Any, properties: Any) -> str:
+        """The whole issue, of which a panel shows the beginning."""
+        from ..usdphys_addon.bridge.authoring import checks
+
+        report = checks.report(context.scene.name)
+        wanted = (properties.code, properties.name, properties.path)
+        for issue in report.issues if report is not None else ():
+            if (issue.code, issue.name, issue.path) == wanted:
+                return f"{issue.message} {issue.fix}\n\nClick: select what it is about"
+        return "Select what the issue is about, and show it in the view"
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.bridge.authoring import fixes
+
+        if not self.name and not self.path:
+            self.report({"ERROR"}, "Give the name or the path of what to select")
+            return {"CANCELLED"}
+        issue = self.issue(context)
+        shown = [obj for obj in fixes.culprits(context.scene, issue) if obj.visible_get()]
+        if not shown:
+            self.report({"WARNING"}, f"'{issue.name or self.path}' is no object that is shown; check again")
+            return {"CANCELLED"}
+        for obj in context.selected_objects:
+            obj.select_set(False)
+        for obj in shown:
+            obj.select_set(True)
+        context.view_layer.objects.active = shown[0]
+        _frame_selected(context)
+        return {"FINISHED"}
+
+
+def _frame_selected(context: Any) -> None:
+    """Frame the selection in every 3D view of the window, where there is one."""
+    window = context.window
+    for area in window.screen.areas if window is not None else ():
+        region = next((region for region in area.regions if region.type == "WINDOW"), None)
+        if area.type == "VIEW_3D" and region is not None:
+            with context.temp_override(area=area, region=region):
+                bpy.ops.view3d.view_selected()
+
+
+class USDPHYS_OT_check_fix(_IssueOperator, bpy.types.Operator):
+    """Fix this issue, and check again"""
+
+    bl_idname = "usdphys.check_fix"
+    bl_label = "Fix"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _can_fix(cls, context)
+
+    @classmethod
+    def description(cls, _context: Any, properties: Any) -> str:
+        """What the fix does."""
+        from ..usdphys_addon.bridge.authoring import fixes
+
+        fix = fixes.FIXES.get(properties.code)
+        return fix.label if fix is not None else "Fix this issue, and check again"
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.bridge.authoring import fixes
+        from ..usdphys_addon.core.errors import InputError
+
+        try:
+            fixes.apply_fix(context.scene, self.issue(context))
+        except InputError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        _check(self, context)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_check_fix_all(bpy.types.Operator):
+    """Fix everything that can be fixed without a change of what works: check, fix, and check again"""
+
+    bl_idname = "usdphys.check_fix_all"
+    bl_label = "Fix All Safe"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _can_fix(cls, context)
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.bridge.authoring import checks, fixes
+
+        before = checks.check(context.scene, context.view_layer)
+        done, refused = fixes.apply_safe(context.scene, before.issues)
+        for reason in refused:
+            self.report({"WARNING"}, reason)
+        if not done:
+            self.report({"INFO"}, f"Nothing can be fixed safely ({summary(before.counts)})")
+            return {"CANCELLED"}
+        after = checks.check(context.scene, context.view_layer)
+        self.report({"INFO"}, f"Fixed {len(before.issues) - len(after.issues)}; left: {summary(after.counts)}")
+        return {"FINISHED"}
+
+
+CLASSES = (USDPHYS_OT_check, USDPHYS_OT_check_select, USDPHYS_OT_check_fix, USDPHYS_OT_check_fix_all)

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joints: add, chain, weld; align and keep their frames, swap their bodies, take limits from poses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.bridge import preview_guard, props
+
+_PLACES = (
+    ("CURSOR", "3D Cursor", "At the 3D cursor, turned as it is"),
+    ("MIDPOINT", "Between", "Midway between the centres of the two bounding boxes"),
+    ("CHILD_ORIGIN", "Origin of Body 1", "At the origin of the object that is not active"),
+    ("CLOSEST", "Closest Points", "Midway between the closest points of the two surfaces, or in the middle of where "
+                                  "they touch"),
+    ("FACE", "Picked Face", "In the middle of the active mesh's face that was picked last in Edit Mode; its normal is "
+                            "the axis"),
+)  # fmt: skip
+_AXES = (
+    ("AUTO", "Automatic", "The cursor's Z at the cursor, the normal on a picked face, else Z of the world"),
+    *((f"WORLD_{axis}", f"World {axis}", f"{axis} of the world") for axis in "XYZ"),
+    *((f"BODY_{axis}", f"Body 1 {axis}", f"{axis} of body 1, the object that is not active") for axis in "XYZ"),
+    ("CURSOR", "Cursor Z", "Z of the 3D cursor"),
+)
+_DOFS = (
+    *((f"trans{axis}", f"Along {axis}", f"Translation along {axis}") for axis in "XYZ"),
+    *((f"rot{axis}", f"About {axis}", f"Rotation about {axis}") for axis in "XYZ"),
+    ("distance", "Distance", "Distance of the two frames"),
+)
+_MAKE_BODIES = (
+    "Make rigid bodies of objects that are none: body 1 moves and gets a collider, body 0 gets a collider and stands "
+    "still"
+)
+
+
+class _JointOperator:
+    poll_message_set: Any
+    report: Any
+    bl_options: Any = {"REGISTER", "UNDO"}
+    modes = frozenset({"OBJECT"})
+    #: (number of selected objects that it takes, what to say of fewer).
+    needs = (1, "Select joints, or the bodies that they hold")
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if context.mode not in cls.modes:
+            cls.poll_message_set("Leave the edit mode first")
+            return False
+        if preview_guard.current() is not None:
+            cls.poll_message_set("Reset the preview first")
+            return False
+        if len(context.selected_objects) < cls.needs[0]:
+            cls.poll_message_set(cls.needs[1])
+            return False
+        return True
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        try:
+            self.run(context)
+        except UsdPhysError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+    def run(self, context: Any) -> None:
+        raise NotImplementedError
+
+    def chosen(self, context: Any) -> list[Any]:
+        """The joints to change; says which are left alone."""
+        from ..usdphys_addon.bridge.authoring import joints
+
+        found, notes = joints.editable(joints.joints_of(context))
+        for note in notes:
+            self.report({"WARNING"}, note)
+        return found
+
+
+def _count(made: list[Any]) -> str:
+    return f"Added '{made[0].name}'" if len(made) == 1 else f"Added {len(made)} joints"
+
+
+class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
+    """Join the selected objects to the active one, which is body 0. A single object is joined to the world"""
+
+    bl_idname = "usdphys.joint_add"
+    bl_label = "Add Joint"
+    modes = frozenset({"OBJECT", "EDIT_MESH"})
+    needs = (1, "Select the objects to join, or one to join to the world")
+
+    if TYPE_CHECKING:
+        type: str
+        place: str
+        axis: str
+        make_bodies: bool
+    else:
+        type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="REVOLUTE")
+        place: bpy.props.EnumProperty(name="Place", items=_PLACES, description="Where the joint is")
+        axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of the hinge, slide or cone")
+        make_bodies: bpy.props.BoolProperty(name="Make Bodies", default=True, description=_MAKE_BODIES)
+
+    def run(self, context: Any) -> None:
+        from ..usdphys_addon.bridge.authoring import joints
+
+        choice = joints.Choice(self.type, self.place, self.axis, self.make_bodies)
+        face = joints.picked_face(context) if self.place == "FACE" else None
+        if context.mode != "OBJECT":
+            # What Edit Mode remembers for undo is the mesh alone.
+            bpy.ops.object.mode_set(mode="OBJECT")
+        self.report({"INFO"}, _count(joints.add_joint(context, choice, face)))
+
+
+class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
+    """Join the selected objects one to the next, beginning with the active one"""
+
+    bl_idname = "usdphys.joint_chain"
+    bl_label = "Joint Chain"
+    needs = (2, "Select the objects of the chain; the active one is its beginning")
+
+    if TYPE_CHECKING:
+        type: str
+        place: str
+        axis: str
+        order: str
+        make_bodies: bool
+    else:
+        type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="SPHERICAL")
+        place: bpy.props.EnumProperty(
+            name="Place", items=_PLACES[1:4], default="MIDPOINT", description="Where each joint is"
+        )
+        axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of the hinges, slides or cones")
+        order: bpy.props.EnumProperty(
+            name="Order", description="Which object follows which",
+            items=(
+                ("NEAREST", "Nearest Next", "From the active object on, each time to the nearest that is left"),
+                ("NAME", "By Name", "As the names are sorted, numbers by their value"),
+            ),
+        )  # fmt: skip
+        make_bodies: bpy.props.BoolProperty(
+            name="Make Bodies", default=True,
+            description="Make rigid bodies of objects that are none; the first one gets a collider and stands still",
+        )  # fmt: skip
+
+    def run(self, context: Any) -> None:
+        from ..usdphys_addon.bridge.authoring import joints
+
+        choice = joints.Choice(self.type, self.place, self.axis, self.make_bodies)
+        self.report({"INFO"}, _count(joints.add_chain(context, choice, self.order)))
+
+
+class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
+    """Hold all other selected objects to the active one with fixed joints"""
+
+    bl_idname = "usdphys.weld"
+    bl_label = "Weld"
+    needs = (2, "Select the objects to weld, the one that they are welded to last")
+
+    if TYPE_CHECKING:
+        place: str
+        make_bodies: bool
+    else:
+        place: bpy.props.EnumProperty(
+            name="Place", items=_PLACES[1:4], default="CHILD_ORIGIN", description="Where each joint is"
+        )
+        make_bodies: bpy.props.BoolProperty(
+            name="Make Bodies", default=True,
+            description="Make rigid bodies of objects that are none; an active object that is a static collider stays "
+            "one",
+        )  # fmt: skip
+
+    def run(self, context: Any) -> None:
+        from ..usdphys_addon.bridge.authoring import joints
+
+        choice = joints.Choice("FIXED", self.place, "AUTO", self.make_bodies, moves_first=True)
+        self.report({"INFO"}, _count(joints.weld(context, choice)))
+
+
+class USDPHYS_OT_joint_align(_JointOperator, bpy.types.Operator):
+    """Bring both frames of the joints, and the joint objects, to where the frame of one body is now, so that the \
+bodies do not jump"""
+
+    bl_idname = "usdphys.joint_align"
+    bl_label = "Align Joint Frames"
+
+    if TYPE_CHECKING:
+        side: str
+    else:
+        side: bpy.props.EnumProperty(
+            name="To", description="Which of the two frames stays",
+            items=(
+                ("BODY0", "Frame in Body 0", "The frame in body 0 stays, the one in body 1 comes to it"),
+                ("BODY1", "Frame in Body 1", "The frame in body 1 stays, the one in body 0 comes to it"),
+            ),
+        )  # fmt: skip
+
+    def run(self, context: Any) -> None:
+        from ..usdphys_addon.bridge.authoring import joints
+
+        joints.align(context, self.chosen(context), int(self.side[-1]))
+
+
+class USDPHYS_OT_joint_fix_frames(_JointOperator, bpy.types.Operator):
+    """Keep the frames of the joints in their bodies, where they are now: the bodies can then be posed against each \
+other. Until then a joint is where its object is, and any pose is its zero"""
+
+    bl_idname = "usdphys.joint_fix_frames"
+    bl_label = "Keep Frames in Bodies"
+
+    def run(self, context: Any) -> None:
+        from ..usdphys_addon.bridge.authoring import joints
+
+        joints.fix_frames(context, self.chosen(context))
+
+
+class USDPHYS_OT_joint_swap_bodies(_JointOperator, bpy.types.Operator):
+    """Exchange body 0 and body 1 with their frames; limits and drive targets change their sign, so that the joint \
+does the same as before"""
+
+    bl_idname = "usdphys.joint_swap_bodies"
+    bl_label = "Swap Bodies"
+
+    def run(self, context: Any) -> None:
+        from ..usdphys_addon.bridge.authoring import joints
+
+        for obj in self.chosen(context):
+            note = joints.swap_bodies(obj)
+            if note:
+                self.report({"WARNING"}, note)
+
+
+class USDPHYS_OT_joint_limit_from_pose(_JointOperator, bpy.types.Operator):
+    """Make the present pose of the bodies a limit of their joints. The first time the frames are kept in the bodies, \
+and the pose is the zero: set one limit with the door closed, turn the door, set the other one"""
+
+    bl_idname = "usdphys.joint_limit_from_pose"
+    bl_label = "Limit from Pose"
+
+    if TYPE_CHECKING:
+        which: str
+        dof: str
+    else:
+        which: bpy.props.EnumProperty(
+            name="Limit", description="Which limit the pose becomes",
+            items=(
+                ("LOWER", "Lower", "The pose is the lower limit"), ("UPPER", "Upper", "The pose is the upper limit"),
+            ),
+        )  # fmt: skip
+        dof: bpy.props.EnumProperty(
+            name="Degree of Freedom", items=_DOFS, default="rotX", description="Of generic joints: what is limited"
+        )
+
+    def run(self, context: Any) -> None:
+        from ..usdphys_addon.bridge.authoring import joints
+
+        for note in joints.limits_from_pose(context, self.chosen(context), self.which, self.dof):
+            self.report({"INFO"}, note)
+
+
+class USDPHYS_OT_joint_motor(_JointOperator, bpy.types.Operator):
+    """Drive the joints: keep a velocity, as a wheel does, or go to a position, as a servo does. The strength follows \
+the masses"""
+
+    bl_idname = "usdphys.joint_motor"
+    bl_label = "Motor"
+
+    if TYPE_CHECKING:
+        holds: bool
+        speed: float
+        angle: float
+        distance: float
+        response: float
+        dof: str
+    else:
+        holds: bpy.props.BoolProperty(name="Hold a Position", description="Go to a position, else keep a velocity")
+        speed: bpy.props.FloatProperty(
+            name="Velocity", default=6.283185307, subtype="ANGLE", description="Angle, or length, in a second"
+        )
+        angle: bpy.props.FloatProperty(name="Angle", subtype="ANGLE", description="Where a turning joint goes")
+        distance: bpy.props.FloatProperty(name="Distance", subtype="DISTANCE", description="Where a sliding joint goes")
+        response: bpy.props.FloatProperty(
+            name="Response", default=0.1, min=0.005, soft_max=2.0, subtype="TIME", unit="TIME_ABSOLUTE",
+            description="Seconds in which two thirds of an error are gone: small is stiff",
+        )  # fmt: skip
+        dof: bpy.props.EnumProperty(
+            name="Degree of Freedom", items=_DOFS[:6], default="rotZ", description="Of generic and spherical joints"
+        )
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "holds")
+        for name in ("angle", "distance") if self.holds else ("speed",):
+            layout.prop(self, name)
+        layout.prop(self, "response")
+        layout.prop(self, "dof")
+
+    def run(self, context: Any) -> None:
+        from ..usdphys_addon.bridge.authoring import joints
+
+        for obj in (chosen := self.chosen(context)):
+            joints.drive_of(obj, self.dof)
+        for obj in chosen:
+            slides = obj.usdphys.joint.type == "PRISMATIC" or (
+                obj.usdphys.joint.type == "GENERIC" and self.dof.startswith("trans")
+            )
+            position = self.distance if slides else self.angle
+            target = position if self.holds else self.speed
+            joints.add_motors([obj], holds=self.holds, target=target, response=self.response, dof=self.dof)
+
+
+CLASSES = (
+    USDPHYS_OT_joint_add, USDPHYS_OT_joint_chain, USDPHYS_OT_weld, USDPHYS_OT_joint_align,
+    USDPHYS_OT_joint_fix_frames, USDPHYS_OT_joint_swap_bodies, USDPHYS_OT_joint_limit_from_pose,
+    USDPHYS_OT_joint_motor,
+)  # fmt: skip

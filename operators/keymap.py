@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Shortcuts in the 3D view in object mode: the preview and the pie menu; users change them in the preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+KEYMAP = "Object Mode"
+#: (operator, key, properties), all with Shift and Alt.
+KEYS: tuple[tuple[str, Any, dict[str, str]], ...] = (
+    ("usdphys.preview_play", "SPACE", {}),
+    ("usdphys.preview_step", "RIGHT_ARROW", {}),
+    ("usdphys.preview_reset", "LEFT_ARROW", {}),
+    ("wm.call_menu_pie", "P", {"name": "USDPHYS_MT_pie"}),
+)
+_items: list[tuple[Any, Any]] = []
+
+
+def register() -> None:
+    config = bpy.context.window_manager.keyconfigs.addon  # type: ignore[union-attr]
+    if config is None:  # Blender runs without a window
+        return
+    keymap = config.keymaps.new(name=KEYMAP, space_type="EMPTY")
+    for operator, key, properties in KEYS:
+        item = keymap.keymap_items.new(operator, key, "PRESS", shift=True, alt=True)
+        for name, value in properties.items():
+            setattr(item.properties, name, value)
+        _items.append((keymap, item))
+
+
+def unregister() -> None:
+    for keymap, item in _items:
+        keymap.keymap_items.remove(item)
+    _items.clear()
+
+
+def is_ours(item: Any) -> bool:
+    """True for a keymap item that calls one of our operators or menus."""
+    return any(
+        item.idname == operator
+        and all(getattr(item.properties, name, None) == value for name, value in properties.items())
+        for operator, _, properties in KEYS
+    )
+
+
+def user_items(context: Any) -> Iterator[tuple[Any, Any]]:
+    """(keymap, item) as the user has them, with what they changed, in the order of KEYS."""
+    config = context.window_manager.keyconfigs.user
+    keymap = config.keymaps.get(KEYMAP) if config is not None else None
+    items = [item for item in keymap.keymap_items if is_ours(item)] if keymap is not None else []
+    order = [operator for operator, _, _ in KEYS]
+    for item in sorted(items, key=lambda item: order.index(item.idname)):
+        yield keymap, item

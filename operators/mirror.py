@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mirror the physics of one side onto the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.bridge import preview_guard
+
+
+class USDPHYS_OT_mirror_physics(bpy.types.Operator):
+    """Put the physics of the selected parts on their counterparts, 'Arm.L' on 'Arm.R', with the joints that hold \
+them. What the counterparts had is replaced; joints that are missing are made"""
+
+    bl_idname = "usdphys.mirror_physics"
+    bl_label = "Mirror Physics"
+    bl_options = {"REGISTER", "UNDO"}
+
+    if TYPE_CHECKING:
+        axis: str
+        about: str
+    else:
+        axis: bpy.props.EnumProperty(
+            name="Axis", description="Axis across the plane of the mirror",
+            items=[(axis, axis, f"The mirror is across {axis}") for axis in "XYZ"],
+        )  # fmt: skip
+        about: bpy.props.EnumProperty(
+            name="About", description="Where the plane of the mirror is",
+            items=(
+                ("WORLD", "World", "Through the origin of the world, across its axis"),
+                ("ACTIVE", "Active Object", "Through the origin of the active object, across its axis"),
+            ),
+        )  # fmt: skip
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Leave the edit mode first")
+            return False
+        if preview_guard.current() is not None:
+            cls.poll_message_set("Reset the preview first")
+            return False
+        if not context.selected_objects:
+            cls.poll_message_set("Select the parts of one side, with names such as 'Arm.L'")
+            return False
+        return True
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.bridge.authoring import mirror
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        try:
+            result = mirror.mirror(context, self.axis, about_active=self.about == "ACTIVE")
+        except UsdPhysError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        for note in result.notes:
+            self.report({"WARNING"}, note)
+        self.report({"INFO"}, f"Mirrored {result.parts} objects and {result.joints} joints")
+        return {"FINISHED"}
+
+
+CLASSES = (USDPHYS_OT_mirror_physics,)

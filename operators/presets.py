@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Presets: materials of the table, and the user's own materials, bodies and drives as Blender presets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bl_operators.presets import AddPresetBase  # type: ignore[import-not-found, unused-ignore]
+
+from ..usdphys_addon.core.presets import MATERIALS
+
+_ITEMS = [(preset.key, preset.name, preset.tooltip) for preset in MATERIALS]
+
+
+class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
+    """Give the active material of every selected object the typical values of a material; an object without one gets
+    a physics material"""
+
+    bl_idname = "usdphys.apply_material_preset"
+    bl_label = "Material Preset"
+    bl_options = {"REGISTER", "UNDO"}
+
+    if TYPE_CHECKING:
+        preset: str
+    else:
+        preset: bpy.props.EnumProperty(name="Material", items=_ITEMS, description="Material whose values are taken")
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not context.selected_objects and context.object is None:
+            cls.poll_message_set("Select the objects first")
+            return False
+        return True
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.bridge.authoring import structure
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        try:
+            outcome = structure.apply_material_preset(context.selected_objects or [context.object], self.preset)
+        except UsdPhysError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        for note in outcome.notes:
+            self.report({"WARNING"}, note)
+        count = outcome.count
+        self.report({"INFO"}, f"Set the material of {count} object{'s' if count != 1 else ''}")
+        return {"FINISHED"}
+
+
+class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
+    """Saves what is authored in a property group; what is not stays not authored where the preset is applied."""
+
+    poll_message_set: Any
+    report: Any
+    bl_options: Any = {"REGISTER", "INTERNAL"}
+    #: Path from the active object to the property group, and what to say where there is none.
+    group_path = ""
+    missing = ""
+
+    @classmethod
+    def group(cls, context: Any) -> Any:
+        try:
+            return context.object.path_resolve(cls.group_path)
+        except (AttributeError, ValueError):
+            return None
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if cls.group(context) is None:
+            cls.poll_message_set(cls.missing)
+            return False
+        return True
+
+    def add(self, context: Any, filepath: str) -> None:
+        from ..usdphys_addon.bridge.authoring import structure
+
+        group = self.group(context)
+        names = [prop.identifier for prop in group.bl_rna.properties if prop.identifier not in ("rna_type", "name")]
+        lines = [
+            "import bpy", f"group = bpy.context.object.{self.group_path}", f"for name in {names!r}:",
+            "    group.property_unset(name)",
+        ]  # fmt: skip
+        _write(lines, "group", structure.snapshot(group))
+        Path(filepath).write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _write(lines: list[str], path: str, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            _write(lines, f"{path}.{name}", value)
+        elif isinstance(value, (bool, int, float, str, tuple)):
+            lines.append(f"{path}.{name} = {value!r}")
+
+
+class USDPHYS_MT_material_presets(bpy.types.Menu):
+    """Your own physics materials"""
+
+    bl_label = "Presets"
+    preset_subdir = "usdphys/material"
+    preset_operator = "script.execute_preset"
+    draw = bpy.types.Menu.draw_preset  # type: ignore[assignment, unused-ignore]
+
+
+class USDPHYS_MT_body_presets(bpy.types.Menu):
+    """Your own settings of rigid bodies"""
+
+    bl_label = "Presets"
+    preset_subdir = "usdphys/body"
+    preset_operator = "script.execute_preset"
+    draw = bpy.types.Menu.draw_preset  # type: ignore[assignment, unused-ignore]
+
+
+class USDPHYS_MT_drive_presets(bpy.types.Menu):
+    """Your own drives of joints"""
+
+    bl_label = "Presets"
+    preset_subdir = "usdphys/drives"
+    preset_operator = "script.execute_preset"
+    draw = bpy.types.Menu.draw_preset  # type: ignore[assignment, unused-ignore]
+
+
+class USDPHYS_OT_material_preset_add(_AddPreset, bpy.types.Operator):  # type: ignore[misc, unused-ignore]
+    """Save the physics of the active material as a preset, or remove the preset that was chosen last"""
+
+    bl_idname = "usdphys.material_preset_add"
+    bl_label = "Save Physics Material Preset"
+    preset_menu = "USDPHYS_MT_material_presets"
+    preset_subdir = "usdphys/material"
+    group_path = "active_material.usdphys.physics_material"
+    missing = "The active object has no material"
+
+
+class USDPHYS_OT_body_preset_add(_AddPreset, bpy.types.Operator):  # type: ignore[misc, unused-ignore]
+    """Save the rigid body settings of the active object as a preset, or remove the preset that was chosen last"""
+
+    bl_idname = "usdphys.body_preset_add"
+    bl_label = "Save Rigid Body Preset"
+    preset_menu = "USDPHYS_MT_body_presets"
+    preset_subdir = "usdphys/body"
+    group_path = "usdphys.rigid_body"
+    missing = "There is no active object"
+
+
+class USDPHYS_OT_drive_preset_add(_AddPreset, bpy.types.Operator):  # type: ignore[misc, unused-ignore]
+    """Save the drives of the active joint as a preset, or remove the preset that was chosen last"""
+
+    bl_idname = "usdphys.drive_preset_add"
+    bl_label = "Save Joint Drive Preset"
+    preset_menu = "USDPHYS_MT_drive_presets"
+    preset_subdir = "usdphys/drives"
+    group_path = "usdphys.joint.drives"
+    missing = "There is no active object"
+
+
+CLASSES = (
+    USDPHYS_OT_apply_material_preset, USDPHYS_MT_material_presets, USDPHYS_MT_body_presets, USDPHYS_MT_drive_presets,
+    USDPHYS_OT_material_preset_add, USDPHYS_OT_body_preset_add, USDPHYS_OT_drive_preset_add,
+)  # fmt: skip

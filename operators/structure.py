@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Structure of bodies: compounds, colliders as objects, loose parts, fitted primitives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+_KINDS = (
+    ("BOX", "Box", "The smallest box around the mesh"),
+    ("SPHERE", "Sphere", "The smallest sphere around the mesh"),
+    ("CAPSULE", "Capsule", "The smallest capsule around the mesh"),
+    ("CYLINDER", "Cylinder", "The smallest cylinder around the mesh"),
+    ("HULL", "Convex Hull", "The convex hull of the mesh"),
+    ("DECOMPOSITION", "Decomposition", "Several convex parts that fill the mesh (V-HACD)"),
+)
+_AXES = (
+    ("AUTO", "Automatic", "The axis that gives the smallest"),
+    ("X", "X", "The X axis of the object"),
+    ("Y", "Y", "The Y axis of the object"),
+    ("Z", "Z", "The Z axis of the object"),
+)
+_ROLES = (
+    ("DYNAMIC", "Dynamic", "One rigid body that moves as a whole"),
+    ("STATIC", "Static", "No rigid body: colliders that never move"),
+)
+_TARGETS = (
+    ("ACTIVE", "Active Object", "The active object is the body, the others go below it"),
+    ("EMPTY", "New Empty", "A new Empty in the middle is the body, all go below it"),
+)
+_MODES = (
+    ("OBJECTS", "Objects", "Collider objects below the object, which stays the body"),
+    ("PRIMITIVES", "Primitives", "Boxes, spheres, capsules and cylinders in the object's own list of colliders"),
+)
+_TURNED = "Its axes may be turned to make it smaller; else they are those of the object"
+_MARGIN = "Length by which the colliders are larger than the mesh on all sides"
+_REPLACE = "Remove the collider objects that were made for the object before"
+
+
+class _OnSelection:
+    """Runs one action of the bridge on the selected objects."""
+
+    poll_message_set: Any
+    report: Any
+    bl_options: Any = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if context.scene is None or context.mode != "OBJECT":
+            cls.poll_message_set("Leave the edit mode first")
+            return False
+        if not context.selected_objects:
+            cls.poll_message_set("Select the objects first")
+            return False
+        return True
+
+    def run(self, context: Any) -> Any:
+        """The outcome of the action."""
+        raise NotImplementedError
+
+    def tell(self, outcome: Any) -> str:
+        """One sentence about what was done."""
+        raise NotImplementedError
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        try:
+            outcome = self.run(context)
+        except UsdPhysError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        for note in outcome.notes:
+            self.report({"WARNING"}, note)
+        self.report({"INFO"}, self.tell(outcome))
+        return {"FINISHED"}
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count != 1 else ''}"
+
+
+class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
+    """Make the selected objects one body: they keep their places and get colliders where they have none. Masses of
+    bodies among them become masses of their colliders"""
+
+    bl_idname = "usdphys.compound_from_selection"
+    bl_label = "Compound from Selection"
+
+    if TYPE_CHECKING:
+        target: str
+        role: str
+    else:
+        target: bpy.props.EnumProperty(name="Body", items=_TARGETS, description="Which object is the body")
+        role: bpy.props.EnumProperty(name="Role", items=_ROLES, description="Whether the compound moves")
+
+    def run(self, context: Any) -> Any:
+        from ..usdphys_addon.bridge.authoring import structure
+
+        return structure.compound(
+            context, context.selected_objects, context.active_object, target=self.target, role=self.role
+        )
+
+    def tell(self, outcome: Any) -> str:
+        return f"'{outcome.body}' holds the compound; {_many(outcome.count, 'new collider')}"
+
+
+class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
+    """Make colliders for the selected objects that are wire objects of their own, in "Physics Colliders", to be edited
+    apart from what is seen. The selected objects lose their own colliders"""
+
+    bl_idname = "usdphys.make_collider_objects"
+    bl_label = "Make Collider Objects"
+
+    if TYPE_CHECKING:
+        kind: str
+        margin: float
+        axis: str
+        oriented: bool
+        most: int
+        replace: bool
+    else:
+        kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="Form of the colliders")
+        margin: bpy.props.FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
+        axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of a capsule or cylinder")
+        oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED)
+        most: bpy.props.IntProperty(
+            name="Most Parts", description="Parts of a decomposition at most", default=16, min=1, max=256
+        )
+        replace: bpy.props.BoolProperty(name="Replace", description=_REPLACE, default=True)
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "kind")
+        layout.prop(self, "margin")
+        if self.kind in ("CAPSULE", "CYLINDER"):
+            layout.prop(self, "axis")
+        if self.kind in ("BOX", "CAPSULE", "CYLINDER"):
+            layout.prop(self, "oriented")
+        if self.kind == "DECOMPOSITION":
+            layout.prop(self, "most")
+        layout.prop(self, "replace")
+
+    def run(self, context: Any) -> Any:
+        from ..usdphys_addon.bridge.authoring import structure
+
+        return structure.make_collider_objects(
+            context, context.selected_objects, self.kind, margin=self.margin, axis=self.axis, turned=self.oriented,
+            most=self.most, replace=self.replace,
+        )  # fmt: skip
+
+    def tell(self, outcome: Any) -> str:
+        replaced = f", {outcome.replaced} replaced" if outcome.replaced else ""
+        return f"Made {_many(outcome.count, 'collider object')}{replaced}"
+
+
+class USDPHYS_OT_split_loose(_OnSelection, bpy.types.Operator):
+    """Give the selected objects one collider for each loose part of their mesh, in place of those that they have. The
+    mesh stays as it is, and so does the body"""
+
+    bl_idname = "usdphys.split_loose"
+    bl_label = "Colliders from Loose Parts"
+
+    if TYPE_CHECKING:
+        mode: str
+        margin: float
+        oriented: bool
+        limit: int
+        replace: bool
+    else:
+        mode: bpy.props.EnumProperty(name="As", items=_MODES, description="What the colliders are")
+        margin: bpy.props.FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
+        oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED, default=True)
+        limit: bpy.props.IntProperty(
+            name="Limit", description="Objects with more loose parts than this are refused", default=64, min=1
+        )
+        replace: bpy.props.BoolProperty(name="Replace", description=_REPLACE, default=True)
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "mode")
+        layout.prop(self, "margin")
+        layout.prop(self, "oriented" if self.mode == "PRIMITIVES" else "replace")
+        layout.prop(self, "limit")
+
+    def run(self, context: Any) -> Any:
+        from ..usdphys_addon.bridge.authoring import structure
+
+        return structure.split_loose(
+            context, context.selected_objects, mode=self.mode, limit=self.limit, margin=self.margin,
+            turned=self.oriented, replace=self.replace,
+        )  # fmt: skip
+
+    def tell(self, outcome: Any) -> str:
+        return f"Made {_many(outcome.count, 'collider')} from loose parts"
+
+
+class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
+    """Fit the primitive colliders of the selected objects to their meshes again"""
+
+    bl_idname = "usdphys.fit_collider"
+    bl_label = "Fit Colliders"
+
+    if TYPE_CHECKING:
+        explicit: bool
+        only_active: bool
+    else:
+        explicit: bpy.props.BoolProperty(
+            name="Explicit",
+            description="Set place and size to what fits now; else they are automatic and follow the mesh",
+        )
+        only_active: bpy.props.BoolProperty(
+            name="Active Only", description="Only the collider that is active in the list of each object"
+        )
+
+    def run(self, context: Any) -> Any:
+        from ..usdphys_addon.bridge.authoring import structure
+
+        return structure.fit_colliders(
+            context, context.selected_objects, explicit=self.explicit, only_active=self.only_active
+        )
+
+    def tell(self, outcome: Any) -> str:
+        return f"Fitted {_many(outcome.count, 'collider')}"
+
+
+class USDPHYS_OT_collider_mesh_to_primitive(_OnSelection, bpy.types.Operator):
+    """Replace automatic and mesh colliders of the selected objects by the box, sphere, capsule or cylinder of the
+    smallest volume that contains the mesh"""
+
+    bl_idname = "usdphys.collider_mesh_to_primitive"
+    bl_label = "Mesh to Primitive"
+
+    if TYPE_CHECKING:
+        margin: float
+        oriented: bool
+    else:
+        margin: bpy.props.FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
+        oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED)
+
+    def run(self, context: Any) -> Any:
+        from ..usdphys_addon.bridge.authoring import structure
+
+        return structure.to_primitives(context, context.selected_objects, turned=self.oriented, margin=self.margin)
+
+    def tell(self, outcome: Any) -> str:
+        return f"Replaced {_many(outcome.count, 'collider')}"
+
+
+CLASSES = (
+    USDPHYS_OT_compound_from_selection, USDPHYS_OT_make_collider_objects, USDPHYS_OT_split_loose,
+    USDPHYS_OT_fit_collider, USDPHYS_OT_collider_mesh_to_primitive,
+)  # fmt: skip

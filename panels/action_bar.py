@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions on the selected objects: sidebar, Object menu and pie menu of the 3D view; batch tools below."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+#: (operator, text, icon) in the order of the bar.
+ACTIONS = (
+    ("usdphys.make_dynamic", "Dynamic", "RIGID_BODY"),
+    ("usdphys.make_static", "Static", "FREEZE"),
+    ("usdphys.make_kinematic", "Kinematic", "ANIM"),
+    ("usdphys.add_collider", "Collider", "MESH_ICOSPHERE"),
+    ("usdphys.joint_add", "Joint", "RIGID_BODY_CONSTRAINT"),
+    ("usdphys.add_group", "Group", "GROUP"),
+    ("usdphys.clear_physics", "Clear", "TRASH"),
+)
+BATCH = (
+    ("usdphys.tag_by_name", "Tag by Name", "SORTALPHA"),
+    ("usdphys.tag_collection", "Tag Collection", "OUTLINER_COLLECTION"),
+    ("usdphys.copy_physics", "Copy Physics to Selected", "COPYDOWN"),
+)
+
+
+def _draw(layout: Any, rows: Any) -> None:
+    for idname, text, icon in rows:
+        module, _, name = idname.partition(".")
+        if hasattr(bpy.types, f"{module.upper()}_OT_{name}"):
+            layout.operator(idname, text=text, icon=icon)
+
+
+class USDPHYS_PT_actions(bpy.types.Panel):
+    bl_label = "Actions"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "USD Physics"
+    bl_order = 0
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        _draw(layout.grid_flow(row_major=True, columns=2, even_columns=True, even_rows=True, align=True), ACTIONS)
+
+
+class USDPHYS_PT_batch(bpy.types.Panel):
+    bl_label = "Batch"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "USD Physics"
+    bl_order = 3
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        _draw(layout.column(align=True), BATCH)
+
+
+class USDPHYS_MT_object(bpy.types.Menu):
+    bl_label = "USD Physics"
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        _draw(layout, ACTIONS)
+        layout.separator()
+        _draw(layout, BATCH)
+
+
+class USDPHYS_MT_pie(bpy.types.Menu):
+    bl_label = "USD Physics"
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        _draw(layout.menu_pie(), ACTIONS)
+
+
+def draw_menu(self: Any, _context: Any) -> None:
+    self.layout.separator()
+    self.layout.menu("USDPHYS_MT_object", icon="PHYSICS")
+
+
+CLASSES = (USDPHYS_PT_actions, USDPHYS_PT_batch, USDPHYS_MT_object, USDPHYS_MT_pie)
+
+
+def register() -> None:
+    bpy.types.VIEW3D_MT_object.append(draw_menu)  # type: ignore[arg-type]
+
+
+def unregister() -> None:
+    bpy.types.VIEW3D_MT_object.remove(draw_menu)  # type: ignore[arg-type]

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sidebar of the 3D view: what the last check of the scene found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..usdphys_addon.bridge.authoring import checks, fixes
+
+MAX_ROWS = 20
+ICONS = {"error": "CANCEL", "warning": "ERROR", "info": "INFO"}
+
+
+class USDPHYS_PT_checks(bpy.types.Panel):
+    bl_label = "Checks"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "USD Physics"
+    bl_order = 4
+
+    def draw_header_preset(self, context: Any) -> None:
+        report = checks.report(context.scene.name)
+        if report is None:
+            return
+        layout: Any = self.layout
+        row = layout.row(align=True)
+        for severity, icon in ICONS.items():
+            if report.counts.get(severity):
+                row.label(text=str(report.counts[severity]), icon=icon)
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        name = context.scene.name
+        report = checks.report(name)
+        row = layout.row(align=True)
+        row.operator("usdphys.check", icon="FILE_REFRESH")
+        row.operator("usdphys.check_fix_all", icon="CHECKMARK")
+        for text in (checks.on_demand(name), "Changed since the last check" if checks.is_outdated(name) else ""):
+            if text:
+                layout.label(text=text, icon="INFO")
+        if report is None:
+            layout.label(text="Not checked yet")
+            return
+        if not report.issues:
+            layout.label(text="No problems found", icon="CHECKMARK")
+            return
+        column = layout.column(align=True)
+        for issue in report.issues[:MAX_ROWS]:
+            _draw_issue(column, issue)
+        if len(report.issues) > MAX_ROWS:
+            column.label(text=f"and {len(report.issues) - MAX_ROWS} more")
+
+
+def _draw_issue(column: Any, issue: checks.Found) -> None:
+    row = column.row(align=True)
+    row.label(text=issue.short, icon=ICONS[issue.severity])
+    if issue.kind in ("object", "material", "group"):
+        _set(row.operator("usdphys.check_select", text="", icon="RESTRICT_SELECT_OFF"), issue)
+    if issue.code in fixes.FIXES:
+        _set(row.operator("usdphys.check_fix", text="", icon="MODIFIER"), issue)
+
+
+def _set(properties: Any, issue: checks.Found) -> None:
+    properties.code, properties.name, properties.path = issue.code, issue.name, issue.path
+    properties.kind = issue.kind
+
+
+CLASSES = (USDPHYS_PT_checks,)

@@ -1,0 +1,775 @@
+"""Checks while one works: slices, what they find and when; fixes that mend one thing and nothing else."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.bridge import preview_guard
+from usdphys_ext.usdphys_addon.bridge.authoring import checks, fixes
+from usdphys_ext.usdphys_addon.core import validate
+from usdphys_ext.usdphys_addon.core.errors import InputError
+
+from . import scenes
+
+NAN = float("nan")
+
+
+@pytest.fixture(autouse=True)
+def _no_memory():
+    checks.forget()
+    yield
+    checks.forget()
+
+
+@pytest.fixture
+def live():
+    """The handlers and the timer of a Blender with windows."""
+    checks.unregister()
+    checks.register(is_live=True)
+    yield
+    checks.unregister()
+    checks.register()
+
+
+def check() -> checks.Report:
+    return checks.check(bpy.context.scene, bpy.context.view_layer)
+
+
+def run_in_slices() -> checks.Check:
+    """One check as the timer does it, to its end."""
+    layer = bpy.context.view_layer
+    layer.update()
+    run = checks.begin(bpy.context.scene.name, layer)
+    assert run is not None
+    while not checks.proceed(run, layer):
+        pass
+    return run
+
+
+def found(code: str) -> list[checks.Found]:
+    return [issue for issue in check().issues if issue.code == code]
+
+
+def the_issue(code: str) -> checks.Found:
+    """The issue of a code; a body and its collider may have the same one."""
+    issues = found(code)
+    assert len({issue.name for issue in issues}) == 1, [issue.code for issue in check().issues]
+    return issues[0]
+
+
+# --------------------------------------------------------------------------- everything that a fix could change
+
+
+def values(owner: Any, path: str, into: dict[str, Any]) -> dict[str, Any]:
+    """All properties that are set on a property group and below, by path."""
+    for name in owner.keys():
+        if name not in owner.bl_rna.properties:
+            continue
+        item, value = owner.bl_rna.properties[name], getattr(owner, name)
+        here = f"{path}.{name}"
+        if item.type == "COLLECTION":
+            into[f"{here}.length"] = len(value)
+            for row, part in enumerate(value):
+                values(part, f"{here}[{row}]", into)
+        elif isinstance(value, bpy.types.PropertyGroup):
+            values(value, here, into)
+        elif isinstance(value, bpy.types.ID):
+            into[here] = value.name
+        else:
+            into[here] = tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+    return into
+
+
+def state() -> dict[str, Any]:
+    bpy.context.view_layer.update()
+    into: dict[str, Any] = {}
+    for obj in bpy.data.objects:
+        values(obj.usdphys, obj.name, into)
+        for name in ("location", "rotation_euler", "scale"):
+            into[f"{obj.name}.{name}"] = tuple(round(part, 5) for part in getattr(obj, name))
+        if obj.type == "MESH":
+            into[f"{obj.name}.mesh"] = obj.data.name
+            world = [obj.matrix_world @ vertex.co for vertex in obj.data.vertices]
+            into[f"{obj.name}.world"] = tuple(round(part, 4) + 0.0 for point in world for part in point)
+    for thing in (*bpy.data.materials, *bpy.data.scenes):
+        values(thing.usdphys, thing.name, into)
+    return {path: repr(value) for path, value in into.items() if not path.endswith((".name", "_index"))}
+
+
+def changes(before: dict[str, str], after: dict[str, str]) -> set[str]:
+    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+
+# --------------------------------------------------------------------------- broken scenes, one for each code
+
+
+def body(name: str = "A", **settings: Any) -> Any:
+    made = scenes.solid(name, **settings)
+    made.usdphys.colliders[0].approximation = "convexHull"
+    return made
+
+
+def mass(**amounts: Any) -> None:
+    scenes.assign(body().usdphys.mass, is_applied=True, **amounts)
+
+
+def collider_mass(**amounts: Any) -> None:
+    scenes.assign(body().usdphys.colliders[0].mass, is_applied=True, **amounts)
+
+
+def idle_mass() -> None:
+    scenes.assign(scenes.add_box("A").usdphys.mass, is_applied=True, mass=2)
+
+
+def massless() -> None:
+    scenes.make_body(scenes.add_box("A"))
+
+
+def nested_roots() -> None:
+    parent = body("P")
+    child = body("A", parent=parent, location=(3, 0, 0))
+    for obj in (parent, child):
+        obj.usdphys.articulation_root.is_applied = True
+
+
+def kinematic_root() -> None:
+    made = body()
+    made.usdphys.articulation_root.is_applied = True
+    made.usdphys.rigid_body.kinematic_enabled = True
+
+
+def disabled_root() -> None:
+    made = body()
+    made.usdphys.articulation_root.is_applied = True
+    made.usdphys.rigid_body.rigid_body_enabled = False
+
+
+def lost_owner() -> None:
+    body().usdphys.rigid_body.simulation_owner = "Gone"
+
+
+def two_scenes() -> None:
+    for name in ("One", "Two"):
+        bpy.context.scene.usdphys.physics_scenes.add().name = name
+    body()
+
+
+def no_scene() -> None:
+    bpy.context.scene.usdphys.source.filepath = "/tmp/imported.usda"
+    body()
+
+
+def long_gravity() -> None:
+    scenes.assign(bpy.context.scene.usdphys.physics_scenes.add(), name="S", gravity_direction=(0, 0, -2))
+
+
+def triangles() -> None:
+    body().usdphys.colliders[0].approximation = "none"
+
+
+def no_faces() -> None:
+    scenes.make_collider(scenes.make_body(scenes.add("A", bpy.data.meshes.new("A"))))
+
+
+def odd_approximation() -> None:
+    scenes.make_collider(
+        scenes.make_body(scenes.add("A")), "SPHERE", radius=1, is_geometry=True, has_mesh_collision=True,
+        approximation="convexHull",
+    )  # fmt: skip
+
+
+def two_meshes() -> None:
+    scenes.make_collider(body())
+
+
+def clash() -> None:
+    parent = body("P")
+    child = body("A", parent=parent, location=(3, 0, 0))
+    parent.data.name = "clash"
+    child.name = "clash"
+
+
+def mirrored() -> None:
+    child = scenes.add_box("Child", parent=body(scale=(-1, 2, 1)), location=(3, 0, 0))
+    assert child.parent
+
+
+def sheared() -> None:
+    parent = scenes.add("P", scale=(1, 2, 1))
+    body(parent=parent, rotation_euler=(0, 0, 0.5))
+
+
+def joint(kind: str = "FIXED", **settings: Any) -> Any:
+    return scenes.add_joint("J", kind, body("A"), body("B", location=(3, 0, 0)), **settings).usdphys.joint
+
+
+def same_body() -> None:
+    made = joint()
+    made.body1 = made.body0
+
+
+def deleted_body() -> None:
+    joint()
+    bpy.data.objects.remove(bpy.data.objects["B"])
+
+
+def joint_as_body() -> None:
+    made = joint()
+    made.body1 = scenes.add_joint("K", "FIXED", made.body1)
+
+
+def no_body() -> None:
+    scenes.add_joint("J", "FIXED", scenes.add_box("A"), None)
+
+
+def long_rotation() -> None:
+    joint().local_rot0 = (2, 0, 0, 0)
+
+
+def zero_rotation() -> None:
+    joint().local_rot0 = (0, 0, 0, 0)
+
+
+def apart() -> None:
+    joint().local_pos0 = (5, 0, 0)
+
+
+def tilted() -> None:
+    joint().local_rot0 = (math.cos(0.5), math.sin(0.5), 0, 0)
+
+
+def reversed_limits(kind: str, **limits: Any) -> Callable[[], None]:
+    return lambda: scenes.assign(getattr(joint(kind), kind.lower()), **limits) and None
+
+
+def typed_limit() -> None:
+    scenes.assign(joint("REVOLUTE").limits.transX, is_applied=True, low=-1, high=1)
+
+
+def wrong_drive() -> None:
+    scenes.assign(joint("REVOLUTE").drives.linear, is_applied=True, stiffness=1)
+
+
+def drive(**gains: Any) -> Callable[[], None]:
+    return lambda: scenes.assign(joint("REVOLUTE").drives.angular, is_applied=True, **gains) and None
+
+
+def stranger() -> None:
+    scenes.join_group(body(), "Nobody")
+
+
+def filtered_stranger() -> None:
+    scenes.define_group("G", ("Gone", "G"))
+    scenes.join_group(body(), "G")
+
+
+def twice() -> None:
+    scenes.define_group("G")
+    made = body()
+    scenes.join_group(made, "G")
+    scenes.join_group(made, "G")
+
+
+def empty_group() -> None:
+    scenes.define_group("G")
+
+
+def merge() -> None:
+    for name, inverted in (("G", False), ("H", True)):
+        scenes.define_group(name, merge_group="M", invert_filtered_groups=inverted)
+        scenes.join_group(body(name + "body"), name)
+
+
+def pairs() -> Any:
+    return scenes.assign(body().usdphys.filtered_pairs, is_applied=True).filtered_pairs
+
+
+def deleted_pair() -> None:
+    rows, other = pairs(), body("B", location=(3, 0, 0))
+    rows.add().object = other
+    rows.add().object = body("C", location=(6, 0, 0))
+    bpy.data.objects.remove(other)
+
+
+def self_pair() -> None:
+    rows = pairs()
+    rows.add().object = bpy.data.objects["A"]
+
+
+def material(**amounts: Any) -> Callable[[], None]:
+    def build() -> None:
+        body().usdphys.physics_material = scenes.physics_material("M", **amounts)
+
+    return build
+
+
+def with_mass(**amounts: Any) -> Callable[[], None]:
+    return lambda: mass(**amounts)
+
+
+_RIGID, _MASS = "A.rigid_body", "A.mass"
+_JOINT = "J.joint"
+#: (code, build, paths that the fix changes)
+BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
+    ("MassInvalidValues", with_mass(mass=-1, density=3), {f"{_MASS}.mass"}),
+    ("MassInvalidValues", lambda: collider_mass(mass=-1), {"A.colliders[0].mass.mass"}),
+    ("DensityInvalidValues", with_mass(mass=2, density=-1), {f"{_MASS}.density"}),
+    ("InertiaInvalidValues", with_mass(mass=2, diagonal_inertia=(1, 1, 1)), {f"{_MASS}.diagonal_inertia"}),
+    ("InertiaInvalidValues", with_mass(mass=2, principal_axes=(0, 1, 0, 0)), {f"{_MASS}.principal_axes"}),
+    ("InertiaInvalidValues", with_mass(mass=2, principal_axes=(2, 0, 0, 0), diagonal_inertia=(1, 1, 1)),
+     {f"{_MASS}.principal_axes"}),
+    ("InertiaImpossible", with_mass(mass=2, principal_axes=(1, 0, 0, 0), diagonal_inertia=(1, 1, 9)),
+     {f"{_MASS}.principal_axes", f"{_MASS}.diagonal_inertia"}),
+    ("MassWithoutBody", idle_mass, {f"{_MASS}.is_applied"}),
+    ("BodyWithoutMass", massless, {"A.colliders.length"}),
+    ("NestedArticulation", nested_roots, {"A.articulation_root.is_applied"}),
+    ("ArticulationOnKinematicBody", kinematic_root, {"A.articulation_root.is_applied"}),
+    ("ArticulationOnStaticBody", disabled_root, {f"{_RIGID}.rigid_body_enabled"}),
+    ("OwnerMissing", lost_owner, {f"{_RIGID}.simulation_owner"}),
+    ("SceneAmbiguous", two_scenes, {f"{_RIGID}.simulation_owner"}),
+    ("NoScene", no_scene, {"Scene.physics_scenes.length"}),
+    ("GravityDirectionNotUnit", long_gravity, {"Scene.physics_scenes[0].gravity_direction"}),
+    ("ColliderTriangleMeshDynamic", triangles, {"A.colliders[0].approximation"}),
+    ("ColliderWithoutGeometry", no_faces, {"A.colliders.length", "A.colliders[0].shape"}),
+    ("MeshCollisionOnNonMesh", odd_approximation,
+     {"A.colliders[0].approximation", "A.colliders[0].has_mesh_collision"}),
+    ("MeshColliderTwice", two_meshes, {"A.colliders.length", "A.colliders[1].shape"}),
+    ("NameClash", clash, {"P.mesh"}),
+    ("NegativeScale", mirrored, {"A.scale", "A.rotation_euler"}),
+    ("RigidBodyOrientationScale", sheared, {"A.rotation_euler"}),
+    ("ColliderSheared", sheared, {"A.rotation_euler"}),
+    ("JointSameBody", same_body, {f"{_JOINT}.body0", f"{_JOINT}.body0_name"}),
+    ("JointBodyMissing", deleted_body, {f"{_JOINT}.body1_name"}),
+    ("JointRelNotXformable", joint_as_body, {f"{_JOINT}.body1", f"{_JOINT}.body1_name"}),
+    ("JointNoEnabledRigidBody", no_body, {f"{_RIGID}.is_applied"}),
+    ("JointRotationNotUnit", long_rotation, {f"{_JOINT}.local_rot0"}),
+    ("JointRotationNotUnit", zero_rotation, {f"{_JOINT}.local_rot0"}),
+    ("JointFramesApart", apart, {f"{_JOINT}.local_pos0"}),
+    ("JointFramesTilted", tilted, {f"{_JOINT}.local_rot0"}),
+    ("LimitsReversed", reversed_limits("REVOLUTE", lower_limit=1.0, upper_limit=-1.0),
+     {f"{_JOINT}.revolute.lower_limit", f"{_JOINT}.revolute.upper_limit"}),
+    ("LimitsReversed", reversed_limits("DISTANCE", min_distance=2.0, max_distance=1.0),
+     {f"{_JOINT}.distance.min_distance", f"{_JOINT}.distance.max_distance"}),
+    ("LimitNotOnJoint", typed_limit, {f"{_JOINT}.limits.transX.is_applied"}),
+    ("DriveNotOnJoint", wrong_drive, {f"{_JOINT}.drives.linear.is_applied"}),
+    ("DriveWithoutGain", drive(), {f"{_JOINT}.drives.angular.is_applied"}),
+    ("DriveInvalidValues", drive(stiffness=1, damping=-1), {f"{_JOINT}.drives.angular.damping"}),
+    ("GroupUndefined", stranger, {"A.collision_groups.length"}),
+    ("GroupTargetMissing", filtered_stranger, {"Scene.collision_groups[0].filtered_groups.length"}),
+    ("GroupDuplicateTarget", twice, {"A.collision_groups.length"}),
+    ("GroupEmpty", empty_group, {"Scene.collision_groups.length"}),
+    ("GroupMergeConflict", merge, {"Scene.collision_groups[1].invert_filtered_groups"}),
+    ("FilteredPairMissing", deleted_pair,
+     {"A.filtered_pairs.filtered_pairs.length", "A.filtered_pairs.filtered_pairs[0].object",
+      "A.filtered_pairs.filtered_pairs[1].object"}),
+    ("FilteredPairSelf", self_pair,
+     {"A.filtered_pairs.filtered_pairs.length", "A.filtered_pairs.filtered_pairs[0].object"}),
+    ("MaterialInvalidValues", material(static_friction=-1, dynamic_friction=0.0),
+     {"M.physics_material.static_friction"}),
+    ("RestitutionAboveOne", material(restitution=2), {"M.physics_material.restitution"}),
+    ("FrictionOrder", material(static_friction=0.1, dynamic_friction=0.5), {"M.physics_material.static_friction"}),
+    ("NotFinite", with_mass(mass=NAN), {f"{_MASS}.mass"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "build", "expected"), BROKEN, ids=[f"{row[0]}{n}" for n, row in enumerate(BROKEN)])
+def test_fix_mends_one_thing_and_nothing_else(code, build, expected):
+    build()
+    issue, before = the_issue(code), state()
+    assert bpy.ops.usdphys.check_fix(code=code, kind=issue.kind, name=issue.name, path=issue.path) == {"FINISHED"}
+    report = checks.report("Scene")
+    assert code not in [left.code for left in report.issues]
+    assert changes(before, state()) == expected
+
+
+def test_every_fix_is_tested():
+    assert {code for code, _, _ in BROKEN} == set(fixes.FIXES)
+
+
+def test_fix_that_is_not_needed_says_so():
+    mass(mass=2)
+    with pytest.raises(RuntimeError, match="'A' has nothing of the kind"):
+        bpy.ops.usdphys.check_fix(code="MassInvalidValues", name="A")
+    with pytest.raises(RuntimeError, match="'Gone' is not in the scene"):
+        bpy.ops.usdphys.check_fix(code="MassInvalidValues", name="Gone")
+    with pytest.raises(RuntimeError, match="no fix for this in one click"):
+        bpy.ops.usdphys.check_fix(code="UnitsInvalid", name="A")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda obj: bpy.data.objects.new("Copy", obj.data), "is used by others"),
+        (lambda obj: obj.modifiers.new("S", "SUBSURF"), "modifiers"),
+        (lambda obj: obj.keyframe_insert("location"), "animated"),
+        (lambda obj: scenes.make_collider(obj, "SPHERE", radius=2), "size of its own"),
+        (lambda obj: scenes.assign(obj.usdphys.mass, center_of_mass=(1, 0, 0)), "centre of mass"),
+    ],
+    ids=["shared", "modifier", "animated", "sized", "mass"],
+)
+def test_scale_is_not_applied_where_it_would_change_something(spoil, reason):
+    mirrored()
+    spoil(bpy.data.objects["A"])
+    before, issues = state(), found("NegativeScale")
+    with pytest.raises(InputError, match=reason):
+        fixes.apply_fix(bpy.context.scene, issues[0])
+    assert changes(before, state()) == set()
+
+
+def test_applied_scale_keeps_normals_outside():
+    mirrored()
+    obj = bpy.data.objects["A"]
+    fixes.apply_fix(bpy.context.scene, the_issue("NegativeScale"))
+    assert all(face.normal.dot(face.center) > 0 for face in obj.data.polygons)
+
+
+def test_hidden_is_not_missing():
+    joint()
+    bpy.data.objects["B"].hide_set(True)
+    issue = the_issue("JointBodyMissing")
+    with pytest.raises(InputError, match="'B' is hidden"):
+        fixes.apply_fix(bpy.context.scene, issue)
+    assert bpy.data.objects["J"].usdphys.joint.body1 is bpy.data.objects["B"]
+
+
+def test_linked_objects_are_left_alone(tmp_path):
+    mass(mass=-1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    scenes_module_empty()
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
+        into.objects = ["A"]
+    bpy.context.scene.collection.objects.link(into.objects[0])
+    issue = the_issue("MassInvalidValues")
+    assert issue.name == into.objects[0].name_full != "A"
+    with pytest.raises(InputError, match="linked from a library"):
+        fixes.apply_fix(bpy.context.scene, issue)
+    assert bpy.ops.usdphys.check_fix_all() == {"CANCELLED"}
+
+
+def scenes_module_empty() -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+
+# --------------------------------------------------------------------------- operators
+
+
+def test_check_now_finds_what_the_export_would():
+    mass(mass=-1)
+    joint_of_two = scenes.add_joint("J2", "FIXED", bpy.data.objects["A"], bpy.data.objects["A"])
+    assert joint_of_two
+    assert bpy.ops.usdphys.check() == {"FINISHED"}
+    reading = scenes.read()
+    expected = reading.issues + validate.validate(reading.model, check_geometry=False)
+    report = checks.report("Scene")
+    assert sorted((i.code, i.message) for i in report.issues) == sorted((i.code, i.message) for i in expected)
+    assert all("/root" not in issue.short and issue.short for issue in report.issues)
+    assert report.counts["error"] == sum(issue.severity == "error" for issue in expected) >= 2
+    assert [issue.severity for issue in report.issues] == sorted(
+        (issue.severity for issue in report.issues), key=["error", "warning", "info"].index
+    )
+
+
+def test_nothing_wrong():
+    body()
+    assert bpy.ops.usdphys.check() == {"FINISHED"}
+    assert checks.report("Scene").issues == ()
+
+
+def test_fix_all_is_safe_and_the_same_again():
+    mass(mass=-1, density=-2)
+    scenes.join_group(bpy.data.objects["A"], "Nobody")
+    body("B", location=(3, 0, 0)).usdphys.physics_material = scenes.physics_material("M", restitution=2)
+    assert bpy.ops.usdphys.check_fix_all() == {"FINISHED"}
+    # What changes the physics is left to the author.
+    assert [issue.code for issue in checks.report("Scene").issues] == ["RestitutionAboveOne"]
+    before = state()
+    assert bpy.ops.usdphys.check_fix_all() == {"CANCELLED"}
+    assert changes(before, state()) == set()
+
+
+def test_fix_all_mends_what_two_issues_say_once():
+    mass(mass=-1)
+    scenes.assign(bpy.data.objects["A"].usdphys.colliders[0].mass, is_applied=True, mass=-1)
+    assert len(found("MassInvalidValues")) == 2
+    assert fixes.apply_safe(bpy.context.scene, check().issues) == (1, [])
+    assert found("MassInvalidValues") == []
+
+
+def test_fix_all_is_one_undo_step():
+    mass(mass=-1, density=-2)
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.usdphys.check_fix_all() == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    again = bpy.data.objects["A"].usdphys.mass
+    assert (again.mass, again.density) == (-1, -2)
+
+
+def test_select_by_name_and_by_path():
+    first, second = body("A"), body("B", location=(3, 0, 0))
+    first.select_set(True)
+    assert bpy.ops.usdphys.check_select(name="B") == {"FINISHED"}
+    assert bpy.context.selected_objects == [second]
+    assert bpy.context.view_layer.objects.active is second
+    assert bpy.ops.usdphys.check_select(path="/root/A/A") == {"FINISHED"}
+    assert bpy.context.selected_objects == [first]
+    assert bpy.ops.usdphys.check_select(name="Gone") == {"CANCELLED"}
+    assert bpy.context.selected_objects == [first]
+
+
+def test_select_users_of_a_material_and_members_of_a_group():
+    material(restitution=2)()
+    scenes.join_group(body("B", location=(3, 0, 0)), "Nobody")
+    for code, names in (("RestitutionAboveOne", ["A"]), ("GroupUndefined", ["B"])):
+        issue = the_issue(code)
+        assert bpy.ops.usdphys.check_select(code=code, kind=issue.kind, name=issue.name) == {"FINISHED"}
+        assert [obj.name for obj in bpy.context.selected_objects] == names
+
+
+def test_polls():
+    body()
+    bpy.context.view_layer.objects.active = bpy.data.objects["A"]
+    bpy.ops.object.mode_set(mode="EDIT")
+    try:
+        for operator in (bpy.ops.usdphys.check_fix, bpy.ops.usdphys.check_fix_all, bpy.ops.usdphys.check_select):
+            assert not operator.poll()
+        with pytest.raises(RuntimeError, match="Leave the edit mode"):
+            bpy.ops.usdphys.check_fix_all()
+        assert bpy.ops.usdphys.check.poll()
+    finally:
+        bpy.ops.object.mode_set(mode="OBJECT")
+    preview_guard.start(bpy.context)
+    try:
+        with pytest.raises(RuntimeError, match="Reset the preview first"):
+            bpy.ops.usdphys.check()
+    finally:
+        preview_guard.stop()
+
+
+# --------------------------------------------------------------------------- slices
+
+
+def crowd(count: int) -> None:
+    before = None
+    for number in range(count):
+        made = scenes.solid(f"B{number}", location=(2 * number, 0, 0), shape="AUTO" if number % 2 else "MESH")
+        if number % 5 == 0:
+            scenes.assign(made.usdphys.mass, is_applied=True, mass=-1)
+        if before is not None and number % 4 == 0:
+            scenes.add_joint(f"J{number}", "REVOLUTE", before, made, location=(2 * number, 0, 0))
+        before = made
+
+
+def test_slices_are_short_and_find_the_same():
+    crowd(250)
+    hidden = body("Hidden", location=(0, 5, 0))
+    hidden.hide_set(True)
+    collection = scenes.new_collection("Rig")
+    collection.objects.link(scenes.make_body(bpy.data.objects.new("Inside", scenes.box_mesh("Inside"))))
+    scenes.add_instance("Rigs", collection, location=(0, 9, 0))
+    run_in_slices()
+    run = run_in_slices()
+    assert len(run.slices) > 20
+    assert np.percentile(run.slices, 95) < checks.SLICE
+    assert max(run.slices) < 3 * checks.SLICE
+    sliced = checks.report("Scene")
+    assert sliced.counts["error"] >= 50
+    assert "NotExported" in [issue.code for issue in sliced.issues]
+    assert sliced == check()
+
+
+def test_large_mesh_takes_no_longer():
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=500, y_subdivisions=500)
+    obj = scenes.make_body(bpy.context.object)
+    scenes.make_collider(obj, "AUTO")
+    scenes.make_collider(obj, "SPHERE")
+    run_in_slices()
+    start = time.perf_counter()
+    run = run_in_slices()
+    assert sum(run.slices) <= time.perf_counter() - start
+    assert sum(run.slices) < 10 * checks.SLICE
+    start = time.perf_counter()
+    check()
+    assert time.perf_counter() - start > max(run.slices)
+
+
+def test_too_many_objects_are_checked_on_demand():
+    for number in range(checks.MAX_OBJECTS + 1):
+        scenes.add(f"E{number}")
+    mass(mass=-1)
+    bpy.context.view_layer.update()
+    assert checks.begin("Scene", bpy.context.view_layer) is None
+    assert str(checks.MAX_OBJECTS) in checks.on_demand("Scene")
+    assert bpy.ops.usdphys.check() == {"FINISHED"}
+    assert checks.report("Scene").counts["error"] == 1
+
+
+def test_too_many_joints_are_checked_on_demand():
+    first = body()
+    for number in range(checks.MAX_JOINTS + 1):
+        scenes.add_joint(f"J{number}", "FIXED", first)
+    run_in_slices()
+    assert "joints" in checks.on_demand("Scene")
+    assert checks.report("Scene") is None
+    bpy.context.view_layer.update()
+    assert checks.begin("Scene", bpy.context.view_layer) is None
+
+
+def test_scene_that_is_too_slow_is_left_until_it_is_smaller(monkeypatch):
+    crowd(60)
+    layer = bpy.context.view_layer
+    with monkeypatch.context() as patch:
+        patch.setattr(checks, "SLICE", 0.0)
+        run_in_slices()
+    assert "too long" in checks.on_demand("Scene")
+    assert checks.is_outdated("Scene")
+    assert checks.begin("Scene", layer) is None
+    assert check() and not checks.is_outdated("Scene")
+    bpy.data.objects.remove(bpy.data.objects["B3"])
+    layer.update()
+    run_in_slices()
+    assert checks.on_demand("Scene") == ""
+    assert checks.report("Scene") == check()
+
+
+def test_rule_that_fails_does_not_end_the_timer(monkeypatch, capsys):
+    body()
+    monkeypatch.setattr(checks, "Facts", None)
+    run_in_slices()
+    assert "see the console" in checks.on_demand("Scene")
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_object_that_goes_between_slices_ends_the_check(after):
+    crowd(60)
+    layer = bpy.context.view_layer
+    layer.update()
+    run = checks.begin("Scene", layer)
+    for _ in range(after):
+        checks.proceed(run, layer)
+    for obj in list(bpy.data.objects)[::2]:
+        bpy.data.objects.remove(obj)
+    layer.update()
+    while not checks.proceed(run, layer):
+        pass
+    # Whatever came of that check, the next one tells what is there.
+    assert run_in_slices() and checks.report("Scene") == check()
+
+
+# --------------------------------------------------------------------------- while one works
+
+
+def pump(seconds: float = 3.0) -> None:
+    """The timer, until a report is there."""
+    pump_until("Scene", seconds)
+
+
+def pump_until(scene: str, seconds: float = 3.0) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and checks.report(scene) is None:
+        time.sleep(min(checks.tick(), 0.05))
+
+
+def test_change_is_checked_once_it_is_quiet(live):
+    assert bpy.context.window_manager.windows, "no scene is shown"
+    mass(mass=-1)
+    bpy.context.view_layer.update()
+    checks.tick()
+    assert checks.report("Scene") is None
+    pump()
+    assert checks.report("Scene").counts["error"] == 1
+    assert checks.is_current("Scene")
+    first = checks.report("Scene")
+    # Nothing changes: nothing is done.
+    for _ in range(3):
+        assert checks.tick() == checks.IDLE
+    assert checks.report("Scene") is first
+    bpy.data.objects["A"].usdphys.mass.mass = 1
+    # What a script sets is seen with the next change that Blender tells of.
+    bpy.data.objects["A"].location.x += 1
+    bpy.context.view_layer.update()
+    assert not checks.is_current("Scene")
+    end = time.monotonic() + 3
+    while time.monotonic() < end and checks.report("Scene") is first:
+        time.sleep(min(checks.tick(), 0.05))
+    assert checks.report("Scene").counts["error"] == 0
+
+
+def test_shown_scene_is_the_one_that_is_checked(live):
+    mass(mass=-1)
+    pump()
+    other = bpy.data.scenes.new("Other")
+    bpy.context.window.scene = other
+    bpy.context.view_layer.update()
+    pump_until("Other")
+    assert checks.report("Other").issues == ()
+    assert checks.report("Scene").counts["error"] == 1
+
+
+def test_switched_off_in_the_preferences(live):
+    checks.set_live(False)
+    try:
+        mass(mass=-1)
+        bpy.context.view_layer.update()
+        pump(1.0)
+        assert checks.report("Scene") is None
+    finally:
+        checks.set_live(True)
+    pump()
+    assert checks.report("Scene").counts["error"] == 1
+
+
+def test_undo_and_load_forget(live):
+    mass(mass=-1)
+    check()
+    assert checks.is_current("Scene")
+    bpy.data.objects["A"].location.x += 1
+    bpy.context.view_layer.update()
+    assert not checks.is_current("Scene")
+    scenes_module_empty()
+    assert checks.report("Scene") is None
+    assert not checks._dirty.keys() - {"Scene"}
+
+
+def test_nothing_while_the_preview_plays(live):
+    body()
+    bpy.context.view_layer.update()
+    checks.forget()
+    preview_guard.start(bpy.context)
+    try:
+        bpy.data.objects["A"].location.x += 1
+        bpy.context.view_layer.update()
+        assert checks.tick() == checks.IDLE
+        assert not checks._dirty
+        assert checks._run is None
+    finally:
+        preview_guard.stop()
+
+
+def test_background_has_no_timer_and_no_handler():
+    assert bpy.app.background
+    assert not bpy.app.timers.is_registered(checks.tick)
+    assert checks._after_update not in bpy.app.handlers.depsgraph_update_post
+    mass(mass=-1)
+    bpy.context.view_layer.update()
+    assert checks.report("Scene") is None
+
+
+def test_live_checks_leave_nothing_behind():
+    names = ("depsgraph_update_post", "load_pre", "undo_pre", "undo_post", "redo_pre", "redo_post")
+    checks.unregister()
+    before = [len(getattr(bpy.app.handlers, name)) for name in names]
+    for _ in range(3):
+        checks.register(is_live=True)
+        assert bpy.app.timers.is_registered(checks.tick)
+        checks.unregister()
+    assert [len(getattr(bpy.app.handlers, name)) for name in names] == before
+    assert not bpy.app.timers.is_registered(checks.tick)
+    checks.register()

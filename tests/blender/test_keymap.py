@@ -1,0 +1,91 @@
+"""Shortcuts: those of Blender's default keymap stay what they are; ours come and go with the add-on."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+
+KEYMAPS = (
+    "Object Mode", "3D View", "3D View Generic", "Window", "Screen", "Screen Editing", "Frames", "Object Non-modal",
+    "User Interface",
+)  # fmt: skip
+MODIFIERS = ("shift", "ctrl", "alt", "oskey")
+
+
+@pytest.fixture(scope="module")
+def keymap() -> Any:
+    return sys.modules["usdphys_ext.operators.keymap"]
+
+
+@pytest.fixture(scope="module")
+def defaults() -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """(operator, event) of Blender's default keymaps by name; a Blender without a window has only their source."""
+    folder = bpy.utils.system_resource("SCRIPTS", path="presets/keyconfig")
+    spec = importlib.util.spec_from_file_location("default_keys", Path(folder, "keymap_data", "blender_default.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = {}
+    for name, _, content in module.generate_keymaps(module.Params()):
+        if name in KEYMAPS:
+            found[name] = [(item[0], item[1]) for item in content["items"]]
+    return found
+
+
+def pressed(event: dict[str, Any]) -> tuple[Any, ...]:
+    return (event["type"], *(bool(event.get(name)) for name in MODIFIERS))
+
+
+def ours(keymap: Any) -> list[Any]:
+    config = bpy.context.window_manager.keyconfigs.addon
+    return [item for item in config.keymaps[keymap.KEYMAP].keymap_items if keymap.is_ours(item)]
+
+
+def test_defaults_are_there(defaults):
+    assert set(defaults) == set(KEYMAPS)
+    assert ("LEFT_ARROW", True, False, False, False) in [pressed(event) for _, event in defaults["Frames"]]
+    assert len(defaults["Object Mode"]) > 20
+
+
+def test_no_shortcut_of_blender_is_taken(keymap, defaults):
+    taken = {pressed(event): (name, operator) for name, items in defaults.items() for operator, event in items}
+    always = {event["type"] for items in defaults.values() for _, event in items if event.get("any")}
+    items = ours(keymap)
+    assert len(items) == len(keymap.KEYS)
+    for item in items:
+        keys = (item.type, item.shift_ui, item.ctrl_ui, item.alt_ui, item.oskey_ui)
+        assert keys not in taken, taken.get(keys)
+        assert item.type not in always
+    assert len({(item.type, item.shift, item.alt) for item in items}) == len(items)
+
+
+def test_shortcuts_call_what_is_there(keymap):
+    for item in ours(keymap):
+        if item.idname == "wm.call_menu_pie":
+            assert item.properties.name == "USDPHYS_MT_pie"
+            assert hasattr(bpy.types, item.properties.name)
+            assert (item.type, item.shift, item.alt, item.ctrl) == ("P", True, True, False)
+        else:
+            module, name = item.idname.split(".")
+            assert getattr(getattr(bpy.ops, module), name).get_rna_type()
+
+
+def test_shortcuts_go_with_the_addon(keymap):
+    keymap.unregister()
+    try:
+        assert ours(keymap) == []
+    finally:
+        keymap.register()
+    assert len(ours(keymap)) == len(keymap.KEYS)
+
+
+def test_users_see_them(keymap):
+    if not bpy.context.window_manager.keyconfigs.user:
+        pytest.skip("no keymaps of a user")
+    bpy.context.window_manager.keyconfigs.update()
+    names = [item.idname for _, item in keymap.user_items(bpy.context)]
+    assert names == [operator for operator, _, _ in keymap.KEYS]

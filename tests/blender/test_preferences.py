@@ -1,0 +1,132 @@
+"""Preferences: defaults of exports and new files, and an add-on that leaves nothing behind when it is disabled."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.bridge import preview_guard, usd_hooks
+from usdphys_ext.usdphys_addon.bridge.authoring import checks
+
+from . import scenes
+
+MENUS = ("TOPBAR_MT_file_export", "TOPBAR_MT_file_import", "VIEW3D_MT_object")
+
+
+@pytest.fixture(scope="module")
+def preferences() -> Any:
+    return sys.modules["usdphys_ext.preferences"]
+
+
+def chosen(**values: Any) -> Any:
+    """The preferences as the user may have set them."""
+    return SimpleNamespace(**{"export_units": "SCENE", "export_hierarchy": "NESTED", **values})
+
+
+# --------------------------------------------------------------------------- defaults
+
+
+def test_export_starts_with_the_preferences(preferences):
+    stage = bpy.context.scene.usdphys.stage
+    expected = {"meters_per_unit": 1.0, "kilograms_per_unit": 1.0, "up_axis": "Z", "hierarchy": "NESTED"}
+    assert preferences.export_defaults(None, stage) == expected
+    assert preferences.export_defaults(chosen(), stage) == expected
+    other = preferences.export_defaults(chosen(export_units="CENTIMETERS", export_hierarchy="FLAT"), stage)
+    assert other == {**expected, "meters_per_unit": 0.01, "hierarchy": "FLAT"}
+
+
+def test_what_the_scene_sets_counts_more(preferences):
+    stage = bpy.context.scene.usdphys.stage
+    scenes.assign(stage, meters_per_unit=0.5, hierarchy="RESET")
+    found = preferences.export_defaults(chosen(export_units="MILLIMETERS", export_hierarchy="FLAT"), stage)
+    assert (found["meters_per_unit"], found["hierarchy"]) == (0.5, "RESET")
+
+
+def test_new_files_start_with_the_quality_of_the_preferences(preferences):
+    settings = bpy.context.scene.usdphys.preview
+    preferences.set_preview_defaults(SimpleNamespace(preview_frequency=60, preview_substeps=0), bpy.data.scenes)
+    assert not settings.is_property_set("frequency") and not settings.is_property_set("substeps")
+    preferences.set_preview_defaults(SimpleNamespace(preview_frequency=240, preview_substeps=4), bpy.data.scenes)
+    assert (settings.frequency, settings.substeps) == (240, 4)
+    preferences.set_preview_defaults(SimpleNamespace(preview_frequency=120, preview_substeps=4), bpy.data.scenes)
+    assert settings.frequency == 240
+
+
+def test_defaults_are_those_of_the_properties(preferences):
+    made = preferences.USDPHYS_Preferences.bl_rna.properties
+    settings = type(bpy.context.scene.usdphys.preview).bl_rna.properties
+    for name in ("frequency", "substeps"):
+        assert made[f"preview_{name}"].default == settings[name].default
+        assert made[f"preview_{name}"].hard_max == settings[name].hard_max
+    for name in preferences.OVERLAY_COLOURS:
+        assert made[name].array_length == 4
+        assert made[name].subtype == "COLOR_GAMMA"
+    assert len({tuple(made[name].default_array) for name in preferences.OVERLAY_COLOURS}) == 5
+
+
+# --------------------------------------------------------------------------- nothing stays behind
+
+
+def classes() -> set[str]:
+    """Names of all registered classes that could be ours."""
+    kinds = (
+        bpy.types.Panel, bpy.types.Menu, bpy.types.UIList, bpy.types.AddonPreferences, bpy.types.PropertyGroup,
+        bpy.types.Gizmo, bpy.types.GizmoGroup,
+    )  # fmt: skip
+    found = {cls.__name__ for kind in kinds for cls in kind.__subclasses__() if cls.is_registered}
+    return found | {name for name in dir(bpy.ops.usdphys) if not name.startswith("_")}
+
+
+def leftovers() -> dict[str, Any]:
+    """All that an add-on can leave in Blender, as far as it can be counted."""
+    gc.collect()
+    handlers = {name: len(value) for name, value in vars_of_handlers().items()}
+    config = bpy.context.window_manager.keyconfigs.addon
+    keys = {keymap.name: len(keymap.keymap_items) for keymap in config.keymaps} if config is not None else {}
+    menus = {}
+    for name in MENUS:
+        draw = getattr(bpy.types, name).draw
+        menus[name] = len(getattr(draw, "_draw_funcs", ()))
+    return {
+        "handlers": handlers, "keys": {name: count for name, count in keys.items() if count}, "menus": menus,
+        "classes": {name for name in classes() if "usdphys" in name.lower()}, "ops": sorted(dir(bpy.ops.usdphys)),
+        "timer": bpy.app.timers.is_registered(checks.tick), "session": preview_guard.current(),
+        "properties": [hasattr(owner, "usdphys") for owner in (bpy.types.Object, bpy.types.Scene, bpy.types.Material)],
+        "hooks": [usd_hooks.is_registered(hook)
+                  for hook in (usd_hooks.USDPHYS_ExportHook, usd_hooks.USDPHYS_ImportHook)],
+    }  # fmt: skip
+
+
+def vars_of_handlers() -> dict[str, Any]:
+    names = [name for name in dir(bpy.app.handlers) if not name.startswith("_")]
+    found = {name: getattr(bpy.app.handlers, name) for name in names}
+    return {name: value for name, value in found.items() if isinstance(value, list)}
+
+
+def test_enabled_and_disabled_fifty_times(extension):
+    enabled = leftovers()
+    assert enabled["classes"] and enabled["ops"] and enabled["keys"]
+    extension.unregister()
+    try:
+        disabled = leftovers()
+        assert disabled["classes"] == set()
+        assert disabled["ops"] == []
+        assert "Object Mode" in enabled["keys"]
+        assert "Object Mode" not in disabled["keys"]
+        assert disabled["properties"] == [False] * 3
+        assert disabled["hooks"] == [False] * 2
+        assert all(enabled["menus"][name] > disabled["menus"][name] for name in MENUS)
+        for _ in range(50):
+            extension.register()
+            checks.unregister()
+            checks.register(is_live=True)
+            assert bpy.app.timers.is_registered(checks.tick)
+            extension.unregister()
+        assert leftovers() == disabled
+    finally:
+        extension.register()
+    assert leftovers() == enabled
