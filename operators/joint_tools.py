@@ -10,6 +10,7 @@ import bpy
 from ..usdphys_addon.bridge import preview_guard, props
 
 _PLACES = (
+    ("AUTO", "Automatic", "At the closest points of two objects; at the 3D cursor for one"),
     ("CURSOR", "3D Cursor", "At the 3D cursor, turned as it is"),
     ("MIDPOINT", "Between", "Midway between the centres of the two bounding boxes"),
     ("CHILD_ORIGIN", "Origin of Body 1", "At the origin of the object that is not active"),
@@ -129,7 +130,7 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
     else:
         type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="SPHERICAL")
         place: bpy.props.EnumProperty(
-            name="Place", items=_PLACES[1:4], default="MIDPOINT", description="Where each joint is"
+            name="Place", items=_PLACES[2:5], default="MIDPOINT", description="Where each joint is"
         )
         axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of the hinges, slides or cones")
         order: bpy.props.EnumProperty(
@@ -163,7 +164,7 @@ class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
         make_bodies: bool
     else:
         place: bpy.props.EnumProperty(
-            name="Place", items=_PLACES[1:4], default="CHILD_ORIGIN", description="Where each joint is"
+            name="Place", items=_PLACES[2:5], default="CHILD_ORIGIN", description="Where each joint is"
         )
         make_bodies: bpy.props.BoolProperty(
             name="Make Bodies", default=True,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -80,18 +81,22 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
         if preview_guard.current() is not self._session:
             # Ended by a button, an undo, another file.
             return self.end(context, {"FINISHED"})
+        try:
+            return self.handle(context, event)
+        except UsdPhysError as error:
+            # The session that says so has put the scene back, or does it now.
+            preview_guard.stop()
+            _report(self, error)
+        except Exception as error:
+            preview_guard.stop()
+            # An operator that raised would be called again: Blender keeps it.
+            traceback.print_exc()
+            self.report({"ERROR"}, f"The preview has stopped, and the scene was put back: {error!r}")
+        return self.end(context, {"CANCELLED"})
+
+    def handle(self, context: Any, event: Any) -> set[Any]:
         if event.type == "TIMER":
-            try:
-                made = self._session.advance(context)
-            except UsdPhysError as error:
-                preview_guard.forget()
-                _report(self, error)
-                return self.end(context, {"CANCELLED"})
-            except BaseException:
-                preview_guard.stop()
-                self.end(context, {"CANCELLED"})
-                raise
-            if made:
+            if self._session.advance(context):
                 _redraw(context)
             return {"PASS_THROUGH"}
         if event.type == "ESC" and event.value == "PRESS":
@@ -104,7 +109,9 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
         return {"PASS_THROUGH"}
 
     def end(self, context: Any, status: set[Any]) -> set[Any]:
-        context.window_manager.event_timer_remove(self._timer)
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            context.window_manager.event_timer_remove(timer)
         context.workspace.status_text_set(None)
         _redraw(context)
         return status

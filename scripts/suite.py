@@ -1,6 +1,6 @@
 """Run test suites, each in the environments that it belongs to, and sum the JUnit files that they leave in build/junit.
 
-`suite.py SUITE...` with check, core, blender, package, ui; `suite.py report STATUS` prints the sum of all that ran, and
+`suite.py SUITE...` with check, core, blender, package, ui, docs; `suite.py report STATUS` prints the sum of all that ran, and
 counts one failure when STATUS is not 0 but no report says why.
 A run that crashes, hangs, or collects nothing counts as one failure.
 """
@@ -110,6 +110,18 @@ def ui() -> None:
     return pytest("ui", "usd", "tests/ui")
 
 
+def docs() -> None:
+    """The manual; a link that leads nowhere fails."""
+    try:
+        python = venvs.make("docs")
+    except venvs.EnvError as error:
+        return record("docs", "failure", str(error))
+    command = [str(python), "-m", "mkdocs", "build", "--strict", "--quiet"]
+    status = subprocess.run(command, cwd=ROOT, check=False).returncode
+    print("build/site/index.html", flush=True)
+    return record("docs", "failure" if status else "passed", f"ended with status {status}")
+
+
 def report(paths: list[Path], status: int = 0) -> int:
     total: Counter[str] = Counter()
     for path in sorted(paths):
@@ -129,6 +141,7 @@ def main(names: list[str]) -> int:
         "blender": lambda: on_every_bpy("blender"),
         "package": lambda: on_every_bpy("package"),
         "ui": ui,
+        "docs": docs,
     }
     if names[:1] == ["report"]:
         return report(list(JUNIT.glob("*.xml")), *map(int, names[1:]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
@@ -109,7 +110,10 @@ def _parser() -> argparse.ArgumentParser:
     move.add_argument("--seconds", type=_positive, required=True, metavar="S", help="how long")
     move.add_argument("--fps", type=_positive, metavar="F", help="frames per second (default: those of the file)")
     move.add_argument("--substeps", type=_count, default=0, metavar="N", help="steps in a frame (default: as needed)")
-    move.add_argument("--out", metavar="OUT", help="a USD layer over a USD input, with time samples for all bodies")
+    move.add_argument(
+        "--out", metavar="OUT",
+        help="time samples for all bodies: a layer over a USD input, the whole scene of a .blend",
+    )  # fmt: skip
     move.add_argument("--json", metavar="POSES", help="a JSON file of the poses of all bodies")
     move.set_defaults(run=_simulate)
     return parser
@@ -217,15 +221,16 @@ def _inspect(options: argparse.Namespace) -> int:
 def _simulate(options: argparse.Namespace) -> int:
     suffix = Path(options.file).suffix.lower()
     layers = tuple(ending for ending in USD_SUFFIXES if ending != ".usdz")
-    if options.out and suffix not in USD_SUFFIXES:
-        raise InputError(f"'{options.file}' is no USD file to put a layer over; convert it first.")
     if options.out and Path(options.out).suffix.lower() not in layers:
         raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
     if options.out and Path(options.out).resolve() == Path(options.file).resolve():
         raise InputError(f"'{options.out}' is the input itself; choose another name for the layer.")
     if suffix in USD_SUFFIXES:
         with _output_to_stderr():
-            world, recording, units = _simulate_usd(options)
+            world, recording, units = _simulate_usd(options, options.file)
+    elif options.out and suffix == ".blend":
+        with _properties(), _output_to_stderr():
+            world, recording, units = _simulate_exported(options)
     else:
         with _model_of(options.file) as (model, issues):
             _print_issues(issues, sys.stderr)
@@ -243,13 +248,41 @@ def _frame_count(options: argparse.Namespace, fps: float) -> int:
     return count
 
 
-def _simulate_usd(options: argparse.Namespace) -> tuple[World, Recording, StageUnits]:
+def _simulate_exported(options: argparse.Namespace) -> tuple[World, Recording, StageUnits]:
+    """Simulate a .blend as the USD file that it becomes, and write that file with the motion in it."""
+    import bpy
+
+    from .bridge import scene_read, usd_io
+
+    _expose_pxr()
+    from .core import usd_bake
+
+    _open_blend(options.file)
+    scene: Any = bpy.context.scene
+    model = scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model
+    is_animated = any(prim.is_animated for prim in model.prims.values())
+    scene.frame_start = scene.frame_current
+    frames = options.seconds * scene.render.fps / scene.render.fps_base
+    scene.frame_end = scene.frame_start + math.ceil(frames)
+    target = usd_io.checked_folder(Path(options.out).absolute())
+    units, hierarchy = usd_io.stage_options(scene)
+    wanted = usd_io.ExportOptions(units, hierarchy, animation=is_animated)
+    with scratch_file(target) as scratch, scratch_file(target) as layer:
+        _print_issues(usd_io.export_usd(bpy.context, scratch, wanted).issues, sys.stderr)
+        options.out = str(layer)
+        found = _simulate_usd(options, str(scratch))
+        usd_bake.flatten(layer, scratch)
+        usd_io.replace(scratch, target)
+    return found
+
+
+def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
     _expose_pxr()
     from .core import usd_bake, usd_read
     from .preview.record import record
     from .preview.world import World
 
-    stage = usd_read.open_stage(options.file)
+    stage = usd_read.open_stage(file)
     clock = usd_bake.Clock(stage, options.fps)
     model = usd_read.read_stage(stage)
     usd_bake.move_to(stage, model, clock.at(0))

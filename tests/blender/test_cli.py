@@ -129,6 +129,105 @@ def test_inspect(blend, tmp_path):
         assert "bodies (1)" in text and "/root/Crate" in text
 
 
+@pytest.mark.parametrize("scale_length", [1.0, 0.01])
+def test_simulate_a_blend(blend, tmp_path, scale_length):
+    """The crate falls from 2 m as Galileo says and lands on the floor; the .blend and its USD move alike."""
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length, scene.render.fps = scale_length, 60
+    for obj in scene.objects:
+        obj.location, obj.scale = obj.location / scale_length, obj.scale / scale_length
+    save(blend)
+    poses, stage = tmp_path / "poses.json", tmp_path / "crate.usda"
+    authored = blend.read_bytes()
+    result = usdphys("simulate", blend, "--seconds", 2, "--json", poses)
+    assert result.returncode == 0, result.stderr
+    said = f"{blend}: 1 bodies, 121 frames at 60 per second, 0 broken joints, 0 unstable bodies"
+    assert result.stdout.splitlines() == [said]
+    assert blend.read_bytes() == authored
+    table = json.loads(poses.read_text())
+    assert (table["fps"], table["frames"], list(table["bodies"])) == (60, 121, ["/root/Crate"])
+    crate = table["bodies"]["/root/Crate"]
+    heights = [place[2] * scale_length for place in crate["translation"]]
+    for frame in (0, 10, 20, 30):
+        assert 2.0 - heights[frame] == pytest.approx(9.81 / 2 * (frame / 60) ** 2, rel=0.02, abs=1e-6)
+    assert heights[-1] == pytest.approx(0.5, abs=0.01)
+    aside = max(max(map(abs, place[:2])) for place in crate["translation"]) * scale_length
+    assert aside < 0.02
+    assert crate["rotation"][30] == pytest.approx([1, 0, 0, 0], abs=1e-5)
+    # A layer over the USD file of the same scene, and the whole scene with its motion.
+    baked, again = tmp_path / "baked.usda", tmp_path / "again.json"
+    assert usdphys("convert", blend, stage).returncode == 0
+    for source in (stage, blend):
+        result = usdphys("simulate", source, "--seconds", 2, "--fps", 60, "--out", baked, "--json", again)
+        assert result.returncode == 0, result.stderr
+        check_baked(baked, again, heights)
+    from pxr import Sdf
+
+    whole = Sdf.Layer.FindOrOpen(str(baked))
+    assert not whole.subLayerPaths
+    assert whole.GetAttributeAtPath("/root/Plane/Plane.points")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+
+
+def check_baked(baked, poses, heights):
+    moved = json.loads(poses.read_text())["bodies"]["/root/Crate"]["translation"]
+    from pxr import Usd, UsdGeom
+
+    opened = Usd.Stage.Open(str(baked))
+    prim, meters = UsdGeom.Xformable(opened.GetPrimAtPath("/root/Crate")), UsdGeom.GetStageMetersPerUnit(opened)
+    assert opened.GetEndTimeCode() == opened.GetStartTimeCode() + 120
+    for frame in (0, 20, 30, 120):
+        place = prim.ComputeLocalToWorldTransform(opened.GetStartTimeCode() + frame).ExtractTranslation()
+        assert tuple(place) == pytest.approx(moved[frame], abs=1e-4 / meters)
+        assert place[2] * meters == pytest.approx(heights[frame], abs=0.01)
+
+
+def test_simulate_a_blend_with_an_animated_pusher(blend, tmp_path):
+    """A kinematic body goes its keyed way, and takes the crate along; the file stays as it is."""
+    scene = bpy.context.scene
+    scene.render.fps, scene.use_gravity = 30, False
+    bpy.ops.mesh.primitive_cube_add(size=1, location=(-2, 0, 2))
+    pusher = bpy.context.object
+    pusher.name = "Pusher"
+    pusher.usdphys.rigid_body.is_applied = pusher.usdphys.rigid_body.kinematic_enabled = True
+    pusher.usdphys.colliders.add()
+    for frame, x in ((1, -2.0), (31, 0.0)):
+        pusher.location.x = x
+        pusher.keyframe_insert("location", frame=frame)
+    scene.frame_set(1)
+    save(blend)
+    poses, baked = tmp_path / "poses.json", tmp_path / "baked.usda"
+    for more in ((), ("--out", baked)):
+        result = usdphys("simulate", blend, "--seconds", 1.5, "--json", poses, *more)
+        assert result.returncode == 0, result.stderr
+        bodies = json.loads(poses.read_text())["bodies"]
+        ways = {path: [place[0] for place in body["translation"]] for path, body in bodies.items()}
+        assert ways["/root/Pusher"][0] == pytest.approx(-2.0)
+        assert ways["/root/Pusher"][15] == pytest.approx(-1.0, abs=1e-4)
+        assert ways["/root/Pusher"][-1] == pytest.approx(0.0, abs=1e-4)
+        assert ways["/root/Crate"][5] == pytest.approx(0.0, abs=1e-4)
+        assert ways["/root/Crate"][-1] > 1.0
+    from pxr import Usd, UsdGeom
+
+    stage = Usd.Stage.Open(str(baked))
+    for name in ("Pusher", "Crate"):
+        prim, way = UsdGeom.Xformable(stage.GetPrimAtPath(f"/root/{name}")), ways[f"/root/{name}"]
+        for frame in (0, 15, 45):
+            place = prim.ComputeLocalToWorldTransform(stage.GetStartTimeCode() + frame).ExtractTranslation()
+            assert place[0] == pytest.approx(way[frame], abs=1e-4)
+
+
+def test_simulate_refuses_in_one_sentence(blend, tmp_path):
+    for arguments, word in (
+        (("missing.blend", "--seconds", 1), "missing.blend"),
+        ((blend, "--seconds", 1, "--json", tmp_path / "none" / "poses.json"), "poses.json"),
+    ):
+        result = usdphys("simulate", *arguments)
+        assert result.returncode == 1 and "Traceback" not in result.stderr
+        lines = [line for line in result.stderr.splitlines() if line.startswith("usdphys: error: ")]
+        assert len(lines) == 1 and word in lines[0]
+
+
 def test_validate_usd_of_others(shared):
     result = usdphys("validate", shared / "devset" / "usd" / "usdPhysicsNestedArticulation.usda")
     assert result.returncode == 0, result.stdout + result.stderr
@@ -195,7 +294,7 @@ def test_missing_library(blend, tmp_path):
     assert not (tmp_path / "out.usda").exists()
 
 
-@pytest.mark.parametrize("command", ["", "convert", "validate", "inspect"])
+@pytest.mark.parametrize("command", ["", "convert", "validate", "inspect", "simulate"])
 def test_help(command):
     result = usdphys(*command.split(), "--help")
     assert result.returncode == 0 and "usage: usdphys" in result.stdout

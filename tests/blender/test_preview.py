@@ -167,6 +167,39 @@ def test_a_kinematic_body_pushes_by_the_way_its_object_goes():
     assert rider.matrix_world.translation.z == pytest.approx(1.0, abs=0.05)
 
 
+def test_a_keyed_kinematic_body_pushes_while_the_timeline_plays():
+    """1 m/s by the keys, without friction or loss: the rider takes that speed, not that of a jump per frame."""
+    scene = bpy.context.scene
+    scene.render.fps, scene.use_gravity = 20, False
+    pusher = crate("Pusher", (0, 0, 0))
+    pusher.usdphys.rigid_body.kinematic_enabled = True
+    for frame, x in ((1, 0.0), (41, 2.0)):
+        pusher.location.x = x
+        pusher.keyframe_insert("location", frame=frame)
+        curves = pusher.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
+        for key in (point for curve in curves for point in curve.keyframe_points):
+            key.interpolation = "LINEAR"
+    pushed = crate("Pushed", (1.5, 0, 0))
+    scene.frame_set(1)
+    before = raw()
+    session = preview_guard.start(bpy.context)
+    world = session.world
+    places = []
+    for frame in range(1, 45):
+        scene.frame_set(frame)
+        run(session, 1 / 20)
+        places.append(pushed.matrix_world.translation.x)
+    assert session.world is world
+    assert pusher.matrix_world.translation.x == pytest.approx(2.0)
+    # It is met after half a second, and leaves the pusher at most as fast as a blow without loss would make it.
+    speeds = [(late - early) * 20 for early, late in itertools.pairwise(places)]
+    assert max(speeds[:9]) == pytest.approx(0.0, abs=1e-3)
+    assert 0.9 < speeds[-1] < 1.3 and max(speeds) < 1.4
+    preview_guard.stop()
+    scene.frame_set(1)
+    assert raw() == before
+
+
 def test_live_edits_take_effect_without_a_restart():
     obj = crate()
     item = bpy.context.scene.usdphys.physics_scenes.add()
@@ -188,6 +221,38 @@ def test_gravity_of_blenders_scene_is_live():
     bpy.context.scene.use_gravity = False
     run(session, 0.5)
     assert obj.matrix_world.translation.z == pytest.approx(5.0, abs=0.01)
+
+
+def test_a_change_of_structure_reads_and_builds_once(monkeypatch):
+    from usdphys_ext.usdphys_addon.bridge import scene_read
+    from usdphys_ext.usdphys_addon.preview.world import World
+
+    obj = crate()
+    resting = crate("Resting", (9, 0, 1.3))
+    crate("Floor", (9, 0, 0), scale=(4, 4, 1)).usdphys.rigid_body.is_applied = False
+    session = preview_guard.start(bpy.context)
+    # It lies still and is not asleep yet.
+    run(session, 0.6)
+    height, model = obj.matrix_world.translation.z, session.model
+    calls = []
+    read, build = scene_read.read_scene, World.__init__
+    monkeypatch.setattr(scene_read, "read_scene", lambda *args, **more: calls.append("read") or read(*args, **more))
+    monkeypatch.setattr(
+        World, "__init__", lambda self, *args, **more: calls.append("build") or build(self, *args, **more)
+    )
+    crate("Late", (5, 0, 5))
+    bpy.context.view_layer.update()
+    session.step_once(bpy.context)
+    assert calls == ["read", "build"]
+    assert height - 0.3 < obj.matrix_world.translation.z < height
+    assert resting.matrix_world.translation.z == pytest.approx(1.0, abs=0.02)
+    # What goes on is no edit of the scene.
+    assert session.model is not model
+    world = session.world
+    obj.update_tag()
+    bpy.context.view_layer.update()
+    session.step_once(bpy.context)
+    assert session.world is world
 
 
 def test_reset_after_a_change_of_structure_is_the_start():
@@ -417,6 +482,118 @@ def test_bake_keys_every_frame_and_clear_takes_it_back():
     assert tuple(obj.matrix_world.translation) == pytest.approx((0, 0, 5), abs=1e-5)
     assert bake.clear(scene) == 1
     assert raw() == before and not bpy.data.actions
+
+
+def arm():
+    """Two links of 2 m along X on hinges about Y, at (0, 0, 2) and (2, 0, 2); the second one cannot bend far."""
+    links = [crate(name, (x, 0, 2.0), scale=(2.0, 0.2, 0.2)) for name, x in (("Upper", 1.0), ("Lower", 3.0))]
+    for name, place, one, other in (("Shoulder", 0, None, links[0]), ("Elbow", 2, links[0], links[1])):
+        pivot = bpy.data.objects.new(name, None)
+        bpy.context.scene.collection.objects.link(pivot)
+        pivot.location = (place, 0, 2)
+        joint = pivot.usdphys.joint
+        joint.is_applied, joint.type, joint.axis, joint.body0, joint.body1 = True, "REVOLUTE", "Y", one, other
+    joint.revolute.lower_limit, joint.revolute.upper_limit = -1.0, 1.0
+    bpy.context.view_layer.update()
+    return links
+
+
+@pytest.mark.parametrize("scale_length", [1.0, 0.01])
+def test_joints_are_posed_shown_and_reset_to_the_bit(scale_length):
+    bpy.context.scene.unit_settings.scale_length = scale_length
+    upper, lower = arm()
+    slider = crate("Slider", (0, 9, 2), scale=(0.2, 0.2, 0.2))
+    rail = bpy.data.objects.new("Rail", None)
+    bpy.context.scene.collection.objects.link(rail)
+    rail.location = (0, 9, 2)
+    joint = rail.usdphys.joint
+    joint.is_applied, joint.type, joint.axis, joint.body1 = True, "PRISMATIC", "X", slider
+    bpy.context.view_layer.update()
+    before = raw()
+    session = preview_guard.start(bpy.context)
+    paths = {session.model.prims[path].label: path for path in session.joint_positions()}
+    session.set_joint(paths["Shoulder"], "angular", 0.5, physics=False)
+    session.set_joint(paths["Elbow"], "angular", 9.0, physics=False)
+    session.set_joint(paths["Rail"], "linear", 3.0, physics=False)
+    assert session.world.frame == 0
+    found = session.joint_positions()
+    assert found[paths["Shoulder"]]["angular"] == pytest.approx(0.5, abs=1e-4)
+    assert found[paths["Elbow"]]["angular"] == pytest.approx(1.0, abs=1e-4)
+    assert found[paths["Rail"]] == {"linear": pytest.approx(3.0, abs=1e-4)}
+    elbow = (2 * math.cos(0.5), 0, 2 - 2 * math.sin(0.5))
+    assert tuple(upper.matrix_world.translation) == pytest.approx((math.cos(0.5), 0, 2 - math.sin(0.5)), abs=1e-4)
+    middle = (elbow[0] + math.cos(1.5), 0, elbow[2] - math.sin(1.5))
+    assert tuple(lower.matrix_world.translation) == pytest.approx(middle, abs=1e-4)
+    assert slider.matrix_world.translation.x == pytest.approx(3.0, abs=1e-4)
+    # A drive holds the arm up, and the reset takes that back as well.
+    session.set_joint(paths["Shoulder"], "angular", -0.3, physics=True)
+    assert session.joint_positions()[paths["Shoulder"]]["angular"] == pytest.approx(0.5, abs=1e-4)
+    run(session, 2.0)
+    assert session.joint_positions()[paths["Shoulder"]]["angular"] == pytest.approx(-0.3, abs=0.15)
+    session.reset(bpy.context)
+    assert session.joint_positions()[paths["Shoulder"]]["angular"] == pytest.approx(0.0, abs=1e-5)
+    run(session, 0.5)
+    assert session.joint_positions()[paths["Shoulder"]]["angular"] > 0.2
+    preview_guard.stop()
+    assert raw() == before
+
+
+def test_a_joint_of_a_closed_loop_is_not_posed():
+    _, lower = arm()
+    pivot = bpy.data.objects.new("End", None)
+    bpy.context.scene.collection.objects.link(pivot)
+    pivot.location = (4, 0, 2)
+    joint = pivot.usdphys.joint
+    joint.is_applied, joint.type, joint.axis, joint.body1 = True, "REVOLUTE", "Y", lower
+    bpy.context.view_layer.update()
+    session = preview_guard.start(bpy.context)
+    shown = raw()
+    path = next(path for path in session.joint_positions() if session.model.prims[path].label == "Elbow")
+    with pytest.raises(InputError, match=r"'Elbow'.*closed loop"):
+        session.set_joint(path, "angular", 0.5, physics=False)
+    assert raw() == shown
+    with pytest.raises(KeyError):
+        session.set_joint(path, "linear", 0.5, physics=False)
+
+
+def test_what_becomes_unstable_is_said_with_its_reason():
+    obj = crate()
+    obj.usdphys.rigid_body.velocity = (5000, 0, 0)
+    quiet = crate("Quiet", (0, 90, 0))
+    session = preview_guard.start(bpy.context)
+    run(session, 0.1)
+    assert session.warnings == ["Unstable: Crate, it moves faster than 1000 m/s"]
+    assert quiet.matrix_world.translation.z < 0
+    session.reset(bpy.context)
+    assert session.warnings == []
+
+
+def test_a_broken_joint_is_drawn_where_it_is_until_the_reset():
+    bpy.context.scene.unit_settings.scale_length = 0.5
+    weight = crate("Weight", (0, 0, 4))
+    hook = bpy.data.objects.new("Hook", None)
+    bpy.context.scene.collection.objects.link(hook)
+    hook.location = (0, 0, 5)
+    joint = hook.usdphys.joint
+    joint.is_applied, joint.type, joint.body1, joint.break_force = True, "FIXED", weight, 1.0
+    bpy.context.view_layer.update()
+    session = preview_guard.start(bpy.context)
+    assert session.broken_places == []
+    run(session, 0.3)
+    assert session.broken == ["Hook"]
+    (found,) = session.broken_places
+    assert tuple(found.place) == pytest.approx((0, 0, 5), abs=1e-4)
+    (end,) = found.bodies
+    assert tuple(end) == pytest.approx(tuple(weight.matrix_world.translation), abs=1e-3)
+    assert end[2] < 3.9 and found.size == pytest.approx(1.0, abs=1e-3)
+    session.reset(bpy.context)
+    assert session.broken_places == [] and session.broken == []
+
+
+def test_nothing_is_drawn_without_windows(extension):
+    from usdphys_ext.usdphys_addon.viewport import overlay
+
+    assert bpy.app.background and overlay._handler is None
 
 
 def test_cancelled_bake_leaves_nothing():

@@ -15,5 +15,15 @@ def test_preview_plays_is_grabbed_paused_reset_kept_and_baked(drive):
     drive("preview")
 
 
+def test_preview_shows_what_breaks_and_bears_selection_orbits_animation_and_failures(drive):
+    drive("preview_view")
+
+
 def test_the_sidebar_draws_every_panel(drive):
     drive("sidebar")
+
+
+def test_tasks_take_few_actions(drive):
+    """A door in 8, a static table in 4, a car with four driven wheels in 15: as the artist does it, and it works."""
+    log = drive("tasks")
+    assert log.count("ACTIONS ") == 4

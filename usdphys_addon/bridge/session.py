@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -20,6 +20,7 @@ from .poses import PoseWriter, Transform, applied, freed, restored, saved
 
 if TYPE_CHECKING:
     from ..core.difference import Difference
+    from ..preview.world import World
 
 #: At most so many steps are made up for in one redraw: a slow scene runs slower, it does not hang.
 _CATCH_UP = 4
@@ -33,6 +34,14 @@ class UnstableError(UsdPhysError):
     """The simulation has left the numbers; the scene was put back."""
 
 
+class Break(NamedTuple):
+    """place (3,): of a joint that broke, on its first body. bodies: where its bodies are. size: of its longer arm."""
+
+    place: Any
+    bodies: list[Any]
+    size: float
+
+
 class PreviewSession:
     """A world of the scene and the objects that show it.
 
@@ -44,16 +53,25 @@ class PreviewSession:
 
         Raises MissingDependencyError without the solver, InputError where nothing could move.
         """
-        world_type = _world_type()
         scene: Any = context.scene
-        settings = scene.usdphys.preview
         self.scene_name = str(scene.name)
-        reading = scene_read.read_scene(context.evaluated_depsgraph_get())
+        time_step = 1.0 / (frequency or scene.usdphys.preview.frequency)
+        self._begin(context, scene_read.read_scene(context.evaluated_depsgraph_get()), time_step)
+
+    def _begin(
+        self, context: bpy.types.Context, reading: scene_read.SceneReading, time_step: float,
+        before: World | None = None,
+    ) -> None:  # fmt: skip
+        """Build the world of a reading, in which all objects stand as they are authored, and free the objects.
+
+        before: a world whose bodies go on from where they are.
+        """
+        world_type = _world_type()
+        settings = context.scene.usdphys.preview  # type: ignore[union-attr]
         self.model: PhysicsModel = reading.model
         self.meters = self.model.units.meters_per_unit
-        self.world = world_type(
-            self.model, time_step=1.0 / (frequency or settings.frequency), substeps=settings.substeps
-        )
+        start = self.model if before is None else before.moved_copy(self.model)
+        self.world = world_type(start, time_step=time_step, substeps=settings.substeps)
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
         simulated = set(self.world.paths)
         sites = {path: site for path, site in reading.sites.items() if path in simulated}
@@ -67,6 +85,9 @@ class PreviewSession:
         known = objects_by_name()
         self.authored: dict[str, Transform] = {name: saved(known[name]) for name in moving}
         self._kinematic_places: dict[str, Any] = {}
+        #: Where kinematic bodies are going, (3,) m and (4,), and in how many steps they are to be there.
+        self._ways: dict[str, tuple[Any, Any, int]] = {}
+        self._frame = float(context.scene.frame_current_final)  # type: ignore[union-attr]
         self._kinematic = [
             (path, name) for path, name, held in zip(self.world.paths, self.names, self.world.kinematic, strict=True)
             if held and name
@@ -76,6 +97,10 @@ class PreviewSession:
             freed(known[name])
         self._was_awake = np.ones(len(self.names), bool)
         self._shown = (self.world.positions.copy(), self.world.rotations.copy())
+        if before is not None:
+            # The objects stand elsewhere: all of them are to be written.
+            for poses in self._shown:
+                poses[:] = np.inf
         self._edited = False
         self._is_writing = False
         self._debt = 0.0
@@ -83,7 +108,7 @@ class PreviewSession:
         self._unseen_before = self._unseen()
         self._time = time.monotonic()
         self.is_playing = False
-        self._is_restarted = False
+        self._is_restarted = before is not None
         self.real_time_factor = 0.0
         self._mark(True)
 
@@ -169,21 +194,39 @@ class PreviewSession:
             )
 
     def _lead_kinematic(self, context: bpy.types.Context) -> None:
-        """Kinematic bodies go where their objects are: moved by hand, by animation or by constraints."""
+        """Kinematic bodies go where their objects are: moved by hand, by animation or by constraints.
+
+        The way from one frame of the timeline to the next is gone evenly in the steps that a frame takes, not in the
+        first of them, at a speed that nobody has animated.
+        """
         if not self._kinematic:
             return
         depsgraph = context.evaluated_depsgraph_get()
+        scene: Any = context.scene
+        turned, self._frame = abs(scene.frame_current_final - self._frame), scene.frame_current_final
+        lasts = min(turned, 1.0) * scene.render.fps_base / scene.render.fps
+        steps = max(1, round(lasts / self.world.time_step))
         for path, name in self._kinematic:
             obj = bpy.data.objects.get(name)
             if obj is None:
                 continue
             matrix = obj.evaluated_get(depsgraph).matrix_world
-            if self._kinematic_places.get(path) == matrix:
+            if self._kinematic_places.get(path) != matrix:
+                self._kinematic_places[path] = matrix.copy()
+                world = np.array(matrix)
+                goal = np.array(frames.quaternion_of(frames.rotation_of(world)))
+                self._ways[path] = (world[:3, 3] * self.meters, goal, steps)
+            way = self._ways.pop(path, None)
+            if way is None:
                 continue
-            self._kinematic_places[path] = matrix.copy()
-            world = np.array(matrix)
-            rotation = frames.quaternion_of(frames.rotation_of(world))
-            self.world.set_kinematic_pose(path, world[:3, 3] * self.meters, rotation)
+            place, goal, left = way
+            row = self.world.index(path)
+            here, now = self.world.positions[row], self.world.rotations[row]
+            part = 1.0 / left
+            turn = now * (1.0 - part) + goal * (part if now @ goal >= 0.0 else -part)
+            self.world.set_kinematic_pose(path, here + (place - here) * part, turn)
+            if left > 1:
+                self._ways[path] = (place, goal, left - 1)
 
     # ------------------------------------------------------------------ showing
 
@@ -252,6 +295,38 @@ class PreviewSession:
     def release(self, number: int) -> None:
         self.world.release(number)
 
+    def joint_positions(self) -> dict[str, dict[str, float]]:
+        """Where the degrees of freedom of all joints are that can move, by path: Blender units and radians."""
+        return {
+            path: {dof: value / self._unit_of(dof) for dof, value in values.items()}
+            for path, values in self.world.joint_positions().items()
+        }
+
+    def set_joint(self, path: str, dof: str, value: float, *, physics: bool) -> None:
+        """Bring a degree of freedom to a value, Blender units or radians, or to the limit that is before it.
+
+        physics: by a drive, over time; for a joint without one that holds a position, by a firm one until the reset.
+        Otherwise at once, by kinematics: what hangs on the joint goes along and is shown, at rest. Raises KeyError
+        where there is no such joint or degree of freedom that moves, InputError for a joint of a closed loop.
+        """
+        value *= self._unit_of(dof)
+        if physics:
+            self.world.aim_joint(path, dof, value)
+            return
+        self.world.pose_joint(path, dof, value)
+        self.show(bpy.context)
+
+    def _unit_of(self, dof: str) -> float:
+        return 1.0 if dof == "angular" or dof.startswith("rot") else self.meters
+
+    @property
+    def broken_places(self) -> list[Break]:
+        """Where the joints are that broke, Blender units: for drawing."""
+        return [
+            Break(place / self.meters, [end / self.meters for end in ends], size / self.meters)
+            for place, ends, size in map(self.world.joint_ends, self.world.broken_joints)
+        ]
+
     @property
     def readout(self) -> list[tuple[str, str]]:
         """What goes on, as (name, value)."""
@@ -271,8 +346,10 @@ class PreviewSession:
 
     @property
     def warnings(self) -> list[str]:
-        """What has become unstable."""
-        return [f"Unstable: {self.model.prims[path].label or path}" for path in self.world.unstable]
+        """What has become unstable, and why."""
+        return [
+            f"Unstable: {self.model.prims[path].label or path}, {why}" for path, why in self.world.unstable.items()
+        ]
 
     # ------------------------------------------------------------------ edits while it plays
 
@@ -301,8 +378,9 @@ class PreviewSession:
         """What can change while it plays is changed; for all else the world is built anew and goes on."""
         from ..core import difference
 
-        new = self._reread(context)
-        self._keep_frames(new)
+        reading = self._reread(context)
+        new = reading.model
+        fresh = self._keep_frames(new)
         self._move_statics(new)
         edits = difference.difference(self.model, new)
         if not edits:
@@ -312,24 +390,33 @@ class PreviewSession:
             self._apply_live(edits)
             self.model = new
         else:
-            self._rebuild(context)
+            for joint, values in fresh:
+                for name, value in values.items():
+                    setattr(joint, name, value)
+            self._rebuild(context, reading)
 
-    def _reread(self, context: bpy.types.Context) -> PhysicsModel:
+    def _reread(self, context: bpy.types.Context) -> scene_read.SceneReading:
         """The scene as it is authored now, read while the objects stand elsewhere."""
         shown = self.put_authored()
         try:
-            return scene_read.read_scene(context.evaluated_depsgraph_get()).model
+            return scene_read.read_scene(context.evaluated_depsgraph_get())
         finally:
             self.put_shown(shown)
 
-    def _keep_frames(self, new: PhysicsModel) -> None:
-        """The frames of joints are those of the start: a body that was moved since takes its joints along."""
+    def _keep_frames(self, new: PhysicsModel) -> list[tuple[schema.Joint, dict[str, Any]]]:
+        """The frames of joints are those of the start: a body that was moved since takes its joints along.
+
+        Returns what was read instead.
+        """
+        fresh = []
         for path, prim in new.joints.items():
             before = self.model.prims.get(path)
             old, joint = before and before.get(schema.Joint), prim.get(schema.Joint)
             if old is not None and joint is not None:
-                for name in ("local_pos0", "local_rot0", "local_pos1", "local_rot1"):
+                fresh.append((joint, {name: getattr(joint, name) for name in _FRAMES}))
+                for name in _FRAMES:
                     setattr(joint, name, getattr(old, name))
+        return fresh
 
     def _move_statics(self, new: PhysicsModel) -> None:
         """Static colliders go where somebody has moved their objects."""
@@ -367,16 +454,11 @@ class PreviewSession:
 
                     self.world.set_gravity(gravity_of(value), path)
 
-    def _rebuild(self, context: bpy.types.Context) -> None:
+    def _rebuild(self, context: bpy.types.Context, reading: scene_read.SceneReading) -> None:
         """Another world, because the structure has changed: what is in both goes on from where it is."""
         old, was_playing = self.world, self.is_playing
         self.stop()
-        self.__init__(context)  # type: ignore[misc]
-        moved = scene_read.read_scene(context.evaluated_depsgraph_get()).model
-        # The objects are freed and stand as they are authored: what was just read is the start.
-        old.move_model(moved)
-        self.world = type(old)(moved, time_step=old.time_step, substeps=context.scene.usdphys.preview.substeps)  # type: ignore[union-attr]
-        self._is_restarted = True
+        self._begin(context, reading, old.time_step, old)
         if was_playing:
             self.play()
 
@@ -452,7 +534,7 @@ def _is_own(site: Placement) -> bool:
     return site.instance is None and site.obj.library is None
 
 
-def _world_type() -> Any:
+def _world_type() -> type[World]:
     try:
         from ..preview.world import World
     except ImportError as error:
@@ -462,6 +544,7 @@ def _world_type() -> Any:
     return World
 
 
+_FRAMES = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
 #: Fields that a running world can change, by schema.
 _LIVE: dict[str, tuple[str, ...]] = {
     "PhysicsScene": ("gravity_direction", "gravity_magnitude"),

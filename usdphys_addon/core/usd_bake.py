@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pxr import Gf, Sdf, Usd, UsdGeom, Vt
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdUtils, Vt
 
 from . import frames
 from .errors import OutputError
@@ -99,6 +99,16 @@ def write_bake(
         if type(error).__name__ != "ErrorException":
             raise
         raise OutputError(f"'{target}' cannot be written.") from error
+
+
+def flatten(layer: Path, target: Path) -> None:
+    """Write a baked layer and what it lies over as one file over `target`, in the same folder as they are."""
+    stage = Usd.Stage.Open(str(layer))
+    # Both lie in one folder: paths of textures stay as they are.
+    flat = UsdUtils.FlattenLayerStack(stage, resolveAssetPathFn=lambda _layer, path: path)
+    del stage
+    if not flat.Export(str(target)):
+        raise OutputError(f"'{target}' could not be written.")
 
 
 def _fill(

@@ -304,13 +304,46 @@ class Constraint:
         self.state.base = had
         return far
 
+    def frames(self, physics: PhysicsWorld) -> tuple[Matrix, Matrix]:
+        """The joint frames (4, 4) on both bodies, in the world."""
+        first, second = (matrix_of(physics.rigid_bodies[handle].position) for handle in self.handles)
+        return first @ self.facts.frame0, second @ self.facts.frame1
+
     def relative(self, physics: PhysicsWorld) -> Matrix:
         """Pose (4, 4) of the frame on body 1 in the frame on body 0."""
-        bodies = physics.rigid_bodies
-        world0 = matrix_of(bodies[self.handles[0]].position) @ self.facts.frame0
-        world1 = matrix_of(bodies[self.handles[1]].position) @ self.facts.frame1
+        world0, world1 = self.frames(physics)
         result: Matrix = np.linalg.inv(world0) @ world1
         return result
+
+    def position(self, physics: PhysicsWorld, axis: int) -> float:
+        """Where a degree of freedom is, m or rad within half a turn; axis: as in `facts.names`."""
+        relative = self.relative(physics)
+        if axis == 6:
+            return float(np.linalg.norm(relative[:3, 3]))
+        if axis < 3:
+            return float(relative[axis, 3])
+        if self.turns:
+            return math.atan2(relative[2, 1] - relative[1, 2], relative[1, 1] + relative[2, 2])
+        w, *imaginary = frames.quaternion_of(relative[:3, :3])
+        return 2.0 * math.atan2(imaginary[axis - 3], w)
+
+    def moving(self) -> dict[str, Freedom]:
+        """The degrees of freedom that have a name and can move."""
+        found = {name: self.state.freedoms[axis] for name, axis in self.facts.names.items() if axis < 6}
+        if self.state.distance is not None:
+            found |= {name: self.state.distance for name, axis in self.facts.names.items() if axis == 6}
+        return {name: freedom for name, freedom in found.items() if not freedom.is_locked}
+
+    def drives(self) -> list[tuple[int, Drive]]:
+        """(axis, drive) of all that are driven."""
+        freedoms = [*self.state.freedoms, *([] if self.state.distance is None else [self.state.distance])]
+        return [(axis, freedom.drive) for axis, freedom in enumerate(freedoms) if freedom.drive is not None]
+
+    def turn_to(self, physics: PhysicsWorld, angle: float) -> None:
+        """Tell a hinge that it is at an angle, rad, of which the solver knows the place within half a turn only."""
+        if not self.state.reduced and self._turns_far():
+            self.state.angle = angle
+            self._apply(physics.impulse_joints[self.state.base].data)
 
     def angle_now(self, physics: PhysicsWorld) -> float:
         """Angle about X, within half a turn."""

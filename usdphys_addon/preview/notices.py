@@ -87,7 +87,8 @@ KINDS: dict[str, Kind] = {
         "Set both coefficients to the same value to see the same everywhere.",
     ),
     "Unstable": Kind(
-        "warning", "A body moves faster than anything sensible, or its pose is not a number any more.",
+        "warning",
+        "A body moves faster than anything sensible, gains energy from nowhere, or its pose is not a number any more.",
         "Look for huge forces, tiny masses, or shapes that begin inside each other.",
     ),
 }  # fmt: skip

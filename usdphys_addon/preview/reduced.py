@@ -15,7 +15,7 @@ from rapier3d import GenericJoint, JointAxesMask, Multibody, PhysicsWorld
 
 from ..core import frames
 from ..core.frames import Matrix
-from .constraints import AXES, BITS, matrix_of
+from .constraints import AXES, BITS, Constraint, matrix_of
 
 #: (body of the parent, body of the child, joint), in the solver's terms.
 Inserted = tuple[Any, Any, GenericJoint]
@@ -57,6 +57,42 @@ def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted]) -> None:
         rows = [np.asarray(multibody.body_jacobian(number), float).reshape(6, -1) for number in velocities]
         solution = np.linalg.lstsq(np.concatenate(rows), np.concatenate(list(velocities.values())), rcond=None)[0]
         multibody.set_generalized_velocity(solution.tolist())
+
+
+def bend(physics: PhysicsWorld, constraint: Constraint, relative: Matrix, value: float) -> None:
+    """Give a joint of a tree the coordinates of a pose (4, 4), frame 1 in frame 0, without moving the bodies yet.
+
+    value: of its one free coordinate, where it has one.
+    """
+    multibody, number = physics.multibody_joints.get(constraint.state.link)
+    link = multibody.get_link(number)
+    displacements = [0.0] * multibody.ndofs
+    sign = -1.0 if constraint.reversed else 1.0
+    if link.ndofs == 1:
+        displacements[link.assembly_id] = sign * value - multibody.generalized_position()[link.assembly_id]
+    else:
+        seen, now = relative[:3, :3], constraint.relative(physics)[:3, :3]
+        change = seen.T @ now if constraint.reversed else seen @ now.T
+        w, *imaginary = frames.quaternion_of(change)
+        size = math.hypot(*imaginary)
+        factor = 2.0 * math.atan2(size, w) / size if size > 1e-9 else 2.0
+        for index, part in enumerate(imaginary):
+            displacements[link.assembly_id + index] = factor * part
+    multibody.apply_displacements(displacements)
+
+
+def follow(physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
+    """Bring the bodies of trees to where their roots are and their joints are bent to, at rest."""
+    done = set()
+    for constraint in constraints:
+        multibody, _ = physics.multibody_joints.get(constraint.state.link)
+        root = multibody.get_link(0).rigid_body
+        if root in done:
+            continue
+        done.add(root)
+        multibody.forward_kinematics(physics.rigid_bodies, True)
+        multibody.update_rigid_bodies(physics.rigid_bodies, True)
+        multibody.set_generalized_velocity([0.0] * multibody.ndofs)
 
 
 def undamp(multibody: Multibody) -> None:

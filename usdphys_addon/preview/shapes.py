@@ -16,6 +16,7 @@ from rapier3d import SharedShape
 from ..core import frames, schema
 from ..core.frames import Matrix
 from ..core.model import Mesh, Prim, SpherePoints
+from .matter import Geometry
 from .notices import Notices
 
 Points = NDArray[np.float64]
@@ -50,16 +51,16 @@ class ShapeError(ValueError):
 Placed = tuple[SharedShape, Matrix | None, Matrix | None]
 
 
-def shape_of(prim: Prim, rotation: Matrix, notices: Notices, *, moves: bool) -> Placed | None:
+def shape_of(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices, *, moves: bool) -> Placed | None:
     """The shape of a collider with its place in the prim's frame, or None with a notice.
 
-    rotation: (3, 3) of the prim without its scale. moves: it is part of a body.
+    geometry: of the prim, loaded. rotation: (3, 3) of the prim without its scale. moves: it is part of a body.
     """
     try:
         gprim = prim.get(schema.Gprim)
         if gprim is not None:
             return _gprim(prim, gprim, rotation, notices, moves)
-        return _geometry(prim, rotation, notices)
+        return _geometry(prim, geometry, rotation, notices)
     except ShapeError as error:
         notices.add("MeshUnusable", prim, f"{prim.display} does not collide: {error}.")
     except rapier3d.MeshConversionError as error:
@@ -126,35 +127,48 @@ def _positive(*sizes: float) -> tuple[float, ...]:
 # --------------------------------------------------------------------------- meshes and points
 
 
-def _geometry(prim: Prim, rotation: Matrix, notices: Notices) -> Placed | None:
-    geometry = prim.mesh() if prim.mesh is not None else None
+def _geometry(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices) -> Placed | None:
     if geometry is None:
         notices.add("ColliderWithoutGeometry", prim, f"{prim.display} is a collider without geometry.")
         return None
     stretch = rotation.T @ prim.world[:3, :3]
     if isinstance(geometry, SpherePoints):
         return _balls(geometry, stretch, float(np.abs(frames.scale_of(prim.world)).max())), None, None
+    options = prim.get(schema.MeshCollisionAPI)
+    approximation = "none" if options is None else options.resolved("approximation")
+    # Meshes are shared by many colliders, most of them of the same size.
+    key = (_of_mesh, approximation, stretch.tobytes())
+    known: tuple[Placed, bool] | None = geometry.derived.get(key)
+    if known is None:
+        known = geometry.derived[key] = _of_mesh(geometry, stretch, approximation)
+    placed, is_flat = known
+    if is_flat:
+        notices.add("FlatCollider", prim, f"{prim.display} is flat; a thin shape is simulated.")
+    return placed
+
+
+def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> tuple[Placed, bool]:
+    """(shape with its place, whether it is thin because the mesh is flat)"""
     if not len(geometry.points) or not np.isfinite(geometry.points).all():
         raise ShapeError("its mesh has no usable points")
     points = np.asarray(geometry.points, float) @ stretch.T
     triangles = np.asarray(geometry.triangles, np.int64).reshape(-1, 3)
-    options = prim.get(schema.MeshCollisionAPI)
-    approximation = "none" if options is None else options.resolved("approximation")
     low, high = points.min(axis=0), points.max(axis=0)
     if approximation == "boundingCube":
         half = np.maximum((high - low) / 2.0, THIN * float((high - low).max()))
-        return SharedShape.cuboid(*_positive(*half.tolist())), (low + high) / 2.0, None
+        return (SharedShape.cuboid(*_positive(*half.tolist())), (low + high) / 2.0, None), False
     if approximation == "boundingSphere":
         middle = (low + high) / 2.0
         radius = float(np.linalg.norm(points - middle, axis=1).max())
-        return SharedShape.ball(*_positive(radius)), middle, None
+        return (SharedShape.ball(*_positive(radius)), middle, None), False
     mesh = Mesh(points, triangles)
-    make = _MAKERS.get(approximation, _trimesh)
-    shape = _cached(approximation, mesh, make)
+    shape = _cached(approximation, mesh, _MAKERS.get(approximation, _trimesh))
+    if shape is not None:
+        return (shape, None, None), False
+    shape = _cached(f"thin {approximation}", mesh, lambda flat: _hull(_thickened(flat)))
     if shape is None:
-        notices.add("FlatCollider", prim, f"{prim.display} is flat; a thin shape is simulated.")
-        shape = _cached(f"thin {approximation}", mesh, lambda flat: _hull(_thickened(flat)))
-    return None if shape is None else (shape, None, None)
+        raise ShapeError("all its points are in a line")
+    return (shape, None, None), True
 
 
 def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], SharedShape | None]) -> SharedShape | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,18 +16,19 @@ from rapier3d import CoefficientCombineRule, GenericJoint, Group, InteractionGro
 
 from ..core import frames, schema
 from ..core.frames import Matrix
-from ..core.mass import mass_properties
-from ..core.model import PhysicsModel, Prim
+from ..core.model import Prim
 from ..core.schema import Quaternion
 from .articulations import WORLD, Tree
 from .constraints import FREE, Constraint, State, isometry, matrix_of
+from .energy import EnergyWatch, Matter
 from .filters import Filters
 from .grab import Grab, grab, pull, release
 from .joints import JointFacts
-from .layout import Body, Layout, surface
+from .layout import Body, Layout, Surface, surface
 from .loads import Loads, Weight
+from .matter import Geometries, Weigher
 from .notices import Notices
-from .reduced import start_tree, undamp
+from .reduced import bend, follow, start_tree, undamp
 from .shapes import Placed, shape_of
 
 #: m/s. A body that is faster is called unstable; the solver itself stops at CLAMP.
@@ -97,6 +98,7 @@ class Space:
         self._tune()
         self.loads = Loads(self.handles, self.weights)
         self._views: list[Any] = []
+        self._watch, self._matter = EnergyWatch(), _matter(self.paths, self.weights)
         self._refresh()
 
     # ----------------------------------------------------------------------- building
@@ -117,6 +119,9 @@ class Space:
                 self.physics.rigid_bodies[self.handles[path]].additional_pgs_iterations = MORE_ITERATIONS
 
     def _add_bodies(self, filters: Filters) -> None:
+        geometries = Geometries()
+        weigher = Weigher(self.model, geometries)
+        longest: dict[int, float] = {}
         for path, body in self.bodies.items():
             api = body.prim.get(schema.RigidBodyAPI)
             assert api is not None
@@ -130,11 +135,8 @@ class Space:
                     builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
                 if api.resolved("starts_asleep"):
                     builder = builder.sleeping(True)
-                found = mass_properties(_part_of(self.model, body), path)
-                self.weights[path] = Weight(
-                    found.mass, found.center_of_mass, found.diagonal_inertia, found.principal_axes
-                )
-                builder = builder.additional_mass_properties(self.weights[path].of_solver)
+                self.weights[path], of_solver = weigher.of(body)
+                builder = builder.additional_mass_properties(of_solver)
             elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
                 self.notices.add(
                     "KinematicVelocity", body.prim,
@@ -143,42 +145,50 @@ class Space:
             builders = []
             materials = []
             for prim in body.colliders:
-                placed = shape_of(prim, self.places[prim.path].rotation, self.notices, moves=True)
+                geometry = geometries.of(prim)
+                placed = shape_of(prim, geometry, self.places[prim.path].rotation, self.notices, moves=True)
                 if placed is None:
                     continue
                 frame = None
                 if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
                     frame = np.linalg.inv(body.pose) @ self.places[prim.path].pose
-                builders.append(self._collider(prim, placed, frame, filters))
-                box = placed[0].compute_aabb(Isometry3.identity())
-                sizes = zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)
-                self._extents.append(max(high - low for high, low in sizes))
-                materials.append(prim)
+                material = surface(self.model, prim, self.notices)
+                builders.append(self._collider(prim, placed, frame, material, filters))
+                # Shapes of meshes are kept, so that theirs are not those of others.
+                if id(placed[0]) not in longest or geometry is None:
+                    longest[id(placed[0])] = _longest(placed[0])
+                self._extents.append(longest[id(placed[0])])
+                materials.append(material)
+            geometries.forget()
             handle = self.physics.add_body(builder, builders)
             self.handles[path] = handle
             solver_body = self.physics.rigid_bodies[handle]
             activation = solver_body.activation
             activation.linear_threshold, activation.angular_threshold = SLOW, SLOW_TURN
             solver_body.activation = activation
-            for prim, collider in zip(materials, solver_body.colliders, strict=True):
-                self._remember_surface(prim, collider)
+            for material, collider in zip(materials, solver_body.colliders, strict=True):
+                self.surfaces.setdefault(material.material, []).append(collider)
 
     def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> None:
         for prim in prims:
             place = self.places[prim.path]
-            placed = shape_of(prim, place.rotation, self.notices, moves=False)
+            geometry = prim.mesh() if prim.mesh is not None else None
+            placed = shape_of(prim, geometry, place.rotation, self.notices, moves=False)
             if placed is None:
                 continue
-            builder = self._collider(prim, placed, None, filters)
+            material = surface(self.model, prim, self.notices)
+            builder = self._collider(prim, placed, None, material, filters)
             pose = _isometry(place.position, place.quaternion)
             handle = self.physics.add_body(rapier3d.RigidBody.fixed().position(pose), [builder])
             self.static_handles[prim.path] = handle
-            self._remember_surface(prim, self.physics.rigid_bodies[handle].colliders[0])
+            collider = self.physics.rigid_bodies[handle].colliders[0]
+            self.surfaces.setdefault(material.material, []).append(collider)
 
-    def _collider(self, prim: Prim, placed: Placed, frame: Matrix | None, filters: Filters) -> Any:
+    def _collider(
+        self, prim: Prim, placed: Placed, frame: Matrix | None, material: Surface, filters: Filters
+    ) -> Any:
         """frame: of the prim in its body, (4, 4); None where they are one."""
         shape, center, turn = placed
-        material = surface(self.model, prim, self.notices)
         builder = (
             rapier3d.Collider.new(shape)
             .density(0.0)
@@ -187,7 +197,10 @@ class Space:
             .friction_combine_rule(CoefficientCombineRule.AVERAGE)
             .restitution_combine_rule(CoefficientCombineRule.AVERAGE)
         )
-        if center is not None or turn is not None:
+        if frame is None and turn is None:
+            if center is not None:
+                builder = builder.position(Isometry3(tuple(center.tolist())))
+        elif center is not None or turn is not None:
             own = frames.transform(np.zeros(3) if center is None else center, turn)
             builder = builder.position(isometry(own if frame is None else frame @ own))
         elif frame is not None:
@@ -196,9 +209,6 @@ class Space:
         if mask is not None:
             builder = builder.collision_groups(InteractionGroups(Group(mask.member), Group(mask.meets)))
         return builder
-
-    def _remember_surface(self, prim: Prim, collider: Any) -> None:
-        self.surfaces.setdefault(surface(self.model, prim, self.notices).material, []).append(collider)
 
     def _side(self, path: str, static: str) -> Any:
         """The solver's body on one side of a joint."""
@@ -328,7 +338,7 @@ class Space:
     def step(self) -> list[str]:
         """One time step. Returns the paths of bodies whose state was not finite any more."""
         lost: list[str] = []
-        starts = {path: self._pose(path) for path in self.targets}
+        starts = {path: self.pose(path) for path in self.targets}
         breakable = [constraint for constraint in self.constraints if constraint.facts.breaks]
         for number in range(self.substeps):
             part = (number + 1) / self.substeps
@@ -346,8 +356,15 @@ class Space:
             if breakable:
                 for constraint in self.loads.after(self.physics, breakable, self.time_step / self.substeps):
                     self._break(constraint)
+        if self.targets or self.grabs or lost:
+            self._watch.forget()
         self.targets.clear()
         return lost
+
+    def made_energy(self, seconds: float) -> str:
+        """The body that gained most where energy came from nowhere since this was asked, `seconds` ago; else ""."""
+        row = self._watch.look(self.physics, self._views, self._matter, self.constraints, seconds)
+        return self.paths[row] if row >= 0 else ""
 
     def _kept_up(self) -> list[Constraint]:
         """The joints that need something done before each step; found again after every change."""
@@ -358,6 +375,7 @@ class Space:
     def _break(self, constraint: Constraint) -> None:
         constraint.break_up(self.physics)
         self._upkeep = None
+        self._watch.forget()
         self.broken.append(constraint.facts.path)
         for path in (constraint.facts.body0, constraint.facts.body1):
             if path:
@@ -380,7 +398,8 @@ class Space:
             self.physics.rigid_bodies[self.handles[path]].is_enabled = True
         return lost
 
-    def _pose(self, path: str) -> tuple[Matrix, Matrix]:
+    def pose(self, path: str) -> tuple[Matrix, Matrix]:
+        """Where a body is: position (3,) and quaternion (4,), w first."""
         pose = self.physics.rigid_bodies[self.handles[path]].position
         x, y, z, w = pose.rotation.quaternion
         return np.array(pose.translation.to_tuple()), np.array((w, x, y, z))
@@ -431,6 +450,7 @@ class Space:
         """Let go."""
         release(self.physics, held)
         self.grabs.remove(held)
+        self._watch.forget()
 
     @property
     def gravity(self) -> tuple[float, float, float]:
@@ -443,10 +463,12 @@ class Space:
         if value != self.gravity:
             self.physics.gravity = value
             self.physics.wake_up_all()
+            self._watch.forget()
 
     def joint_changed(self, constraint: Constraint) -> None:
         """After a change of a joint: its bodies wake up."""
         self._upkeep = None
+        self._watch.forget()
         if not constraint.state.reduced:
             # What is left of its tree is new to the solver.
             for other in self.constraints:
@@ -458,6 +480,7 @@ class Space:
 
     def set_surface(self, material: str, friction: float, restitution: float | None) -> None:
         """Change what all colliders of a material are made of."""
+        self._watch.forget()
         for handle in self.surfaces.get(material, ()):
             collider = self.physics.colliders[handle]
             collider.friction = friction
@@ -471,15 +494,40 @@ class Space:
 
     def move_static(self, path: str, position: Matrix, rotation: Matrix) -> None:
         """Put a static collider, with all that is attached to it, somewhere else."""
+        self._watch.forget()
         body = self.physics.rigid_bodies[self.static_handles[path]]
         w, x, y, z = (rotation / np.linalg.norm(rotation)).tolist()
         body.position = Isometry3(tuple(position.tolist()), rapier3d.Rotation3(w, x, y, z))
+
+    def shift_bodies(self, paths: Sequence[str], by: Matrix, posed: Constraint, relative: Matrix, value: float) -> None:
+        """Move bodies at once by a matrix (4, 4), so that a joint is in a pose, and lay them to rest.
+
+        relative: frame 1 in frame 0 of the joint as it is to be. value: of what was changed, m or rad.
+        """
+        bodies, reduced = self.physics.rigid_bodies, [item for item in self.constraints if item.state.reduced]
+        if posed.state.reduced:
+            bend(self.physics, posed, relative, value)
+        elif posed.turns:
+            posed.turn_to(self.physics, value)
+        for path in paths:
+            body = bodies[self.handles[path]]
+            body.position = isometry(by @ matrix_of(body.position))
+            body.linvel = body.angvel = (0.0, 0.0, 0.0)
+        # The solver keeps trees in coordinates of their own.
+        chosen = {self.handles[path] for path in paths}
+        touched = [item for item in reduced if item is posed or not chosen.isdisjoint(item.handles)]
+        follow(self.physics, touched)
+        for path in paths:
+            self.physics.wake_up(self.handles[path])
+        self._watch.forget()
 
     def set_mass(self, path: str, mass: float) -> None:
         """Scale the mass of a body, and its inertia with it."""
         self.weights[path] = self.weights[path].scaled_to(mass)
         body = self.physics.rigid_bodies[self.handles[path]]
         body.set_additional_mass_properties(self.weights[path].of_solver, True)
+        self._matter = _matter(self.paths, self.weights)
+        self._watch.forget()
 
     # ----------------------------------------------------------------------- snapshots
 
@@ -501,6 +549,8 @@ class Space:
         self.broken = list(saved.broken)
         self._upkeep = None
         self.targets.clear()
+        self._matter = _matter(self.paths, self.weights)
+        self._watch.forget()
         self._refresh()
 
 
@@ -508,12 +558,14 @@ def _isometry(position: Matrix, quaternion: Quaternion) -> Isometry3:
     return Isometry3(tuple(position.tolist()), rapier3d.Rotation3(*quaternion))
 
 
-def _part_of(model: PhysicsModel, body: Body) -> PhysicsModel:
-    """What decides the mass of one body, so that it is not looked for in the whole model."""
-    part = PhysicsModel(units=model.units)
-    for prim in (body.prim, *body.inside):
-        part.add(prim)
-        for material in prim.materials:
-            if material in model.prims:
-                part.add(model.prims[material])
-    return part
+def _matter(paths: Sequence[str], weights: Mapping[str, Weight]) -> Matter:
+    found = [weights.get(path) for path in paths]
+    masses = [0.0 if weight is None else weight.mass for weight in found]
+    moments = [0.0 if weight is None else max(weight.moments) for weight in found]
+    return Matter(np.array(masses, float), np.array(moments, float))
+
+
+def _longest(shape: Any) -> float:
+    """The longest side of the bounds of a shape."""
+    box = shape.compute_aabb(Isometry3.identity())
+    return float(max(high - low for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)))

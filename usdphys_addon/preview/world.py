@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal
 
@@ -18,19 +19,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import frames, schema
+from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.rules.base import Above, Issue
 from .articulations import Tree, trees
-from .constraints import Constraint
+from .constraints import Constraint, matrix_of
+from .energy import PERIOD
 from .filters import Filters, filters
 from .grab import Grab
 from .joints import JointFacts, read_joints
 from .layout import Layout, layout
 from .notices import Notices
+from .pose import carried, clamped, moved, shift
 from .space import FASTEST, SavedSpace, Setup, Space
 
 Floats = NDArray[np.float64]
 TIME_STEP = 1.0 / 60.0
+#: Of the drive that a joint gets for a target of its own, without overshoot: Hz, at least, and rad that all that
+#: hangs on it may make it sag.
+FIRM, SAG = 4.0, 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,10 @@ class World:
         return max((space.substeps for space in self._spaces), default=1)
 
     def step(self) -> None:
-        """One time step. A body whose state is not finite any more stays where it was last, and is in `unstable`."""
+        """One time step. What moves too fast, or gains energy from nowhere, is in `unstable`.
+
+        A body whose state is not finite any more stays where it was last, and is in `unstable`, too.
+        """
         began = time.perf_counter()
         before = self.positions.copy()
         for space, rows in zip(self._spaces, self._ranges, strict=True):
@@ -112,6 +122,12 @@ class World:
             self.awake[rows] = space.read_poses(self.positions[rows], self.rotations[rows], everything=False)
         self.frame += 1
         self._check(before)
+        frames_between = max(1, round(PERIOD / self.time_step))
+        if self.frame % frames_between == 0:
+            for space in self._spaces:
+                path = space.made_energy(frames_between * self.time_step)
+                if path:
+                    self._mark(path, "it gains energy that nothing gives it")
         self.step_milliseconds = 1e3 * (time.perf_counter() - began)
 
     def _check(self, before: Floats) -> None:
@@ -194,12 +210,12 @@ class World:
         For a restart after an edit: what is in both goes on from where it is. The model is changed.
         """
         matrices, (linear, angular) = self.matrices(), self.velocities()
-        moved: dict[str, Floats] = {}
+        shifts: dict[str, Floats] = {}
         for path, prim in model.bodies.items():
             row = self._index.get(path)
             if row is None:
                 continue
-            moved[path] = matrices[row] @ np.linalg.inv(prim.world)
+            shifts[path] = matrices[row] @ np.linalg.inv(prim.world)
             if self.kinematic[row]:
                 continue
             api = prim.get(schema.RigidBodyAPI)
@@ -209,11 +225,23 @@ class World:
             x, y, z = (frames.matrix_of(self.rotations[row]).T @ angular[row]).tolist()
             api.angular_velocity = (x, y, z)
             api.starts_asleep = not self.awake[row]
-        owners = Above({path: model.prims[path] for path in moved}, _cuts(model))
+        owners = Above({path: model.prims[path] for path in shifts}, _cuts(model))
         for path, prim in model.prims.items():
             owner = owners.at(path)
             if owner is not None:
-                prim.world = moved[owner.path] @ prim.world
+                prim.world = shifts[owner.path] @ prim.world
+
+    def moved_copy(self, model: PhysicsModel) -> PhysicsModel:
+        """A copy of a model that `move_model` has moved; the model itself stays as it is."""
+        copied = replace(model, prims={})
+        for prim in model.prims.values():
+            schemas = dict(prim.schemas)
+            body = prim.get(schema.RigidBodyAPI)
+            if body is not None:
+                schemas[schema.RigidBodyAPI.usd_name] = copy(body)
+            copied.add(replace(prim, schemas=schemas))
+        self.move_model(copied)
+        return copied
 
     # ----------------------------------------------------------------------- what others move
 
@@ -285,6 +313,66 @@ class World:
         constraint.set_enabled(space.physics, enabled)
         space.joint_changed(constraint)
 
+    def pose_joint(self, path: str, dof: str, value: float) -> tuple[str, ...]:
+        """Put a degree of freedom to a value, m or rad, within its limits, without time: what hangs on it goes along.
+
+        Returns the bodies that were moved; they are at rest then. Raises KeyError where there is no such joint or
+        degree of freedom that moves, InputError where the joint is part of a loop.
+        """
+        space, constraint = self._joints[path]
+        freedom = constraint.moving()[dof]
+        bodies, is_first = self._carried(space, constraint)
+        now = constraint.relative(space.physics)
+        wanted = clamped(freedom, value)
+        relative = moved(constraint.facts, dof, now, wanted)
+        by = shift(*constraint.frames(space.physics), relative, is_first)
+        space.shift_bodies(bodies, by, constraint, relative, wanted)
+        for body in space.paths:
+            row = self._index[body]
+            self.positions[row], self.rotations[row] = space.pose(body)
+            self.awake[row] |= body in bodies
+        return bodies
+
+    def aim_joint(self, path: str, dof: str, value: float) -> None:
+        """Let a drive bring a degree of freedom to a value, m or rad, within its limits: its own, where it has one
+        that holds a position, else a firm one. Raises KeyError as `set_drive` does."""
+        space, constraint = self._joints[path]
+        drive = constraint.drive_of(dof)
+        wanted = clamped(constraint.moving()[dof], value)
+        if drive.stiffness > 0.0:
+            self.set_drive(path, dof, target_position=wanted)
+            return
+        matter, weight = self._hanging(space, constraint, constraint.facts.names[dof])
+        stiffness = max(matter * (2.0 * math.pi * FIRM) ** 2, weight / SAG)
+        self.set_drive(
+            path, dof, stiffness=stiffness, damping=2.0 * math.sqrt(stiffness * matter), target_position=wanted,
+            target_velocity=0.0, type="force",
+        )  # fmt: skip
+
+    def _hanging(self, space: Space, constraint: Constraint, axis: int) -> tuple[float, float]:
+        """What a drive has to move, kg or kg m2 about the joint, and the most that it weighs for it, N m or none."""
+        try:
+            bodies, _ = self._carried(space, constraint)
+        except InputError:
+            bodies = tuple(space.weights)
+        weights = [(space.weights[body], space.handles[body]) for body in bodies]
+        if not 3 <= axis < 6:
+            return sum(weight.mass for weight, _ in weights), 0.0
+        place = constraint.frames(space.physics)[0][:3, 3]
+        gravity = math.hypot(*space.gravity)
+        inertia = torque = 0.0
+        for weight, handle in weights:
+            body = matrix_of(space.physics.rigid_bodies[handle].position)
+            arm = float(np.linalg.norm(body[:3, :3] @ weight.center + body[:3, 3] - place))
+            inertia += weight.mass * arm**2 + max(weight.moments)
+            torque += weight.mass * gravity * arm
+        return inertia, torque
+
+    def _carried(self, space: Space, constraint: Constraint) -> tuple[tuple[str, ...], bool]:
+        holding = [item.facts for item in space.constraints if item.active]
+        held = [body for body in space.paths if self.kinematic[self._index[body]]]
+        return carried(constraint.facts, holding, held)
+
     # ----------------------------------------------------------------------- hands
 
     def grab(self, path: str, point: ArrayLike) -> int:
@@ -350,7 +438,27 @@ class World:
     def joint_position(self, path: str, dof: str) -> float:
         """Position (m) or angle (rad) of a degree of freedom; angles are within half a turn."""
         space, constraint = self._joints[path]
-        return _position(space, constraint, dof)
+        return constraint.position(space.physics, constraint.facts.names[dof])
+
+    def joint_positions(self) -> dict[str, dict[str, float]]:
+        """Where the degrees of freedom of all joints are that can move: m, or rad within half a turn."""
+        return {
+            path: {dof: self.joint_position(path, dof) for dof in constraint.moving()}
+            for path, (_, constraint) in self._joints.items()
+        }
+
+    def joint_ends(self, path: str) -> tuple[Floats, list[Floats], float]:
+        """(place of the joint frame on body 0, centres of mass of the bodies, (3,) each, longer of their arms), now."""
+        space, constraint = self._joints[path]
+        facts, bodies = constraint.facts, space.physics.rigid_bodies
+        ends, arms = [], [0.0]
+        for handle, body, frame in zip(
+            constraint.handles, (facts.body0, facts.body1), (facts.frame0, facts.frame1), strict=True
+        ):
+            if body:
+                ends.append(np.array(bodies[handle].center_of_mass.to_tuple()))
+                arms.append(float(np.linalg.norm(frame[:3, 3] - bodies[handle].local_center_of_mass.to_tuple())))
+        return constraint.frames(space.physics)[0][:3, 3], ends, max(arms)
 
     def is_reduced(self, path: str) -> bool:
         """True for a joint that is simulated in reduced coordinates."""
@@ -366,19 +474,6 @@ class World:
 
 def _cuts(model: PhysicsModel) -> set[str]:
     return {path for path, prim in model.prims.items() if prim.resets_xform_stack}
-
-
-def _position(space: Space, constraint: Constraint, dof: str) -> float:
-    axis = constraint.facts.names[dof]
-    relative = constraint.relative(space.physics)
-    if axis == 6:
-        return float(np.linalg.norm(relative[:3, 3]))
-    if axis < 3:
-        return float(relative[axis, 3])
-    if constraint.turns:
-        return math.atan2(relative[2, 1] - relative[1, 2], relative[1, 1] + relative[2, 2])
-    w, *imaginary = frames.quaternion_of(relative[:3, :3])
-    return 2.0 * math.atan2(imaginary[axis - 3], w)
 
 
 # --------------------------------------------------------------------------- building

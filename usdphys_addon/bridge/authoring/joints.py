@@ -47,13 +47,14 @@ _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 class Choice:
     """How joints are made.
 
-    kind: of props.JOINT_TYPES. place: CURSOR, MIDPOINT, CHILD_ORIGIN, CLOSEST or FACE. axis: AUTO, CURSOR, or an axis
+    kind: of props.JOINT_TYPES. place: CURSOR, MIDPOINT, CHILD_ORIGIN, CLOSEST, FACE, or AUTO: CLOSEST between two
+    objects, CURSOR for one. axis: AUTO, CURSOR, or an axis
     of the world (WORLD_X) or of the second body (BODY_X). makes_bodies: objects without physics get what the joint
     needs. moves_first: the first body, too, becomes a dynamic one.
     """
 
     kind: str = "REVOLUTE"
-    place: str = "CURSOR"
+    place: str = "AUTO"
     axis: str = "AUTO"
     makes_bodies: bool = True
     moves_first: bool = False
@@ -230,8 +231,11 @@ class JointMaker:
                 raise InputError(f"'{body.name}' is scaled to nothing, so no joint can hold it; give it a scale.")
         if self.choice.makes_bodies:
             self.plan_bodies(body0, body1)
-        place, axis = self.orientation(body1)
-        place[:3, 3] = self.position(body0, body1)
+        where = self.choice.place
+        if where == "AUTO":
+            where = "CURSOR" if body0 is None else "CLOSEST"
+        place, axis = self.orientation(body1, where)
+        place[:3, 3] = self.position(body0, body1, where)
         self.planned.append((body0, body1, place, axis))
 
     def plan_bodies(self, body0: Any | None, body1: Any) -> None:
@@ -275,29 +279,28 @@ class JointMaker:
             obj = obj.parent
         return None
 
-    def orientation(self, body1: Any) -> tuple[Matrix, str]:
+    def orientation(self, body1: Any, where: str) -> tuple[Matrix, str]:
         """Frame (4, 4) at the origin, and the joint's axis in it."""
         axis = self.choice.axis
-        if axis == "AUTO" and self.choice.place == "FACE":
+        if axis == "AUTO" and where == "FACE":
             assert self.face is not None
             turn = mathutils.Vector(self.face.normal.tolist()).to_track_quat("Z", "Y")
             return frames.transform((0, 0, 0), np.array(turn.to_matrix())), "Z"
-        if axis == "CURSOR" or (axis == "AUTO" and self.choice.place == "CURSOR"):
+        if axis == "CURSOR" or (axis == "AUTO" and where == "CURSOR"):
             return frames.transform((0, 0, 0), frames.rotation_of(self.context.scene.cursor.matrix)), "Z"
         if axis.startswith("BODY"):
             return frames.transform((0, 0, 0), frames.rotation_of(self.world(body1))), axis[-1]
         return np.eye(4), axis[-1] if axis != "AUTO" else "Z"
 
-    def position(self, body0: Any | None, body1: Any) -> Array:
-        place = self.choice.place
-        if place == "CURSOR":
+    def position(self, body0: Any | None, body1: Any, where: str) -> Array:
+        if where == "CURSOR":
             return np.array(self.context.scene.cursor.location)
-        if place == "FACE":
+        if where == "FACE":
             assert self.face is not None
             return self.face.center
-        if place == "CHILD_ORIGIN":
+        if where == "CHILD_ORIGIN":
             return self.world(body1)[:3, 3].copy()
-        if place == "MIDPOINT":
+        if where == "MIDPOINT":
             centers = [self.center(body) for body in (body0, body1) if body is not None]
             return np.asarray(np.mean(centers, axis=0))
         if body0 is None:

@@ -1,0 +1,254 @@
+"""An artist's tasks, counted in actions: a click, a key, a typed value. Pictures of them are those of the manual."""
+
+import sys
+
+sys.path.insert(0, "/share/drivers")
+
+import bpy
+import kit
+
+MODULE = kit.MODULE
+
+
+class Actions:
+    """Counts what the artist does."""
+
+    def __init__(self, task, most):
+        self.task, self.most, self.number = task, most, 0
+
+    def __call__(self, number=1):
+        self.number += number
+
+    def end(self):
+        print(f"ACTIONS {self.task}: {self.number} of {self.most}", flush=True)
+        assert self.number <= self.most, self.task
+
+
+def box(name, location, size, color=(0.6, 0.6, 0.6, 1)):
+    mesh = bpy.data.meshes.new(name)
+    x, y, z = (part / 2 for part in size)
+    corners = [(a * x, b * y, c * z) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    mesh.from_pydata(corners, [], faces)
+    return linked(name, mesh, location, color)
+
+
+def wheel(name, location):
+    bpy.ops.mesh.primitive_cylinder_add(radius=0.35, depth=0.25, rotation=(1.5707963, 0, 0), location=location)
+    obj = bpy.context.object
+    obj.name, obj.color = name, (0.2, 0.2, 0.2, 1)
+    return obj
+
+
+def linked(name, data, location, color):
+    obj = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.location, obj.color = location, color
+    return obj
+
+
+def clear():
+    if session() is not None:
+        bpy.ops.usdphys.preview_reset()
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+
+
+def session():
+    return sys.modules[f"{MODULE}.usdphys_addon.bridge.preview_guard"].current()
+
+
+def pixel(point):
+    """Where a point of the world is drawn, in pixels of the window."""
+    from bpy_extras import view3d_utils
+
+    region = kit.region()
+    place = view3d_utils.location_3d_to_region_2d(region, kit.area().spaces.active.region_3d, point)
+    return region.x + place[0], region.y + place[1]
+
+
+def click_on(actions, obj, offset=(0, 0, 0), shift=False):
+    """Select an object with the mouse, by a place on it."""
+    actions()
+    bpy.context.view_layer.update()
+    x, y = pixel([a + b for a, b in zip(obj.matrix_world.translation, offset, strict=True)])
+    kit.move(x, y)
+    yield 0.3
+    for value in ("PRESS", "RELEASE"):
+        kit.window().event_simulate(type="LEFTMOUSE", value=value, x=int(x), y=int(y), shift=shift)
+        yield 0.2
+    yield from kit.until(lambda: obj.select_get(), f"{obj.name} is selected")
+
+
+def press(actions, name, **options):
+    """Click a button: as the sidebar calls it."""
+    actions()
+    operator = getattr(bpy.ops.usdphys, name)
+    with kit.in_view():
+        assert operator.poll(), name
+        result = operator("INVOKE_DEFAULT", **options)
+    assert result & {"FINISHED", "RUNNING_MODAL"}, (name, result)
+    yield 0.3
+
+
+def select_all(actions):
+    actions()
+    with kit.in_view():
+        bpy.ops.object.select_all(action="SELECT")
+    yield 0.2
+
+
+def look(rotation, location, distance):
+    view = kit.area().spaces.active.region_3d
+    view.view_perspective = "PERSP"
+    view.view_rotation, view.view_location, view.view_distance = rotation, location, distance
+
+
+def front(distance, height=1.0, turned=0.5):
+    from mathutils import Euler
+
+    look(Euler((1.25, 0, turned)).to_quaternion(), (0, 0, height), distance)
+
+
+def wait_for(seconds):
+    """Until the preview has simulated some time."""
+    yield from kit.until(lambda: session() is not None and session().world.time >= seconds, "the preview goes on")
+
+
+def door():
+    """Click the door, shift-click the frame, Joint, two limits, Play."""
+    frame = box("Frame", (-0.65, 0, 1.1), (0.2, 0.2, 2.2), (0.5, 0.35, 0.2, 1))
+    leaf = box("Door", (0.02, 0, 1.1), (1.1, 0.08, 2.0), (0.75, 0.55, 0.35, 1))
+    front(7.0)
+    yield 0.5
+    actions = Actions("door", 8)
+    yield from click_on(actions, leaf, (0.1, -0.04, 0.2))
+    yield from click_on(actions, frame, (0, -0.1, 0.2), shift=True)
+    assert bpy.context.object == frame
+    kit.shot("door-1-selected")
+    yield from press(actions, "joint_add")
+    joint = bpy.context.object.usdphys.joint
+    assert (joint.body0, joint.body1) == (frame, leaf)
+    actions(2)
+    joint.revolute.lower_limit, joint.revolute.upper_limit = -1.9, 0.0
+    yield 0.5
+    kit.shot("door-2-joint")
+    yield from press(actions, "preview_play")
+    yield from wait_for(1.0)
+    actions.end()
+    assert abs(leaf.matrix_world.translation.z - 1.1) < 0.01, "the door fell off its hinge"
+    # Push it open: it stops at the limit.
+    path = session().body_at("Door")
+    grab = session().grab(path, (0.5, 0, 1.1))
+    for _ in range(40):
+        session().drag(grab, (-0.4, -1.2, 1.1))
+        yield 0.05
+    session().release(grab)
+    kit.shot("door-3-open")
+    angle = leaf.matrix_world.to_euler().z
+    assert -1.95 < angle < -0.5, angle
+    print(f"DOOR opened to {angle:.2f}", flush=True)
+
+
+def table():
+    """Select all, Static with Empty."""
+    parts = [box("Top", (0, 0, 1.0), (2, 1, 0.1), (0.7, 0.5, 0.3, 1))]
+    for x in (-0.9, 0.9):
+        for y in (-0.4, 0.4):
+            parts.append(box("Leg", (x, y, 0.475), (0.1, 0.1, 0.95), (0.5, 0.35, 0.2, 1)))
+    front(6.0)
+    yield 0.5
+    actions = Actions("table", 4)
+    yield from select_all(actions)
+    yield from press(actions, "compound_from_selection", target="EMPTY", role="STATIC")
+    actions.end()
+    kit.shot("table-1-compound")
+    assert all(len(part.usdphys.colliders) == 1 and not part.usdphys.rigid_body.is_applied for part in parts)
+    assert len({part.parent for part in parts}) == 1
+    ball = box("Crate", (0.2, 0, 2.0), (0.3, 0.3, 0.3))
+    ball.usdphys.rigid_body.is_applied = True
+    ball.usdphys.colliders.add()
+    yield from press(actions, "preview_play")
+    yield from wait_for(1.5)
+    assert abs(ball.location.z - 1.2) < 0.02, "the crate does not lie on the table"
+    kit.shot("table-2-crate")
+
+
+def car():
+    """Select all, Dynamic, ground Static, chassis active, Joint at the wheels about Y, Motor, Play."""
+    ground = box("Ground", (0, 0, -0.45), (30, 10, 0.2), (0.4, 0.45, 0.4, 1))
+    chassis = box("Chassis", (-4, 0, 0.35), (2.4, 1.0, 0.4), (0.7, 0.15, 0.1, 1))
+    wheels = [wheel(f"Wheel {x} {y}", (-4 + 0.8 * x, 0.7 * y, 0.0)) for x in (-1, 1) for y in (-1, 1)]
+    front(11.0, 0.2, 0.9)
+    bpy.ops.object.select_all(action="DESELECT")
+    yield 0.5
+    actions = Actions("car", 15)
+    yield from click_on(actions, ground, (3, -3, 0.1))
+    yield from press(actions, "make_static")
+    actions()  # Select > Invert
+    with kit.in_view():
+        bpy.ops.object.select_all(action="INVERT")
+    yield from press(actions, "make_dynamic")
+    actions(2)  # Twice with Shift: the first click makes it active.
+    bpy.context.view_layer.objects.active = chassis
+    assert chassis.select_get()
+    kit.shot("car-1-dynamic")
+    actions(2)  # Place and axis, in the panel of the last operation.
+    yield from press(actions, "joint_add", type="REVOLUTE", place="CHILD_ORIGIN", axis="WORLD_Y")
+    joints = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    assert {obj.usdphys.joint.body1 for obj in joints} == set(wheels)
+    kit.shot("car-2-joints")
+    actions()  # The velocity.
+    yield from press(actions, "joint_motor", speed=6.0)
+    yield from press(actions, "preview_play")
+    yield from wait_for(2.5)
+    actions.end()
+    kit.shot("car-3-drives")
+    print(f"CAR drove {chassis.location.x + 4:.2f} m", flush=True)
+    # 0.35 m at 6 rad/s is 2.1 m/s.
+    assert 2.5 < chassis.location.x + 4 < 5.5
+    assert abs(chassis.location.y) < 0.3
+    for one in wheels:
+        assert abs((one.matrix_world.translation - chassis.matrix_world.translation).length - 1.12) < 0.06
+
+
+def chain():
+    """Select all links, Chain, Play."""
+    links = []
+    for index in range(8):
+        bpy.ops.mesh.primitive_uv_sphere_add(radius=0.12, segments=16, ring_count=8, location=(0.3 * index, 0, 2.5))
+        bpy.context.object.name = f"Link {index}"
+        links.append(bpy.context.object)
+    front(6.0, 1.5, 0.0)
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.context.view_layer.objects.active = links[0]
+    yield 0.3
+    actions = Actions("chain", 6)
+    yield from select_all(actions)
+    yield from press(actions, "joint_chain")
+    kit.shot("chain-1-joints")
+    yield from press(actions, "preview_play")
+    yield from wait_for(2.0)
+    actions.end()
+    kit.shot("chain-2-hangs")
+    assert (links[0].location.z, links[0].location.x) == (2.5, 0.0)
+    assert links[-1].location.z < 1.5
+
+
+def steps():
+    yield from kit.install()
+    space = kit.area().spaces.active
+    space.show_region_ui = True
+    space.shading.color_type = "OBJECT"
+    clear()
+    yield 0.5
+    region = kit.region("UI")
+    region.active_panel_category = "USD Physics"
+    yield 0.5
+    for task in (door, table, car, chain):
+        yield from task()
+        clear()
+        yield 0.5
+
+
+kit.run(steps)
