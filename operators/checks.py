@@ -92,14 +92,14 @@ class _IssueOperator:
 
     def issue(self, context: Any) -> Any:
         """The issue as the last check knows it, or as far as the properties say."""
-        from ..usdphys_addon.bridge.authoring import checks
+        from ..usdphys_addon.bridge.authoring import check_run, checks
 
         report = checks.report(context.scene.name)
         for known in report.issues if report is not None else ():
             same = (known.kind, known.name) == (self.kind, self.name) if self.name else True
             if same and self.code in ("", known.code) and self.path in ("", known.path):
                 return known
-        name = self.name or checks.object_of(context.scene, context.view_layer, self.path)
+        name = self.name or check_run.object_of(context.scene, context.view_layer, self.path)
         return checks.Found("warning", self.code, "", "", self.kind, name, self.path)
 
 

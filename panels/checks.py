@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.authoring import checks, fixes
+from ..usdphys_addon.bridge.authoring import checks
 
 MAX_ROWS = 20
 ICONS = {"error": "CANCEL", "warning": "ERROR", "info": "INFO"}
@@ -58,7 +58,7 @@ def _draw_issue(column: Any, issue: checks.Found) -> None:
     row.label(text=issue.short, icon=ICONS[issue.severity])
     if issue.kind in ("object", "material", "group"):
         _set(row.operator("usdphys.check_select", text="", icon="RESTRICT_SELECT_OFF"), issue)
-    if issue.code in fixes.FIXES:
+    if issue.can_be_fixed:
         _set(row.operator("usdphys.check_fix", text="", icon="MODIFIER"), issue)
 
 

@@ -15,7 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent / "tests" / "ui")]
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "ui"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 import bench
 import window
 

@@ -1,7 +1,7 @@
 """Run test suites, each in the environments that it belongs to, and sum the JUnit files that they leave in build/junit.
 
-`suite.py SUITE...` with check, core, blender, package, ui, docs; `suite.py report STATUS` prints the sum of all that ran, and
-counts one failure when STATUS is not 0 but no report says why.
+`suite.py SUITE...` with check, core, blender, package, ui, docs; `suite.py report STATUS` prints the sum of all that
+ran, and counts one failure when STATUS is not 0 but no report says why.
 A run that crashes, hangs, or collects nothing counts as one failure.
 """
 

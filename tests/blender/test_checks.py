@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.bridge import preview_guard
-from usdphys_ext.usdphys_addon.bridge.authoring import checks, fixes
+from usdphys_ext.usdphys_addon.bridge.authoring import check_run, checks, fixes
 from usdphys_ext.usdphys_addon.core import validate
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
@@ -41,7 +41,7 @@ def check() -> checks.Report:
     return checks.check(bpy.context.scene, bpy.context.view_layer)
 
 
-def run_in_slices() -> checks.Check:
+def run_in_slices() -> check_run.Check:
     """One check as the timer does it, to its end."""
     layer = bpy.context.view_layer
     layer.update()
@@ -640,7 +640,7 @@ def test_scene_that_is_too_slow_is_left_until_it_is_smaller(monkeypatch):
 
 def test_rule_that_fails_does_not_end_the_timer(monkeypatch, capsys):
     body()
-    monkeypatch.setattr(checks, "Facts", None)
+    monkeypatch.setattr(check_run, "Facts", None)
     run_in_slices()
     assert "see the console" in checks.on_demand("Scene")
     assert "Traceback" in capsys.readouterr().err

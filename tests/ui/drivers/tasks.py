@@ -153,9 +153,8 @@ def door():
 def table():
     """Select all, Static with Empty."""
     parts = [box("Top", (0, 0, 1.0), (2, 1, 0.1), (0.7, 0.5, 0.3, 1))]
-    for x in (-0.9, 0.9):
-        for y in (-0.4, 0.4):
-            parts.append(box("Leg", (x, y, 0.475), (0.1, 0.1, 0.95), (0.5, 0.35, 0.2, 1)))
+    corners = [(x, y, 0.475) for x in (-0.9, 0.9) for y in (-0.4, 0.4)]
+    parts += [box("Leg", corner, (0.1, 0.1, 0.95), (0.5, 0.35, 0.2, 1)) for corner in corners]
     front(6.0)
     yield 0.5
     actions = Actions("table", 4)
