@@ -70,12 +70,24 @@ class _Role(_Action):
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
-            return report(self, tagging.tag(context, context.selected_objects, self.role))
+            separate = getattr(self, "separate", False)
+            return report(self, tagging.tag(context, context.selected_objects, self.role, separate=separate))
         except UsdPhysError as error:
             return refuse(self, error)
 
 
-class USDPHYS_OT_make_dynamic(_Role, bpy.types.Operator):
+class _BodyRole(_Role):
+    if TYPE_CHECKING:
+        separate: bool
+    else:
+        separate: bpy.props.BoolProperty(
+            name="Parts Separately",
+            description="Of a selected Empty and the objects below it each object becomes a body of its own; else they "
+            "are the parts of one body",
+        )
+
+
+class USDPHYS_OT_make_dynamic(_BodyRole, bpy.types.Operator):
     """Make the selected objects rigid bodies that the solver moves, with colliders where there are none"""
 
     bl_idname = "usdphys.make_dynamic"
@@ -91,7 +103,7 @@ class USDPHYS_OT_make_static(_Role, bpy.types.Operator):
     role = "STATIC"
 
 
-class USDPHYS_OT_make_kinematic(_Role, bpy.types.Operator):
+class USDPHYS_OT_make_kinematic(_BodyRole, bpy.types.Operator):
     """Make the selected objects rigid bodies that animation moves and that push others"""
 
     bl_idname = "usdphys.make_kinematic"

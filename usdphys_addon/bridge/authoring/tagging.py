@@ -269,10 +269,11 @@ class Tagging:
     role: "DYNAMIC", "STATIC", "KINEMATIC", or "COLLIDER" for a collider and nothing else.
 
     An object without geometry stands for what is below it, down to the next bodies: its meshes get the colliders. Of
-    objects selected together with such a parent only the parent becomes a body.
+    objects selected together with such a parent only the parent becomes a body; with `separate` each of them does,
+    and the parent does not.
     """
 
-    def __init__(self, depsgraph: Any, objects: Iterable[Any], role: str) -> None:
+    def __init__(self, depsgraph: Any, objects: Iterable[Any], role: str, *, separate: bool = False) -> None:
         self.depsgraph = depsgraph
         self.role = role
         self.has_body = role in ("DYNAMIC", "KINEMATIC")
@@ -286,6 +287,8 @@ class Tagging:
         self._choices: dict[str, Choice | None] = {}
         self._forms: dict[str, _Form | None] = {}
         chosen = [obj for obj in objects if self._can_be(obj)]
+        if separate and self.has_body:
+            chosen = [obj for obj in chosen if self.has_faces(obj)] or chosen
         self._chosen = {obj.name_full for obj in chosen}
         if self.has_body:
             chosen = [obj for obj in chosen if not self._is_part(obj)]
@@ -556,11 +559,11 @@ def _paths(action: Any, slot: Any) -> list[str]:
 # --------------------------------------------------------------------------- what the operators call
 
 
-def tag(context: Any, objects: Iterable[Any], role: str) -> Outcome:
-    """Give objects a role, or with "CLEAR" none."""
+def tag(context: Any, objects: Iterable[Any], role: str, *, separate: bool = False) -> Outcome:
+    """Give objects a role, or with "CLEAR" none. separate: what is below a selected Empty becomes bodies, not parts."""
     if role == "CLEAR":
         return clear(objects)
-    return Tagging(context.evaluated_depsgraph_get(), objects, role).apply()
+    return Tagging(context.evaluated_depsgraph_get(), objects, role, separate=separate).apply()
 
 
 def tag_by_name(context: Any, pattern: str, role: str, collection: str = "", *, match_case: bool = False) -> Outcome:
