@@ -13,6 +13,7 @@ _MODULES = (
     ".usdphys_addon.bridge.preview_guard",
     ".usdphys_addon.viewport.overlay",
     ".usdphys_addon.bridge.readout",
+    ".usdphys_addon.bridge.inspector",
     ".usdphys_addon.bridge.authoring.checks",
     ".preferences",
     ".operators",

@@ -10,6 +10,7 @@ import bpy
 from . import (
     action_bar,
     checks,
+    inspector,
     joint_tools,
     material_physics,
     object_physics,
@@ -26,6 +27,7 @@ CLASSES: tuple[Any, ...] = (
     *material_physics.CLASSES,
     *preview.CLASSES,
     *joint_tools.CLASSES,
+    *inspector.CLASSES,
     *structure.CLASSES,
 )
 

@@ -26,4 +26,8 @@ def test_the_sidebar_draws_every_panel(drive):
 def test_tasks_take_few_actions(drive):
     """A door in 8, a static table in 4, a car with four driven wheels in 15: as the artist does it, and it works."""
     log = drive("tasks")
-    assert log.count("ACTIONS ") == 4
+    assert log.count("ACTIONS ") == 5
+
+
+def test_gizmos_are_dragged_undone_and_step_aside(drive):
+    drive("gizmos")

@@ -316,6 +316,11 @@ class PreviewSession:
         self.world.pose_joint(path, dof, value)
         self.show(bpy.context)
 
+    def joint_range(self, path: str, dof: str) -> tuple[float, float]:
+        """Limits of a degree of freedom, Blender units or radians; infinite where there are none."""
+        low, high = self.world.joint_range(path, dof)
+        return low / self._unit_of(dof), high / self._unit_of(dof)
+
     def _unit_of(self, dof: str) -> float:
         return 1.0 if dof == "angular" or dof.startswith("rot") else self.meters
 

@@ -447,6 +447,11 @@ class World:
             for path, (_, constraint) in self._joints.items()
         }
 
+    def joint_range(self, path: str, dof: str) -> tuple[float, float]:
+        """Limits of a degree of freedom that moves, m or rad. Raises KeyError for another."""
+        freedom = self._joints[path][1].moving()[dof]
+        return freedom.low, freedom.high
+
     def joint_ends(self, path: str) -> tuple[Floats, list[Floats], float]:
         """(place of the joint frame on body 0, centres of mass of the bodies, (3,) each, longer of their arms), now."""
         space, constraint = self._joints[path]

@@ -1,5 +1,6 @@
 """An artist's tasks, counted in actions: a click, a key, a typed value. Pictures of them are those of the manual."""
 
+import itertools
 import sys
 
 sys.path.insert(0, "/share/drivers")
@@ -234,8 +235,56 @@ def chain():
     assert links[-1].location.z < 1.5
 
 
+def arm():
+    """Inspect Joints, a slider, Set Limit Here."""
+    post = box("Post", (0, 0, 0.5), (0.4, 0.4, 1.0), (0.35, 0.35, 0.4, 1))
+    links = [box(f"Arm {index}", (0.7 + index, 0, 0.9), (0.9, 0.15, 0.15), (0.8, 0.5, 0.1, 1)) for index in range(3)]
+    post.usdphys.colliders.add()
+    bpy.context.view_layer.update()
+    for index, (first, second) in enumerate(itertools.pairwise([post, *links])):
+        bpy.context.scene.cursor.location = (0.2 + index, 0, 0.9)
+        bpy.ops.object.select_all(action="DESELECT")
+        for obj in (second, first):
+            obj.select_set(True)
+        bpy.context.view_layer.objects.active = first
+        bpy.ops.usdphys.joint_add(type="REVOLUTE", place="CURSOR", axis="WORLD_Y")
+    bpy.ops.object.select_all(action="DESELECT")
+    front(9.0, 0.6, 0.3)
+    yield 0.3
+    actions = Actions("inspector", 6)
+    yield from press(actions, "inspect_joints")
+    rows = bpy.context.window_manager.usdphys_inspector.rows
+    for row, angle in zip(rows, (-0.8, 0.9, 0.7), strict=True):
+        actions()
+        row.angle = angle
+        yield 0.3
+    yield from press(actions, "inspect_limit", index=0, which="LOWER")
+    actions.end()
+    sidebar = next(one for one in kit.area().regions if one.type == "UI")
+    with bpy.context.temp_override(window=kit.window(), area=kit.area(), region=sidebar):
+        for _ in range(14):
+            bpy.ops.view2d.scroll_down()
+    yield 0.5
+    kit.shot("inspector-1-posed")
+    assert links[0].matrix_world.translation.z > 1.2
+    assert abs(bpy.data.objects["Arm 0 Joint"].usdphys.joint.revolute.lower_limit + 0.8) < 1e-3
+    with kit.in_view():
+        bpy.ops.usdphys.preview_reset()
+    yield 0.3
+    assert abs(links[0].matrix_world.translation.z - 0.9) < 1e-6
+
+
+def open_panel(name):
+    """As one click on its header does."""
+    panel = getattr(bpy.types, name)
+    bpy.utils.unregister_class(panel)
+    panel.bl_options = set()
+    bpy.utils.register_class(panel)
+
+
 def steps():
     yield from kit.install()
+    open_panel("USDPHYS_PT_inspector")
     space = kit.area().spaces.active
     space.show_region_ui = True
     space.shading.color_type = "OBJECT"
@@ -244,7 +293,7 @@ def steps():
     region = kit.region("UI")
     region.active_panel_category = "USD Physics"
     yield 0.5
-    for task in (door, table, car, chain):
+    for task in (door, table, car, chain, arm):
         yield from task()
         clear()
         yield 0.5

@@ -817,7 +817,7 @@ def coordinate(first: Matrix, second: Matrix, dof: str) -> float:
     return 2 * math.atan2(imaginary[index], w)
 
 
-def _limit_of(obj: Any, dof: str) -> tuple[Any, str, str, str]:
+def limit_of(obj: Any, dof: str) -> tuple[Any, str, str, str]:
     """(group, lower, upper, degree of freedom) that a pose can limit."""
     joint = obj.usdphys.joint
     if joint.type == "REVOLUTE":
@@ -841,7 +841,7 @@ def limits_from_pose(context: Any, objects: Sequence[Any], which: str, dof: str)
     depsgraph = context.evaluated_depsgraph_get()
     plans, notes = [], []
     for obj in objects:
-        group, *names, name = _limit_of(obj, dof)
+        group, *names, name = limit_of(obj, dof)
         joint = obj.usdphys.joint
         both = imported_frames(obj, depsgraph) or side_frames(obj, depsgraph)
         value = coordinate(*both, name)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The joint inspector: begin, and limits where the joints are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.bridge import inspector, preview_guard
+from ..usdphys_addon.core.errors import UsdPhysError
+
+
+class USDPHYS_OT_inspect_joints(bpy.types.Operator):
+    """Move the joints of the selection by sliders, all joints where none is selected. The preview waits meanwhile; \
+Apply Pose keeps the pose, Reset takes it back"""
+
+    bl_idname = "usdphys.inspect_joints"
+    bl_label = "Inspect Joints"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Leave the edit mode first")
+            return False
+        return True
+
+    def execute(self, context: Any) -> set[Any]:
+        was_running = preview_guard.current() is not None
+        if not was_running:
+            # Through the operator that watches over the session.
+            bpy.ops.usdphys.preview_play()  # type: ignore[attr-defined]
+        session = preview_guard.current()
+        if session is None:
+            return {"CANCELLED"}
+        session.pause()
+        context.window_manager.usdphys_inspector.physics = False
+        try:
+            inspector.open_rows(context)
+        except UsdPhysError as error:
+            if not was_running:
+                preview_guard.stop()
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_inspect_limit(bpy.types.Operator):
+    """Make where the joint is now its limit"""
+
+    bl_idname = "usdphys.inspect_limit"
+    bl_label = "Set Limit Here"
+    bl_options = {"INTERNAL"}
+
+    if TYPE_CHECKING:
+        index: int
+        which: str
+    else:
+        index: bpy.props.IntProperty()
+        which: bpy.props.EnumProperty(
+            name="Limit", items=(("LOWER", "Lower", "The lower limit"), ("UPPER", "Upper", "The upper limit"))
+        )
+
+    @classmethod
+    def poll(cls, _context: Any) -> bool:
+        if preview_guard.current() is None:
+            cls.poll_message_set("Inspect joints first")
+            return False
+        return True
+
+    def execute(self, context: Any) -> set[Any]:
+        rows = context.window_manager.usdphys_inspector.rows
+        try:
+            inspector.set_limit(rows[self.index], self.which)
+        except UsdPhysError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+CLASSES = (USDPHYS_OT_inspect_joints, USDPHYS_OT_inspect_limit)

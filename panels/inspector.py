@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sidebar of the 3D view: joints moved by sliders."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+
+from ..usdphys_addon.bridge import preview_guard
+from . import attributes
+
+
+class USDPHYS_PT_inspector(bpy.types.Panel):
+    bl_label = "Joint Inspector"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "USD Physics"
+    bl_order = 2
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.operator("usdphys.inspect_joints", icon="CON_ROTLIKE")
+        inspector = context.window_manager.usdphys_inspector
+        if preview_guard.current() is None or not len(inspector.rows):
+            return
+        layout.prop(inspector, "physics", toggle=True, icon="PHYSICS")
+        if inspector.problem:
+            attributes.draw_text(layout, inspector.problem, "ERROR")
+        for index, row in enumerate(inspector.rows):
+            column = layout.column(align=True)
+            column.label(text=row.name)
+            line = column.row(align=True)
+            _limit(line, index, "LOWER", "TRIA_LEFT_BAR")
+            line.prop(row, "angle" if row.is_angular else "distance", text="", slider=True)
+            _limit(line, index, "UPPER", "TRIA_RIGHT_BAR")
+            column.label(text=_range_text(row), icon="BLANK1")
+        row = layout.row(align=True)
+        row.operator("usdphys.preview_apply", text="Keep Pose", icon="CHECKMARK")
+        row.operator("usdphys.preview_reset", text="Discard", icon="LOOP_BACK")
+
+
+def _limit(layout: Any, index: int, which: str, icon: str) -> None:
+    button = layout.operator("usdphys.inspect_limit", text="", icon=icon)
+    button.index, button.which = index, which
+
+
+def _range_text(row: Any) -> str:
+    if not math.isfinite(row.low) and not math.isfinite(row.high):
+        return "free"
+    values = (f"{math.degrees(value):.4g}°" if row.is_angular else f"{value:.4g}" for value in (row.low, row.high))
+    return " to ".join(values)
+
+
+CLASSES = (USDPHYS_PT_inspector,)

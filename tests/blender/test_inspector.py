@@ -1,0 +1,140 @@
+"""The joint inspector: sliders that pose bodies, limits where they are, keep or discard."""
+
+import math
+
+import bpy
+import pytest
+from mathutils import Vector
+from usdphys_ext.usdphys_addon.bridge import preview_guard
+
+from . import scenes
+
+
+@pytest.fixture(autouse=True)
+def _no_session():
+    yield
+    preview_guard.stop()
+
+
+def select(*objects):
+    bpy.ops.object.select_all(action="DESELECT")
+    for obj in objects:
+        obj.select_set(True)
+        bpy.context.view_layer.objects.active = obj
+    bpy.context.view_layer.update()
+
+
+def arm():
+    """A post, an upper arm on a hinge at x = 1, a forearm on a hinge at x = 3, both about Y."""
+    post = scenes.add_box("Post", location=(0, 0, 0))
+    post.usdphys.colliders.add()
+    upper, fore = scenes.add_box("Upper", location=(2, 0, 0)), scenes.add_box("Fore", location=(4, 0, 0))
+    for first, second, x in ((post, upper, 1), (upper, fore, 3)):
+        bpy.context.scene.cursor.location = (x, 0, 0)
+        select(second, first)
+        bpy.ops.usdphys.joint_add(type="REVOLUTE", place="CURSOR", axis="WORLD_Y")
+    select()
+    return post, upper, fore
+
+
+def rows():
+    return bpy.context.window_manager.usdphys_inspector.rows
+
+
+def place(obj):
+    bpy.context.view_layer.update()
+    return obj.matrix_world.translation
+
+
+def test_every_joint_has_its_slider_and_poses_what_hangs_on_it():
+    _, upper, fore = arm()
+    before = [tuple(obj.location) for obj in (upper, fore)]
+    assert bpy.ops.usdphys.inspect_joints() == {"FINISHED"}
+    assert [row.name for row in rows()] == ["Upper Joint", "Fore Joint"]
+    assert [row.dof for row in rows()] == ["angular", "angular"]
+    rows()[0].angle = math.pi / 2
+    # About Y, from +X to -Z: both go along.
+    assert (place(upper) - Vector((1, 0, -1))).length < 1e-4
+    assert (place(fore) - Vector((1, 0, -3))).length < 1e-4
+    rows()[1].angle = -math.pi / 2
+    assert (place(upper) - Vector((1, 0, -1))).length < 1e-4
+    assert (place(fore) - Vector((2, 0, -2))).length < 1e-4
+    bpy.ops.usdphys.preview_reset()
+    assert [tuple(obj.location) for obj in (upper, fore)] == before
+
+
+def test_only_the_joints_of_the_selection_are_shown():
+    _, _, fore = arm()
+    select(fore)
+    bpy.ops.usdphys.inspect_joints()
+    assert [row.joint for row in rows()] == ["Fore Joint"]
+
+
+def test_a_slider_stops_at_the_limit():
+    _, upper, _ = arm()
+    bpy.data.objects["Upper Joint"].usdphys.joint.revolute.upper_limit = 0.5
+    bpy.ops.usdphys.inspect_joints()
+    rows()[0].angle = 2.0
+    assert rows()[0].angle == pytest.approx(0.5)
+    assert (place(upper) - Vector((1 + math.cos(0.5), 0, -math.sin(0.5)))).length < 1e-4
+
+
+def test_limits_are_set_where_the_joint_is():
+    arm()
+    bpy.ops.usdphys.inspect_joints()
+    rows()[0].angle = -0.25
+    assert bpy.ops.usdphys.inspect_limit(index=0, which="LOWER") == {"FINISHED"}
+    rows()[0].angle = 0.75
+    assert bpy.ops.usdphys.inspect_limit(index=0, which="UPPER") == {"FINISHED"}
+    joint = bpy.data.objects["Upper Joint"].usdphys.joint.revolute
+    assert (joint.lower_limit, joint.upper_limit) == pytest.approx((-0.25, 0.75), abs=1e-4)
+    rows()[0].angle = 0.0
+    # A lower limit above the upper one is none.
+    joint.upper_limit = -0.1
+    with pytest.raises(RuntimeError, match="beyond its upper limit"):
+        bpy.ops.usdphys.inspect_limit(index=0, which="LOWER")
+
+
+def test_a_kept_pose_keeps_the_joints_together():
+    _, upper, fore = arm()
+    bpy.ops.usdphys.inspect_joints()
+    rows()[0].angle = 0.5
+    assert bpy.ops.usdphys.preview_apply() == {"FINISHED"}
+    assert (place(upper) - Vector((1 + math.cos(0.5), 0, -math.sin(0.5)))).length < 1e-4
+    assert (place(fore) - Vector((1 + 3 * math.cos(0.5), 0, -3 * math.sin(0.5)))).length < 1e-4
+    bpy.ops.usdphys.inspect_joints()
+    # The angle is counted from where the joint was made.
+    assert rows()[0].angle == pytest.approx(0.5, abs=1e-4)
+
+
+def test_with_physics_a_drive_brings_it_there():
+    _, upper, _ = arm()
+    bpy.ops.usdphys.inspect_joints()
+    session = preview_guard.current()
+    bpy.context.window_manager.usdphys_inspector.physics = True
+    assert session.is_playing
+    rows()[0].angle = -0.5
+    session.pause()
+    for _ in range(240):
+        session.simulate(bpy.context)
+    session.show(bpy.context)
+    assert session.joint_positions()[rows()[0].path]["angular"] == pytest.approx(-0.5, abs=0.1)
+
+
+def test_a_closed_loop_says_why_it_does_not_move():
+    post, _, fore = arm()
+    bpy.context.scene.cursor.location = (4, 0, 0)
+    select(fore, post)
+    bpy.ops.usdphys.joint_add(type="REVOLUTE", place="CURSOR", axis="WORLD_Y")
+    select()
+    bpy.ops.usdphys.inspect_joints()
+    rows()[0].angle = 0.3
+    assert "closed loop" in bpy.context.window_manager.usdphys_inspector.problem
+
+
+def test_nothing_to_inspect_is_said_and_nothing_runs():
+    scenes.solid("Crate")
+    with pytest.raises(RuntimeError, match="no joint that could move"):
+        bpy.ops.usdphys.inspect_joints()
+    assert preview_guard.current() is None
+    assert not bpy.ops.usdphys.inspect_limit.poll()
