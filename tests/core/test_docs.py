@@ -1,0 +1,47 @@
+"""The manual: pictures that window tests take, all commands and options, all pages in the navigation."""
+
+import argparse
+import re
+from pathlib import Path
+
+import pytest
+from usdphys_ext.usdphys_addon import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+DRIVERS = ROOT / "tests" / "ui" / "drivers"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pictures_are_taken_by_window_tests(page):
+    for target in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+        picture = (page.parent / target).resolve()
+        assert picture.is_file(), target
+        if picture.parent.name != "pictures":
+            continue
+        driver, _, shot = picture.stem.partition("-")
+        assert f'"{shot}"' in (DRIVERS / f"{driver}.py").read_text(encoding="utf-8"), target
+
+
+def test_no_picture_is_left_over():
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for picture in (DOCS / "pictures").glob("*.png"):
+        assert picture.name in text
+
+
+def test_every_page_is_in_the_navigation():
+    listed = set(re.findall(r"([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M))
+    assert listed == {page.relative_to(DOCS).as_posix() for page in PAGES}
+
+
+def test_every_command_and_option_is_described():
+    text = (DOCS / "cli.md").read_text(encoding="utf-8")
+    parser = cli._parser()
+    (commands,) = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for name, command in commands.choices.items():
+        assert f"## {name} " in text
+        for action in command._actions:
+            for option in action.option_strings:
+                if option.startswith("--") and option != "--help":
+                    assert f"`{option}" in text, (name, option)
