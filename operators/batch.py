@@ -173,4 +173,28 @@ class USDPHYS_OT_copy_property(_FromActive, bpy.types.Operator):
         return copying.copy_property(context.active_object, context.selected_objects, self.data_path)
 
 
+
+def draw_button_menu(menu: Any, context: Any) -> None:
+    """In the menu of a property of ours: Blender's own Copy to Selected sets what is not authored, too."""
+    pointer, item = getattr(context, "button_pointer", None), getattr(context, "button_prop", None)
+    if pointer is None or item is None or not isinstance(pointer.id_data, bpy.types.Object):
+        return
+    try:
+        path = pointer.path_from_id(item.identifier)
+    except ValueError:
+        return
+    if path.startswith("usdphys."):
+        text = "Copy to Selected, Unset as Well"
+        operator = menu.layout.operator("usdphys.copy_property", text=text, icon="COPYDOWN")
+        operator.data_path = path.removeprefix("usdphys.")
+
+
 CLASSES = (USDPHYS_OT_tag_by_name, USDPHYS_OT_tag_collection, USDPHYS_OT_copy_physics, USDPHYS_OT_copy_property)
+
+
+def register() -> None:
+    bpy.types.UI_MT_button_context_menu.append(draw_button_menu)  # type: ignore[arg-type]
+
+
+def unregister() -> None:
+    bpy.types.UI_MT_button_context_menu.remove(draw_button_menu)  # type: ignore[arg-type]

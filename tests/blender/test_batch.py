@@ -415,3 +415,32 @@ def test_the_memory_of_the_import_is_not_copied(path):
     with pytest.raises(RuntimeError, match="imported from"):
         copy_one(path, original, target)
     assert not target.usdphys.is_property_set("prim")
+
+
+def test_a_property_offers_to_be_copied_in_its_menu():
+    from types import SimpleNamespace
+
+    from usdphys_ext.operators import batch
+
+    bpy.ops.mesh.primitive_cube_add()
+    obj = bpy.context.object
+    obj.usdphys.colliders.add()
+    made = []
+
+    class Layout:
+        def operator(self, name, **_options):
+            made.append(SimpleNamespace(name=name))
+            return made[-1]
+
+    def offered(pointer, name):
+        made.clear()
+        item = pointer.bl_rna.properties[name] if pointer is not None else None
+        context = SimpleNamespace(button_pointer=pointer, button_prop=item)
+        batch.draw_button_menu(SimpleNamespace(layout=Layout()), context)
+        return [(one.name, one.data_path) for one in made]
+
+    assert offered(obj.usdphys.mass, "density") == [("usdphys.copy_property", "mass.density")]
+    assert offered(obj.usdphys.colliders[0], "radius") == [("usdphys.copy_property", "colliders[0].radius")]
+    assert offered(obj, "location") == []
+    assert offered(bpy.context.scene.usdphys.stage, "up_axis") == []
+    assert offered(None, "") == []

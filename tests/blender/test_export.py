@@ -9,8 +9,9 @@ import bpy
 import numpy as np
 import pytest
 from pxr import Usd, UsdGeom, UsdPhysics, UsdShade
-from usdphys_ext.usdphys_addon.bridge import usd_hooks
+from usdphys_ext.usdphys_addon.bridge import usd_hooks, usd_io
 from usdphys_ext.usdphys_addon.core.errors import ValidationFailedError
+from usdphys_ext.usdphys_addon.core.units import StageUnits
 
 from . import scenes
 from .scenes import applied, codes, export, native_export, prim_of, prims_of, targets, world_pose
@@ -548,3 +549,29 @@ def test_second_export_is_the_same(tmp_path):
     stage, _ = export(file)
     stage.Reload()
     assert prim_of(stage, "Base").GetAttribute("physics:mass").Get() == 3
+
+
+@pytest.mark.parametrize("collides_only", [False, True])
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_a_body_below_an_uneven_parent_stays_where_it_is(tmp_path, meters, collides_only):
+    """Parented with its place kept: the place below the parent is sheared, which no location, rotation, scale holds."""
+    bpy.ops.mesh.primitive_cube_add(rotation=(0.3, 0.4, 0.5))
+    parent = bpy.context.object
+    parent.scale = (1.0, 3.0, 0.5)
+    bpy.ops.mesh.primitive_cube_add(location=(3, 1, 2), rotation=(0.7, -0.2, 1.0))
+    child = bpy.context.object
+    bpy.context.view_layer.update()
+    child.parent, child.matrix_parent_inverse = parent, parent.matrix_world.inverted()
+    child.usdphys.rigid_body.is_applied = not collides_only
+    child.usdphys.colliders.add()
+    bpy.context.view_layer.update()
+    wanted = np.array(child.matrix_world, float)
+    # Lengths below the objects stay those of Blender, under a scale.
+    wanted[:3, :3] /= meters
+    target = tmp_path / "sheared.usda"
+    usd_io.export_usd(bpy.context, target, usd_io.ExportOptions(StageUnits(meters_per_unit=meters)))
+    from usdphys_ext.usdphys_addon.core import usd_read
+
+    model = usd_read.read_stage(usd_read.open_stage(target))
+    (path,) = model.colliders if collides_only else model.bodies
+    assert np.abs(model.prims[path].world - wanted).max() < 1e-5 / meters

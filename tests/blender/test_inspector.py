@@ -108,7 +108,7 @@ def test_a_kept_pose_keeps_the_joints_together():
 
 
 def test_with_physics_a_drive_brings_it_there():
-    _, upper, _ = arm()
+    arm()
     bpy.ops.usdphys.inspect_joints()
     session = preview_guard.current()
     bpy.context.window_manager.usdphys_inspector.physics = True

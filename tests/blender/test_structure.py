@@ -145,14 +145,19 @@ def test_compound_below_uneven_scale(tmp_path):
         assert np.allclose(scenes.world_pose(scenes.prim_of(stage, obj.name)), place, atol=1e-5), obj.name
 
 
-def test_compound_refuses_a_shear_that_no_export_holds():
+@pytest.mark.parametrize("target", ["ACTIVE", "EMPTY"])
+def test_compound_of_an_uneven_body_and_a_turned_part_stays_in_place(target, tmp_path):
+    """Below the body the part is sheared."""
     uneven = scenes.add_box("Uneven", scale=(1, 2, 3))
     turned = scenes.add_box("Turned", rotation_euler=(0.3, 0.4, 0.5))
     select(turned, uneven)
-    with pytest.raises(RuntimeError, match=r"'Turned' would be sheared .* apply the scale of 'Uneven'"):
-        bpy.ops.usdphys.compound_from_selection(target="ACTIVE")
-    assert turned.parent is None and not len(turned.usdphys.colliders)
-    assert bpy.ops.usdphys.compound_from_selection(target="EMPTY") == {"FINISHED"}
+    places = {obj.name: world_of(obj) for obj in (uneven, turned)}
+    assert bpy.ops.usdphys.compound_from_selection(target=target) == {"FINISHED"}
+    stage, wrong = export_errors(tmp_path)
+    assert not wrong
+    for name, place in places.items():
+        assert np.allclose(world_of(bpy.data.objects[name]), place, atol=1e-6)
+        assert np.allclose(scenes.world_pose(scenes.prim_of(stage, name)), place, atol=1e-5), name
 
 
 def test_compound_exports_as_one_body(tmp_path):

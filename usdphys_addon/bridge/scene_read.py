@@ -325,6 +325,7 @@ class _SceneReader:
         prim = Prim(placement.path, "Xform", world, label=label)
         # Only a changed transform can animate a body: its own, or that of something above it.
         prim.is_animated = _is_animated(obj) or any(_is_animated(above.obj) for above in placement.ancestors())
+        prim.sheared_local = _sheared_local(placement)
         group = physics.rigid_body if "rigid_body" in touched else None
         if group is not None and group.is_applied:
             body = self.properties.read(group, schema.RigidBodyAPI)
@@ -345,6 +346,8 @@ class _SceneReader:
                 self.model.add(prim)
             else:
                 existing.schemas.update(prim.schemas)
+        elif prim.sheared_local is not None and len(physics.colliders):
+            self.model.add(prim)
         return world
 
     def check_name(self, placement: Placement) -> None:
@@ -543,6 +546,19 @@ class _SceneReader:
             physics: Any = material.usdphys  # type: ignore[attr-defined]
             if physics.physics_material.is_applied and remembered.prim_of(material) is not None:
                 self.material_path(material)
+
+
+def _sheared_local(placement: Placement) -> frames.Matrix | None:
+    """Place below the parent where parenting has made it more than location, rotation and scale can hold."""
+    obj = placement.obj
+    if obj.parent is None or placement.parent is None or obj.matrix_parent_inverse.is_identity:
+        return None
+    try:
+        parent, own = (np.asarray(one.matrix, np.float64) for one in (placement.parent, placement))
+        local: frames.Matrix = np.asarray(np.linalg.solve(parent, own), np.float64)
+    except np.linalg.LinAlgError:
+        return None
+    return local if frames.is_sheared(local, 1e-6) else None
 
 
 def _bodies_of(prim: Prim) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ import bpy
 from ..core import summary, validate
 from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
 from ..core.files import USD_SUFFIXES, scratch_file
+from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from . import scene_read, stage_layout, usd_hooks
@@ -278,6 +279,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     # Blender converts units with a scale above the objects: what lies in their space stays in Blender units.
     units = replaced(units, local_meters_per_unit=reading.model.units.meters_per_unit)
     model = StageMatcher(stage, export_context).matched(reading, job.issues)
+    _write_sheared(stage, model)
     _restore_default_prim(stage, scene_of(depsgraph).usdphys.source.default_prim)
     usd_write.write_units(stage, units)
     usd_write.write_model(stage, model, units)
@@ -286,6 +288,21 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
     if scene_of(depsgraph).usdphys.source.filepath:
         stage_layout.tidy(stage, scene_of(depsgraph))
+
+
+def _write_sheared(stage: Any, model: PhysicsModel) -> None:
+    """Transforms that location, rotation and scale, in which Blender writes them, cannot hold."""
+    from pxr import Gf
+
+    from ..core import usd_write
+
+    layer = stage.GetEditTarget().GetLayer()
+    for path, prim in model.prims.items():
+        if prim.sheared_local is None or prim.is_animated:
+            continue
+        spec = layer.GetPrimAtPath(path)
+        if spec is not None:
+            usd_write.write_matrix(spec, Gf.Matrix4d(*prim.sheared_local.T.ravel().tolist()))
 
 
 def _check_scale(stage: Any, wanted: float) -> None:

@@ -50,7 +50,9 @@ class Prim:
     world: prim space to world, (4, 4), metres. mesh: loads the geometry of a Mesh or Points collider when asked.
     materials: paths of the bound physics materials, the whole prim's last. physics_binding: material that is bound
     for the "physics" purpose only. local: pose in the parent's space (4, 4), metres, of a prim that the writer makes;
-    None for prims that exist already or that have no place. label: what a person calls it (an object's name).
+    None for prims that exist already or that have no place. sheared_local: the same, in the units of the scene, of a
+    prim that exists, where it is more than translation, rotation and scale; else None. label: what a person calls it
+    (an object's name).
     """
 
     path: str
@@ -62,6 +64,7 @@ class Prim:
     physics_binding: str = ""
     purpose: str = "default"
     local: Matrix | None = None
+    sheared_local: Matrix | None = None
     is_instance_proxy: bool = False
     is_xformable: bool = True
     resets_xform_stack: bool = False

@@ -209,8 +209,6 @@ def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, 
         if not abs(obj.matrix_world.determinant()) > 1e-18:
             raise InputError(f"'{obj.name}' is scaled to nothing; give it and its parents a scale that is not zero.")
     common = _common_parent(roots, role) if target == "EMPTY" else None
-    if common is None:
-        _check_shear(roots, active if target == "ACTIVE" else None)
     # From here on nothing can go wrong.
     if target == "ACTIVE":
         body = active
@@ -279,22 +277,6 @@ def _common_parent(roots: list[Any], role: str) -> Any:
     if role == "STATIC" and any(is_body(above) for above in (common, *_ancestors(common))):
         return None
     return common if abs(common.matrix_world.determinant()) > 1e-18 else None
-
-
-def _check_shear(roots: list[Any], body: Any) -> None:
-    """Raise InputError where an object would be sheared relative to the body: a USD transform of Blender holds none."""
-    inverse = np.linalg.inv(np.array(body.matrix_world)) if body is not None else np.eye(4)
-    for obj in roots:
-        world = np.array(obj.matrix_world)
-        if obj == body or not frames.is_sheared(inverse @ world):
-            continue
-        if obj.parent is not None and frames.is_sheared(np.linalg.pinv(np.array(obj.parent.matrix_world)) @ world):
-            continue
-        scaled = body if body is not None and not frames.is_sheared(world) else obj.parent or obj
-        raise InputError(
-            f"'{obj.name}' would be sheared below the body, which the USD export cannot hold; apply the scale of "
-            f"'{scaled.name}' first (Ctrl A)."
-        )
 
 
 def _new_empty(context: Any, named_by: Any, parts: list[Any], common: Any, depsgraph: Any) -> bpy.types.Object:
