@@ -6,6 +6,7 @@ Most prims have opinions in one layer only. These are read from the spec there, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -175,6 +176,10 @@ def transform_text(opinions: Opinions) -> str:
     return text
 
 
+#: An operation with a value and nothing else, as USD writes it: (qualifier, type, name, value).
+_OPERATION = re.compile(r"(uniform )?(\S+) (xformOp\S*) = (.+)\n")
+
+
 def _plain_operations(opinions: Opinions) -> Operations | None:
     if opinions.spec is None:
         return None
@@ -183,36 +188,20 @@ def _plain_operations(opinions: Opinions) -> Operations | None:
         if not name.startswith("xformOp"):
             continue
         item = opinions.item(name)
-        if not isinstance(item, Sdf.AttributeSpec) or item.custom or not PLAIN_FIELDS.issuperset(item.ListInfoKeys()):
+        # One question for all that there is of a property.
+        text = item.GetAsText() if item is not None else ""
+        found = _OPERATION.fullmatch(text)
+        if found is None:
             return None
-        value = item.default
-        if name == "xformOpOrder":
-            if not isinstance(value, Vt.TokenArray):
-                return None
-            listed = _listed(value)
-            lines.append(f"    uniform token[] xformOpOrder = [{listed}]\n")
-            signature.append(listed)
-            continue
-        kind = str(item.typeName)
-        if value is None or isinstance(value, Sdf.ValueBlock):
+        qualifier, kind, _, value = found.groups()
+        is_order = name == "xformOpOrder"
+        if value == "None" or bool(qualifier) != is_order or (is_order and kind != "token[]"):
             return None
-        if kind not in _PLAIN_OPERATIONS or item.variability is not Sdf.VariabilityVarying:
+        if not is_order and kind not in _PLAIN_OPERATIONS:
             return None
-        # Much quicker than the formatting of a value of USD.
-        lines.append(f"    {kind} {name} = {value}\n")
-        signature.append(f"{kind} {name}")
+        lines.append(f"    {text}")
+        signature.append(value if is_order else f"{kind} {name}")
     return Operations("".join(lines), "\n".join(signature))
-
-
-#: Lists of names by how USD writes them and by their number; to go through an array of USD is slow.
-_lists: dict[tuple[str, int], str] = {}
-
-
-def _listed(names: Vt.TokenArray) -> str:
-    key = str(names), len(names)
-    if key not in _lists:
-        _lists[key] = ", ".join(f'"{one}"' for one in names)
-    return _lists[key]
 
 
 def _has_sound_transform(xformable: UsdGeom.Xformable) -> bool:

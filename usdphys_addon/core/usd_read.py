@@ -134,6 +134,7 @@ def read_stage(stage: Usd.Stage, opinions: Iterable[Opinions] | None = None) -> 
     for one in usd_opinions.of_stage(stage) if opinions is None else opinions:
         path = one.path
         reader.model.order[path] = len(reader.model.order)
+        reader.has_purposes = reader.has_purposes or "purpose" in one.names
         prim = reader.read(one)
         if prim is None:
             others[path] = one.type_name
@@ -169,6 +170,7 @@ class _Reader:
         self.rotation = self.units.to_z_up
         self.purposes = frozenset(UsdGeom.Imageable.GetOrderedPurposeTokens())
         self.colliders: list[tuple[Prim, Usd.Prim]] = []
+        self.has_purposes = False
 
     def read(self, opinions: Opinions) -> Prim | None:
         """The prim with its schemas, or None where it has no physics."""
@@ -190,7 +192,8 @@ class _Reader:
         if typed is not None and issubclass(typed, schema.Gprim):
             found[type_name] = self.values(opinions, typed, "", authored, resolve=True)
         prim = self.placed(opinions, found, authored)
-        imageable = UsdGeom.Imageable(usd_prim)
+        # Parents come before their children: as long as no prim has one, none inherits one.
+        imageable = UsdGeom.Imageable(usd_prim) if self.has_purposes else None
         if imageable:
             purpose = str(imageable.ComputePurpose())
             prim.purpose = purpose if purpose in self.purposes else "default"
