@@ -18,6 +18,7 @@ _MODULES = (
     ".preferences",
     ".operators",
     ".panels",
+    ".usdphys_addon.viewport.gizmos",
 )
 
 

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The drag of a handle in the 3D view; with a value and no mouse, what the drag would have written."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from ..usdphys_addon.bridge import preview_guard
+from ..usdphys_addon.viewport import gizmos, handles
+
+_HINT = "Ctrl: snap    Shift: fine    Backspace: not authored    Esc: cancel"
+_HINT_SIDES, _HINT_AXES = "Alt: both sides    ", "X, Y, Z: along an axis    "
+_MODIFIERS = frozenset(f"{side}_{name}" for side in ("LEFT", "RIGHT") for name in ("CTRL", "SHIFT", "ALT"))
+
+
+def _redraw(context: Any) -> None:
+    """All that shows the value."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type in ("VIEW_3D", "PROPERTIES"):
+                area.tag_redraw()
+
+
+def _tell_change(obj: Any) -> None:
+    """Properties of Python change without Blender's knowing; what waits for a change is told here."""
+    obj.update_tag(refresh={"OBJECT"})
+
+
+class USDPHYS_OT_drag_handle(bpy.types.Operator):
+    """Drag to change the value. Ctrl snaps, Shift is fine, Esc cancels"""
+
+    bl_idname = "usdphys.drag_handle"
+    bl_label = "Drag Physics Handle"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    if TYPE_CHECKING:
+        handle: str
+        value: float
+        place: tuple[float, float, float]
+        both_sides: bool
+        clears: bool
+    else:
+        handle: bpy.props.StringProperty(
+            name="Handle", options={"HIDDEN", "SKIP_SAVE"}, description="What the handle changes"
+        )
+        value: bpy.props.FloatProperty(
+            name="Value", options={"SKIP_SAVE"}, unit="LENGTH", precision=4,
+            description="The new value: a length, or an angle in radians",
+        )
+        angle: bpy.props.FloatProperty(
+            name="Angle", options={"SKIP_SAVE"}, subtype="ANGLE", precision=4, description="The value as an angle",
+            get=lambda self: self.value, set=lambda self, angle: setattr(self, "value", angle),
+        )
+        place: bpy.props.FloatVectorProperty(
+            name="Place", size=3, subtype="TRANSLATION", options={"SKIP_SAVE"}, precision=4,
+            description="The new place, of a handle that moves freely",
+        )
+        both_sides: bpy.props.BoolProperty(
+            name="Both Sides", options={"SKIP_SAVE"}, description="What grows keeps its centre"
+        )
+        clears: bpy.props.BoolProperty(
+            name="Not Authored", options={"SKIP_SAVE"}, description="Take back that the value is authored"
+        )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        obj = context.object
+        if obj is None:
+            cls.poll_message_set("There is no active object")
+            return False
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Leave the edit mode first")
+            return False
+        if preview_guard.current() is not None:
+            cls.poll_message_set("Reset the preview first")
+            return False
+        if not gizmos.is_editable(obj):
+            cls.poll_message_set("The active object is linked; make a library override of it first")
+            return False
+        return True
+
+    @classmethod
+    def description(cls, _context: Any, properties: Any) -> str:
+        name = properties.handle.partition(":")[0].rpartition(".")[2]
+        name = {"location": "Offset"}.get(name, name.replace("_", " ").capitalize())
+        return f"{name or 'Value'}. Drag to change it; Ctrl snaps, Shift is fine, Esc cancels"
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        is_angle = any(part in self.handle for part in (".revolute.", ".spherical.", ".rot", ".angular.", ".local_rot"))
+        is_place = self.handle.endswith(("location", "center_of_mass", "local_pos0", "local_pos1"))
+        layout.prop(self, "angle" if is_angle else "place" if is_place else "value")
+        if self.handle.startswith(("collider.size", "collider.height")):
+            layout.prop(self, "both_sides")
+
+    def found(self, context: Any, view: handles.View) -> handles.Handle | None:
+        handle = gizmos.find(context, self.handle, view)
+        if handle is None:
+            self.report({"ERROR"}, f"'{context.object.name}' has no handle '{self.handle}'")
+        return handle
+
+    def execute(self, context: Any) -> set[Any]:
+        handle = self.found(context, gizmos.view_of(context))
+        if handle is None:
+            return {"CANCELLED"}
+        edit = gizmos.Edit(context.object, handle)
+        if self.clears:
+            edit.unset(context.object)
+        elif handle.motion == "FREE":
+            edit.set(context.object, np.array(self.place))
+        else:
+            edit.set(context.object, min(max(self.value, handle.low), handle.high), self.both_sides)
+        _tell_change(context.object)
+        return {"FINISHED"}
+
+    # ------------------------------------------------------------------ with the mouse
+
+    def invoke(self, context: Any, event: Any) -> set[Any]:
+        if context.region_data is None:
+            return self.execute(context)
+        view = gizmos.view_of(context)
+        handle = self.found(context, view)
+        if handle is None:
+            return {"CANCELLED"}
+        self._name, self._is_changed = context.object.name, False
+        self._axis: int | None = None
+        self._edit = gizmos.Edit(context.object, handle)
+        self._mouse = (event.mouse_region_x, event.mouse_region_y)
+        self._drag = handles.Drag(handle, view, self._mouse)
+        self._area = context.area
+        hint = _HINT_AXES if handle.motion == "FREE" else _HINT_SIDES if handle.shift is not None else ""
+        context.workspace.status_text_set(hint + _HINT)
+        self.tell(context)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Any, event: Any) -> set[Any]:
+        obj = bpy.data.objects.get(self._name)
+        if obj is None:
+            return self.end(context, {"CANCELLED"})
+        try:
+            return self.handle_event(context, event, obj)
+        except Exception:
+            # An operator that raised would be called again: Blender keeps it.
+            traceback.print_exc()
+            self._edit.restore(obj)
+            self.report({"ERROR"}, "The drag has stopped, and the value is as it was")
+            return self.end(context, {"CANCELLED"})
+
+    def handle_event(self, context: Any, event: Any, obj: Any) -> set[Any]:
+        kind, is_press = event.type, event.value == "PRESS"
+        if kind == "MOUSEMOVE" or kind in _MODIFIERS:
+            self._mouse = (event.mouse_region_x, event.mouse_region_y) if kind == "MOUSEMOVE" else self._mouse
+            self.follow(context, event, obj)
+        elif kind in ("X", "Y", "Z") and is_press and self._edit.handle.motion == "FREE":
+            axis = "XYZ".index(kind)
+            self._axis = None if self._axis == axis else axis
+            self.follow(context, event, obj)
+        elif kind in ("ESC", "RIGHTMOUSE") and is_press:
+            self._edit.restore(obj)
+            return self.end(context, {"CANCELLED"})
+        elif kind == "BACK_SPACE" and is_press:
+            self._edit.unset(obj)
+            self.clears = self._is_changed = True
+            return self.end(context, {"FINISHED"})
+        elif (kind == "LEFTMOUSE" and event.value == "RELEASE") or (kind in ("RET", "NUMPAD_ENTER") and is_press):
+            return self.end(context, {"FINISHED"} if self._is_changed else {"CANCELLED"})
+        elif kind.startswith("TIMER"):
+            return {"PASS_THROUGH"}
+        return {"RUNNING_MODAL"}
+
+    def follow(self, context: Any, event: Any, obj: Any) -> None:
+        drag = self._drag
+        value = drag.move(
+            self._mouse, fine=event.shift, snap=event.ctrl, both=event.alt and drag.handle.shift is not None,
+            axis=self._axis,
+        )  # fmt: skip
+        before = drag.handle.value
+        if not self._is_changed and not handles.differs(value, before):
+            return
+        self._is_changed = True
+        self.both_sides = bool(event.alt and drag.handle.shift is not None)
+        self._edit.set(obj, value, self.both_sides)
+        _tell_change(obj)
+        if drag.handle.motion == "FREE":
+            self.place = tuple(value)  # type: ignore[arg-type]
+        else:
+            self.value = float(value)
+        self.tell(context)
+
+    def tell(self, context: Any) -> None:
+        drag = self._drag
+        text = gizmos.text_of(context, drag.handle, drag.value)
+        if self._axis is not None:
+            text += f"    along {'XYZ'[self._axis]}"
+        if self._area is not None:
+            self._area.header_text_set(text)
+        _redraw(context)
+
+    def end(self, context: Any, status: set[Any]) -> set[Any]:
+        """Every drag ends here."""
+        if self._area is not None:
+            self._area.header_text_set(None)
+        self._area = None
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+        _redraw(context)
+        obj = bpy.data.objects.get(self._name)
+        if obj is not None and self._is_changed:
+            _tell_change(obj)
+        return status
+
+    def cancel(self, context: Any) -> None:
+        obj = bpy.data.objects.get(self._name)
+        if obj is not None:
+            self._edit.restore(obj)
+        self.end(context, {"CANCELLED"})
+
+
+CLASSES = (USDPHYS_OT_drag_handle,)

@@ -1,0 +1,441 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Handles in the 3D view: where they are, what a drag of one means, and the lines beside them. No Blender, no GPU."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+#: LINE moves along an axis, TURN about one, FREE anywhere.
+Motion = Literal["LINE", "TURN", "FREE"]
+
+#: Snapping of angles, and when it is fine, radians.
+ANGLE_STEP, FINE_ANGLE_STEP = math.radians(5.0), math.radians(1.0)
+#: What a fine drag makes of the way of the mouse.
+FINE = 0.1
+#: Sine of the angle to the line of sight below which an axis points at the viewer, or a dial is seen from its side.
+EDGE_ON = 0.15
+#: Pixels that a step of snapped lengths takes up at least.
+_STEP_PIXELS = 8.0
+#: Limits nearer than this to each other, radians, are drawn apart.
+_CLOSE = math.radians(14.0)
+
+
+@dataclass(frozen=True)
+class View:
+    """A 3D view: world to camera (4, 4), camera to clip space (4, 4), size in pixels."""
+
+    view: Array
+    window: Array
+    width: float
+    height: float
+    inverse: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inverse", np.linalg.inv(self.window @ self.view))
+
+    @property
+    def right(self) -> Array:
+        return unit(self.view[0, :3])
+
+    @property
+    def up(self) -> Array:
+        return unit(self.view[1, :3])
+
+    @property
+    def back(self) -> Array:
+        """Towards the viewer."""
+        return unit(self.view[2, :3])
+
+    @property
+    def is_perspective(self) -> bool:
+        return bool(abs(self.window[3, 3]) < 0.5)
+
+    def _clip(self, point: ArrayLike) -> Array:
+        return np.asarray(self.window @ (self.view @ np.append(np.asarray(point, float), 1.0)))
+
+    def project(self, point: ArrayLike) -> Array | None:
+        """Pixel (2,) of a world point; None for what is behind the viewer."""
+        x, y, _, w = self._clip(point)
+        if w <= 1e-9:
+            return None
+        return np.array([(x / w + 1.0) * self.width / 2.0, (y / w + 1.0) * self.height / 2.0])
+
+    def ray(self, pixel: ArrayLike) -> tuple[Array, Array]:
+        """(origin, unit direction) of what is seen at a pixel."""
+        x, y = np.asarray(pixel, float).tolist()
+        corner = [2.0 * x / self.width - 1.0, 2.0 * y / self.height - 1.0]
+        near, far = (self.inverse @ np.array([*corner, depth, 1.0]) for depth in (-1.0, 1.0))
+        start = near[:3] / near[3]
+        return start, unit(far[:3] / far[3] - start)
+
+    def pixel_size(self, point: ArrayLike) -> float:
+        """Width of a pixel at the depth of a world point."""
+        return float(2.0 * abs(self._clip(point)[3]) / (self.width * abs(self.window[0, 0])))
+
+    def sight(self, point: ArrayLike) -> Array:
+        """Unit direction in which a world point is seen."""
+        if not self.is_perspective:
+            return -self.back
+        eye = -self.view[:3, :3].T @ self.view[:3, 3]
+        return unit(np.asarray(point, float) - eye)
+
+
+@dataclass(frozen=True)
+class Handle:
+    """Something to be dragged, in the world.
+
+    key: what it changes. origin (3,): zero of a LINE, centre of a TURN, place of a FREE one. axis (3,): unit direction
+    of a LINE, axis of a TURN. zero (3,): unit direction of no turn. scale: world length of a value of 1 along a LINE,
+    radius of a TURN. basis (3, 3): world move of each part of the value of a FREE one. value: radians for a TURN,
+    (3,) for a FREE one. whole: all parts of what the value is one part of, or what a turn starts from. center, shift
+    (3,): of what grows to one side only, in its own space, and what the centre moves by when the value grows by 1.
+    lift: pixels beside the axis, or beside the place of a FREE one. role: what it is for, which gives it its colour.
+    is_set: False for what is not authored.
+    """
+
+    key: str
+    label: str
+    motion: Motion
+    origin: Array
+    value: float | Array
+    axis: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    zero: Array = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
+    scale: float = 1.0
+    basis: Array = field(default_factory=lambda: np.eye(3))
+    whole: Array | None = None
+    center: Array | None = None
+    shift: Array | None = None
+    low: float = -math.inf
+    high: float = math.inf
+    lift: float = 0.0
+    role: str = "size"
+    is_set: bool = True
+
+    def point(self, view: View) -> Array:
+        """Where it is in the world."""
+        if self.motion == "FREE":
+            return np.asarray(self.origin + view.right * (self.lift * view.pixel_size(self.origin)))
+        amount = float(np.asarray(self.value))
+        if self.motion == "TURN":
+            return self.origin + direction_at(self.axis, self.zero, amount) * self.scale
+        place = self.origin + self.axis * (amount * self.scale)
+        if not self.lift:
+            return place
+        return np.asarray(place + beside(self.axis, view, place) * (self.lift * view.pixel_size(place)))
+
+    def faces_viewer(self, view: View) -> bool:
+        """True where a LINE points at the viewer, so that nobody can say how far a drag goes along it."""
+        if self.motion != "LINE":
+            return False
+        return bool(np.linalg.norm(np.cross(self.axis, view.sight(self.point(view)))) < EDGE_ON)
+
+
+def unit(vector: ArrayLike) -> Array:
+    """The vector with a length of 1; zero stays zero."""
+    values = np.asarray(vector, float)
+    length = float(np.linalg.norm(values))
+    return values / length if length else values
+
+
+def direction_at(axis: Array, zero: Array, angle: float) -> Array:
+    """`zero` turned about a unit axis that it is square to."""
+    return np.asarray(zero * math.cos(angle) + np.cross(axis, zero) * math.sin(angle))
+
+
+def beside(axis: Array, view: View, place: Array) -> Array:
+    """Unit direction square to an axis and to the line of sight: the side of things round about an axis."""
+    across = np.cross(axis, view.sight(place))
+    if np.linalg.norm(across) < 1e-6:
+        across = np.cross(axis, view.up)
+    return unit(across)
+
+
+def directions_of(linear: ArrayLike) -> Array:
+    """Unit axes (3, 3), square to each other, that are nearest to those of a scaled space; mirrored where it is."""
+    left, _, right = np.linalg.svd(np.asarray(linear, float)[:3, :3])
+    return np.asarray(left @ right)
+
+
+# --------------------------------------------------------------------------- drags
+
+
+def along_line(origin: Array, axis: Array, ray: tuple[Array, Array]) -> float | None:
+    """Where a line comes nearest to a ray, as a distance from its origin; None where the ray runs along it."""
+    start, direction = ray
+    apart, cosine = origin - start, float(axis @ direction)
+    sine = 1.0 - cosine * cosine
+    if sine < 1e-6:
+        return None
+    return float((cosine * (direction @ apart) - axis @ apart) / sine)
+
+
+def on_plane(origin: Array, normal: Array, ray: tuple[Array, Array]) -> Array | None:
+    """Where a ray meets a plane; None where it does not, or hardly."""
+    start, direction = ray
+    slope = float(normal @ direction)
+    if abs(slope) < 1e-3:
+        return None
+    way = float(normal @ (origin - start)) / slope
+    return np.asarray(start + direction * way) if way > 0.0 else None
+
+
+def angle_on(origin: Array, axis: Array, zero: Array, ray: tuple[Array, Array]) -> float | None:
+    """Angle on a dial where a ray meets it, within half a turn."""
+    place = on_plane(origin, axis, ray)
+    if place is None:
+        return None
+    arm = place - origin
+    return math.atan2(float(arm @ np.cross(axis, zero)), float(arm @ zero))
+
+
+def length_step(pixel: float) -> float:
+    """A power of ten, 2 or 5 times one, that is no smaller than some pixels; pixel: length of one."""
+    least = max(pixel, 1e-12) * _STEP_PIXELS
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(power * factor for factor in (1.0, 2.0, 5.0, 10.0) if power * factor >= least * (1.0 - 1e-9))
+
+
+def snapped(value: float, step: float) -> float:
+    return round(value / step) * step
+
+
+def differs(one: float | ArrayLike, other: float | ArrayLike) -> bool:
+    """True where a drag has changed a value by more than noise."""
+    first, second = np.asarray(one, float), np.asarray(other, float)
+    return bool((np.abs(first - second) > 1e-9 * np.maximum(1.0, np.abs(second))).any())
+
+
+class Drag:
+    """One drag of a handle, from the pixel where it was taken on."""
+
+    def __init__(self, handle: Handle, view: View, mouse: ArrayLike) -> None:
+        self.handle, self.view = handle, view
+        self._mouse = np.asarray(mouse, float)
+        #: Where the mouse would be if nothing had been fine.
+        self._pointer = self._mouse.copy()
+        point = handle.point(view)
+        # From the handle itself: it is hit within some pixels only.
+        place = view.project(point)
+        self._offset = np.zeros(2) if place is None else place - self._mouse
+        self._turned, self._at = 0.0, 0.0
+        self._line: tuple[Array, Array] | None = None
+        if handle.motion == "LINE":
+            self._line = point, handle.axis
+        elif handle.motion == "TURN":
+            radial = unit(point - handle.origin)
+            if abs(float(handle.axis @ view.sight(handle.origin))) < EDGE_ON:
+                # Seen from its side a dial is a line.
+                self._line = point, np.cross(handle.axis, radial)
+            else:
+                self._at = angle_on(handle.origin, handle.axis, handle.zero, self._ray()) or 0.0
+        self._point = point
+        scale = float(np.linalg.norm(handle.basis, axis=0).max()) if handle.motion == "FREE" else handle.scale
+        self._step = length_step(view.pixel_size(point) / (scale or 1.0))
+        self.value: float | Array = handle.value
+
+    def _ray(self) -> tuple[Array, Array]:
+        return self.view.ray(self._pointer + self._offset)
+
+    def move(
+        self, mouse: ArrayLike, *, fine: bool = False, snap: bool = False, both: bool = False, axis: int | None = None
+    ) -> float | Array:  # fmt: skip
+        """The value with the mouse at a pixel.
+
+        both: the other side of what grows goes along. axis: the only part of the value of a FREE handle that changes.
+        """
+        now = np.asarray(mouse, float)
+        self._pointer += (now - self._mouse) * (FINE if fine else 1.0)
+        self._mouse = now
+        if self.handle.motion == "FREE":
+            self.value = self._moved(fine, snap, axis)
+        else:
+            start = float(np.asarray(self.handle.value))
+            if self.handle.motion == "TURN":
+                value, step = start + self._turn(), FINE_ANGLE_STEP if fine else ANGLE_STEP
+            else:
+                value, step = start + self._slid() * (2.0 if both else 1.0), self._fine_step(fine)
+            if snap:
+                value = snapped(value, step)
+            self.value = min(max(value, self.handle.low), self.handle.high)
+        return self.value
+
+    def _fine_step(self, fine: bool) -> float:
+        return self._step * FINE if fine else self._step
+
+    def _slid(self) -> float:
+        assert self._line is not None
+        found = along_line(*self._line, self._ray())
+        return 0.0 if found is None else found / (self.handle.scale or 1.0)
+
+    def _turn(self) -> float:
+        if self._line is not None:
+            return self._slid()
+        angle = angle_on(self.handle.origin, self.handle.axis, self.handle.zero, self._ray())
+        if angle is not None:
+            # More than half a turn is counted on.
+            self._turned += math.remainder(angle - self._at, 2.0 * math.pi)
+            self._at = angle
+        return self._turned
+
+    def _moved(self, fine: bool, snap: bool, axis: int | None) -> Array:
+        start, basis = np.asarray(self.handle.value, float), self.handle.basis
+        if axis is None:
+            place = on_plane(self._point, self.view.back, self._ray())
+            if place is None:
+                return np.asarray(self.value, float)
+            change = np.linalg.solve(basis, place - self._point)
+        else:
+            length = float(np.linalg.norm(basis[:, axis]))
+            found = along_line(self._point, basis[:, axis] / length, self._ray())
+            change = np.zeros(3)
+            change[axis] = (found or 0.0) / length
+        value = start + change
+        if snap:
+            step = self._fine_step(fine)
+            changed = np.abs(change) > 1e-9 * step
+            value = np.where(changed, np.round(value / step) * step, start)
+        return np.asarray(value)
+
+
+def nearest(handles: list[Handle], view: View, pixel: ArrayLike, reach: float) -> Handle | None:
+    """The handle at a pixel; of several within reach the nearest, and of those at one place the nearest to the eye."""
+    at = np.asarray(pixel, float)
+    found: tuple[float, float] | None = None
+    best = None
+    for handle in handles:
+        point = handle.point(view)
+        place = view.project(point)
+        if place is None:
+            continue
+        away = float(np.linalg.norm(place - at))
+        if away > reach:
+            continue
+        rank = (round(away), -float(view.back @ point))
+        if found is None or rank < found:
+            found, best = rank, handle
+    return best
+
+
+# --------------------------------------------------------------------------- limits
+
+
+def at_rest(low: float | None, high: float | None, rest: tuple[float, float]) -> tuple[float, float]:
+    """Where the handles of two limits are; None is a limit that is not there, whose handle waits at its rest.
+
+    A handle that waits never stands on the wrong side of the other one.
+    """
+    span = (rest[1] - rest[0]) / 4.0
+    if low is None and high is None:
+        return rest
+    if low is None:
+        assert high is not None
+        return (rest[0] if rest[0] < high else high - span), high
+    if high is None:
+        return low, (rest[1] if rest[1] > low else low + span)
+    return low, high
+
+
+def bounds_of(low: float | None, high: float | None) -> tuple[tuple[float, float], tuple[float, float]]:
+    """(least, most) of a lower limit and of the upper one, that keep them in order; free where they are not."""
+    if low is None or high is None:
+        return (-math.inf, math.inf if high is None else high), (-math.inf if low is None else low, math.inf)
+    if low > high:
+        return (-math.inf, math.inf), (-math.inf, math.inf)
+    return (-math.inf, high), (low, math.inf)
+
+
+def draw_apart(low: Handle, high: Handle) -> tuple[Handle, Handle]:
+    """Two limits of a dial; the lower one comes nearer to the centre where they are at one place."""
+    apart = abs(math.remainder(float(np.asarray(low.value)) - float(np.asarray(high.value)), 2.0 * math.pi))
+    return replace(low, scale=low.scale * (1.0 - 0.28 * max(0.0, 1.0 - apart / _CLOSE))), high
+
+
+# --------------------------------------------------------------------------- lines
+
+
+def arc(origin: Array, axis: Array, zero: Array, radius: float, start: float, end: float) -> Array:
+    """Points (n, 3) of an arc, one every few degrees."""
+    count = max(2, math.ceil(abs(end - start) / math.radians(4.0)) + 1)
+    angles = np.linspace(start, end, count)[:, None]
+    return np.asarray(origin + radius * (np.cos(angles) * zero + np.sin(angles) * np.cross(axis, zero)))
+
+
+def circle(origin: Array, axis: Array, zero: Array, radius: float) -> Array:
+    return arc(origin, axis, zero, radius, 0.0, 2.0 * math.pi)
+
+
+def segments(points: ArrayLike) -> Array:
+    """Ends (2 n - 2, 3) of the lines between points (n, 3) that follow each other."""
+    line = np.asarray(points, float)
+    return np.stack((line[:-1], line[1:]), axis=1).reshape(-1, 3)
+
+
+def fan(origin: Array, rim: Array) -> Array:
+    """Triangles (3 n - 3, 3) between a point and a rim (n, 3)."""
+    middle = np.broadcast_to(origin, rim[:-1].shape)
+    return np.stack((middle, rim[:-1], rim[1:]), axis=1).reshape(-1, 3)
+
+
+def blob(place: Array, view: View, outline: Array, radius: float, pixel: float) -> tuple[Array, Array]:
+    """(triangles (n, 3), opacity of their corners (n,)) of a flat shape that faces the viewer, with a soft edge.
+
+    outline (m, 2): closed, convex, round about zero. radius, pixel: world lengths.
+    """
+    reach = outline[:, :1] * view.right + outline[:, 1:] * view.up
+    away = reach / np.linalg.norm(reach, axis=1)[:, None] * (pixel / 2.0)
+    inner, outer = place + reach * radius - away, place + reach * radius + away
+    quads = np.stack((inner[:-1], outer[:-1], outer[1:], inner[:-1], outer[1:], inner[1:]), axis=1).reshape(-1, 3)
+    inside = fan(place, inner)
+    edge = np.tile([1.0, 0.0, 0.0, 1.0, 0.0, 1.0], len(outline) - 1)
+    return np.concatenate((inside, quads)), np.concatenate((np.ones(len(inside)), edge))
+
+
+def cone_rim(origin: Array, frame: Array, radius: float, angles: tuple[float, float]) -> Array:
+    """Rim (n, 3) of a joint's cone; frame (3, 3): the axis, and the directions that the two half angles are towards."""
+    turns = np.linspace(0.0, 2.0 * math.pi, 73)
+    y, z = np.cos(turns), np.sin(turns)
+    tilt = 1.0 / np.hypot(y / max(angles[0], 1e-4), z / max(angles[1], 1e-4))
+    rim = np.cos(tilt) * frame[:, :1] + np.sin(tilt) * (y * frame[:, 1:2] + z * frame[:, 2:])
+    return np.asarray(origin + radius * rim.T)
+
+
+def box(center: Array, directions: Array, size: Array) -> Array:
+    """Ends (24, 3) of the edges of a box."""
+    half = directions * (size / 2.0)
+    ends = []
+    for axis in range(3):
+        one, other = (half[:, (axis + step) % 3] for step in (1, 2))
+        for first in (-1.0, 1.0):
+            for second in (-1.0, 1.0):
+                middle = center + first * one + second * other
+                ends += [middle - half[:, axis], middle + half[:, axis]]
+    return np.array(ends)
+
+
+def round_lines(
+    kind: str, center: Array, directions: Array, radius: float, height: float, axis: int, view: View
+) -> Array:  # fmt: skip
+    """Ends (n, 3) of the outline of a sphere, capsule, cylinder or cone as it is seen. axis: index of the spine."""
+    if kind == "SPHERE":
+        return segments(circle(center, view.back, view.right, radius))
+    spine, side = directions[:, axis], directions[:, (axis + 1) % 3]
+    ends = [center - spine * (height / 2.0), center + spine * (height / 2.0)]
+    across = beside(spine, view, center) * radius
+    if kind == "CONE":
+        sides = [ends[0] - across, ends[1], ends[0] + across, ends[1]]
+        return np.concatenate((segments(circle(ends[0], spine, side, radius)), np.array(sides)))
+    parts = [segments(circle(end, spine, side, radius)) for end in ends]
+    parts += [np.array([ends[0] + sign * across, ends[1] + sign * across]) for sign in (-1.0, 1.0)]
+    if kind == "CAPSULE":
+        normal, start = np.cross(unit(across), spine), unit(across)
+        parts += [
+            segments(arc(end, normal, start, radius, 0.0, sign * math.pi))
+            for end, sign in zip(ends, (-1.0, 1.0), strict=True)
+        ]
+    return np.concatenate(parts)
