@@ -1,36 +1,34 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Material tab: friction, restitution and density."""
+"""The physics of a material: friction, restitution and density."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import bpy
-
 from ..usdphys_addon.core import schema
 from . import attributes
+from .places import Part, in_properties, in_sidebar
 from .structure import draw_presets
 
 
-class USDPHYS_PT_material(bpy.types.Panel):
-    layout: Any
-    bl_label = "USD Physics"
-    bl_space_type = "PROPERTIES"
-    bl_region_type = "WINDOW"
-    bl_context = "material"
-    bl_options = {"DEFAULT_CLOSED"}
+class _Material(Part):
+    """Friction, restitution and density of a material."""
+
+    name, label, view_label = "material", "USD Physics", "Material"
+    order = 5
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return context.material is not None
+        return _material(context) is not None
 
     def draw_header(self, context: Any) -> None:
-        self.layout.prop(context.material.usdphys.physics_material, "is_applied", text="")
+        self.layout.prop(_material(context).usdphys.physics_material, "is_applied", text="")
 
     def draw(self, context: Any) -> None:
-        layout, material = self.layout, context.material.usdphys.physics_material
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        shown = _material(context)
+        layout, material = self.split_layout(), shown.usdphys.physics_material
+        if context.area.type == "VIEW_3D":
+            layout.label(text=shown.name, icon="MATERIAL")
         row = layout.row()
         row.operator_menu_enum("usdphys.apply_material_preset", "preset", text="Typical Values")
         draw_presets(row, "material")
@@ -41,4 +39,12 @@ class USDPHYS_PT_material(bpy.types.Panel):
         )
 
 
-CLASSES = (USDPHYS_PT_material,)
+def _material(context: Any) -> Any:
+    """That of the Material tab; in the view the active one of the active object."""
+    found = getattr(context, "material", None)
+    if found is None and context.object is not None:
+        found = context.object.active_material
+    return found
+
+
+CLASSES = (*in_properties((_Material,), "material"), *in_sidebar((_Material,)))

@@ -109,6 +109,10 @@ class _Colliders(_SubPart):
         kind = GPRIM_SHAPES.get(collider.shape)
         if kind is not None:
             attributes.draw(column, collider, (*_GPRIM_FIELDS[kind], "location", "rotation"), path)
+            row = column.row(align=True)
+            for explicit, text in ((False, "Fit to Mesh"), (True, "Fit and Set")):
+                button = row.operator("usdphys.fit_collider", text=text)
+                button.only_active, button.explicit = True, explicit
         column.prop(collider, "purpose")
         attributes.draw_one(column, collider, "collision_enabled", path)
         column.prop(collider, "physics_material")

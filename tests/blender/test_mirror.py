@@ -457,7 +457,7 @@ def test_several_joints_without_a_side_in_their_names():
     joint.name = "Upper"
     select(torso, left)
     bpy.context.scene.cursor.location.z += 0.5
-    bpy.ops.usdphys.joint_add(type="FIXED")
+    bpy.ops.usdphys.joint_add(type="FIXED", place="CURSOR")
     bpy.context.active_object.name = "Lower"
     for _ in range(2):
         select(left)

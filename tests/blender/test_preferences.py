@@ -77,7 +77,9 @@ def classes() -> set[str]:
         bpy.types.Panel, bpy.types.Menu, bpy.types.UIList, bpy.types.AddonPreferences, bpy.types.PropertyGroup,
         bpy.types.Gizmo, bpy.types.GizmoGroup,
     )  # fmt: skip
-    found = {cls.__name__ for kind in kinds for cls in kind.__subclasses__() if cls.is_registered}
+    made = {cls for kind in kinds for cls in kind.__subclasses__()}
+    # Gizmos do not tell.
+    found = {cls.__name__ for cls in made if getattr(cls, "is_registered", hasattr(bpy.types, cls.__name__))}
     return found | {name for name in dir(bpy.ops.usdphys) if not name.startswith("_")}
 
 
