@@ -14,6 +14,7 @@ from . import (
     joint_tools,
     material_physics,
     object_physics,
+    overlays,
     preview,
     scene_physics,
     structure,
@@ -27,6 +28,7 @@ CLASSES: tuple[Any, ...] = (
     *material_physics.CLASSES,
     *preview.CLASSES,
     *joint_tools.CLASSES,
+    *overlays.CLASSES,
     *inspector.CLASSES,
     *structure.CLASSES,
 )
@@ -36,9 +38,11 @@ def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     action_bar.register()
+    overlays.register()
 
 
 def unregister() -> None:
+    overlays.unregister()
     action_bar.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -31,3 +31,7 @@ def test_tasks_take_few_actions(drive):
 
 def test_gizmos_are_dragged_undone_and_step_aside(drive):
     drive("gizmos")
+
+
+def test_overlays_show_each_part_in_every_kind_of_view(drive):
+    drive("overlays")

@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws over the 3D view while the preview runs: joints that broke, in red."""
+"""Draws over the 3D view: the physics of the scene, and while the preview runs contacts and joints that broke."""
 
 from __future__ import annotations
 
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
+import numpy as np
 
-from ..bridge import preview_guard
-from . import draw_data
+from . import overlay_settings, overlay_state
+
+if TYPE_CHECKING:
+    from . import draw_data
 
 #: Red, green, blue, opacity.
 BROKEN = (1.0, 0.06, 0.06, 1.0)
+CONTACT = (1.0, 0.35, 0.1, 1.0)
 WIDTH = 3.0
-
+#: Width of the rim of lines, pixels, its opacity, and the opacity of what is behind surfaces.
+RIM, RIM_OPACITY, BEHIND = 2.0, 0.35, 0.25
+#: Part of its distance by which all is drawn nearer, so that lines on surfaces show.
+NEARER = 1e-3
+#: Length of a normal, in parts of the distance from the view.
+NORMAL = 0.03
 _handler: Any = None
 #: A view that cannot be drawn once cannot be drawn ever: it is said once, and nothing is drawn after that.
 _failed = False
@@ -22,16 +31,190 @@ _failed = False
 
 def _draw() -> None:
     global _failed
-    session = preview_guard.current()
-    if _failed or session is None or not session.world.broken_joints:
+    if _failed:
         return
     try:
         context: Any = bpy.context
-        if context.space_data.overlay.show_overlays and context.scene.name == session.scene_name:
-            _draw_lines(draw_data.broken_joints(session.broken_places))
+        space = context.space_data
+        if space is None or not space.overlay.show_overlays:
+            return
+        settings = overlay_settings.current(context)
+        if settings is None or settings.show:
+            if settings is not None:
+                draw_physics(context, space, context.region, context.region_data, settings)
+            session = overlay_state.session_of(context.scene.name)
+            if session is not None and session.world.broken_joints and (settings is None or settings.broken):
+                from . import draw_data
+
+                _draw_lines(draw_data.broken_joints(session.broken_places))
     except Exception:
         _failed = True
         traceback.print_exc()
+
+
+# --------------------------------------------------------------------------- the physics
+
+
+def draw_physics(context: Any, space: Any, region: Any, view3d: Any, settings: Any) -> None:
+    """Draw what the settings choose of the scene into the view that is bound."""
+    from . import scene_shapes
+
+    options = overlay_settings.options_of(settings)
+    scene = context.scene
+    contacts = settings.contacts and overlay_state.session_of(scene.name) is not None
+    if options.scopes == {"NONE"} and not contacts:
+        return
+    key = overlay_state.view_key(context, space)
+    matrix = view3d.perspective_matrix.copy() if view3d is not None else None
+    number = region.as_pointer() if region is not None else 0
+    view = None if options.scopes == {"NONE"} else overlay_state.view_of(key, options, number, matrix)
+    look = _look(context, settings)
+    if view is not None:
+        if view.moved or view.batch is None or view.look != look:
+            if view.look != look or view.extra is None or not np.array_equal(view.extra[0], view.colors):
+                colors = scene_shapes.palette(dict(look[0]), look[1])
+                view.extra = view.colors, view.drawing.vertex_colors(colors, view.colors)
+            view.batch = _batches(view.positions, view.extra[1], settings.use_xray)
+            view.moved, view.look = False, look
+        draw_batches(view.batch, look[2])
+    if contacts:
+        _draw_contacts(scene.name, view3d, look[2])
+
+
+def _look(context: Any, settings: Any) -> tuple[Any, ...]:
+    """What colours and widths depend on: (colours that are chosen, whether the view is light, width, X-ray)."""
+    own = tuple((index, color) for index, color in own_colors(context).items())
+    # Without a window there is no scale.
+    width = settings.line_width * (context.preferences.system.ui_scale or 1.0)
+    return own, _is_light(context), width, settings.use_xray
+
+
+def own_colors(context: Any) -> dict[int, tuple[float, ...]]:
+    """Colours of the add-on's preferences, where it has them."""
+    from . import scene_shapes
+
+    preferences = _preferences(context)
+    names = {
+        scene_shapes.DYNAMIC: "overlay_dynamic", scene_shapes.STATIC: "overlay_static",
+        scene_shapes.KINEMATIC: "overlay_kinematic", scene_shapes.JOINT: "overlay_joint",
+    }  # fmt: skip
+    found = {index: getattr(preferences, name, None) for index, name in names.items()}
+    return {index: tuple(color) for index, color in found.items() if color is not None and len(color) == 4}
+
+
+def _preferences(context: Any) -> Any:
+    addon = context.preferences.addons.get((__package__ or "").rsplit(".", 2)[0])
+    return addon.preferences if addon is not None else None
+
+
+def _is_light(context: Any) -> bool:
+    """True where the theme has a light background behind the scene."""
+    themes = context.preferences.themes
+    color = themes[0].view_3d.space.gradients.high_gradient if len(themes) else (0.0, 0.0, 0.0)
+    return bool(0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2] > 0.5)
+
+
+def _batches(positions: Any, colors: Any, both: bool) -> tuple[Any, Any]:
+    """(batch, batch of the same for what is behind surfaces, where that is wanted)."""
+    front = _batch(positions, colors)
+    if not both:
+        return front, None
+    faint = colors.copy()
+    faint[:, 3] *= BEHIND
+    return front, _batch(positions, faint)
+
+
+def _batch(positions: Any, colors: Any) -> Any:
+    from gpu.types import GPUBatch, GPUVertBuf
+
+    buffer: Any = GPUVertBuf(_format(), len(positions))
+    buffer.attr_fill("pos", positions)
+    buffer.attr_fill("color", colors)
+    return GPUBatch(type="LINES", buf=buffer)
+
+
+def _format() -> Any:
+    from gpu.types import GPUVertFormat
+
+    made: Any = GPUVertFormat()
+    made.attr_add(id="pos", comp_type="F32", len=3, fetch_mode="FLOAT")
+    made.attr_add(id="color", comp_type="F32", len=4, fetch_mode="FLOAT")
+    return made
+
+
+def draw_batches(batches: tuple[Any, Any], width: float) -> None:
+    """Draw lines with a rim, behind what is in front of them; the second batch where something is."""
+    import gpu
+
+    front, behind = batches
+    depth: Any = gpu.state.depth_test_get()
+    blend: Any = gpu.state.blend_get()
+    gpu.state.blend_set("ALPHA")
+    gpu.state.depth_mask_set(False)
+    try:
+        with gpu.matrix.push_pop():  # type: ignore[attr-defined]
+            _come_nearer(gpu)
+            gpu.state.depth_test_set("LESS_EQUAL")
+            _stroke(gpu, front, width + RIM, (0.0, 0.0, 0.0, RIM_OPACITY))
+            if behind is not None:
+                gpu.state.depth_test_set("GREATER")
+                _stroke(gpu, behind, width, None)
+                gpu.state.depth_test_set("LESS_EQUAL")
+            _stroke(gpu, front, width, None)
+    finally:
+        gpu.state.depth_test_set(depth)
+        gpu.state.blend_set(blend)
+
+
+def _come_nearer(gpu: Any) -> None:
+    """Bring what is drawn a little nearer to the eye, without moving it on the screen."""
+    from mathutils import Matrix
+
+    projection = gpu.matrix.get_projection_matrix()
+    view = gpu.matrix.get_model_view_matrix()
+    if projection[3][3] == 0.0:
+        gpu.matrix.load_matrix(Matrix.Scale(1.0 - NEARER, 4) @ view)
+    else:
+        # Without perspective there is no distance: parts of what is seen.
+        gpu.matrix.load_matrix(Matrix.Translation((0.0, 0.0, 2.0 * NEARER / abs(projection[1][1] or 1.0))) @ view)
+
+
+def _stroke(gpu: Any, batch: Any, width: float, color: tuple[float, ...] | None) -> None:
+    """Draw lines in their own colours, or in one."""
+    shader = gpu.shader.from_builtin("POLYLINE_FLAT_COLOR" if color is None else "POLYLINE_UNIFORM_COLOR")
+    _, _, across, up = gpu.state.viewport_get()
+    shader.bind()
+    shader.uniform_float("viewportSize", (across, up))
+    shader.uniform_float("lineWidth", width)
+    if color is not None:
+        shader.uniform_float("color", color)
+    batch.draw(shader)
+
+
+# --------------------------------------------------------------------------- what happens while it plays
+
+_touching: tuple[Any, int, Any] | None = None
+
+
+def _draw_contacts(name: str, view3d: Any, width: float) -> None:
+    """A small cross at each contact, and the normal there, as long in every view."""
+    global _touching
+    from . import draw_data, scene_shapes
+
+    session = overlay_state.session_of(name)
+    if session is None:
+        _touching = None
+        return
+    world = session.world
+    if _touching is None or _touching[0] is not world or _touching[1] != world.frame:
+        _touching = (world, world.frame, scene_shapes.contacts(world))
+    points, normals = _touching[2]
+    if not len(points):
+        return
+    distance = view3d.view_distance if view3d is not None else 10.0
+    lines = draw_data.contact_lines(points / session.meters, normals, NORMAL * distance)
+    colors = np.tile(np.array(CONTACT, np.float32), (len(lines), 1))
+    draw_batches(_batches(lines, colors, True), width)
 
 
 def _draw_lines(vertices: draw_data.Vertices) -> None:
@@ -56,15 +239,18 @@ def _draw_lines(vertices: draw_data.Vertices) -> None:
 
 
 def register() -> None:
-    """Nothing is drawn, and nothing registered, without windows."""
+    """Nothing is drawn, and no drawing registered, without windows."""
     global _handler, _failed
     _failed = False
+    overlay_state.register()
     if not bpy.app.background and _handler is None:
         _handler = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
 
 
 def unregister() -> None:
-    global _handler
+    global _handler, _touching
     if _handler is not None:
         bpy.types.SpaceView3D.draw_handler_remove(_handler, "WINDOW")
         _handler = None
+    _touching = None
+    overlay_state.unregister()

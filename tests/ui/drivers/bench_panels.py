@@ -9,6 +9,7 @@ sys.path.insert(0, "/share/drivers")
 
 import bpy
 import kit
+
 import panels
 
 NUMBER = 10_000

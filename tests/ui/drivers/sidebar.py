@@ -6,6 +6,7 @@ sys.path.insert(0, "/share/drivers")
 
 import bpy
 import kit
+
 import panels
 
 

@@ -1,0 +1,398 @@
+"""The overlays on real scenes: what is known of them, how it follows, and, where there is a GPU, what is drawn."""
+
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.bridge import preview_guard
+from usdphys_ext.usdphys_addon.viewport import overlay, overlay_settings, overlay_state, scene_shapes
+from usdphys_ext.usdphys_addon.viewport.scene_shapes import Options
+
+EVERY = Options("ALL", "ALL", "ALL", "ALL", "ALL", "ALL")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known():
+    overlay_state.forget()
+    yield
+    preview_guard.stop()
+    settings = overlay_settings.current(bpy.context)
+    for name in list(settings.keys()):
+        settings.property_unset(name)
+
+
+def cube(name, location=(0, 0, 0), moves=True, scale=(1, 1, 1)):
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=location)
+    obj = bpy.context.object
+    obj.name, obj.scale = name, scale
+    obj.usdphys.colliders.add()
+    if moves:
+        obj.usdphys.rigid_body.is_applied = True
+    obj.select_set(False)
+    bpy.context.view_layer.update()
+    return obj
+
+
+def joint(name, first, second, location=(0, 0, 0)):
+    obj = bpy.data.objects.new(name, None)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.location = location
+    group = obj.usdphys.joint
+    group.is_applied, group.type, group.body0, group.body1 = True, "REVOLUTE", first, second
+    return obj
+
+
+def key():
+    return bpy.context.scene.name, bpy.context.view_layer.name, 0
+
+
+def shown(options=EVERY):
+    """What a redraw draws, once what it asks for is read."""
+    bpy.context.view_layer.update()
+    overlay_state.view_of(key(), options)
+    overlay_state.renew(key(), options, bpy.context.view_layer)
+    return overlay_state.view_of(key(), options)
+
+
+def extent(view):
+    return view.positions.min(axis=0), view.positions.max(axis=0)
+
+
+def test_defaults_are_colliders_and_joints_of_what_is_selected():
+    settings = overlay_settings.current(bpy.context)
+    options = overlay_settings.options_of(settings)
+    assert options == Options()
+    assert (options.colliders, options.joints) == ("SELECTED", "SELECTED")
+    assert not settings.contacts and not settings.use_xray and settings.show
+    crate = cube("Crate")
+    assert shown(options) is None
+    crate.select_set(True)
+    assert shown(options).drawing.total == 24
+
+
+def test_a_scene_without_physics_is_not_read(monkeypatch):
+    bpy.ops.mesh.primitive_cube_add()
+    assert bpy.context.object.select_get()
+    monkeypatch.setattr(overlay_state, "_read", lambda *_: 1 / 0)
+    assert shown(Options()) is None
+
+
+def test_settings_are_not_of_the_scene():
+    settings = overlay_settings.current(bpy.context)
+    settings.colliders = "ALL"
+    assert bpy.context.window_manager.usdphys_overlay.colliders == "ALL"
+    assert not any("overlay" in name for name in bpy.context.scene.usdphys.bl_rna.properties.keys())
+
+
+def test_lines_follow_without_another_reading(monkeypatch):
+    crate = cube("Crate", (1, 2, 3))
+    other = cube("Other", (-5, 0, 0), moves=False)
+    options = Options("ALL", joints="NONE")
+    view = shown(options)
+    low, high = extent(view)
+    assert low == pytest.approx((-5.5, -0.5, -0.5)) and high == pytest.approx((1.5, 2.5, 3.5))
+    monkeypatch.setattr(overlay_state, "_read", lambda *_: 1 / 0)
+    crate.location.z, other.location.x = 10, -8
+    bpy.context.view_layer.update()
+    moved = overlay_state.view_of(key(), options)
+    assert moved is view and view.moved
+    assert extent(view)[1][2] == pytest.approx(10.5) and extent(view)[0][0] == pytest.approx(-8.5)
+    # Nothing has changed: nothing is computed.
+    view.moved = False
+    before = view.positions
+    assert overlay_state.view_of(key(), options).positions is before and not view.moved
+
+
+def test_parents_animation_and_units():
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    holder = bpy.data.objects.new("Holder", None)
+    bpy.context.scene.collection.objects.link(holder)
+    crate = cube("Crate", (100, 0, 0))
+    crate.parent = holder
+    view = shown()
+    assert extent(shown(Options("ALL")))[1][0] == pytest.approx(100.5)
+    for frame, x in ((1, 0.0), (10, 500.0)):
+        holder.location.x = x
+        holder.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    view = shown(Options("ALL"))
+    bpy.context.scene.frame_set(10)
+    assert overlay_state.view_of(key(), Options("ALL")) is view
+    assert extent(view)[1][0] == pytest.approx(600.5)
+
+
+def test_what_is_deleted_renamed_hidden_or_excluded_is_not_drawn_elsewhere():
+    crate, other = cube("Crate", (0, 0, 0)), cube("Other", (9, 0, 0))
+    options = Options("ALL", joints="NONE")
+    view = shown(options)
+    assert view.drawing.total == 48
+    bpy.data.objects.remove(crate)
+    # The rows of the list of objects are others now: nothing until it is read again.
+    assert overlay_state.view_of(key(), options) is None
+    assert shown(options).drawing.total == 24
+    other.name = "Aardvark"
+    low, _ = extent(shown(options))
+    assert low[0] == pytest.approx(8.5)
+    other.hide_set(True)
+    assert shown(options) is None
+    other.hide_set(False)
+    assert shown(options).drawing.total == 24
+    away = bpy.data.collections.new("Away")
+    bpy.context.scene.collection.children.link(away)
+    away.objects.link(other)
+    bpy.context.scene.collection.objects.unlink(other)
+    assert shown(options).drawing.total == 24
+    bpy.context.view_layer.layer_collection.children["Away"].hide_viewport = True
+    assert shown(options) is None
+    bpy.context.view_layer.layer_collection.children["Away"].exclude = True
+    assert shown(options) is None
+
+
+def test_a_hidden_object_that_was_not_read_comes_with_the_next_reading():
+    crate = cube("Crate")
+    crate.hide_set(True)
+    options = Options("ALL", joints="NONE")
+    assert shown(options) is None
+    crate.hide_set(False)
+    assert shown(options).drawing.total == 24
+
+
+def test_selection_needs_no_reading_but_for_meshes_that_are_gone(monkeypatch):
+    crate = cube("Crate")
+    bpy.ops.mesh.primitive_torus_add(location=(5, 0, 0))
+    ring = bpy.context.object
+    item = ring.usdphys.colliders.add()
+    item.shape, item.approximation = "MESH", "none"
+    ring.select_set(False)
+    crate.select_set(True)
+    options = Options()
+    readings = []
+    read = overlay_state._read
+    monkeypatch.setattr(overlay_state, "_read", lambda *args: readings.append(1) or read(*args))
+    first = shown(options).drawing.total
+    ring.select_set(True)
+    assert shown(options).drawing.total > first + 1000 and len(readings) == 2
+    ring.select_set(False)
+    assert shown(options).drawing.total == first and len(readings) == 2
+
+
+def test_edit_mode_shapes_and_edits():
+    crate = cube("Crate")
+    options = Options("ALL", joints="NONE")
+    assert extent(shown(options))[1][0] == pytest.approx(0.5)
+    bpy.context.view_layer.objects.active = crate
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert shown(options).drawing.total == 24
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for vertex in crate.data.vertices:
+        vertex.co.x *= 3
+    crate.data.update()
+    crate.update_tag()
+    assert extent(shown(options))[1][0] == pytest.approx(1.5)
+
+
+def test_two_scenes_are_two():
+    cube("Crate")
+    options = Options("ALL", joints="NONE")
+    first = shown(options)
+    other = bpy.data.scenes.new("Other")
+    assert overlay_state.renew(("Other", other.view_layers[0].name, 0), options, other.view_layers[0])
+    assert overlay_state.view_of(("Other", other.view_layers[0].name, 0), options) is None
+    assert overlay_state.view_of(key(), options) is first
+
+
+def test_instances_move_with_their_instancer():
+    source = bpy.data.collections.new("Source")
+    crate = cube("Crate", (1, 0, 0))
+    bpy.context.scene.collection.objects.unlink(crate)
+    source.objects.link(crate)
+    instancer = bpy.data.objects.new("Instancer", None)
+    instancer.instance_type, instancer.instance_collection = "COLLECTION", source
+    bpy.context.scene.collection.objects.link(instancer)
+    options = Options("ALL", joints="NONE")
+    assert extent(shown(options))[1][0] == pytest.approx(1.5)
+    instancer.location.x = 10
+    bpy.context.view_layer.update()
+    assert extent(overlay_state.view_of(key(), options))[1][0] == pytest.approx(11.5)
+
+
+def test_scaled_to_nothing_and_broken_joints_draw_numbers_only():
+    flat = cube("Flat", scale=(1, 1, 0))
+    joint("Hinge", flat, None)
+    joint("Loose", None, None)
+    view = shown()
+    assert view is None or np.isfinite(view.positions).all()
+
+
+def test_a_joint_stays_with_its_object_and_its_lines_with_the_bodies():
+    base, arm = cube("Base", moves=False), cube("Arm", (4, 0, 0))
+    hinge = joint("Hinge", base, arm, (2, 0, 0))
+    options = Options("NONE", joints="ALL")
+    view = shown(options)
+    colors = np.repeat(view.drawing.colors, view.drawing.counts)
+    lines = view.positions[colors == scene_shapes.JOINT].reshape(-1, 2, 3)
+    assert np.abs(lines[:, 0] - (2, 0, 0)).max() < 1e-5
+    assert sorted(lines[:, 1, 0]) == pytest.approx([0, 4])
+    hinge.location.z, arm.location.x = 1, 6
+    bpy.context.view_layer.update()
+    lines = overlay_state.view_of(key(), options).positions[colors == scene_shapes.JOINT].reshape(-1, 2, 3)
+    assert np.abs(lines[:, 0] - (2, 0, 1)).max() < 1e-5 and sorted(lines[:, 1, 0]) == pytest.approx([0, 6])
+
+
+def test_the_preview_is_followed_and_left():
+    pytest.importorskip("rapier3d")
+    crate = cube("Crate", (0, 0, 5))
+    cube("Floor", (0, 0, -0.5), moves=False, scale=(20, 20, 1))
+    options = Options("ALL", joints="NONE")
+    before = shown(options)
+    start = before.positions.copy()
+    session = preview_guard.start(bpy.context)
+    assert overlay_state.view_of(key(), options) is None
+    view = shown(options)
+    for _ in range(40):
+        session.step_once(bpy.context)
+    assert overlay_state.view_of(key(), options) is view
+    dynamic = np.repeat(view.drawing.owners, view.drawing.counts) == 1
+    middle = view.positions[dynamic].mean(axis=0)
+    assert middle == pytest.approx(crate.matrix_world.translation, abs=1e-4) and middle[2] < 4
+    for _ in range(300):
+        session.step_once(bpy.context)
+    assert not session.world.awake.any()
+    overlay_state.view_of(key(), options)
+    assert scene_shapes.ASLEEP in view.colors and scene_shapes.DYNAMIC not in view.colors
+    points, _ = scene_shapes.contacts(session.world)
+    assert len(points) and np.abs(points[:, 2]).max() < 0.05
+    preview_guard.stop()
+    assert overlay_state.view_of(key(), options) is not view
+    assert shown(options).positions == pytest.approx(start, abs=1e-4)
+
+
+def test_meshes_are_there_when_the_preview_has_read_the_scene_again():
+    pytest.importorskip("rapier3d")
+    crate = cube("Crate", (0, 0, 5))
+    bpy.ops.mesh.primitive_cone_add(location=(3, 0, 0))
+    lump = bpy.context.object
+    item = lump.usdphys.colliders.add()
+    item.shape, item.approximation = "MESH", "convexHull"
+    lump.select_set(False)
+    options = Options("ALL", joints="NONE")
+    total = shown(options).drawing.total
+    session = preview_guard.start(bpy.context)
+    model = session.model
+    session._edited = True
+    session.step_once(bpy.context)
+    assert session.model is not model
+    overlay_state.forget()
+    assert shown(options).drawing.total == total
+    crate.select_set(True)
+    assert shown(Options()).drawing.total == 24
+
+
+def test_another_file_and_an_undo_are_forgotten():
+    cube("Crate")
+    assert shown() is not None
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert not overlay_state._views and not overlay_state._scenes
+
+
+def test_registering_again_leaves_nothing_behind(extension):
+    handlers = {name: len(getattr(bpy.app.handlers, name)) for name, _ in overlay_state._HANDLERS}
+    overlay.unregister()
+    assert not hasattr(bpy.types.WindowManager, overlay_settings.NAME)
+    overlay.register()
+    assert {name: len(getattr(bpy.app.handlers, name)) for name, _ in overlay_state._HANDLERS} == handlers
+
+
+# --------------------------------------------------------------------------- pixels
+
+SIZE = 128
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Call with settings; the picture (SIZE, SIZE, 3) of the overlays from a camera above, 0 to 1."""
+    if bpy.app.version < (5, 2):
+        pytest.skip("this Blender has no GPU without a window")
+    import gpu
+
+    try:
+        gpu.init()
+    except Exception as error:
+        pytest.skip(f"there is no GPU without a window here: {error}")
+    from mathutils import Matrix
+
+    def draw(wall=False, far=10.0):
+        """wall: something opaque has been drawn before, at a height of 2."""
+        projection = Matrix(((0.25, 0, 0, 0), (0, 0.25, 0, 0), (0, 0, -2 / far, -1), (0, 0, 0, 1)))
+        camera = Matrix.Translation((0, 0, -far / 2))
+        target = gpu.types.GPUOffScreen(SIZE, SIZE)
+        settings = overlay_settings.current(bpy.context)
+        with target.bind():
+            frame = gpu.state.active_framebuffer_get()
+            depth = 1.0 if not wall else 0.5 + (-2.0 + far / 2 - far / 2) / far
+            frame.clear(color=(0, 0, 0, 1), depth=depth)
+            with gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():
+                gpu.matrix.load_matrix(camera)
+                gpu.matrix.load_projection_matrix(projection)
+                overlay.draw_physics(bpy.context, None, None, None, settings)
+            buffer = frame.read_color(0, 0, SIZE, SIZE, 4, 0, "UBYTE")
+            buffer.dimensions = SIZE * SIZE * 4
+        picture = np.array(buffer, dtype=np.uint8).reshape(SIZE, SIZE, 4)[..., :3] / 255.0
+        target.free()
+        return picture
+
+    return draw
+
+
+def lit(picture):
+    return picture.max(axis=2) > 0.3
+
+
+def look(**settings):
+    for name, value in settings.items():
+        setattr(overlay_settings.current(bpy.context), name, value)
+    return shown(overlay_settings.options_of(overlay_settings.current(bpy.context)))
+
+
+def test_pixels_of_a_collider_have_the_colour_of_its_kind(drawn):
+    crate = cube("Crate", scale=(4, 4, 1))
+    assert not lit(drawn()).any()
+    look(colliders="ALL", line_width=3)
+    picture = drawn()
+    # An edge at x = 2, in a view of 8 units: a quarter from the right.
+    row = picture[SIZE // 2]
+    right = row[3 * SIZE // 4 - 3 : 3 * SIZE // 4 + 3]
+    assert right[:, 2].max() > 0.7 and right[:, 0].max() < 0.5
+    assert lit(picture).mean() < 0.2 and not lit(picture)[SIZE // 2, SIZE // 2]
+    crate.usdphys.rigid_body.kinematic_enabled = True
+    overlay_state._note_edit(bpy.context.scene.name)
+    look()
+    right = drawn()[SIZE // 2][3 * SIZE // 4 - 3 : 3 * SIZE // 4 + 3]
+    assert right[:, 0].max() > 0.7 and right[:, 2].max() < 0.5
+
+
+def test_pixels_behind_a_surface_only_with_xray(drawn):
+    cube("Crate", scale=(4, 4, 1))
+    look(colliders="ALL", line_width=3)
+    in_front = drawn()
+    assert not lit(drawn(wall=True)).any()
+    look(use_xray=True)
+    faint = drawn(wall=True)
+    assert 0.05 < faint.max() < 0.7 * in_front.max()
+    cube("Higher", (0, 0, 3), scale=(4, 4, 1))
+    look(use_xray=False)
+    assert lit(drawn(wall=True)).any()
+
+
+def test_pixels_of_all_parts_without_an_error(drawn):
+    base, arm = cube("Base", moves=False), cube("Arm", (1.5, 0, 0))
+    arm.usdphys.articulation_root.is_applied = True
+    pairs = arm.usdphys.filtered_pairs
+    pairs.is_applied = True
+    pairs.filtered_pairs.add().object = base
+    joint("Hinge", base, arm, (0.7, 0, 0))
+    everything = ("colliders", "bodies", "mass", "joints", "filtered_pairs", "articulations")
+    for name in everything:
+        look(**dict.fromkeys(everything, "NONE") | {name: "ALL"}, line_width=2)
+        assert lit(drawn()).any(), name
+    look(**dict.fromkeys(everything, "NONE"))
+    assert not lit(drawn()).any()

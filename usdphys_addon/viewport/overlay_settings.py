@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the overlays show: settings of the session, in the window manager, not in any scene."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+if TYPE_CHECKING:
+    from .scene_shapes import Options
+
+NAME = "usdphys_overlay"
+_SCOPES = (
+    ("NONE", "None", "Show none of them"),
+    ("SELECTED", "Selected", "Show those of selected objects, and of bodies that are selected"),
+    ("ALL", "All", "Show all of them"),
+)
+_COLORS = (
+    ("KIND", "Kind", "Dynamic, static and kinematic; bodies that sleep are darker while the preview runs"),
+    ("GROUP", "Group", "One colour for each collision group"),
+)
+
+
+def _redraw(_settings: Any, context: Any) -> None:
+    manager = context.window_manager
+    for window in manager.windows if manager is not None else ():
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def _scope(name: str, description: str, default: str = "NONE") -> Any:
+    return bpy.props.EnumProperty(
+        name=name, description=description, items=_SCOPES, default=default, update=_redraw, options={"SKIP_SAVE"}
+    )
+
+
+def _switch(name: str, description: str, default: bool) -> Any:
+    return bpy.props.BoolProperty(
+        name=name, description=description, default=default, update=_redraw, options={"SKIP_SAVE"}
+    )
+
+
+class USDPHYS_OverlaySettings(bpy.types.PropertyGroup):
+    if TYPE_CHECKING:
+        show: bool
+        colliders: str
+        color_by: str
+        bodies: str
+        mass: str
+        joints: str
+        joint_frames: bool
+        joint_limits: bool
+        joint_drives: bool
+        filtered_pairs: str
+        articulations: str
+        contacts: bool
+        broken: bool
+        use_xray: bool
+        line_width: float
+        joint_size: float
+    else:
+        show: _switch("Physics", "Draw the physics over the 3D view", True)
+        colliders: _scope("Colliders", "The shapes that collide, as the simulation has them", "SELECTED")
+        color_by: bpy.props.EnumProperty(
+            name="Color", description="What the colours of colliders tell", items=_COLORS, default="KIND",
+            update=_redraw, options={"SKIP_SAVE"},
+        )
+        bodies: _scope("Bodies", "The corners of the space that each rigid body takes up, by its kind")
+        mass: _scope("Mass", "The centre of mass, and the box that has the mass and inertia of the body")
+        joints: _scope("Joints", "Joints with lines to their bodies", "SELECTED")
+        joint_frames: _switch("Frames", "The axes of the joint frame, and the frame of the second body", True)
+        joint_limits: _switch("Limits", "Arcs, cones, rails and distances that joints allow, and where they are", True)
+        joint_drives: _switch("Drives", "Where drives aim at", True)
+        filtered_pairs: _scope("Filtered Pairs", "Dashed lines between objects that pass through each other")
+        articulations: _scope("Articulations", "The root of each articulation, and the tree of its links")
+        contacts: _switch("Contacts", "Where colliders touch, and the normals there, while the preview runs", False)
+        broken: _switch("Broken Joints", "Crosses where joints broke, while the preview runs", True)
+        use_xray: _switch("X-Ray", "Show what is behind surfaces, too, fainter", False)
+        line_width: bpy.props.FloatProperty(
+            name="Line Width", description="Width of the lines, in pixels at a resolution scale of 1", default=1.5,
+            min=1.0, max=6.0, update=_redraw, options={"SKIP_SAVE"},
+        )
+        joint_size: bpy.props.FloatProperty(
+            name="Joint Size", description="Factor of the size at which joints are drawn", default=1.0, min=0.05,
+            soft_max=5.0, max=100.0, update=_redraw, options={"SKIP_SAVE"},
+        )
+
+
+def current(context: Any) -> Any:
+    """The settings; None where there is no window manager yet."""
+    manager = context.window_manager
+    return getattr(manager, NAME, None) if manager is not None else None
+
+
+def options_of(settings: Any) -> Options:
+    """What a drawing of the scene depends on, as a plain value."""
+    from .scene_shapes import Options
+
+    return Options(
+        settings.colliders, settings.bodies, settings.mass, settings.joints, settings.filtered_pairs,
+        settings.articulations, settings.color_by == "GROUP", settings.joint_frames, settings.joint_limits,
+        settings.joint_drives, round(settings.joint_size, 4),
+    )  # fmt: skip
+
+
+def register() -> None:
+    bpy.utils.register_class(USDPHYS_OverlaySettings)
+    setattr(bpy.types.WindowManager, NAME, bpy.props.PointerProperty(type=USDPHYS_OverlaySettings))
+
+
+def unregister() -> None:
+    delattr(bpy.types.WindowManager, NAME)
+    bpy.utils.unregister_class(USDPHYS_OverlaySettings)

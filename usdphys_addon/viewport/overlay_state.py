@@ -1,0 +1,517 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is known of the scenes that are drawn: asked for by a draw, read a moment later, moved with its objects.
+
+A draw gets the vertices of what is known, at once. Nothing is read for a scene that nobody looks at. No Blender
+object is held: objects are rows of the list of all objects, which is compared by its names.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bridge import mesh as meshes
+from ..bridge import preview_guard, props
+from ..bridge.environment import collector_at_rest
+from . import overlay_settings
+
+if TYPE_CHECKING:
+    # Enabling the add-on does not wait for what the first draw needs.
+    from ..core.model import PhysicsModel, Prim
+    from .draw_data import Drawing, Vertices
+    from .scene_shapes import Carriers, Options
+
+#: Seconds without a change before the scene is read, and between two looks that nothing but a redraw asks for; both
+#: are at least so many times as long as the last reading took.
+QUIET, KEEP, SHARE = 0.15, 0.5, 10.0
+#: Name of a scene, name of its view layer, and the view whose own choice of objects counts; 0 for none.
+Key = tuple[str, str, int]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _Scene:
+    """A scene as it was read, or as a preview has it. rows: of the carriers in the list of all objects, whose names
+    these were. visible: names of the objects that were. origin, world: of the preview."""
+
+    model: PhysicsModel
+    carriers: Carriers
+    meters: float = 1.0
+    edits: int = -1
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    names: list[str] = field(default_factory=list)
+    visible: frozenset[str] = frozenset()
+    origin: Any = None
+    world: Any = None
+    at: float = 0.0
+    took: float = 0.0
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class View:
+    """The drawing of a scene in a view, and where its vertices are. moved: they are to be given to the GPU.
+
+    batch, look, extra: of whoever draws. asked: what it was made for.
+    """
+
+    drawing: Drawing
+    known: _Scene
+    asked: Any
+    positions: Vertices = field(default_factory=lambda: np.zeros((0, 3), np.float32))
+    colors: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    moved: bool = True
+    batch: Any = None
+    look: Any = None
+    extra: Any = None
+    _marks: Any = None
+    _last: dict[int, Any] = field(default_factory=dict)
+
+    def move(self, session: Any) -> bool:
+        """Bring the vertices to where their carriers are now; False where the objects are others than were read."""
+        if session is not None:
+            return self._follow(session.world)
+        # Blender does not tell of all that comes and goes.
+        if len(bpy.data.objects) != len(self.known.names):
+            return False
+        if self._marks == _moves:
+            return True
+        if bpy.data.objects.keys() != self.known.names:
+            return False
+        self._marks = _moves
+        self.colors = self.drawing.colors
+        self.positions = self.drawing.positions(_matrices(self.known), self.known.meters)
+        self.moved = True
+        return True
+
+    def _follow(self, world: Any) -> bool:
+        from . import scene_shapes
+
+        now = (world.positions, world.rotations, world.awake)
+        if self._marks is not None and all(map(np.array_equal, self._marks, now)):
+            return True
+        self._marks = tuple(values.copy() for values in now)
+        drawing = self.drawing
+        asleep = (drawing.owners > 0) & (drawing.colors == scene_shapes.DYNAMIC)
+        asleep[asleep] = ~world.awake[drawing.owners[asleep] - 1]
+        self.colors = np.where(asleep, scene_shapes.ASLEEP, drawing.colors)
+        matrices = np.concatenate((np.eye(4)[None], world.matrices()))
+        self.positions = drawing.positions(matrices, self.known.meters)
+        self.moved = True
+        return True
+
+
+_scenes: dict[tuple[str, str], _Scene] = {}
+_views: dict[Key, View] = {}
+_wanted: dict[Key, tuple[Options, bool]] = {}
+#: Changes of each scene: of anything but the selection, and of the selection; of all places; when the last was.
+_edits: dict[str, int] = {}
+_selections: dict[str, int] = {}
+_moves = 0
+_changed_at = 0.0
+_last_operator = 0
+
+
+def forget() -> None:
+    """Forget all scenes: another file, an undo."""
+    _scenes.clear()
+    _views.clear()
+    _wanted.clear()
+
+
+def session_of(name: str) -> Any:
+    """The preview of a scene, if there is one."""
+    session = preview_guard.current()
+    return session if session is not None and session.scene_name == name else None
+
+
+# --------------------------------------------------------------------------- for a draw
+
+
+def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None) -> View | None:
+    """What is to be drawn in a view, moved to where it is now; None where nothing is known yet, or nothing is there.
+
+    region, perspective: where it is drawn; a redraw of the same, without a change that anybody told of, means that
+    something else has changed.
+    """
+    name = key[0]
+    session = session_of(name)
+    _look_at_operators()
+    view, look = _views.get(key), _look(key, options)
+    if view is None or view.asked != look:
+        _ask(key, options, view is None or (view.asked[0], *view.asked[2:]) != (look[0], *look[2:]))
+    elif session is None and perspective is not None:
+        known = view.known
+        if view._last.get(region) == perspective and time.monotonic() - known.at > max(KEEP, SHARE * known.took):
+            _note_edit(name)
+            _ask(key, options, False)
+        view._last[region] = perspective
+    if view is None or not view.drawing.total or view.known.world is not (session and session.world):
+        return None
+    if not view.move(session):
+        # Somebody has come, gone or been renamed.
+        _note_edit(name)
+        _ask(key, options, True)
+        return None
+    return view
+
+
+def _look(key: Key, options: Options) -> tuple[Any, ...]:
+    name, session = key[0], session_of(key[0])
+    edits = _edits.get(name, 0) if session is None else -1
+    return options, edits, _selections.get(name, 0), 0 if session is None else id(session.model)
+
+
+def _note_edit(name: str) -> None:
+    _edits[name] = _edits.get(name, 0) + 1
+
+
+def _ask(key: Key, options: Options, soon: bool) -> None:
+    _wanted[key] = (options, soon or _wanted.get(key, (options, False))[1])
+    if not bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.register(_tick, first_interval=0.0)
+
+
+def _matrices(known: _Scene) -> NDArray[np.float64]:
+    """Where the carriers are now, (n, 4, 4), metres; the world first."""
+    flat = np.empty(16 * len(bpy.data.objects), np.float32)
+    bpy.data.objects.foreach_get("matrix_world", flat)
+    matrices = np.empty((len(known.rows) + 1, 4, 4))
+    matrices[0] = np.eye(4)
+    # Blender gives columns.
+    matrices[1:] = flat.reshape(-1, 4, 4)[known.rows].transpose(0, 2, 1)
+    matrices[1:, :3, 3] *= known.meters
+    return matrices
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def _tick() -> float | None:
+    """Read what was asked for, once it has been left in peace. Returns the seconds until the next time, if any."""
+    if not _wanted:
+        return None
+    quiet = time.monotonic() - _changed_at
+    waits = 0.0
+    for key, (options, soon) in list(_wanted.items()):
+        known = _scenes.get(key[:2])
+        pause = QUIET if known is None else max(QUIET, min(1.0, known.took))
+        if not soon and known is not None and quiet < pause:
+            waits = max(waits, pause - quiet)
+            continue
+        del _wanted[key]
+        try:
+            if renew(key, options):
+                _redraw()
+        except Exception:  # an exception that leaves a timer ends the timer, and nobody would know which scene
+            traceback.print_exc()
+            _views[key] = View(_no_drawing(), _nothing(), _look(key, options))
+    return max(0.02, waits) if _wanted else None
+
+
+def renew(key: Key, options: Options, layer: Any = None) -> bool:
+    """Read a scene, where that is needed, and make its drawing anew; True where it looks other than before.
+
+    layer: the view layer, where no window shows it.
+    """
+    if layer is None:
+        layer = next((window.view_layer for window in bpy.context.window_manager.windows  # type: ignore[union-attr]
+                      if (window.scene.name, window.view_layer.name) == key[:2]), None)  # fmt: skip
+    if layer is None:
+        _views.pop(key, None)
+        return False
+    session = session_of(key[0])
+    if session is None:
+        # What is to be read is there before anybody counts its changes.
+        layer.update()
+    look = _look(key, options)
+    known, drawing = _nothing(), _no_drawing()
+    if _is_wanted(options, layer):
+        if session is not None:
+            known = _of_session(key, session, layer)
+            drawing = _built(key, options, known, layer)
+        else:
+            known, drawing = _of_scene(key, options, layer)
+    for other in [other for other in _views if other[2] and not _is_own(_space(other[2]))]:
+        del _views[other]
+    old = _views.get(key)
+    if old is not None and old.known.world is known.world and old.drawing.is_same(drawing):
+        # The same things, on what may be other rows of the list of objects.
+        old.known, old.asked, old._marks = known, look, None
+        return False
+    _views[key] = View(drawing, known, look)
+    return True
+
+
+def _is_wanted(options: Options, layer: Any) -> bool:
+    """False where nothing can be seen: nothing is switched on, or only for selected objects that have no physics."""
+    scopes = options.scopes
+    if "ALL" in scopes:
+        return True
+    return "SELECTED" in scopes and any(props.is_physical(obj) for obj in layer.objects.selected)
+
+
+def _no_drawing() -> Drawing:
+    from .draw_data import Drawing
+
+    return Drawing().finish()
+
+
+def _nothing() -> _Scene:
+    from ..core.model import PhysicsModel
+    from .scene_shapes import Carriers
+
+    return _Scene(PhysicsModel(), Carriers(), names=bpy.data.objects.keys(), at=time.monotonic())
+
+
+def _is_own(space: Any) -> bool:
+    """True for a view that chooses the objects that it shows itself."""
+    return space is not None and (space.local_view is not None or space.use_local_collections)
+
+
+def view_key(context: Any, space: Any) -> Key:
+    """What tells the view of a space from others that show other things."""
+    return context.scene.name, context.view_layer.name, space.as_pointer() if _is_own(space) else 0
+
+
+def _visible(layer: Any, space: Any = None) -> frozenset[str]:
+    """Names of the objects that a view layer shows, or a view of it."""
+    if space is not None:
+        return frozenset(obj.name for obj in layer.objects if obj.visible_in_viewport_get(space))
+    return frozenset(obj.name for obj in layer.objects if obj.visible_get(view_layer=layer))
+
+
+def _built(key: Key, options: Options, known: _Scene, layer: Any) -> Drawing:
+    """The drawing of what is known, for what is selected and visible now."""
+    from . import scene_shapes
+
+    hidden = known.visible - _visible(layer, _space(key[2]) if key[2] else None)
+    seen = scene_shapes.Seen(frozenset(obj.name for obj in layer.objects.selected), hidden)
+    return scene_shapes.build(known.model, options, seen, known.carriers)
+
+
+def _space(pointer: int) -> Any:
+    for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
+        for area in window.screen.areas:
+            for space in area.spaces if area.type == "VIEW_3D" else ():
+                if space.as_pointer() == pointer:
+                    return space
+    return None
+
+
+def _of_scene(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
+    """What is known of a scene if that is enough for the drawing, else what is read now."""
+    from .scene_shapes import NotLoadedError
+
+    known = _scenes.get(key[:2])
+    if known is not None and known.world is None and known.names == bpy.data.objects.keys():
+        active = layer.objects.active
+        # A mesh that is being edited has no faces to read: it goes on as it was.
+        is_edited = active is not None and active.mode == "EDIT"
+        if is_edited or (known.edits == _edits.get(key[0], 0) and _visible(layer) <= known.visible):
+            try:
+                return known, _built(key, options, known, layer)
+            except NotLoadedError:
+                pass
+    return _read(key, options, layer)
+
+
+class _Loader:
+    """Loads the mesh of a prim, once, as long as the scene is at hand."""
+
+    def __init__(self, state: list[bool], load: Callable[[], Any]) -> None:
+        self.state, self.load, self.known = state, load, []  # type: ignore[var-annotated]
+
+    def __call__(self) -> Any:
+        if not self.known:
+            if not self.state[0]:
+                _gone()
+            self.known.append(self.load())
+        return self.known[0]
+
+    def end(self) -> None:
+        self.load = _gone
+
+
+def _gone() -> Any:
+    from .scene_shapes import NotLoadedError
+
+    raise NotLoadedError
+
+
+def _read(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
+    from ..bridge import scene_read
+    from . import scene_shapes
+
+    start = time.monotonic()
+    with collector_at_rest():
+        reading = scene_read.read_scene(layer.depsgraph)
+        at_hand, loaders = [True], []
+
+        def loader(prim: Prim) -> _Loader | None:
+            if prim.mesh is None:
+                return None
+            made = _Loader(at_hand, prim.mesh)
+            loaders.append(made)
+            return made
+
+        model = scene_shapes.with_meshes(reading.model, loader)
+        places: dict[int, int] = {}
+        rows, starts, by_path = [], [np.eye(4)], {}
+        numbers = {obj.session_uid: row for row, obj in enumerate(bpy.data.objects)}
+        meters = model.units.meters_per_unit
+        for path, site in reading.sites.items():
+            obj = site.obj
+            if site.instance is not None:
+                obj = bpy.data.objects.get(site.instance[0]) or obj
+            row = numbers.get(obj.session_uid)
+            if row is None:
+                continue
+            if row not in places:
+                places[row] = len(starts)
+                rows.append(row)
+                matrix = np.array(obj.matrix_world, float)
+                matrix[:3, 3] *= meters
+                starts.append(matrix)
+            by_path[path] = places[row]
+        carriers = scene_shapes.Carriers(by_path, np.array(starts), holds_joints=True)
+        known = _scenes[key[:2]] = _Scene(
+            model, carriers, meters, _edits.get(key[0], 0), np.array(rows, np.int64), bpy.data.objects.keys(),
+            _visible(layer),
+        )  # fmt: skip
+        try:
+            return known, _built(key, options, known, layer)
+        finally:
+            at_hand[0] = False
+            for made in loaders:
+                made.end()
+            known.at = time.monotonic()
+            known.took = known.at - start
+
+
+def _of_session(key: Key, session: Any, layer: Any) -> _Scene:
+    """The model of a preview, whose bodies carry everything."""
+    from . import scene_shapes
+
+    known = _scenes.get(key[:2])
+    if known is not None and known.origin is session.model and known.world is session.world:
+        return known
+    model = scene_shapes.with_meshes(session.model, lambda prim: partial(_mesh_now, prim, key, session.meters))
+    rows = {path: row + 1 for row, path in enumerate(session.world.paths)}
+    starts = np.array([np.eye(4), *(model.prims[path].world for path in session.world.paths)], float)
+    known = _scenes[key[:2]] = _Scene(
+        model, scene_shapes.Carriers(rows, starts), session.meters, origin=session.model, world=session.world,
+        visible=frozenset(obj.name for obj in layer.objects),
+    )  # fmt: skip
+    return known
+
+
+def _mesh_now(prim: Prim, key: Key, meters: float) -> Any:
+    """The mesh of a prim of a preview: as it was loaded, else that of its object, which is found by its name."""
+    from . import scene_shapes
+
+    found = scene_shapes.known_mesh(prim)
+    obj, layer = bpy.data.objects.get(prim.label), _layer(key)
+    if found is None and obj is not None and layer is not None:
+        evaluated = obj.evaluated_get(layer.depsgraph)
+        found = meshes.read_mesh(evaluated, meters) if obj.type in meshes.GEOMETRY_TYPES else None
+    return found
+
+
+def _layer(key: Key) -> Any:
+    """The view layer of a key, if there is one."""
+    scene = bpy.data.scenes.get(key[0])
+    return scene.view_layers.get(key[1]) if scene is not None else None
+
+
+def _redraw() -> None:
+    manager = bpy.context.window_manager
+    for window in manager.windows if manager is not None else ():
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+# --------------------------------------------------------------------------- changes
+
+
+def _look_at_operators() -> None:
+    """Operators that change properties only tell the dependency graph nothing."""
+    global _last_operator, _changed_at
+    manager = bpy.context.window_manager
+    operators: Any = manager.operators if manager is not None else ()
+    if not len(operators):
+        return
+    last = operators[-1]
+    mark = int(last.as_pointer())
+    if mark == _last_operator:
+        return
+    _last_operator = mark
+    if "select" in last.bl_idname.lower() or "_OT_view" in last.bl_idname:
+        return
+    _changed_at = time.monotonic()
+    for name in {key[0] for key in _views}:
+        _note_edit(name)
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _after_update(scene: Any, depsgraph: Any) -> None:
+    global _moves, _changed_at
+    updates = depsgraph.updates
+    if not len(updates):
+        return
+    name = scene.name
+    _moves += 1
+    if _is_selection(updates):
+        _selections[name] = _selections.get(name, 0) + 1
+        return
+    _note_edit(name)
+    _changed_at = time.monotonic()
+
+
+def _is_selection(updates: Any) -> bool:
+    """True where nothing has changed but what is selected, or hidden, which only the scene is told."""
+    return len(updates) == 1 and isinstance(updates[0].id, bpy.types.Scene) and not (
+        updates[0].is_updated_transform or updates[0].is_updated_geometry or updates[0].is_updated_shading
+    )
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _after_frame(scene: Any, *_: Any) -> None:
+    global _moves, _changed_at
+    _moves += 1
+    _changed_at = time.monotonic()
+    _note_edit(scene.name)
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _forget(*_: Any) -> None:
+    forget()
+
+
+_HANDLERS = (
+    ("depsgraph_update_post", _after_update), ("frame_change_post", _after_frame), ("load_pre", _forget),
+    ("load_post", _forget), ("undo_pre", _forget), ("undo_post", _forget), ("redo_pre", _forget),
+    ("redo_post", _forget),
+)  # fmt: skip
+
+
+def register() -> None:
+    overlay_settings.register()
+    for name, handler in _HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+
+
+def unregister() -> None:
+    for name, handler in _HANDLERS:
+        getattr(bpy.app.handlers, name).remove(handler)
+    if bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.unregister(_tick)
+    forget()
+    overlay_settings.unregister()

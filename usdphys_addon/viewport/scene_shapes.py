@@ -1,0 +1,691 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A physics model -> what is drawn of it: colliders as they collide, bodies, masses, joints, filters, articulations.
+
+No Blender, no GPU. Lengths in metres. The solver is asked for decompositions where it is there; without it they show
+their hull.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import frames, hull, mass, schema
+from ..core.frames import Matrix
+from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
+from ..core.rules.base import Above
+from ..preview.layout import Place, places
+from . import draw_data
+from .draw_data import Drawing, Vertices
+
+(DYNAMIC, STATIC, KINEMATIC, ASLEEP, DISABLED, JOINT, LIMIT, DRIVE, NEEDLE, AXIS_X, AXIS_Y, AXIS_Z, MASS, INERTIA,
+ FILTER, ARTICULATION, UNGROUPED, GROUPS) = range(18)  # fmt: skip
+#: Spheres of a point collider that are drawn.
+MOST_POINTS = 500
+#: Size of the sign of a joint without a body that has one, metres, and in parts of the smaller body.
+JOINT_SIZE, JOINT_PART = 0.25, 0.9
+_CACHED = 4096
+_shapes: OrderedDict[Any, Vertices] = OrderedDict()
+
+
+class NotLoadedError(Exception):
+    """A mesh is wanted that was not loaded while it was at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is shown: each of the first is "NONE", "SELECTED" or "ALL". size: factor of the signs of joints."""
+
+    colliders: str = "SELECTED"
+    bodies: str = "NONE"
+    mass: str = "NONE"
+    joints: str = "SELECTED"
+    filtered_pairs: str = "NONE"
+    articulations: str = "NONE"
+    by_group: bool = False
+    frames: bool = True
+    limits: bool = True
+    drives: bool = True
+    size: float = 1.0
+
+    @property
+    def scopes(self) -> set[str]:
+        return {self.colliders, self.bodies, self.mass, self.joints, self.filtered_pairs, self.articulations}
+
+
+@dataclass(slots=True)
+class Carriers:
+    """What moves the prims: rows by path, and where each was when the model was read, (n, 4, 4); row 0 is the world.
+
+    What has no row moves with the nearest above it. holds_joints: joints have rows of their own, else they move with
+    their bodies.
+    """
+
+    rows: dict[str, int] = field(default_factory=dict)
+    start: Matrix = field(default_factory=lambda: np.eye(4)[None])
+    holds_joints: bool = False
+    _known: dict[str, int] = field(default_factory=dict)
+    _inverse: dict[int, Matrix] = field(default_factory=dict)
+
+    def row(self, path: str) -> int:
+        known = self._known.get(path)
+        if known is None:
+            above = path
+            while above and above not in self.rows:
+                above = above.rpartition("/")[0]
+            known = self.rows.get(above, 0)
+            if known and abs(np.linalg.det(self.start[known][:3, :3])) < 1e-18:
+                known = 0
+            self._known[path] = known
+        return known
+
+    def local(self, row: int, world: Matrix) -> Matrix:
+        """A place in the world, (4, 4) or (3,), in the space of a carrier."""
+        inverse = self._inverse.get(row)
+        if inverse is None:
+            inverse = self._inverse[row] = np.linalg.inv(self.start[row])
+        if world.ndim == 2:
+            return np.asarray(inverse @ world)
+        return np.asarray(inverse[:3, :3] @ world + inverse[:3, 3])
+
+
+@dataclass(slots=True)
+class Seen:
+    """Names of objects that are selected, and that are hidden."""
+
+    selected: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
+
+
+def build(model: PhysicsModel, options: Options, seen: Seen, carriers: Carriers) -> Drawing:
+    """The drawing of a model. Raises NotLoadedError where a mesh is needed that is not there any more."""
+    return _Builder(model, options, seen, carriers).build()
+
+
+def with_meshes(model: PhysicsModel, mesh_of: Callable[[Prim], Callable[[], Any] | None]) -> PhysicsModel:
+    """A copy of a model whose prims load their meshes by other means."""
+    from dataclasses import replace
+
+    copied = {
+        path: prim if prim.mesh is None else replace(prim, mesh=mesh_of(prim)) for path, prim in model.prims.items()
+    }
+    return replace(model, prims=copied)
+
+
+def known_mesh(prim: Prim) -> Any:
+    """The mesh of a prim of a scene that was read before, where somebody has loaded it since; nothing is loaded."""
+    load = prim.mesh
+    if isinstance(load, partial) and len(load.args) > 1 and isinstance(load.args[0], dict):
+        return load.args[0].get(load.args[1])
+    return None
+
+
+# --------------------------------------------------------------------------- shapes
+
+
+def collider_lines(prim: Prim, rotation: Matrix) -> Vertices:
+    """The shape that a collider collides with, in its space without scale: what scales it is in the lines."""
+    gprim = prim.get(schema.Gprim)
+    if gprim is not None:
+        return _gprim_lines(gprim, np.abs(frames.scale_of(prim.world)))
+    geometry = prim.mesh() if prim.mesh is not None else None
+    stretch = rotation.T @ prim.world[:3, :3]
+    if isinstance(geometry, SpherePoints):
+        return _points_lines(geometry, stretch, float(np.abs(frames.scale_of(prim.world)).max()))
+    if geometry is None or not len(geometry.points) or not np.isfinite(geometry.points).all():
+        return _NOTHING
+    options = prim.get(schema.MeshCollisionAPI)
+    approximation = "none" if options is None else options.resolved("approximation")
+    own = ("overlay", approximation, stretch.tobytes())
+    found = geometry.derived.get(own)
+    if found is None:
+        # The same mesh comes back with every reading of the scene.
+        digest = hashlib.blake2b(geometry.points.tobytes(), digest_size=16)
+        digest.update(geometry.triangles.tobytes())
+        found = geometry.derived[own] = _cached(
+            (digest.digest(), *own), lambda: _mesh_lines(prim, geometry, rotation, stretch, approximation)
+        )
+    lines: Vertices = found
+    return lines
+
+
+_NOTHING: Vertices = np.zeros((0, 3), np.float32)
+
+
+def _cached(key: Any, make: Callable[[], Vertices]) -> Vertices:
+    known = _shapes.get(key)
+    if known is not None:
+        _shapes.move_to_end(key)
+        return known
+    found = _shapes[key] = make()
+    if len(_shapes) > _CACHED:
+        _shapes.popitem(last=False)
+    return found
+
+
+def _gprim_lines(gprim: schema.Schema, scale: Matrix) -> Vertices:
+    """Sizes by the rules of the UsdPhysics parsing utilities: the largest scale where only one is possible."""
+    sizes = tuple(np.round(scale, 9).tolist())
+    return _cached((type(gprim), repr(gprim), sizes), lambda: _new_gprim_lines(gprim, scale))
+
+
+def _new_gprim_lines(gprim: schema.Schema, scale: Matrix) -> Vertices:
+    if isinstance(gprim, schema.Cube):
+        return draw_data.box(abs(gprim.resolved("size")) * scale)
+    if isinstance(gprim, schema.Sphere):
+        return draw_data.sphere(abs(gprim.resolved("radius")) * float(scale.max()))
+    axis = gprim.resolved("axis")
+    spine = "XYZ".index(axis)
+    if isinstance(gprim, schema.Plane):
+        across, along = {"X": (2, 1), "Y": (0, 2), "Z": (0, 1)}[axis]
+        return draw_data.plane(
+            abs(gprim.resolved("width")) * scale[across], abs(gprim.resolved("length")) * scale[along], axis
+        )
+    radius = abs(gprim.resolved("radius")) * float(np.delete(scale, spine).max())
+    height = abs(gprim.resolved("height")) * float(scale[spine])
+    make = {schema.Capsule: draw_data.capsule, schema.Cylinder: draw_data.cylinder, schema.Cone: draw_data.cone}
+    return make[type(gprim)](radius, height, axis)  # type: ignore[index]
+
+
+def _points_lines(points: SpherePoints, stretch: Matrix, scale: float) -> Vertices:
+    unit = draw_data.sphere(1.0)
+    chosen = slice(0, MOST_POINTS)
+    centers, radii = points.centers[chosen] @ stretch.T, points.radii[chosen] * scale
+    usable = np.isfinite(centers).all(axis=1) & np.isfinite(radii) & (radii > 0.0)
+    return draw_data.joined(centers[usable, None] + unit[None] * radii[usable, None, None])
+
+
+def _mesh_lines(prim: Prim, geometry: Mesh, rotation: Matrix, stretch: Matrix, approximation: str) -> Vertices:
+    points = np.asarray(geometry.points, float) @ stretch.T
+    low, high = points.min(axis=0), points.max(axis=0)
+    if approximation == "boundingCube":
+        return draw_data.joined(draw_data.box(high - low) + (low + high) / 2.0)
+    if approximation == "boundingSphere":
+        middle = (low + high) / 2.0
+        return draw_data.joined(draw_data.sphere(float(np.linalg.norm(points - middle, axis=1).max())) + middle)
+    if approximation == "none":
+        return draw_data.mesh_edges(points, geometry.triangles)
+    parts = list(_solved(prim, geometry, rotation))
+    if parts:
+        return draw_data.joined(*parts)
+    if approximation == "meshSimplification":
+        return draw_data.mesh_edges(points, geometry.triangles)
+    faces = hull.convex_hull(points)
+    return draw_data.mesh_edges(points, geometry.triangles if faces is None else faces)
+
+
+def _solved(prim: Prim, geometry: Mesh, rotation: Matrix) -> Iterator[Vertices]:
+    """The edges of the shapes that the solver makes of a mesh; none without a solver, or where it makes none."""
+    try:
+        from ..preview import shapes
+    except ImportError:
+        return
+    from ..preview.notices import Notices
+
+    placed = shapes.shape_of(prim, geometry, rotation, Notices(), moves=True)
+    if placed is None:
+        return
+    whole = placed[0]
+    compound = whole.as_compound()
+    for pose, shape in [(None, whole)] if compound is None else compound.shapes():
+        hull_, mesh = shape.as_convex_polyhedron(), shape.as_trimesh()
+        if hull_ is not None:
+            points, faces = hull_.to_trimesh()
+        elif mesh is not None:
+            points, faces = mesh.vertices, mesh.indices
+        else:
+            continue
+        points = np.asarray(points, float)
+        if pose is not None:
+            matrix = np.array(pose.to_matrix(), float).reshape(4, 4)
+            # Whichever way round the solver gives it, the place is what is not 0 beside the rotation.
+            place = matrix[:3, 3] if matrix[:3, 3].any() else matrix[3, :3]
+            if place.any():
+                points = points + place
+        yield draw_data.mesh_edges(points, np.asarray(faces, np.int64))
+
+
+# --------------------------------------------------------------------------- the drawing
+
+
+class _Builder:
+    def __init__(self, model: PhysicsModel, options: Options, seen: Seen, carriers: Carriers) -> None:
+        self.model, self.options, self.seen, self.carriers = model, options, seen, carriers
+        self.drawing = Drawing()
+        self.bodies = {
+            path: prim for path, prim in model.bodies.items()
+            if prim.get(schema.RigidBodyAPI).resolved("rigid_body_enabled")  # type: ignore[union-attr]
+        }  # fmt: skip
+        self.colliders = model.colliders
+        cuts = {path for path, prim in model.prims.items() if prim.resets_xform_stack}
+        self.owners = Above(self.bodies, cuts)
+        self.places: dict[str, Place] = places({**self.bodies, **self.colliders}.values())
+        self.carried: dict[str, list[Prim]] = defaultdict(list)
+        for path, prim in self.colliders.items():
+            owner = self.owners.at(path)
+            self.carried[path if owner is None else owner.path].append(prim)
+        self._bounds: dict[str, tuple[Matrix, Matrix] | None] = {}
+
+    def build(self) -> Drawing:
+        options = self.options
+        if options.colliders != "NONE":
+            self.add_colliders()
+        for scope, add in ((options.bodies, self.add_body), (options.mass, self.add_mass)):
+            for path, prim in self.bodies.items() if scope != "NONE" else ():
+                if self.shows(scope, prim):
+                    add(path, prim)
+        if options.joints != "NONE":
+            for prim in self.model.joints.values():
+                self.add_joint(prim)
+        if options.filtered_pairs != "NONE":
+            self.add_filtered_pairs()
+        if options.articulations != "NONE":
+            self.add_articulations()
+        return self.drawing.finish()
+
+    # ------------------------------------------------------------------ what is seen
+
+    def shows(self, scope: str, *prims: Prim | None) -> bool:
+        """True where one of the prims is selected, or all are wanted, and the first is not hidden."""
+        labels = [prim.label for prim in prims if prim is not None] or [""]
+        hidden, selected = self.seen.hidden, self.seen.selected
+        if hidden and labels[0] in hidden:
+            return False
+        return scope == "ALL" or (scope == "SELECTED" and any(label in selected for label in labels))
+
+    def add(self, vertices: Vertices, row: int, world: Matrix, color: int) -> None:
+        self.drawing.add(vertices, row, self.carriers.local(row, world), color)
+
+    def link(self, first: tuple[int, Matrix], second: tuple[int, Matrix], color: int, dashed: bool = False) -> None:
+        """first, second: (carrier, place in the world) of the ends."""
+        ends = [(row, self.carriers.local(row, place)) for row, place in (first, second)]
+        self.drawing.link(*ends[0], *ends[1], color, dashed)
+
+    # ------------------------------------------------------------------ colliders and bodies
+
+    def kind(self, owner: Prim | None) -> int:
+        if owner is None:
+            return STATIC
+        body = owner.get(schema.RigidBodyAPI)
+        return KINEMATIC if body is not None and body.resolved("kinematic_enabled") else DYNAMIC
+
+    def add_colliders(self) -> None:
+        groups = self.groups() if self.options.by_group else None
+        for path, prim in self.colliders.items():
+            owner = self.owners.at(path)
+            if not self.shows(self.options.colliders, prim, owner):
+                continue
+            place = self.places[path]
+            if groups is not None:
+                color = groups.get(path, UNGROUPED)
+            elif not prim.get(schema.CollisionAPI).resolved("collision_enabled"):  # type: ignore[union-attr]
+                color = DISABLED
+            else:
+                color = self.kind(owner)
+            self.add(collider_lines(prim, place.rotation), self.carriers.row(path), place.pose, color)
+
+    def groups(self) -> dict[str, int]:
+        """Colour of each collider by the first group that holds it; groups that are merged are one."""
+        from ..preview.filters import members
+
+        numbers: dict[str, int] = {}
+        result: dict[str, int] = {}
+        for path, prim in self.model.groups.items():
+            group = prim.get(schema.CollisionGroup)
+            assert group is not None
+            number = numbers.setdefault(group.merge_group or path, len(numbers))
+            for collider in members(group, path, self.colliders):
+                result.setdefault(collider, GROUPS + number % GROUP_COLORS)
+        return result
+
+    def bounds(self, path: str) -> tuple[Matrix, Matrix] | None:
+        """(low, high) of all colliders of a body, or of one that is static, in its space without scale."""
+        if path not in self._bounds:
+            self._bounds[path] = self._new_bounds(path)
+        return self._bounds[path]
+
+    def _new_bounds(self, path: str) -> tuple[Matrix, Matrix] | None:
+        place = self.places.get(path)
+        if place is None:
+            return None
+        back = np.linalg.inv(place.pose)
+        found = []
+        for prim in self.carried.get(path, ()):
+            lines = collider_lines(prim, self.places[prim.path].rotation)
+            if not len(lines):
+                continue
+            low, high = lines.min(axis=0), lines.max(axis=0)
+            corners = np.array([(x, y, z, 1.0) for x in (low[0], high[0]) for y in (low[1], high[1])
+                                for z in (low[2], high[2])])  # fmt: skip
+            found.append((corners @ (back @ self.places[prim.path].pose).T)[:, :3])
+        if not found:
+            return None
+        points = np.concatenate(found)
+        return (points.min(axis=0), points.max(axis=0)) if np.isfinite(points).all() else None
+
+    def size(self, path: str) -> float:
+        """Half of what is between the middle and the longest side of the bounds of a body; 0 where it has none."""
+        bounds = self.bounds(path)
+        return 0.0 if bounds is None else 0.5 * math.sqrt(float(np.prod(np.sort(bounds[1] - bounds[0])[1:])))
+
+    def center(self, path: str) -> Matrix | None:
+        """The middle of what a path names, in the world; None where it has no place."""
+        owner = self.owners.at(path)
+        if owner is not None and path not in self.colliders:
+            path = owner.path
+        bounds, place = self.bounds(path), self.places.get(path)
+        if place is None:
+            prim = self.model.prims.get(path)
+            return None if prim is None or not prim.is_xformable else prim.world[:3, 3]
+        if bounds is None:
+            return place.position
+        return np.asarray(place.pose[:3, :3] @ (bounds[0] + bounds[1]) / 2.0 + place.position)
+
+    def add_body(self, path: str, prim: Prim) -> None:
+        bounds, place, row = self.bounds(path), self.places[path], self.carriers.row(path)
+        color = self.kind(prim)
+        if bounds is None:
+            self.add(draw_data.diamond(0.1), row, place.pose, color)
+            return
+        grown = 0.02 * float((bounds[1] - bounds[0]).max())
+        low, high = (np.round(part, 6) for part in (bounds[0] - grown, bounds[1] + grown))
+        lines = _cached(("brackets", low.tobytes(), high.tobytes()), lambda: draw_data.brackets(low, high))
+        self.add(lines, row, place.pose, color)
+
+    def add_mass(self, path: str, prim: Prim) -> None:
+        """A cross at the centre of mass, and the even box that has this mass and this inertia."""
+        try:
+            found = mass.mass_properties(self.model, path)
+        except (ValueError, np.linalg.LinAlgError):
+            return
+        place, row = self.places[path], self.carriers.row(path)
+        moments, size = np.asarray(found.diagonal_inertia, float), self.size(path) or 0.2
+        own = frames.transform(found.center_of_mass, frames.matrix_of(found.principal_axes))
+        world = place.pose @ own
+        self.add(_sign(0.3 * size), row, world, MASS)
+        if found.mass > 0.0 and np.isfinite(moments).all():
+            squares = 6.0 * (moments.sum() - 2.0 * moments) / found.mass
+            self.add(draw_data.box(np.sqrt(np.maximum(squares, 0.0))), row, world, INERTIA)
+
+    # ------------------------------------------------------------------ joints
+
+    def add_joint(self, prim: Prim) -> None:
+        joint = prim.get(schema.Joint)
+        assert joint is not None
+        targets = [(found or ("",))[0] for found in (joint.body0, joint.body1)]
+        owners = [self.owners.at(target) if target else None for target in targets]
+        if not self.shows(self.options.joints, prim, *owners, *map(self.model.prims.get, targets)):
+            return
+        ends: list[tuple[int, Matrix] | None] = []
+        for side, target in enumerate(targets):
+            body = self.model.prims.get(target)
+            if target and body is None:
+                ends.append(None)
+                continue
+            position, rotation = joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
+            frame = frames.world_frame(None if body is None else body.world, position, rotation)
+            row = self.carriers.row(prim.path) if self.carriers.holds_joints else self.carriers.row(target)
+            ends.append((row, frame) if np.isfinite(frame).all() else None)
+        first, second = ends[0] or ends[1], ends[1] or ends[0]
+        if first is None or second is None:
+            return
+        size = self.joint_size(targets, first[1])
+        is_on = bool(joint.resolved("joint_enabled"))
+        for (row, frame), target in zip((first, second), targets, strict=True):
+            middle = self.center(target) if target else None
+            if middle is not None:
+                self.link((row, frame[:3, 3]), (self.carriers.row(target), middle), JOINT if is_on else DISABLED)
+        apart = float(np.linalg.norm(first[1][:3, 3] - second[1][:3, 3]))
+        if apart > 1e-3 * size:
+            self.link((first[0], first[1][:3, 3]), (second[0], second[1][:3, 3]), NEEDLE, dashed=True)
+        if self.options.frames:
+            for color, lines in zip((AXIS_X, AXIS_Y, AXIS_Z), _axes(0.5 * size), strict=True):
+                self.add(lines, first[0], first[1], color)
+            self.add(_sign(0.12 * size), second[0], second[1], NEEDLE)
+        for index, lines, color in _freedom_lines(prim, joint, size, self.options):
+            row, frame = (first, second)[index]
+            self.add(lines, row, frame, color if is_on else DISABLED)
+
+    def joint_size(self, targets: list[str], frame: Matrix) -> float:
+        sizes, arms = [], []
+        for target in filter(None, targets):
+            owner = self.owners.at(target)
+            path = target if owner is None else owner.path
+            sizes.append(self.size(path))
+            middle = self.center(path)
+            if middle is not None:
+                arms.append(float(np.linalg.norm(middle - frame[:3, 3])))
+        sizes, arms = [size for size in sizes if size > 0.0], [arm for arm in arms if arm > 1e-6]
+        found = JOINT_PART * min(sizes) if sizes else 0.5 * min(arms) if arms else JOINT_SIZE
+        # A large floor, or a long arm, makes no large sign.
+        if arms and sizes:
+            found = min(found, 1.2 * max(arms))
+        return self.options.size * (found if math.isfinite(found) and found > 0.0 else JOINT_SIZE)
+
+    # ------------------------------------------------------------------ filters and articulations
+
+    def add_filtered_pairs(self) -> None:
+        for path, prim in self.model.having(schema.FilteredPairsAPI).items():
+            api = prim.get(schema.FilteredPairsAPI)
+            here = self.center(path)
+            for target in (api.filtered_pairs or ()) if api is not None else ():
+                other, there = self.model.prims.get(target), self.center(target)
+                if here is None or there is None or not self.shows(self.options.filtered_pairs, prim, other):
+                    continue
+                self.link((self.carriers.row(path), here), (self.carriers.row(target), there), FILTER, dashed=True)
+
+    def add_articulations(self) -> None:
+        """A diamond at each root, and lines along the tree of links below it, as it is authored."""
+        for path, prim in self.model.articulations.items():
+            joints = self.joints_of(path, prim)
+            owner = self.owners.at(path)
+            root = path if path in self.bodies else ""
+            if not root and prim.get(schema.Joint) is None:
+                # The root is a group: a body that the world holds, or else the first, is where the tree begins.
+                held = [body for bodies, _ in joints for body in bodies if body and "" in bodies]
+                root = next(iter((*held, *(body for bodies, _ in joints for body in bodies if body))), "")
+            elif not root:
+                root = next((body for bodies, joint in joints if joint is prim for body in bodies if body), "")
+            links = _spanned(root, [bodies for bodies, _ in joints])
+            members = [prim, owner, *(self.model.prims.get(link[1]) for link in links)]
+            start = self.center(root) if root else None
+            if start is None or not self.shows(self.options.articulations, *members):
+                continue
+            size = 0.8 * (self.size(root) or max((self.size(link[1]) for link in links), default=0.0) or JOINT_SIZE)
+            lines = _cached(("root", round(size, 6)), lambda size=size: draw_data.diamond(size))  # type: ignore[misc]
+            self.add(lines, self.carriers.row(root), frames.transform(start), ARTICULATION)
+            for parent, child in links:
+                first, second = self.center(parent), self.center(child)
+                if first is None or second is None:
+                    continue
+                row = self.carriers.row(child)
+                self.link((self.carriers.row(parent), first), (row, second), ARTICULATION)
+                self.add(_sign(0.3 * size), row, frames.transform(second), ARTICULATION)
+
+    def joints_of(self, path: str, prim: Prim) -> list[tuple[tuple[str, str], Prim]]:
+        """(bodies, joint) of the joints that can belong to an articulation; "" is what stands still."""
+        is_chain = path in self.bodies or prim.get(schema.Joint) is not None
+        found = []
+        for joint_path, other in self.model.joints.items():
+            joint = other.get(schema.Joint)
+            assert joint is not None
+            if joint.resolved("exclude_from_articulation") or not joint.resolved("joint_enabled"):
+                continue
+            owners = [self.owners.at(targets[0]) if targets else None for targets in (joint.body0, joint.body1)]
+            names = ["" if owner is None else owner.path for owner in owners]
+            if is_chain or any(name.startswith(f"{path}/") for name in (joint_path, *names)):
+                found.append(((names[0], names[1]), other))
+        return found
+
+
+
+def _spanned(root: str, joints: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """(parent, child) of the bodies that joints tie to a root, those next to it first; a loop is cut."""
+    at: dict[str, list[str]] = defaultdict(list)
+    for first, second in joints:
+        if first and second:
+            at[first].append(second)
+            at[second].append(first)
+    reached, queue, found = {root}, [root], []
+    for body in queue:
+        for other in at[body]:
+            if other not in reached:
+                reached.add(other)
+                queue.append(other)
+                found.append((body, other))
+    return found
+
+
+def _sign(size: float) -> Vertices:
+    size = float(f"{size:.6g}")
+    return _cached(("sign", size), lambda: draw_data.joined(draw_data.cross(size), draw_data.diamond(0.5 * size)))
+
+
+def _axes(size: float) -> list[Vertices]:
+    size = float(f"{size:.6g}")
+
+    def make(axis: int) -> Vertices:
+        return draw_data.joined(draw_data.arrow(np.zeros(3), size * np.eye(3)[axis], 0.2))
+
+    return [_cached(("axis", axis, size), partial(make, axis)) for axis in range(3)]
+
+
+def _turned(lines: ArrayLike, axis: int) -> Vertices:
+    """Lines about X as lines about another axis of the frame; Y becomes the next."""
+    return draw_data.joined(draw_data.along(np.asarray(lines, float)[:, (1, 2, 0)], "XYZ"[axis]))
+
+
+def _freedom_lines(
+    prim: Prim, joint: schema.Joint, size: float, options: Options
+) -> Iterator[tuple[int, Vertices, int]]:
+    """(frame that it belongs to, lines, colour) of what a joint allows, where it is, and what it is driven to."""
+    axis = "XYZ".index(joint.resolved("axis")) if hasattr(joint, "axis") else 0
+    if options.limits:
+        if isinstance(joint, schema.RevoluteJoint):
+            yield from _angle(joint.resolved("lower_limit"), joint.resolved("upper_limit"), size, axis)
+        elif isinstance(joint, schema.PrismaticJoint):
+            rail = draw_data.rail(joint.resolved("lower_limit"), joint.resolved("upper_limit"), size)
+            yield 0, _turned(rail, axis), LIMIT
+            yield 1, _turned(draw_data.stop(0.0, 0.6 * size), axis), NEEDLE
+        elif isinstance(joint, schema.SphericalJoint):
+            angles = [angle if 0.0 <= angle < math.pi else math.pi for angle in
+                      (joint.resolved("cone_angle0_limit"), joint.resolved("cone_angle1_limit"))]  # fmt: skip
+            if min(angles) < math.pi:
+                yield 0, _turned(draw_data.cone_limit(angles[0], angles[1], size), axis), LIMIT
+            yield 1, _turned(draw_data.arrow((0, 0, 0), (size, 0, 0), 0.15), axis), NEEDLE
+        elif isinstance(joint, schema.DistanceJoint):
+            yield from _shells(joint.resolved("min_distance"), joint.resolved("max_distance"))
+        for name, limit in prim.instances(schema.LimitAPI):
+            yield from _limit_lines(name, limit, size)
+    for name, drive in prim.instances(schema.DriveAPI) if options.drives else ():
+        lines = _drive_lines(name, drive, size, axis)
+        if len(lines):
+            yield 0, lines, DRIVE
+
+
+def _angle(low: float, high: float, size: float, axis: int) -> Iterator[tuple[int, Vertices, int]]:
+    if low <= high:
+        yield 0, _turned(draw_data.angle_limit(low, high, size), axis), LIMIT
+        yield 1, _turned(draw_data.needle(0.0, 1.1 * size), axis), NEEDLE
+
+
+def _shells(low: float, high: float) -> Iterator[tuple[int, Vertices, int]]:
+    for distance in (low, high):
+        if 0.0 < distance < draw_data.ENDLESS:
+            yield 0, draw_data.sphere(distance), LIMIT
+
+
+def _limit_lines(name: str, limit: schema.Schema, size: float) -> Iterator[tuple[int, Vertices, int]]:
+    """Of one degree of freedom of a generic joint; what is free or locked shows nothing."""
+    low, high = limit.resolved("low"), limit.resolved("high")
+    if low > high or (low < -draw_data.ENDLESS and high > draw_data.ENDLESS):
+        return
+    if name == "distance":
+        yield from _shells(low, high)
+    elif name.startswith("rot"):
+        yield from _angle(low, high, size, "XYZ".index(name[-1]))
+    else:
+        yield 0, _turned(draw_data.rail(low, high, size), "XYZ".index(name[-1])), LIMIT
+
+
+def _drive_lines(name: str, drive: schema.Schema, size: float, axis: int) -> Vertices:
+    """The place that a drive aims at; for one that has a velocity only, the way it goes."""
+    target, velocity = drive.resolved("target_position"), drive.resolved("target_velocity")
+    aims = drive.resolved("stiffness") > 0.0
+    if not math.isfinite(target) or not math.isfinite(velocity) or not (aims or velocity):
+        return _NOTHING
+    which = axis if name in ("angular", "linear") else "XYZ".index(name[-1]) if name[-1] in "XYZ" else -1
+    if which < 0:
+        return draw_data.sphere(abs(target)) if aims and target else _NOTHING
+    if name == "angular" or name.startswith("rot"):
+        lines: ArrayLike = draw_data.needle(target, 1.3 * size) if aims else draw_data.turning(velocity, 1.2 * size)
+    elif aims:
+        lines = np.concatenate((draw_data.stop(target, 1.4 * size), draw_data.arrow((0, 0, 0), (target, 0, 0), 0.1)))
+    else:
+        lines = draw_data.arrow((0, 0, 0), (math.copysign(size, velocity), 0, 0))
+    return _turned(lines, which)
+
+
+# --------------------------------------------------------------------------- while it plays
+
+
+def contacts(world: Any, most: int = 4000) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points (n, 3) where colliders of a world touch, m, and the normals (n, 3) there, away from the first."""
+    points: list[tuple[float, float, float]] = []
+    normals: list[tuple[float, float, float]] = []
+    for space in world._spaces:
+        bodies = space.physics.rigid_bodies
+        for pair in space.physics.narrow_phase.contact_pairs():
+            if not pair.has_any_active_contact:
+                continue
+            for manifold in pair.manifolds:
+                data = manifold.data
+                for contact in data.solver_contacts:
+                    points.append(_tuple(data.solver_contact_world_points(contact, bodies)[0]))
+                    normals.append(_tuple(data.normal))
+            if len(points) >= most:
+                break
+    return np.array(points, float).reshape(-1, 3), np.array(normals, float).reshape(-1, 3)
+
+
+def _tuple(vector: Any) -> tuple[float, float, float]:
+    x, y, z = vector.to_tuple() if hasattr(vector, "to_tuple") else vector
+    return float(x), float(y), float(z)
+
+
+# --------------------------------------------------------------------------- colours
+
+#: Red, green, blue, opacity, by index; the kinds of bodies and the joints are those of the preferences where there are.
+COLORS: dict[int, tuple[float, float, float, float]] = {
+    DYNAMIC: (0.25, 0.65, 1.0, 0.9), STATIC: (0.6, 0.6, 0.6, 0.8), KINEMATIC: (1.0, 0.75, 0.2, 0.9),
+    ASLEEP: (0.35, 0.45, 0.75, 0.7), DISABLED: (0.5, 0.5, 0.5, 0.4), JOINT: (0.45, 0.9, 0.4, 0.9),
+    LIMIT: (1.0, 0.85, 0.3, 0.9), DRIVE: (1.0, 0.45, 0.85, 1.0), NEEDLE: (0.95, 0.95, 0.95, 1.0),
+    AXIS_X: (1.0, 0.25, 0.3, 1.0), AXIS_Y: (0.5, 0.85, 0.15, 1.0), AXIS_Z: (0.25, 0.55, 1.0, 1.0),
+    MASS: (1.0, 0.95, 0.35, 1.0), INERTIA: (0.85, 0.6, 1.0, 0.8), FILTER: (1.0, 0.5, 0.25, 0.9),
+    ARTICULATION: (0.25, 0.95, 0.85, 1.0), UNGROUPED: (0.55, 0.55, 0.55, 0.6),
+}  # fmt: skip
+#: Colours of groups before they come again.
+GROUP_COLORS = 24
+
+
+def palette(own: dict[int, tuple[float, ...]], on_light: bool) -> NDArray[np.float32]:
+    """Colours (n, 4) by index. own: colours that replace others. on_light: the background is light."""
+    rows = [own.get(index, COLORS[index]) for index in range(GROUPS)]
+    for number in range(GROUP_COLORS):
+        hue = (number * 0.618034 + 0.02) % 1.0
+        rgb = [min(1.0, max(0.0, abs((hue * 6.0 + shift) % 6.0 - 3.0) - 1.0)) for shift in (0.0, 4.0, 2.0)]
+        level = (1.0, 0.75)[number // 12 % 2]
+        rows.append((*(level * (0.2 + 0.8 * part) for part in rgb), 0.95))
+    found = np.array(rows, np.float32)
+    if on_light:
+        found[:, :3] *= 0.72
+        found[:, 3] = np.maximum(found[:, 3], 0.85)
+    return found
