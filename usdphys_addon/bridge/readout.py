@@ -24,7 +24,7 @@ _KEEP = 0.3
 _SHARE = 20.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, repr=False)
 class MassReadout:
     """The mass of a body as it counts: kg, Blender units in the object's space, kg m2; sources as phrases.
 
@@ -85,7 +85,7 @@ def compute_members(_context: bpy.types.Context, name: str) -> tuple[str, ...]:
 _KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {"mass": compute_mass, "members": compute_members}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Known:
     """What was computed, when, and how long it took, seconds."""
 

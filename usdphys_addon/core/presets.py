@@ -15,7 +15,7 @@ _BOUNCE = "restitution after the list of The Physics Factbook"
 _GUESS = "restitution is an estimate"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class MaterialPreset:
     """density: kg/m³. static_friction, dynamic_friction, restitution: without unit. source: of all but the density."""
 

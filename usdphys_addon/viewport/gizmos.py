@@ -10,7 +10,7 @@ import math
 import traceback
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -18,7 +18,10 @@ import numpy as np
 from ..bridge import preview_guard, props
 from ..core import frames, schema, units
 from . import handles
-from .handles import Array, Handle, View
+from .handles import Handle, View
+
+if TYPE_CHECKING:
+    from .handles import Array
 
 #: Operator that a press on a handle starts.
 DRAG_OPERATOR = "usdphys.drag_handle"
@@ -43,7 +46,7 @@ _SHAPES = {"offset": "diamond", "mass": "diamond", "frame": "diamond", "drive": 
 _AXIS_NAMES = "XYZ"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Guide:
     """Lines, or a surface of triangles, beside the handles. points (n, 3)."""
 
@@ -52,7 +55,7 @@ class Guide:
     is_surface: bool = False
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Shown:
     """handles: what can be dragged. guides: what is drawn beside them. pixel: size of the user's pixels."""
 

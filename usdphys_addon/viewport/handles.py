@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
+
 #: LINE moves along an axis, TURN about one, FREE anywhere.
 Motion = Literal["LINE", "TURN", "FREE"]
 
@@ -26,7 +29,7 @@ _STEP_PIXELS = 8.0
 _CLOSE = math.radians(14.0)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class View:
     """A 3D view: world to camera (4, 4), camera to clip space (4, 4), size in pixels."""
 
@@ -86,7 +89,7 @@ class View:
         return unit(np.asarray(point, float) - eye)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Handle:
     """Something to be dragged, in the world.
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
-from ..bridge import mesh as meshes
 from ..bridge import preview_guard, props
 from ..bridge.environment import collector_at_rest
 from . import overlay_settings
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     # Enabling the add-on does not wait for what the first draw needs.
     from ..core.model import PhysicsModel, Prim
     from .draw_data import Drawing, Vertices
@@ -420,6 +420,8 @@ def _mesh_now(prim: Prim, key: Key, meters: float) -> Any:
     obj, layer = bpy.data.objects.get(prim.label), _layer(key)
     if found is None and obj is not None and layer is not None:
         evaluated = obj.evaluated_get(layer.depsgraph)
+        from ..bridge import mesh as meshes
+
         found = meshes.read_mesh(evaluated, meters) if obj.type in meshes.GEOMETRY_TYPES else None
     return found
 

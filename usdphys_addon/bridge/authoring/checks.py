@@ -37,7 +37,7 @@ class TooLargeError(Exception):
     """A step would take longer than a slice; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, repr=False)
 class Found:
     """One issue as plain values. kind: what `name` names: object, material, group, scene, or nothing ("").
 
@@ -55,7 +55,7 @@ class Found:
     can_be_fixed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, repr=False)
 class Report:
     """What is wrong with a scene, errors first. counts: by severity."""
 
