@@ -86,7 +86,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
     @classmethod
     def description(cls, _context: Any, properties: Any) -> str:
         name = properties.handle.partition(":")[0].rpartition(".")[2]
-        name = {"location": "Offset"}.get(name, name.replace("_", " ").capitalize())
+        name = {"location": "Offset", "diagonal_inertia": "Inertia"}.get(name, name.replace("_", " ").capitalize())
         return f"{name or 'Value'}. Drag to change it; Ctrl snaps, Shift is fine, Esc cancels"
 
     def draw(self, _context: Any) -> None:

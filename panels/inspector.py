@@ -11,6 +11,9 @@ import bpy
 from ..usdphys_addon.bridge import preview_guard
 from . import attributes
 
+#: Joints whose gains are shown.
+MAX_GAINS = 12
+
 
 class USDPHYS_PT_inspector(bpy.types.Panel):
     bl_label = "Joint Inspector"
@@ -37,9 +40,22 @@ class USDPHYS_PT_inspector(bpy.types.Panel):
             line.prop(row, "angle" if row.is_angular else "distance", text="", slider=True)
             _limit(line, index, "UPPER", "TRIA_RIGHT_BAR")
             column.label(text=_range_text(row), icon="BLANK1")
+            if len(inspector.rows) <= MAX_GAINS:
+                _draw_gains(column, row)
         row = layout.row(align=True)
         row.operator("usdphys.preview_apply", text="Keep Pose", icon="CHECKMARK")
         row.operator("usdphys.preview_reset", text="Discard", icon="LOOP_BACK")
+
+
+def _draw_gains(layout: Any, row: Any) -> None:
+    """Stiffness and damping of the drive; while the preview runs they count at once."""
+    # To look up an object takes a walk through all of them: not for many rows.
+    obj = bpy.data.objects.get(row.joint)
+    drive = getattr(obj.usdphys.joint.drives, row.dof, None) if obj is not None else None
+    if drive is not None and drive.is_applied:
+        line = layout.row(align=True)
+        line.prop(drive, "stiffness")
+        line.prop(drive, "damping")
 
 
 def _limit(layout: Any, index: int, which: str, icon: str) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.bridge import preview_guard
+from usdphys_ext.usdphys_addon.bridge import preview_guard, readout
 from usdphys_ext.usdphys_addon.core import frames, schema
-from usdphys_ext.usdphys_addon.viewport import gizmos, handles
+from usdphys_ext.usdphys_addon.core import mass as mass_rules
+from usdphys_ext.usdphys_addon.viewport import gizmos, handles, overlay_settings
 
 from . import scenes
 
@@ -175,8 +176,6 @@ def test_the_centre_of_mass_has_a_handle_where_it_counts():
     obj.usdphys.mass.is_applied = True
     assert by_key(obj).keys() == {"mass.center_of_mass"}
     obj.usdphys.mass.property_unset("center_of_mass")
-    from usdphys_ext.usdphys_addon.bridge import readout
-
     by_key(obj)
     readout._compute()
     (handle,) = by_key(obj).values()
@@ -447,6 +446,202 @@ def test_the_header_says_the_value_in_the_units_of_the_scene():
     assert gizmos.text_of(bpy.context, handle, 25.0) == "Radius: 25 cm"
     settings.system = "NONE"
     assert gizmos.text_of(bpy.context, handle, 25.0) == "Radius: 25"
+
+
+# --------------------------------------------------------------------------- inertia
+
+BOX = {f"mass.diagonal_inertia:{axis}" for axis in "XYZ"}
+TURN = (math.cos(math.pi / 8), 0.0, 0.0, math.sin(math.pi / 8))
+
+
+@pytest.fixture
+def mass_overlay():
+    settings = overlay_settings.current(bpy.context)
+    settings.mass = "ALL"
+    yield settings
+    for name in ("mass", "show"):
+        settings.property_unset(name)
+
+
+def heavy(kilograms: float = 6.0, half: Any = (0.5, 1.0, 1.5), **settings: Any) -> Any:
+    """A body of one box, of a mass of its own."""
+    obj = scenes.solid("Body", half, shape="AUTO", **settings)
+    obj.usdphys.mass.is_applied, obj.usdphys.mass.mass = True, kilograms
+    return obj
+
+
+def known(obj: Any) -> dict[str, handles.Handle]:
+    """The handles once the mass is known."""
+    by_key(obj)
+    readout._compute()
+    return by_key(obj)
+
+
+def edges(found: dict[str, handles.Handle]) -> list[float]:
+    return [float(found[f"mass.diagonal_inertia:{axis}"].value) for axis in "XYZ"]
+
+
+def moments_of(kilograms: float, a: float, b: float, c: float) -> tuple[float, float, float]:
+    return tuple(kilograms / 12 * part for part in (b * b + c * c, a * a + c * c, a * a + b * b))  # type: ignore
+
+
+def test_inertia_has_handles_where_it_is_authored_or_the_overlay_shows_it():
+    obj = heavy()
+    settings = overlay_settings.current(bpy.context)
+    assert known(obj).keys() == {"mass.center_of_mass"}
+    try:
+        settings.mass = "SELECTED"
+        obj.select_set(False)
+        assert not BOX & known(obj).keys()
+        obj.select_set(True)
+        assert known(obj).keys() > BOX
+        settings.show = False
+        assert not BOX & known(obj).keys()
+    finally:
+        settings.property_unset("mass")
+        settings.property_unset("show")
+    obj.usdphys.mass.diagonal_inertia = (0.0, 0.0, 0.0)
+    assert not BOX & known(obj).keys()
+    obj.usdphys.mass.diagonal_inertia = (1.0, 1.5, 1.2)
+    assert known(obj).keys() > BOX
+    obj.usdphys.mass.is_applied = False
+    assert not known(obj)
+
+
+def test_nothing_is_computed_for_a_redraw(monkeypatch, mass_overlay):
+    obj = heavy()
+    readout._forget()
+    monkeypatch.setattr(readout, "compute_mass", lambda *_: pytest.fail("computed"))
+    assert not by_key(obj)
+    obj.usdphys.mass.center_of_mass = (0.1, 0.0, 0.0)
+    assert by_key(obj).keys() == {"mass.center_of_mass"}
+
+
+def test_what_is_no_body_has_them_where_all_is_authored():
+    obj = collider("AUTO")
+    mass = obj.usdphys.mass
+    mass.is_applied, mass.center_of_mass, mass.diagonal_inertia = True, (0.1, 0.2, 0.3), moments_of(2.0, 1, 2, 3)
+    assert not BOX & known(obj).keys()
+    mass.mass, mass.principal_axes = 2.0, TURN
+    assert edges(known(obj)) == pytest.approx([1, 2, 3], rel=1e-5)
+
+
+@pytest.mark.parametrize("place", ["plain", "scaled", "mirrored", "centimetres"])
+def test_the_box_of_a_box_is_that_box(place, mass_overlay):
+    obj = heavy(location=(1, 2, 3))
+    scale = np.ones(3)
+    if place == "scaled":
+        obj.scale, obj.rotation_euler = (2.0, 0.5, 3.0), (0.4, -0.2, 0.9)
+        scale = np.array(obj.scale)
+    elif place == "mirrored":
+        obj.scale, obj.rotation_euler = (-2.0, 0.5, 3.0), (0.4, -0.2, 0.9)
+        scale = np.array(obj.scale)
+    elif place == "centimetres":
+        bpy.context.scene.unit_settings.scale_length = 0.01
+    found = known(obj)
+    assert edges(found) == pytest.approx(np.abs(scale * (1.0, 2.0, 3.0)), rel=1e-4)
+    world = scenes.world_of(obj)
+    for index, axis in enumerate("XYZ"):
+        handle = found[f"mass.diagonal_inertia:{axis}"]
+        faces = [world @ np.append(sign * np.eye(3)[index] * (0.5, 1.0, 1.5), 1.0) for sign in (1, -1)]
+        assert min(np.linalg.norm(handle.point(VIEW) - face[:3]) for face in faces) < 1e-3
+        assert not handle.is_set
+
+
+def test_the_box_is_about_the_centre_of_mass_and_turned_by_the_principal_axes():
+    obj = heavy(location=(1, 2, 3), rotation_euler=(0.0, 0.0, 0.5))
+    mass = obj.usdphys.mass
+    mass.center_of_mass, mass.diagonal_inertia, mass.principal_axes = (0.3, 0, 0), moments_of(6.0, 2, 1, 4), TURN
+    handle = known(obj)["mass.diagonal_inertia:X"]
+    turn = 0.5 + math.pi / 4
+    place = np.add((1, 2, 3), np.multiply(0.3, (math.cos(0.5), math.sin(0.5), 0.0)))
+    assert np.allclose(handle.point(VIEW), np.add(place, (math.cos(turn), math.sin(turn), 0.0)), atol=1e-5)
+    assert handle.is_set
+
+
+def test_a_drag_of_a_face_changes_two_moments_and_authors_both_values(mass_overlay):
+    obj = heavy()
+    before = authored(obj.usdphys)
+    readout._forget()
+    # Nothing is known: a drag has it computed.
+    drag(obj, "mass.diagonal_inertia:Y", 4.0)
+    mass = obj.usdphys.mass
+    assert changed(before, authored(obj.usdphys)) == {"mass.diagonal_inertia", "mass.principal_axes"}
+    assert tuple(mass.diagonal_inertia) == pytest.approx(moments_of(6.0, 1, 4, 3), rel=1e-5)
+    assert mass.diagonal_inertia[1] == pytest.approx(moments_of(6.0, 1, 2, 3)[1], rel=1e-5)
+    assert tuple(mass.principal_axes) == pytest.approx((1, 0, 0, 0))
+    assert edges(known(obj)) == pytest.approx([1, 4, 3], rel=1e-4)
+    # It is what counts, and the checks have nothing against it.
+    reading = scenes.read_model()
+    (path,) = reading.bodies
+    assert mass_rules.mass_properties(reading, path).diagonal_inertia == pytest.approx(moments_of(6.0, 1, 4, 3))
+    once = authored(obj.usdphys)
+    drag(obj, "mass.diagonal_inertia:Y", 4.0)
+    assert authored(obj.usdphys)["mass.diagonal_inertia"] == pytest.approx(once["mass.diagonal_inertia"], rel=1e-4)
+
+
+def test_axes_that_are_authored_stay_and_axes_that_are_not_are_those_that_counted():
+    obj = heavy(half=(0.5, 0.5, 1.5))
+    mass = obj.usdphys.mass
+    obj.usdphys.colliders[0].shape = "CUBE"
+    obj.usdphys.colliders[0].size, obj.usdphys.colliders[0].rotation = (1, 2, 3), TURN
+    mass.diagonal_inertia = moments_of(6.0, 1, 2, 3)
+    drag(obj, "mass.diagonal_inertia:Z", 5.0)
+    axes = frames.matrix_of(tuple(mass.principal_axes))
+    assert abs(abs(axes[0, 0]) - math.cos(math.pi / 4)) < 1e-4 and abs(axes[2, 2] - 1) < 1e-5
+    mass.principal_axes = (0.6, 0.8, 0.0, 0.0)
+    before = authored(obj.usdphys)
+    drag(obj, "mass.diagonal_inertia:X", 2.5)
+    assert changed(before, authored(obj.usdphys)) == {"mass.diagonal_inertia"}
+
+
+def test_a_drag_in_centimetres_writes_kilogram_square_metres():
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    obj = heavy(half=(50, 100, 150))
+    obj.usdphys.mass.diagonal_inertia, obj.usdphys.mass.principal_axes = moments_of(6.0, 1, 2, 3), (1, 0, 0, 0)
+    handle = known(obj)["mass.diagonal_inertia:X"]
+    assert handle.value == pytest.approx(100.0, rel=1e-5)
+    drag(obj, "mass.diagonal_inertia:X", 250.0)
+    assert tuple(obj.usdphys.mass.diagonal_inertia) == pytest.approx(moments_of(6.0, 2.5, 2, 3), rel=1e-5)
+    bpy.context.scene.unit_settings.system = "METRIC"
+    text = gizmos.text_of(bpy.context, handle, 250.0)
+    assert text == "Inertia: 6.5  7.625  5.125 kg·m²    box along X: 2.5 m"
+
+
+@pytest.mark.parametrize("amount", [-3.0, 0.0, 1e9])
+def test_an_inertia_stays_possible_however_far_a_face_is_dragged(amount):
+    obj = heavy()
+    obj.usdphys.mass.diagonal_inertia = (1.0, 1.0, 2.0)
+    for axis in "XYZXYZ":
+        drag(obj, f"mass.diagonal_inertia:{axis}", amount)
+        small, middle, large = sorted(obj.usdphys.mass.diagonal_inertia)
+        assert small > 0.0 and large <= (small + middle) * (1 + 1e-5)
+    found = [code for code, _ in scenes.codes(scenes.read().issues)]
+    assert not [code for code in found if code.startswith("Inertia")]
+
+
+@pytest.mark.parametrize("has_inertia", [False, True])
+@pytest.mark.parametrize("has_axes", [False, True])
+def test_a_cancelled_inertia_is_as_it_was_and_a_cleared_one_is_gone(has_inertia, has_axes, mass_overlay):
+    obj = heavy()
+    mass = obj.usdphys.mass
+    if has_inertia:
+        mass.diagonal_inertia = (1.0, 1.5, 1.2)
+    if has_axes:
+        mass.principal_axes = TURN
+    before = authored(obj.usdphys)
+    edit = gizmos.Edit(obj, known(obj)["mass.diagonal_inertia:Z"])
+    edit.set(obj, 2.0)
+    edit.set(obj, 2.5)
+    assert {"mass.diagonal_inertia", "mass.principal_axes"} <= authored(obj.usdphys).keys() != before.keys() or (
+        has_inertia and has_axes
+    )
+    assert authored(obj.usdphys) != before
+    edit.restore(obj)
+    assert authored(obj.usdphys) == before
+    drag(obj, "mass.diagonal_inertia:Z", 0.0, clears=True)
+    gone = {"mass.diagonal_inertia", "mass.principal_axes"}
+    assert authored(obj.usdphys) == {path: value for path, value in before.items() if path not in gone}
 
 
 # --------------------------------------------------------------------------- when they are shown

@@ -138,3 +138,30 @@ def test_nothing_to_inspect_is_said_and_nothing_runs():
         bpy.ops.usdphys.inspect_joints()
     assert preview_guard.current() is None
     assert not bpy.ops.usdphys.inspect_limit.poll()
+
+
+def test_gains_of_a_driven_joint_are_on_its_row():
+    from types import SimpleNamespace
+
+    from usdphys_ext.panels import inspector
+
+    arm()
+    joint = bpy.data.objects["Upper Joint"]
+    select(joint)
+    bpy.ops.usdphys.joint_motor(holds=True)
+    select()
+    bpy.ops.usdphys.inspect_joints()
+    drawn = []
+
+    class Layout:
+        def row(self, **_options):
+            return self
+
+        def prop(self, group, name):
+            drawn.append((group, name))
+
+    for row in rows():
+        inspector._draw_gains(Layout(), row)
+    assert drawn == [(joint.usdphys.joint.drives.angular, name) for name in ("stiffness", "damping")]
+    inspector._draw_gains(Layout(), SimpleNamespace(joint="Gone", dof="angular"))
+    assert len(drawn) == 2

@@ -383,16 +383,43 @@ def test_pixels_behind_a_surface_only_with_xray(drawn):
     assert lit(drawn(wall=True)).any()
 
 
-def test_pixels_of_all_parts_without_an_error(drawn):
+def bounds(picture):
+    """(left, right, lower, upper) of what is lit, Blender units; the view is 8 units wide."""
+    rows, columns = np.nonzero(lit(picture))
+    return tuple(float(edge) / SIZE * 8.0 - 4.0 for edge in (columns.min(), columns.max(), rows.min(), rows.max()))
+
+
+#: What each part may cover where the base is at 0, the hinge at 0.7 and the arm at 1.5: (left, right, half height).
+REGIONS = {
+    "colliders": (-0.5, 2.0, 0.5), "bodies": (-0.8, 2.3, 0.8), "mass": (1.0, 2.0, 0.5), "joints": (-0.1, 1.6, 0.9),
+    "filtered_pairs": (-0.6, 2.1, 0.6), "articulations": (-0.6, 2.1, 0.6),
+}  # fmt: skip
+
+
+def test_pixels_of_each_part_are_where_they_belong_and_nowhere_else(drawn):
     base, arm = cube("Base", moves=False), cube("Arm", (1.5, 0, 0))
     arm.usdphys.articulation_root.is_applied = True
+    arm.usdphys.mass.is_applied = True
     pairs = arm.usdphys.filtered_pairs
     pairs.is_applied = True
     pairs.filtered_pairs.add().object = base
-    joint("Hinge", base, arm, (0.7, 0, 0))
-    everything = ("colliders", "bodies", "mass", "joints", "filtered_pairs", "articulations")
-    for name in everything:
-        look(**dict.fromkeys(everything, "NONE") | {name: "ALL"}, line_width=2)
-        assert lit(drawn()).any(), name
-    look(**dict.fromkeys(everything, "NONE"))
-    assert not lit(drawn()).any()
+    hinge = joint("Hinge", base, arm, (0.7, 0, 0))
+    pictures = {}
+    for up in (0.0, 2.0):
+        for obj in (base, arm, hinge):
+            obj.location.y = up
+        bpy.context.view_layer.update()
+        overlay_state._note_edit(bpy.context.scene.name)
+        for name, (left, right, half) in REGIONS.items():
+            look(**dict.fromkeys(REGIONS, "NONE") | {name: "ALL"}, line_width=2)
+            pictures[name, up] = drawn()
+            found = bounds(pictures[name, up])
+            slack = 0.15
+            assert left - slack < found[0] and found[1] < right + slack, (name, found)
+            assert up - half - slack < found[2] and found[3] < up + half + slack, (name, found)
+        look(**dict.fromkeys(REGIONS, "NONE"))
+        assert not lit(drawn()).any()
+    for one in REGIONS:
+        for other in REGIONS:
+            if one < other:
+                assert (lit(pictures[one, 0.0]) != lit(pictures[other, 0.0])).any(), (one, other)

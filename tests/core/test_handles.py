@@ -281,6 +281,41 @@ def test_limits_at_one_angle_are_drawn_apart():
     assert handles.draw_apart(dial(0.1), dial(0.9))[0].scale == 1.0
 
 
+# --------------------------------------------------------------------------- inertia
+
+
+@pytest.mark.parametrize("size", [(1.0, 1.0, 1.0), (0.2, 3.0, 0.05), (2.0, 0.004, 1.0), (500.0, 20.0, 70.0)])
+@pytest.mark.parametrize("weight", [0.001, 1.0, 730.0])
+def test_the_box_of_the_moments_of_a_box_is_that_box(size, weight):
+    a, b, c = size
+    moments = handles.box_moments(weight, size)
+    assert moments == pytest.approx([weight / 12 * part for part in (b * b + c * c, a * a + c * c, a * a + b * b)])
+    # What a property keeps of it.
+    assert handles.even_box(weight, moments.astype(np.float32)) == pytest.approx(size, rel=0.02)
+    assert handles.even_box(weight, moments) == pytest.approx(size, rel=1e-6)
+
+
+def test_the_box_of_a_ball_is_a_cube_of_its_inertia():
+    assert handles.even_box(5.0, np.full(3, 0.4 * 5.0 * 0.3**2)) == pytest.approx(math.sqrt(2.4) * 0.3 * np.ones(3))
+
+
+@pytest.mark.parametrize("moments", [(1.0, 1.0, 2.0), (1.0, 1.0, 5.0), (1e-9, 1.0, 1.0)])
+def test_a_box_has_edges_and_possible_moments_whatever_was_authored(moments):
+    size = handles.even_box(2.0, moments)
+    assert (size > 0.0).all() and size.min() >= handles.THINNEST * size.max() * (1 - 1e-9)
+    small, middle, large = np.sort(handles.box_moments(2.0, size).astype(np.float32))
+    assert 0.0 < large <= (small + middle) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("weight", "moments"),
+    [(0.0, (1, 1, 1)), (-1.0, (1, 1, 1)), (math.inf, (1, 1, 1)), (math.nan, (1, 1, 1)), (1.0, (0, 0, 0)),
+     (1.0, (1, 1, -1)), (1.0, (1, 1, math.nan)), (1.0, (1, math.inf, 1))],
+)  # fmt: skip
+def test_there_is_no_box_of_what_is_no_mass_or_no_inertia(weight, moments):
+    assert handles.even_box(weight, moments) is None
+
+
 # --------------------------------------------------------------------------- lines
 
 

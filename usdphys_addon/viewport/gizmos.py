@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handles of the active object's physics in the 3D view: collider, centre of mass, joint limits, drives and frames.
+"""Handles of the active object's physics in the 3D view: collider, mass, joint limits, drives and frames.
 
 What they are and what a drag writes is read and written here; where they are and what a drag means is in `handles`.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import numpy as np
 
 from ..bridge import preview_guard, props
 from ..core import frames, schema, units
-from . import handles
+from . import handles, overlay_settings
 from .handles import Handle, View
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 DRAG_OPERATOR = "usdphys.drag_handle"
 #: Pixels: radius of dials and of the turns of a frame, way to a linear limit that is not there, handle, reach.
 _DIAL, _DRIVE_DIAL, _FRAME_DIAL, _REST, _DOT, _REACH = 80.0, 100.0, 48.0, 90.0, 5.5, 12.0
-_MASS_LIFT = 24.0
+_MASS_LIFT, _INERTIA_LIFT = 24.0, 26.0
 #: Where a limit that is not there is drawn, radians.
 _REST_ANGLE = math.radians(150.0)
 #: Smallest size that a drag leaves, Blender units in the world.
@@ -39,11 +40,13 @@ _TRANSFORM = "TRANSFORM_OT_"
 COLOURS: dict[str, tuple[float, float, float]] = {
     "size": (0.1, 0.88, 0.74), "offset": (1.0, 0.93, 0.55), "mass": (0.86, 0.42, 1.0), "lower": (0.96, 0.24, 0.27),
     "upper": (0.36, 0.82, 0.25), "cone": (0.2, 0.74, 0.95), "cone2": (0.38, 0.52, 1.0), "drive": (1.0, 0.8, 0.1),
-    "frame": (0.95, 0.55, 0.75), "plain": (0.85, 0.85, 0.85),
+    "frame": (0.95, 0.55, 0.75), "inertia": (0.78, 0.62, 1.0), "plain": (0.85, 0.85, 0.85),
 }  # fmt: skip
 #: Shapes by role; the others are round.
-_SHAPES = {"offset": "diamond", "mass": "diamond", "frame": "diamond", "drive": "square"}
+_SHAPES = {"offset": "diamond", "mass": "diamond", "frame": "diamond", "drive": "square", "inertia": "square"}
 _AXIS_NAMES = "XYZ"
+#: What is authored together with the moments of inertia.
+_AXES = "mass.principal_axes"
 
 
 @dataclass(eq=False, repr=False)
@@ -82,8 +85,8 @@ def view_of(context: Any) -> View:
     )
 
 
-def shown_for(context: Any, obj: Any, view: View) -> Shown:
-    """All handles of an object."""
+def shown_for(context: Any, obj: Any, view: View, mass_of: Callable[[str], Any] | None = None) -> Shown:
+    """All handles of an object. mass_of: readout of a body's mass; what is known of it, where nothing else is given."""
     depsgraph = context.evaluated_depsgraph_get()
     # Without a window the scale is 0.
     shown = Shown(view, (context.preferences.system.ui_scale if context.preferences else 0.0) or 1.0)
@@ -92,7 +95,9 @@ def shown_for(context: Any, obj: Any, view: View) -> Shown:
     if "colliders" in touched and 0 <= physics.active_collider_index < len(physics.colliders):
         _add_collider(shown, obj, depsgraph)
     if "mass" in touched and physics.mass.is_applied:
-        _add_mass(shown, obj, depsgraph)
+        from ..bridge import readout
+
+        _add_mass(shown, obj, depsgraph, mass_of or readout.mass_of, _wants_inertia(context, obj))
     if "joint" in touched and physics.joint.is_applied:
         _add_joint(shown, obj, depsgraph)
     shown.handles = [handle for handle in shown.handles if np.isfinite(handle.point(view)).all()]
@@ -192,20 +197,17 @@ def _add_collider(shown: Shown, obj: Any, depsgraph: Any) -> None:
 # --------------------------------------------------------------------------- mass
 
 
-def _add_mass(shown: Shown, obj: Any, depsgraph: Any) -> None:
-    from ..bridge import readout
-
+def _add_mass(shown: Shown, obj: Any, depsgraph: Any, mass_of: Callable[[str], Any], wants_inertia: bool) -> None:
     mass = obj.usdphys.mass
-    value: Any = None
-    is_set = mass.is_property_set("center_of_mass")
-    if is_set:
-        value = np.array(mass.center_of_mass, float)
-    if value is None or not (np.abs(value) < units.PRACTICALLY_INFINITE).all():
-        is_set = False
-        found = readout.mass_of(obj.name) if obj.usdphys.rigid_body.is_applied else None
-        if found is None or found.problem:
-            return
-        value = np.array(found.center_of_mass, float)
+    found: Any = None
+    if obj.usdphys.rigid_body.is_applied and (wants_inertia or not _has_center(mass)):
+        found = mass_of(obj.name)
+        if found is not None and found.problem:
+            found = None
+    is_set = _has_center(mass)
+    if not is_set and found is None:
+        return
+    value: Any = np.array(mass.center_of_mass if is_set else found.center_of_mass, float)
     world = np.array(obj.evaluated_get(depsgraph).matrix_world)
     linear = world[:3, :3]
     if not abs(frames.determinant(world)) > 1e-18:
@@ -222,6 +224,60 @@ def _add_mass(shown: Shown, obj: Any, depsgraph: Any) -> None:
     size = shown.length(12.0, place)
     for way in handles.directions_of(linear).T:
         shown.guides.append(Guide(np.array([place - way * size, place + way * size]), "mass"))
+    if wants_inertia:
+        _add_inertia(shown, mass, found, place, frames.rotation_of(world), depsgraph.scene)
+
+
+def _has_center(mass: Any) -> bool:
+    """True where a centre of mass is authored that counts."""
+    if not mass.is_property_set("center_of_mass"):
+        return False
+    return all(abs(part) < units.PRACTICALLY_INFINITE for part in mass.center_of_mass)
+
+
+def _wants_inertia(context: Any, obj: Any) -> bool:
+    """True where the inertia is authored, or the overlay shows it: its box is often that of the collider."""
+    mass = obj.usdphys.mass
+    if mass.is_property_set("diagonal_inertia") and any(mass.diagonal_inertia):
+        return True
+    overlay = overlay_settings.current(context)
+    if overlay is None or not overlay.show:
+        return False
+    return overlay.mass == "ALL" or (overlay.mass == "SELECTED" and bool(obj.select_get()))
+
+
+def _add_inertia(shown: Shown, mass: Any, found: Any, place: Array, space: Array, scene: Any) -> None:
+    """The even box that has a body's mass and moments. found: readout of the mass, or None; space (3, 3): of the body.
+
+    What is authored is taken from where it is, as it changes in a drag, and counts for what is no body, too.
+    """
+    is_set = mass.is_property_set("diagonal_inertia") and any(mass.diagonal_inertia)
+    has_axes = mass.is_property_set("principal_axes") and any(mass.principal_axes)
+    kilograms = float(mass.mass) if mass.is_property_set("mass") and mass.mass > 0.0 and is_set else None
+    if found is None and (kilograms is None or not has_axes):
+        return
+    meters = float(scene.unit_settings.scale_length) or 1.0
+    weight = (found.mass if kilograms is None else kilograms) * meters**2
+    moments = tuple(mass.diagonal_inertia) if is_set else found.diagonal_inertia
+    axes = tuple(mass.principal_axes) if has_axes else found.principal_axes
+    size = handles.even_box(weight, moments)
+    if size is None:
+        return
+    directions = space @ frames.matrix_of(axes)
+    shown.guides.append(Guide(handles.box(place, directions, size), "inertia"))
+    # The faces of a collider are often at the same place.
+    is_alone = not any(handle.key.startswith("collider.") for handle in shown.handles)
+    for axis, name in enumerate(_AXIS_NAMES):
+        others = np.delete(size, axis)
+        handle = Handle(
+            f"mass.diagonal_inertia:{name}", f"Inertia, box along {name}", "LINE", place, float(size[axis]),
+            axis=directions[:, axis], scale=0.5, whole=size, weight=weight, axes=None if has_axes else axes,
+            low=float(others.max()) * handles.THINNEST, high=float(others.min()) / handles.THINNEST,
+            lift=0.0 if is_alone else _INERTIA_LIFT * shown.pixel, role="inertia", is_set=is_set,
+        )  # fmt: skip
+        shown.handles.append(handle)
+        face = place + handle.axis * (size[axis] / 2.0)
+        shown.guides.append(Guide(np.array([face, handle.point(shown.view)]), "inertia"))
 
 
 # --------------------------------------------------------------------------- joint
@@ -467,6 +523,14 @@ def _resolve(obj: Any, path: str) -> tuple[Any, str]:
     return group, name
 
 
+def _resized(handle: Handle, amount: float) -> list[float]:
+    """The edges of a box with the one that a handle drags changed."""
+    assert handle.whole is not None
+    size: list[float] = handle.whole.tolist()
+    size[_AXIS_NAMES.index(handle.key[-1])] = amount
+    return size
+
+
 class Edit:
     """The properties that a drag of one handle changes, and what they were before it."""
 
@@ -476,6 +540,8 @@ class Edit:
         self.paths = [self.path]
         if handle.shift is not None:
             self.paths.append("collider.location")
+        if handle.weight:
+            self.paths.append(_AXES)
         self.before = {path: _value(*_resolve(obj, path)) for path in self.paths}
 
     def set(self, obj: Any, value: float | Array, both: bool = False) -> None:
@@ -489,11 +555,13 @@ class Edit:
         if handle.motion == "TURN" and self.part:
             setattr(group, name, self.turned(amount))
             return
+        if handle.weight:
+            setattr(group, name, handles.box_moments(handle.weight, _resized(handle, amount)).tolist())
+            if handle.axes is not None:
+                group.principal_axes = handle.axes
+            return
         if name == "size":
-            assert handle.whole is not None
-            size = handle.whole.tolist()
-            size[_AXIS_NAMES.index(self.part[-1])] = amount
-            setattr(group, name, size)
+            setattr(group, name, _resized(handle, amount))
         else:
             setattr(group, name, amount)
         if handle.shift is None:
@@ -514,8 +582,10 @@ class Edit:
     def unset(self, obj: Any) -> None:
         """Take back that anything is authored."""
         self.restore(obj)
-        group, name = _resolve(obj, self.path)
-        group.property_unset(name)
+        # Moments and axes count together only.
+        for path in (self.path, _AXES) if self.handle.weight else (self.path,):
+            group, name = _resolve(obj, path)
+            group.property_unset(name)
 
     def put_back(self, obj: Any, path: str) -> None:
         group, name = _resolve(obj, path)
@@ -544,7 +614,14 @@ def find(context: Any, key: str, view: View) -> Handle | None:
     obj = context.object
     if obj is None or not is_editable(obj):
         return None
-    return next((handle for handle in shown_for(context, obj, view).handles if handle.key == key), None)
+    mass_of = None
+    if key.startswith("mass."):
+        from ..bridge import readout
+
+        # Once for a drag: what is known may be old, or forgotten by an undo.
+        known = readout.compute_mass(context, obj.name)
+        mass_of = {obj.name: known}.get
+    return next((handle for handle in shown_for(context, obj, view, mass_of).handles if handle.key == key), None)
 
 
 def text_of(context: Any, handle: Handle, value: float | Array) -> str:
@@ -552,6 +629,11 @@ def text_of(context: Any, handle: Handle, value: float | Array) -> str:
     if handle.motion == "TURN":
         return f"{handle.label}: {math.degrees(float(np.asarray(value))):.4g}°"
     settings = context.scene.unit_settings
+    if handle.weight:
+        edge = float(np.asarray(value))
+        moments = handles.box_moments(handle.weight, _resized(handle, edge))
+        numbers = "  ".join(f"{part:.4g}" for part in moments.tolist())
+        return f"Inertia: {numbers} kg·m²    box along {handle.key[-1]}: {_length(settings, edge)}"
     shown = [_length(settings, part) for part in np.atleast_1d(np.asarray(value, float)).tolist()]
     return f"{handle.label}: {'  '.join(shown)}"
 

@@ -25,6 +25,8 @@ FINE = 0.1
 EDGE_ON = 0.15
 #: Pixels that a step of snapped lengths takes up at least.
 _STEP_PIXELS = 8.0
+#: Shortest edge of a box over its longest one that moments in single precision can still tell.
+THINNEST = 1e-3
 #: Limits nearer than this to each other, radians, are drawn apart.
 _CLOSE = math.radians(14.0)
 
@@ -98,6 +100,8 @@ class Handle:
     radius of a TURN. basis (3, 3): world move of each part of the value of a FREE one. value: radians for a TURN,
     (3,) for a FREE one. whole: all parts of what the value is one part of, or what a turn starts from. center, shift
     (3,): of what grows to one side only, in its own space, and what the centre moves by when the value grows by 1.
+    weight: of a box whose edges are dragged for its moments, kg times square metres per square of a unit of length.
+    axes: orientation (w, x, y, z) to be written with these moments; None where it is authored.
     lift: pixels beside the axis, or beside the place of a FREE one. role: what it is for, which gives it its colour.
     is_set: False for what is not authored.
     """
@@ -114,6 +118,8 @@ class Handle:
     whole: Array | None = None
     center: Array | None = None
     shift: Array | None = None
+    weight: float = 0.0
+    axes: tuple[float, float, float, float] | None = None
     low: float = -math.inf
     high: float = math.inf
     lift: float = 0.0
@@ -357,6 +363,27 @@ def draw_apart(low: Handle, high: Handle) -> tuple[Handle, Handle]:
     """Two limits of a dial; the lower one comes nearer to the centre where they are at one place."""
     apart = abs(math.remainder(float(np.asarray(low.value)) - float(np.asarray(high.value)), 2.0 * math.pi))
     return replace(low, scale=low.scale * (1.0 - 0.28 * max(0.0, 1.0 - apart / _CLOSE))), high
+
+
+# --------------------------------------------------------------------------- inertia
+
+
+def box_moments(weight: float, size: ArrayLike) -> Array:
+    """Principal moments (3,), kg m2, of an even box of edges (3,). weight: see Handle."""
+    squares = np.asarray(size, float) ** 2
+    return np.asarray(weight / 12.0 * (squares.sum() - squares))
+
+
+def even_box(weight: float, moments: ArrayLike) -> Array | None:
+    """Edges (3,) of the even box of principal moments (3,), kg m2; None where there is no such box. weight: see Handle.
+
+    An edge is never so thin that the moments of the box could not tell it, whatever the moments say.
+    """
+    values = np.asarray(moments, float)
+    if not (math.isfinite(weight) and weight > 0.0 and np.isfinite(values).all() and (values > 0.0).all()):
+        return None
+    edges = np.sqrt(np.maximum(6.0 * (values.sum() - 2.0 * values) / weight, 0.0))
+    return np.asarray(np.maximum(edges, THINNEST * edges.max()))
 
 
 # --------------------------------------------------------------------------- lines

@@ -271,6 +271,32 @@ def steps():
     yield 1.2
     kit.shot("8-cone-on-light")
 
+    # The inertia, while the overlay shows it: a face makes two moments larger, and both values are authored.
+    bpy.context.window_manager.usdphys_overlay.mass = "ALL"
+    the("Crate").usdphys.colliders[0].shape = "CUBE"
+    the("Crate").usdphys.mass.mass = 6.0
+    push("Crate with a mass")
+    yield 1.5
+    mass = the("Crate").usdphys.mass
+    assert not mass.is_property_set("diagonal_inertia")
+    handle = next(handle for handle in shown().handles if handle.key == "mass.diagonal_inertia:X")
+    end = pixel_of(handle.point(shown().view) + handle.axis * 0.5)
+    yield from drag(at(handle.key), end, "10-inertia")
+    mass = the("Crate").usdphys.mass
+    x, y, z = mass.diagonal_inertia
+    assert mass.is_property_set("principal_axes") and tuple(mass.principal_axes) == (1.0, 0.0, 0.0, 0.0)
+    edge = math.sqrt(6.0 * (y + z - x) / 6.0)
+    assert abs(edge - float(handle.value) - 1.0) < 0.1, (edge, handle.value)
+    kept = (x, y, z)
+    yield from drag(at("mass.diagonal_inertia:Z"), (end[0], end[1] + 60), ends_with="ESC")
+    assert tuple(the("Crate").usdphys.mass.diagonal_inertia) == kept
+    undo()
+    yield 0.8
+    mass = the("Crate").usdphys.mass
+    assert not mass.is_property_set("diagonal_inertia") and not mass.is_property_set("principal_axes")
+    bpy.context.window_manager.usdphys_overlay.mass = "NONE"
+    yield 0.5
+
     # They step aside: for Blender's own move tool, in edit mode, when gizmos are off.
     def is_wanted():
         with kit.in_view():

@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+import time
 
 sys.path.insert(0, "/share/drivers")
 
@@ -112,8 +113,14 @@ def front(distance, height=1.0, turned=0.5):
 
 
 def wait_for(seconds):
-    """Until the preview has simulated some time."""
-    yield from kit.until(lambda: session() is not None and session().world.time >= seconds, "the preview goes on")
+    """Until the preview has simulated some time: however slowly this machine draws, as long as it goes on."""
+    start = time.monotonic()
+    shown = -1.0
+    while shown < seconds:
+        before = shown
+        yield from kit.until(lambda before=before: session().world.time > before, "the preview goes on")
+        shown = session().world.time
+    print(f"WAITED {time.monotonic() - start:.1f} s for {seconds:g} s", flush=True)
 
 
 def door():
@@ -248,6 +255,9 @@ def arm():
             obj.select_set(True)
         bpy.context.view_layer.objects.active = first
         bpy.ops.usdphys.joint_add(type="REVOLUTE", place="CURSOR", axis="WORLD_Y")
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.data.objects["Arm 0 Joint"].select_set(True)
+    bpy.ops.usdphys.joint_motor(holds=True)
     bpy.ops.object.select_all(action="DESELECT")
     front(9.0, 0.6, 0.3)
     yield 0.3
