@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge import preview_guard
+from ..usdphys_addon.core import units
 from . import attributes
 
 #: Joints whose gains are shown.
@@ -64,10 +65,15 @@ def _limit(layout: Any, index: int, which: str, icon: str) -> None:
 
 
 def _range_text(row: Any) -> str:
-    if not math.isfinite(row.low) and not math.isfinite(row.high):
-        return "free"
-    values = (f"{math.degrees(value):.4g}°" if row.is_angular else f"{value:.4g}" for value in (row.low, row.high))
-    return " to ".join(values)
+    # Blender holds an infinite number as the largest that it has.
+    low, high = (
+        "" if abs(value) > units.PRACTICALLY_INFINITE else f"{math.degrees(value):.4g}°" if row.is_angular
+        else f"{value:.4g}"
+        for value in (row.low, row.high)
+    )  # fmt: skip
+    if low and high:
+        return f"{low} to {high}"
+    return f"from {low}" if low else f"up to {high}" if high else "free"
 
 
 CLASSES = (USDPHYS_PT_inspector,)

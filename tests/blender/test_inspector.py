@@ -165,3 +165,21 @@ def test_gains_of_a_driven_joint_are_on_its_row():
     assert drawn == [(joint.usdphys.joint.drives.angular, name) for name in ("stiffness", "damping")]
     inspector._draw_gains(Layout(), SimpleNamespace(joint="Gone", dof="angular"))
     assert len(drawn) == 2
+
+
+def test_limits_are_told_and_infinite_ones_are_none():
+    from usdphys_ext.panels import inspector
+
+    arm()
+    limits = bpy.data.objects["Upper Joint"].usdphys.joint.revolute
+    texts = []
+    for low, high in ((None, None), (-0.5, None), (None, 1.0), (-0.5, 1.0)):
+        for name, value in (("lower_limit", low), ("upper_limit", high)):
+            if value is None:
+                limits.property_unset(name)
+            else:
+                setattr(limits, name, value)
+        bpy.ops.usdphys.inspect_joints()
+        texts.append(inspector._range_text(rows()[0]))
+        bpy.ops.usdphys.preview_reset()
+    assert texts == ["free", "from -28.65°", "up to 57.3°", "-28.65° to 57.3°"]
