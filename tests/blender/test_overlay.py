@@ -287,6 +287,23 @@ def test_meshes_are_there_when_the_preview_has_read_the_scene_again():
     assert shown(Options()).drawing.total == 24
 
 
+def test_linked_and_overridden_objects_are_drawn_as_well(tmp_path):
+    crate = cube("Crate")
+    file = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(file, {crate})
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    for place, is_override in (((0, 0, 0), False), ((5, 0, 0), True)):
+        with bpy.data.libraries.load(file, link=True) as (_, wanted):
+            wanted.objects = ["Crate"]
+        obj = wanted.objects[0]
+        if is_override:
+            obj = obj.override_create(remap_local_usages=False)
+            obj.location = place
+        bpy.context.scene.collection.objects.link(obj)
+    low, high = extent(shown())
+    assert (low[0], high[0]) == pytest.approx((-0.5, 5.5), abs=0.3)
+
+
 def test_another_file_and_an_undo_are_forgotten():
     cube("Crate")
     assert shown() is not None
