@@ -10,19 +10,12 @@ import bpy
 import numpy as np
 
 from ..usdphys_addon.bridge import preview_guard
+from ..usdphys_addon.bridge.environment import redraw
 from ..usdphys_addon.viewport import gizmos, handles
 
 _HINT = "Ctrl: snap    Shift: fine    Backspace: not authored    Esc: cancel"
 _HINT_SIDES, _HINT_AXES = "Alt: both sides    ", "X, Y, Z: along an axis    "
 _MODIFIERS = frozenset(f"{side}_{name}" for side in ("LEFT", "RIGHT") for name in ("CTRL", "SHIFT", "ALT"))
-
-
-def _redraw(context: Any) -> None:
-    """All that shows the value."""
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type in ("VIEW_3D", "PROPERTIES"):
-                area.tag_redraw()
 
 
 def _tell_change(obj: Any) -> None:
@@ -200,7 +193,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             text += f"    along {'XYZ'[self._axis]}"
         if self._area is not None:
             self._area.header_text_set(text)
-        _redraw(context)
+        redraw("VIEW_3D", "PROPERTIES")
 
     def end(self, context: Any, status: set[Any]) -> set[Any]:
         """Every drag ends here."""
@@ -209,7 +202,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         self._area = None
         if context.workspace is not None:
             context.workspace.status_text_set(None)
-        _redraw(context)
+        redraw("VIEW_3D", "PROPERTIES")
         obj = bpy.data.objects.get(self._name)
         if obj is not None and self._is_changed:
             _tell_change(obj)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import preview_guard
+from ..usdphys_addon.bridge.environment import redraw
 
 #: Ctrl is held to grab a body while it plays.
 GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
@@ -17,13 +18,6 @@ GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
 def _report(operator: Any, error: Exception) -> set[Any]:
     operator.report({"ERROR"}, str(error))
     return {"CANCELLED"}
-
-
-def _redraw(context: Any) -> None:
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type in ("VIEW_3D", "PROPERTIES"):
-                area.tag_redraw()
 
 
 def _in_object_mode(cls: Any, context: Any) -> bool:
@@ -56,7 +50,7 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
         session = preview_guard.current()
         if session is not None:
             session.pause() if session.is_playing else session.play()
-            _redraw(context)
+            redraw("VIEW_3D", "PROPERTIES")
             return {"FINISHED"}
         try:
             self._session = preview_guard.start(context)
@@ -97,7 +91,7 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
     def handle(self, context: Any, event: Any) -> set[Any]:
         if event.type == "TIMER":
             if self._session.advance(context):
-                _redraw(context)
+                redraw("VIEW_3D", "PROPERTIES")
             return {"PASS_THROUGH"}
         if event.type == "ESC" and event.value == "PRESS":
             preview_guard.stop()
@@ -113,7 +107,7 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
         if timer is not None:
             context.window_manager.event_timer_remove(timer)
         context.workspace.status_text_set(None)
-        _redraw(context)
+        redraw("VIEW_3D", "PROPERTIES")
         return status
 
     # ------------------------------------------------------------------ hands
@@ -195,7 +189,7 @@ class USDPHYS_OT_preview_step(bpy.types.Operator):
         except UsdPhysError as error:
             preview_guard.forget()
             return _report(self, error)
-        _redraw(context)
+        redraw("VIEW_3D", "PROPERTIES")
         return {"FINISHED"}
 
 
@@ -211,7 +205,7 @@ class USDPHYS_OT_preview_reset(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[Any]:
         preview_guard.stop()
-        _redraw(context)
+        redraw("VIEW_3D", "PROPERTIES")
         return {"FINISHED"}
 
 
@@ -231,7 +225,7 @@ class USDPHYS_OT_preview_apply(bpy.types.Operator):
         if session is None:
             return {"CANCELLED"}
         session.apply(context)
-        _redraw(context)
+        redraw("VIEW_3D", "PROPERTIES")
         return {"FINISHED"}
 
 

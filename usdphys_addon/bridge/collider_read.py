@@ -18,13 +18,13 @@ from .naming import prim_name, unique
 from .placements import Placement
 
 if TYPE_CHECKING:
-    from .scene_read import _SceneReader
+    from .scene_read import SceneReader
 
 
 class ColliderReader:
     """Reads the colliders of one object after the other; meshes that objects share are looked at once."""
 
-    def __init__(self, scene: _SceneReader) -> None:
+    def __init__(self, scene: SceneReader) -> None:
         self.scene = scene
         self._meshes: dict[str, Mesh | None] = {}
         self._points: dict[str, np.ndarray[Any, Any]] = {}

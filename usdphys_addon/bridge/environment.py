@@ -15,6 +15,15 @@ from ..core.errors import MissingDependencyError
 NO_USD = "This Blender was built without USD, so nothing can be exported; use a Blender from blender.org"
 
 
+def redraw(*area_types: str) -> None:
+    """Have Blender draw all editors of these types again, in every window."""
+    manager = bpy.context.window_manager
+    for window in manager.windows if manager is not None else ():
+        for area in window.screen.areas:
+            if area.type in area_types:
+                area.tag_redraw()
+
+
 def usd_is_supported() -> bool:
     app: Any = bpy.app
     return bool(app.usd.supported)

@@ -16,6 +16,7 @@ import bpy
 
 from . import preview_guard
 from .authoring import groups
+from .environment import redraw
 
 #: Seconds from a draw that asks to the answer.
 _PAUSE = 0.1
@@ -140,11 +141,8 @@ def _compute() -> None:
         is_new |= key not in _known or _known[key].value != value
         now = time.monotonic()
         _known[key] = _Known(value, now, now - start)
-    manager = bpy.context.window_manager
-    for window in manager.windows if is_new and manager is not None else ():
-        for area in window.screen.areas:
-            if area.type in ("VIEW_3D", "PROPERTIES"):
-                area.tag_redraw()
+    if is_new:
+        redraw("VIEW_3D", "PROPERTIES")
 
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]

@@ -7,7 +7,7 @@ Paths are those that Blender's USD exporter is expected to give; `usd_io` correc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,7 +63,7 @@ def read_scene(
 
     meters: length of a Blender unit; by default what the scene says.
     """
-    return _SceneReader(depsgraph, root, keep, meters).read()
+    return SceneReader(depsgraph, root, keep, meters).read()
 
 
 def scene_units(scene: bpy.types.Scene) -> StageUnits:
@@ -142,7 +142,9 @@ def _number(value: float, factor: float) -> float:
     return value * factor
 
 
-class _SceneReader:
+class SceneReader:
+    """Reads a scene, at once or in steps."""
+
     def __init__(
         self, depsgraph: bpy.types.Depsgraph, root: str, keep: Callable[[bpy.types.Object], bool] | None,
         meters: float | None,
@@ -153,14 +155,12 @@ class _SceneReader:
         self.units = scene_units(self.scene) if meters is None else StageUnits(meters_per_unit=meters)
         self.meters = self.units.meters_per_unit
         self.properties = PropertyReader(self.meters)
-        self.placements = Placements(depsgraph, self.root, keep)
+        self.placements = self.find_placements(depsgraph, keep)
         self.reading = SceneReading(PhysicsModel(self.units, source=bpy.data.filepath, angular_precision=_FLOAT_ANGLE))
         self.reading.frame = self.scene.frame_current_final
         self.model = self.reading.model
         self.issues = self.reading.issues
-        self.physical = [
-            placement for placement in self.placements.all if props.holds_physics(placement.physics, placement.touched)
-        ]
+        self.physical: list[Placement] = []
         self.members: dict[str, tuple[list[str], list[str]]] = {}
         self.taken: set[str] = set()
         self.object_paths = self.reading.object_paths
@@ -168,25 +168,54 @@ class _SceneReader:
         self.scene_paths: dict[str, str] = {}
         self.slot_paths: dict[str, str] = {}
 
+    def find_placements(
+        self, depsgraph: bpy.types.Depsgraph, keep: Callable[[bpy.types.Object], bool] | None
+    ) -> Placements:
+        return Placements(depsgraph, self.root, keep)
+
+    def collider_reader(self) -> ColliderReader:
+        return ColliderReader(self)
+
     def read(self) -> SceneReading:
-        physics = self.scene.usdphys
-        if not self.physical and not len(physics.physics_scenes) and not len(physics.collision_groups):
+        for _ in self.steps():
+            pass
+        if not self.has_physics():
             self.read_imported_materials()
-            return self.reading
+        return self.reading
+
+    def has_physics(self) -> bool:
+        """True where an object or the scene says anything; known once the first steps have looked."""
+        physics = self.scene.usdphys
+        return bool(self.physical or len(physics.physics_scenes) or len(physics.collision_groups))
+
+    def steps(self) -> Iterator[None]:
+        """Read; at a yield, which comes after whatever takes time, nothing of Blender is held here."""
+        for placement in self.placements.all:
+            if props.holds_physics(placement.physics, placement.touched):
+                self.physical.append(placement)
+            yield
+        if not self.has_physics():
+            return
         self.object_paths.update(placement.path for placement in self.placements.all)
         self.taken.update(self.object_paths)
+        yield
         for placement in self.physical:
             placement.geometry = geometry_path(placement)
             self.taken.add(placement.geometry)
+            yield
         self.read_physics_scenes()
-        self.say_hidden()
-        colliders = ColliderReader(self)
+        yield
+        yield from self.hidden_steps()
+        colliders = self.collider_reader()
         for placement in self.physical:
             colliders.read(placement, self.read_object(placement))
+            yield
         self.add_joint_targets()
+        yield
         self.read_groups()
+        yield
         self.read_other_materials()
-        return self.reading
+        yield
 
     def issue(self, code: str, severity: str, prim_path: str, label: str, message: str, fix: str) -> None:
         self.issues.append(Issue(code, severity, prim_path, label, message, fix))  # type: ignore[arg-type]
@@ -298,20 +327,22 @@ class _SceneReader:
 
     # ------------------------------------------------------------------ objects
 
-    def say_hidden(self) -> None:
+    def hidden_steps(self) -> Iterator[None]:
         """Name the physics that stays behind because its object is hidden."""
         plain = [placement for placement in self.placements.all if placement.instance is None]
         if len(plain) == len(self.scene.objects):
             return
         shown = {placement.obj.name_full for placement in plain}
         for obj in self.scene.objects:
-            if obj.name_full in shown or (self.keep is not None and not self.keep(obj)) or not props.is_physical(obj):
-                continue
-            self.issue(
-                "NotExported", "warning", "", obj.name,
-                f"'{obj.name}' has physics and is hidden, so it is left out.",
-                f"Show '{obj.name}', or remove its physics.",
-            )  # fmt: skip
+            if obj.name_full not in shown and (self.keep is None or self.keep(obj)) and props.is_physical(obj):
+                self.say_hidden(obj)
+        yield
+
+    def say_hidden(self, obj: bpy.types.Object) -> None:
+        self.issue(
+            "NotExported", "warning", "", obj.name, f"'{obj.name}' has physics and is hidden, so it is left out.",
+            f"Show '{obj.name}', or remove its physics.",
+        )  # fmt: skip
 
     def read_object(self, placement: Placement) -> frames.Matrix:
         """Read all but the colliders; the place of the object in the world, metres."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..bridge.environment import redraw
+
 if TYPE_CHECKING:
     from .scene_shapes import Options
 
@@ -22,12 +24,8 @@ _COLORS = (
 )
 
 
-def _redraw(_settings: Any, context: Any) -> None:
-    manager = context.window_manager
-    for window in manager.windows if manager is not None else ():
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+def _redraw(_settings: Any, _context: Any) -> None:
+    redraw("VIEW_3D")
 
 
 def _scope(name: str, description: str, default: str = "NONE") -> Any:

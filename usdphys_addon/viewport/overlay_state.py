@@ -18,7 +18,7 @@ import bpy
 import numpy as np
 
 from ..bridge import preview_guard, props
-from ..bridge.environment import collector_at_rest
+from ..bridge.environment import collector_at_rest, redraw
 from . import overlay_settings
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _tick() -> float | None:
         del _wanted[key]
         try:
             if renew(key, options):
-                _redraw()
+                redraw("VIEW_3D")
         except Exception:  # an exception that leaves a timer ends the timer, and nobody would know which scene
             traceback.print_exc()
             _views[key] = View(_no_drawing(), _nothing(), _look(key, options))
@@ -430,14 +430,6 @@ def _layer(key: Key) -> Any:
     """The view layer of a key, if there is one."""
     scene = bpy.data.scenes.get(key[0])
     return scene.view_layers.get(key[1]) if scene is not None else None
-
-
-def _redraw() -> None:
-    manager = bpy.context.window_manager
-    for window in manager.windows if manager is not None else ():
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
 
 
 # --------------------------------------------------------------------------- changes

@@ -20,7 +20,7 @@ from .. import props
 from ..collider_read import ColliderReader
 from ..environment import collector_at_rest
 from ..placements import Placement, Placements
-from ..scene_read import DEFAULT_ROOT, _SceneReader, geometry_path
+from ..scene_read import DEFAULT_ROOT, SceneReader
 from .checks import MAX_JOINTS, Found, Report, TooLargeError
 from .fixes import FIXES
 
@@ -189,16 +189,12 @@ class _Colliders(ColliderReader):
         return prim
 
 
-class _Reader(_SceneReader):
-    """`scene_read.read_scene` in steps."""
+class _Reader(SceneReader):
+    """Reads objects that it finds by name, a slice at a time."""
 
     def __init__(self, objects: _Objects, exact: bool) -> None:
-        self.objects = objects
-        super().__init__(objects.depsgraph, DEFAULT_ROOT, lambda _: False, None)
-        self.keep = None
-        self.places = _Places(objects)
-        self.placements = self.places
-        self.exact = exact
+        self.objects, self.exact = objects, exact
+        super().__init__(objects.depsgraph, DEFAULT_ROOT, None, None)
 
     @property
     def scene(self) -> Any:
@@ -208,36 +204,16 @@ class _Reader(_SceneReader):
     def scene(self, _scene: Any) -> None:
         """The base class remembers the scene; here it belongs to a slice."""
 
+    def find_placements(self, depsgraph: Any, keep: Any) -> Placements:
+        self.places = _Places(self.objects)
+        return self.places
+
+    def collider_reader(self) -> ColliderReader:
+        return _Colliders(self, self.exact)
+
     def steps(self) -> Iterator[None]:
         yield from self.places.steps()
-        for placement in self.places.all:
-            if placement.touched and props.holds_physics(placement.physics, placement.touched):
-                self.physical.append(placement)
-            yield
-        physics = self.scene.usdphys
-        if not self.physical and not len(physics.physics_scenes) and not len(physics.collision_groups):
-            return
-        del physics
-        self.object_paths.update(placement.path for placement in self.places.all)
-        self.taken.update(self.object_paths)
-        yield
-        for placement in self.physical:
-            placement.geometry = geometry_path(placement)
-            self.taken.add(placement.geometry)
-            yield
-        self.read_physics_scenes()
-        yield
-        yield from self.hidden_steps()
-        colliders = _Colliders(self, self.exact)
-        for placement in self.physical:
-            colliders.read(placement, self.read_object(placement))
-            yield
-        self.add_joint_targets()
-        yield
-        self.read_groups()
-        yield
-        self.read_other_materials()
-        yield
+        yield from super().steps()
 
     def hidden_steps(self) -> Iterator[None]:
         """Name the physics that stays behind because its object is hidden."""
@@ -253,11 +229,7 @@ class _Reader(_SceneReader):
             obj = None
             for obj in islice(self.scene.objects, done, done + 20):
                 if obj.name_full not in shown and props.is_physical(obj):
-                    self.issue(
-                        "NotExported", "warning", "", obj.name,
-                        f"'{obj.name}' has physics and is hidden, so it is left out.",
-                        f"Show '{obj.name}', or remove its physics.",
-                    )  # fmt: skip
+                    self.say_hidden(obj)
             del obj
             done += 20
             yield

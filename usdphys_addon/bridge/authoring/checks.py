@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from .. import preview_guard
+from ..environment import redraw
 
 if TYPE_CHECKING:
     from .check_run import Check
@@ -211,7 +212,7 @@ def proceed(run: Check, view_layer: Any) -> bool:
         return True
     _reports[run.scene_name] = run.report()
     _outdated.discard(run.scene_name)
-    _redraw()
+    redraw("VIEW_3D")
     return True
 
 
@@ -244,7 +245,7 @@ def tick() -> float:
         _dirty.pop(ready, None)
         _run = begin(ready, layer)
         if _run is None:
-            _redraw()
+            redraw("VIEW_3D")
         return PAUSE
     if _run.scene_name not in shown:
         _run = None
@@ -266,14 +267,6 @@ def _operator_mark() -> int:
     manager = bpy.context.window_manager
     operators: Any = manager.operators if manager is not None else ()
     return int(operators[-1].as_pointer()) if len(operators) else 0
-
-
-def _redraw() -> None:
-    manager = bpy.context.window_manager
-    for window in manager.windows if manager is not None else ():
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
 
 
 # --------------------------------------------------------------------------- handlers
