@@ -7,18 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from .outcome import finish, refuse
+
 
 def report(operator: Any, outcome: Any) -> set[Any]:
-    """Say what was done, and all that the author should know."""
-    for note in outcome.notes:
-        operator.report({"WARNING"}, note)
-    operator.report({"INFO"}, outcome.text)
-    return {"FINISHED"}
-
-
-def refuse(operator: Any, error: Exception) -> set[Any]:
-    operator.report({"ERROR"}, str(error))
-    return {"CANCELLED"}
+    return finish(operator, outcome.text, outcome.notes)
 
 
 def can_edit(cls: Any, context: Any) -> bool:

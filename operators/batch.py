@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from .action_bar import can_edit, has_selection, refuse, report
+from .action_bar import can_edit, has_selection, report
+from .outcome import refuse
 
 ROLES = (
     ("DYNAMIC", "Dynamic", "A rigid body that the solver moves, with a collider"),

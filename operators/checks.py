@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import preview_guard
+from ..usdphys_addon.core.words import counted
+from .outcome import refuse
 
 
 def _can_check(cls: Any, context: Any) -> bool:
@@ -32,7 +34,7 @@ def _can_fix(cls: Any, context: Any) -> bool:
 def summary(counts: dict[str, int]) -> str:
     """The numbers of issues as a sentence."""
     words = [
-        f"{number} {word}{'s' if number != 1 else ''}"
+        counted(number, word)
         for number, word in ((counts["error"], "error"), (counts["warning"], "warning"), (counts["info"], "note"))
         if number
     ]
@@ -180,8 +182,7 @@ class USDPHYS_OT_check_fix(_IssueOperator, bpy.types.Operator):
         try:
             fixes.apply_fix(context.scene, self.issue(context))
         except InputError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         _check(self, context)
         return {"FINISHED"}
 

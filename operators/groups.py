@@ -9,6 +9,7 @@ import bpy
 
 from ..usdphys_addon.bridge.authoring import groups
 from ..usdphys_addon.core.errors import InputError
+from .outcome import refuse
 
 
 class USDPHYS_OT_group_ignore(bpy.types.Operator):
@@ -39,8 +40,7 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
         try:
             one, other = (groups.group_named(context.scene, name) for name in (self.one, self.other))
         except InputError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         groups.set_ignored(one, other, not groups.are_ignored(one, other))
         return {"FINISHED"}
 
@@ -71,8 +71,7 @@ class _Members(bpy.types.Operator):
         try:
             return self.run(context, self.group_name(context))
         except InputError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
 
     def run(self, context: Any, name: str) -> set[Any]:
         raise NotImplementedError

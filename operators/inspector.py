@@ -9,6 +9,7 @@ import bpy
 
 from ..usdphys_addon.bridge import inspector, preview_guard
 from ..usdphys_addon.core.errors import UsdPhysError
+from .outcome import refuse
 
 
 class USDPHYS_OT_inspect_joints(bpy.types.Operator):
@@ -40,8 +41,7 @@ Apply Pose keeps the pose, Reset takes it back"""
         except UsdPhysError as error:
             if not was_running:
                 preview_guard.stop()
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         return {"FINISHED"}
 
 
@@ -73,8 +73,7 @@ class USDPHYS_OT_inspect_limit(bpy.types.Operator):
         try:
             inspector.set_limit(rows[self.index], self.which)
         except UsdPhysError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         return {"FINISHED"}
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import preview_guard, props
+from .outcome import refuse
 
 _PLACES = (
     ("AUTO", "Automatic", "At the closest points of two objects; at the 3D cursor for one"),
@@ -63,8 +64,7 @@ class _JointOperator:
         try:
             self.run(context)
         except UsdPhysError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         return {"FINISHED"}
 
     def run(self, context: Any) -> None:

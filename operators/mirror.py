@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import preview_guard
+from .outcome import finish, refuse
 
 
 class USDPHYS_OT_mirror_physics(bpy.types.Operator):
@@ -54,12 +55,8 @@ them. What the counterparts had is replaced; joints that are missing are made"""
         try:
             result = mirror.mirror(context, self.axis, about_active=self.about == "ACTIVE")
         except UsdPhysError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        for note in result.notes:
-            self.report({"WARNING"}, note)
-        self.report({"INFO"}, f"Mirrored {result.parts} objects and {result.joints} joints")
-        return {"FINISHED"}
+            return refuse(self, error)
+        return finish(self, f"Mirrored {result.parts} objects and {result.joints} joints", result.notes)
 
 
 CLASSES = (USDPHYS_OT_mirror_physics,)

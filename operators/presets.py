@@ -10,6 +10,8 @@ import bpy
 from bl_operators.presets import AddPresetBase  # type: ignore[import-not-found, unused-ignore]
 
 from ..usdphys_addon.core.presets import MATERIALS
+from ..usdphys_addon.core.words import counted
+from .outcome import finish, refuse
 
 _ITEMS = [(preset.key, preset.name, preset.tooltip) for preset in MATERIALS]
 
@@ -41,13 +43,8 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
         try:
             outcome = structure.apply_material_preset(context.selected_objects or [context.object], self.preset)
         except UsdPhysError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        for note in outcome.notes:
-            self.report({"WARNING"}, note)
-        count = outcome.count
-        self.report({"INFO"}, f"Set the material of {count} object{'s' if count != 1 else ''}")
-        return {"FINISHED"}
+            return refuse(self, error)
+        return finish(self, f"Set the material of {counted(outcome.count, 'object')}", outcome.notes)
 
 
 class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]

@@ -10,14 +10,10 @@ import bpy
 
 from ..usdphys_addon.bridge import preview_guard
 from ..usdphys_addon.bridge.environment import redraw
+from .outcome import refuse
 
 #: Ctrl is held to grab a body while it plays.
 GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
-
-
-def _report(operator: Any, error: Exception) -> set[Any]:
-    operator.report({"ERROR"}, str(error))
-    return {"CANCELLED"}
 
 
 def _in_object_mode(cls: Any, context: Any) -> bool:
@@ -55,7 +51,7 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
         try:
             self._session = preview_guard.start(context)
         except UsdPhysError as error:
-            return _report(self, error)
+            return refuse(self, error)
         for notice in self._session.notices:
             if notice.severity != "info":
                 self.report({"WARNING"}, f"{notice.message} {notice.fix}")
@@ -80,7 +76,7 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
         except UsdPhysError as error:
             # The session that says so has put the scene back, or does it now.
             preview_guard.stop()
-            _report(self, error)
+            refuse(self, error)
         except Exception as error:
             preview_guard.stop()
             # An operator that raised would be called again: Blender keeps it.
@@ -188,7 +184,7 @@ class USDPHYS_OT_preview_step(bpy.types.Operator):
             session.show(context)
         except UsdPhysError as error:
             preview_guard.forget()
-            return _report(self, error)
+            return refuse(self, error)
         redraw("VIEW_3D", "PROPERTIES")
         return {"FINISHED"}
 
@@ -272,7 +268,7 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
         except StopIteration as done:
             return self.tell(done.value)
         except UsdPhysError as error:
-            return _report(self, error)
+            return refuse(self, error)
 
     def tell(self, number: int) -> set[Any]:
         self.report({"INFO"}, f"Baked {number} bodies")
@@ -299,7 +295,7 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
             return self.tell(result.value)
         except UsdPhysError as error:
             self.end(context)
-            return _report(self, error)
+            return refuse(self, error)
         context.workspace.status_text_set(f"Baking physics ({done:.0%})    Esc: cancel")
         return {"RUNNING_MODAL"}
 

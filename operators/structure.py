@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.core.words import counted
+from .outcome import finish, refuse
+
 _KINDS = (
     ("BOX", "Box", "The smallest box around the mesh"),
     ("SPHERE", "Sphere", "The smallest sphere around the mesh"),
@@ -69,16 +72,8 @@ class _OnSelection:
         try:
             outcome = self.run(context)
         except UsdPhysError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        for note in outcome.notes:
-            self.report({"WARNING"}, note)
-        self.report({"INFO"}, self.tell(outcome))
-        return {"FINISHED"}
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'s' if count != 1 else ''}"
+            return refuse(self, error)
+        return finish(self, self.tell(outcome), outcome.notes)
 
 
 class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
@@ -103,7 +98,7 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
         )
 
     def tell(self, outcome: Any) -> str:
-        return f"'{outcome.body}' holds the compound; {_many(outcome.count, 'new collider')}"
+        return f"'{outcome.body}' holds the compound; {counted(outcome.count, 'new collider')}"
 
 
 class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
@@ -153,7 +148,7 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
 
     def tell(self, outcome: Any) -> str:
         replaced = f", {outcome.replaced} replaced" if outcome.replaced else ""
-        return f"Made {_many(outcome.count, 'collider object')}{replaced}"
+        return f"Made {counted(outcome.count, 'collider object')}{replaced}"
 
 
 class USDPHYS_OT_split_loose(_OnSelection, bpy.types.Operator):
@@ -195,7 +190,7 @@ class USDPHYS_OT_split_loose(_OnSelection, bpy.types.Operator):
         )  # fmt: skip
 
     def tell(self, outcome: Any) -> str:
-        return f"Made {_many(outcome.count, 'collider')} from loose parts"
+        return f"Made {counted(outcome.count, 'collider')} from loose parts"
 
 
 class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
@@ -224,7 +219,7 @@ class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
         )
 
     def tell(self, outcome: Any) -> str:
-        return f"Fitted {_many(outcome.count, 'collider')}"
+        return f"Fitted {counted(outcome.count, 'collider')}"
 
 
 class USDPHYS_OT_collider_mesh_to_primitive(_OnSelection, bpy.types.Operator):
@@ -247,7 +242,7 @@ class USDPHYS_OT_collider_mesh_to_primitive(_OnSelection, bpy.types.Operator):
         return structure.to_primitives(context, context.selected_objects, turned=self.oriented, margin=self.margin)
 
     def tell(self, outcome: Any) -> str:
-        return f"Replaced {_many(outcome.count, 'collider')}"
+        return f"Replaced {counted(outcome.count, 'collider')}"
 
 
 CLASSES = (

@@ -10,8 +10,9 @@ from typing import Any
 import bpy
 
 from ...core.errors import InputError
+from ...core.words import counted, named
 from .. import props
-from .tagging import LINKED, Outcome, counted, has_any, has_faces, named, sentences
+from .tagging import LINKED, Outcome, has_any, has_faces, sentences
 
 #: Properties by what is copied together.
 PARTS: dict[str, tuple[str, ...]] = {

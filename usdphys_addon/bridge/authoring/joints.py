@@ -22,6 +22,7 @@ from ...core.frames import Matrix
 from .. import mesh as meshes
 from .. import props, scene_read, scene_write, tidy_collections
 from ..naming import prim_name
+from .bodies import applies, is_body
 
 Array = NDArray[np.float64]
 
@@ -75,7 +76,7 @@ is_bare = scene_read._is_bare
 
 
 def is_joint(obj: Any) -> bool:
-    return bool("joint" in obj.usdphys.keys() and obj.usdphys.joint.is_applied)
+    return applies(obj, "joint")
 
 
 def bodies_of(context: Any) -> list[tuple[Any, Any]]:
@@ -216,7 +217,7 @@ class JointMaker:
 
     def is_body(self, obj: Any) -> bool:
         """True for what is, or is going to be, a rigid body."""
-        return bool(obj.usdphys.rigid_body.is_applied or self.to_tag.get(obj.name_full, (obj, False))[1])
+        return is_body(obj) or self.to_tag.get(obj.name_full, (obj, False))[1]
 
     # ------------------------------------------------------------------ planning
 

@@ -18,6 +18,7 @@ from ...core.primitives import Primitive
 from .. import mesh as meshes
 from .. import props, tidy_collections
 from . import fitting
+from .bodies import is_body, is_moved
 from .fitting import Surface
 
 #: Shapes of the collider list by their schema.
@@ -89,19 +90,6 @@ def _ancestors(obj: Any) -> list[Any]:
         obj = obj.parent
         above.append(obj)
     return above
-
-
-def is_body(obj: Any) -> bool:
-    return bool(obj.usdphys.rigid_body.is_applied)
-
-
-def _moves(obj: Any) -> bool:
-    """True where the solver moves what is on the object."""
-    for each in (obj, *_ancestors(obj)):
-        if is_body(each):
-            body = each.usdphys.rigid_body
-            return bool(body.rigid_body_enabled and not body.kinematic_enabled)
-    return False
 
 
 # --------------------------------------------------------------------------- properties as values
@@ -458,7 +446,7 @@ def split_loose(
     if mode == "OBJECTS":
         planned = []
         for obj, world, parts in split:
-            moves = _moves(obj)
+            moves = is_moved(obj)
             made = []
             for part in parts:
                 outer = fitting.hull(part.points, margin) if moves or margin > 0.0 else None

@@ -18,8 +18,10 @@ from ...core import mass, primitives, schema
 from ...core.errors import InputError
 from ...core.hull import convex_hull
 from ...core.primitives import Primitive
+from ...core.words import NAMED, counted, named
 from .. import mesh as meshes
 from .. import props
+from .bodies import applies, is_body, is_moved
 
 #: A mesh that fills this part of its convex hull, or more, collides as the hull: the error is below 5 % of the volume.
 CONVEX = 0.95
@@ -27,8 +29,6 @@ CONVEX = 0.95
 DENSE = 20_000
 #: Hulls of more points than these are those of the points that lie farthest in as many directions.
 HULL_POINTS = 500
-#: Objects that a sentence names.
-NAMED = 3
 _TRIANGLES = ("none", "meshSimplification")
 _WORDS: dict[type[schema.Gprim], str] = {
     schema.Cube: "a box", schema.Sphere: "a sphere", schema.Cylinder: "a cylinder", schema.Cone: "a cone",
@@ -51,20 +51,6 @@ _HAS = "There is a collider already on {names}"
 _FROM_LIBRARY = "The physics comes from a library file and has to be removed there: {names}"
 
 Floats = NDArray[np.float64]
-
-
-def named(names: Iterable[str]) -> str:
-    """'A', 'B', 'C' and 5 more."""
-    known = list(dict.fromkeys(names))
-    shown = ", ".join(f"'{name}'" for name in known[:NAMED])
-    return f"{shown} and {len(known) - NAMED} more" if len(known) > NAMED else shown
-
-
-def counted(number: int, what: str) -> str:
-    """1 object, 2 objects, 2 bodies."""
-    if number == 1:
-        return f"1 {what}"
-    return f"{number} {what[:-1]}ies" if what.endswith("y") else f"{number} {what}s"
 
 
 def sentences(left_out: dict[str, list[str]]) -> list[str]:
@@ -121,7 +107,7 @@ def choose(
     meshes that were looked at for the same click, filled in here.
     """
     if moves is None:
-        moves = role == "DYNAMIC" or (role != "KINEMATIC" and _is_moved(obj.parent if role == "STATIC" else obj))
+        moves = role == "DYNAMIC" or (role != "KINEMATIC" and is_moved(obj.parent if role == "STATIC" else obj))
     evaluated = obj.evaluated_get(depsgraph)
     forms = {} if forms is None else forms
     key = _mesh_key(obj)
@@ -146,21 +132,6 @@ def _mesh_key(obj: Any) -> str:
     if obj.data is None or obj.modifiers or getattr(obj.data, "shape_keys", None) is not None:
         return f"object {obj.name_full}"
     return f"{obj.type} {obj.data.name_full}"
-
-
-def _is_moved(obj: Any) -> bool:
-    """True where the nearest body at or above an object is one that the solver moves."""
-    while obj is not None:
-        if _applies(obj, "rigid_body"):
-            body = obj.usdphys.rigid_body
-            return bool(body.rigid_body_enabled and not body.kinematic_enabled)
-        obj = obj.parent
-    return False
-
-
-def _applies(obj: Any, part: str) -> bool:
-    """True where a part of an object's physics is applied. What was never set is not read, which would make it."""
-    return obj.usdphys.is_property_set(part) and bool(getattr(obj.usdphys, part).is_applied)
 
 
 def is_written_as_lines(obj: Any) -> bool:
@@ -301,7 +272,7 @@ class Tagging:
     def _can_be(self, obj: Any) -> bool:
         if obj.library is not None:
             self.left_out[LINKED].append(obj.name)
-        elif obj.type == "EMPTY" and _applies(obj, "joint"):
+        elif obj.type == "EMPTY" and applies(obj, "joint"):
             self.left_out[_JOINT].append(obj.name)
         else:
             return True
@@ -309,13 +280,13 @@ class Tagging:
 
     def _is_part(self, obj: Any) -> bool:
         """True where a parent without geometry, chosen too, will be the body that an object belongs to."""
-        if _is_body(obj):
+        if is_body(obj):
             return False
         above = obj.parent
         while above is not None:
             if above.name_full in self._chosen and not self.has_faces(above):
                 return True
-            if _is_body(above):
+            if is_body(above):
                 return False
             above = above.parent
         return False
@@ -337,7 +308,7 @@ class Tagging:
     def _will_be_body(self, obj: Any) -> bool:
         if obj.name_full in self._owners and self.role != "COLLIDER":
             return self.has_body
-        return _is_body(obj)
+        return is_body(obj)
 
     def _add(self, obj: Any) -> None:
         below = self._below(obj)
@@ -352,7 +323,7 @@ class Tagging:
         else:
             # Colliders that are there are what the author wants.
             parts = [] if colliding else candidates
-            is_empty_body = (obj.type == "EMPTY" and self.has_body) or _is_body(obj)
+            is_empty_body = (obj.type == "EMPTY" and self.has_body) or is_body(obj)
             if not parts and not colliding and not is_empty_body:
                 self.left_out[_LINES if lines else _NOTHING].append(obj.name)
                 return
@@ -381,8 +352,8 @@ class Tagging:
             if self.role != "COLLIDER" and obj.name_full in self._owners:
                 if self.has_body:
                     return self.role == "DYNAMIC"
-            elif _is_body(obj):
-                return _is_moved(obj)
+            elif is_body(obj):
+                return is_moved(obj)
             obj = obj.parent
         return False
 
@@ -463,7 +434,7 @@ class Tagging:
     def _write_body(self, obj: Any) -> None:
         if self.role == "COLLIDER":
             return
-        if not self.has_body and not _is_body(obj):
+        if not self.has_body and not is_body(obj):
             return
         body = obj.usdphys.rigid_body
         if not self.has_body:
@@ -511,20 +482,16 @@ def write_collider(obj: Any, choice: Choice) -> None:
         item.approximation = choice.approximation
 
 
-def _is_body(obj: Any) -> bool:
-    return _applies(obj, "rigid_body")
-
-
 def _is_carried(obj: Any) -> bool:
     while obj is not None:
-        if _is_body(obj):
+        if is_body(obj):
             return True
         obj = obj.parent
     return False
 
 
 def _has_mass(obj: Any) -> bool:
-    return _applies(obj, "mass") and obj.usdphys.mass.mass > 0.0
+    return applies(obj, "mass") and obj.usdphys.mass.mass > 0.0
 
 
 def _take_back(obj: Any, group: Any, name: str, value: bool = False) -> None:
@@ -619,7 +586,7 @@ def add_group(scene: Any, objects: Iterable[Any], name: str, *, ignores_itself: 
     for obj in objects:
         if obj.library is not None:
             left_out[LINKED].append(obj.name)
-        elif obj.type == "EMPTY" and _applies(obj, "joint"):
+        elif obj.type == "EMPTY" and applies(obj, "joint"):
             left_out[_JOINT].append(obj.name)
         else:
             members.append(obj)
@@ -686,13 +653,13 @@ def clear(objects: Iterable[Any]) -> Outcome:
               "filtered pair": 0}  # fmt: skip
     for obj in chosen:
         physics = obj.usdphys
-        counts["body"] += _applies(obj, "rigid_body")
+        counts["body"] += applies(obj, "rigid_body")
         counts["collider"] += len(physics.colliders)
-        counts["joint"] += _applies(obj, "joint")
-        counts["mass"] += _applies(obj, "mass")
-        counts["articulation root"] += _applies(obj, "articulation_root")
+        counts["joint"] += applies(obj, "joint")
+        counts["mass"] += applies(obj, "mass")
+        counts["articulation root"] += applies(obj, "articulation_root")
         counts["group membership"] += len(physics.collision_groups)
-        if _applies(obj, "filtered_pairs"):
+        if applies(obj, "filtered_pairs"):
             counts["filtered pair"] += len(physics.filtered_pairs.filtered_pairs)
     names = {obj.name_full for obj in chosen}
     for obj in chosen:
@@ -701,17 +668,13 @@ def clear(objects: Iterable[Any]) -> Outcome:
     joints = [obj.name for obj in bpy.data.objects if _joins(obj, names)]
     if joints:
         notes.append(f"There are joints that still hold objects without physics now: {named(joints)}")
-    listed = ", ".join(_count(number, what) for what, number in counts.items() if number)
+    listed = ", ".join(counted(number, what) for what, number in counts.items() if number)
     text = f"Removed the physics of {counted(len(chosen), 'object')}{f': {listed}' if listed else ''}"
     return Outcome(text, notes, [obj.name for obj in chosen])
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} masses" if what == "mass" and number > 1 else counted(number, what)
-
-
 def _joins(obj: Any, names: set[str]) -> bool:
-    if not _applies(obj, "joint"):
+    if not applies(obj, "joint"):
         return False
     joint = obj.usdphys.joint
     return any(

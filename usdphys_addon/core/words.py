@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names and numbers in sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+#: Things that a sentence names.
+NAMED = 3
+
+
+def named(names: Iterable[str]) -> str:
+    """'A', 'B', 'C' and 5 more."""
+    known = list(dict.fromkeys(names))
+    shown = ", ".join(f"'{name}'" for name in known[:NAMED])
+    return f"{shown} and {len(known) - NAMED} more" if len(known) > NAMED else shown
+
+
+def counted(number: int, what: str) -> str:
+    """1 object, 2 objects, 2 bodies, 2 masses."""
+    if number == 1:
+        return f"1 {what}"
+    if what.endswith("y"):
+        return f"{number} {what[:-1]}ies"
+    return f"{number} {what}es" if what.endswith("s") else f"{number} {what}s"
