@@ -41,6 +41,25 @@ def shot(name):
     subprocess.run(["import", "-silent", "-window", "root", f"/share/shots/{name}.png"], check=True)
 
 
+def pixel(point):
+    """Where a point of the world is drawn, in pixels of the window."""
+    from bpy_extras import view3d_utils
+
+    view = area().spaces.active.region_3d
+    place = view3d_utils.location_3d_to_region_2d(region(), view, point)
+    return region().x + place[0], region().y + place[1]
+
+
+def crate(name, location, scale=(0.5, 0.5, 0.5), moves=True):
+    """A cube that collides, with the mesh of the start file."""
+    obj = bpy.data.objects.new(name, bpy.data.meshes["Cube"])
+    bpy.context.scene.collection.objects.link(obj)
+    obj.location, obj.scale = location, scale
+    obj.usdphys.colliders.add()
+    obj.usdphys.rigid_body.is_applied = moves
+    return obj
+
+
 def move(x, y):
     window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=int(x), y=int(y))
 

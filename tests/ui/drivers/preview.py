@@ -8,33 +8,13 @@ import bpy
 import kit
 
 
-def crate(name, location, scale=(1, 1, 1), moves=True):
-    mesh = bpy.data.objects["Cube"].data
-    obj = bpy.data.objects.new(name, mesh)
-    bpy.context.scene.collection.objects.link(obj)
-    obj.location, obj.scale = location, scale
-    obj.usdphys.colliders.add()
-    obj.usdphys.rigid_body.is_applied = moves
-    return obj
-
-
-def at(obj):
-    """Where an object is drawn, in pixels of the window."""
-    from bpy_extras import view3d_utils
-
-    region = kit.region()
-    view = kit.area().spaces.active.region_3d
-    place = view3d_utils.location_3d_to_region_2d(region, view, obj.matrix_world.translation)
-    return region.x + place[0], region.y + place[1]
-
-
 def steps():
     yield from kit.install()
     space = kit.area().spaces.active
     space.show_region_ui = True
-    crate("Floor", (0, 0, -1.1), (6, 6, 0.1), moves=False)
-    falling = crate("Falling", (0.3, 0, 4), (0.5, 0.5, 0.5))
-    stack = [crate(f"Stack {index}", (2.5, 0, -0.5 + index * 1.02), (0.5, 0.5, 0.5)) for index in range(3)]
+    kit.crate("Floor", (0, 0, -1.1), (6, 6, 0.1), moves=False)
+    falling = kit.crate("Falling", (0.3, 0, 4), (0.5, 0.5, 0.5))
+    stack = [kit.crate(f"Stack {index}", (2.5, 0, -0.5 + index * 1.02), (0.5, 0.5, 0.5)) for index in range(3)]
     bpy.data.objects.remove(bpy.data.objects["Cube"])
     bpy.context.view_layer.update()
     yield 0.5
@@ -53,7 +33,7 @@ def steps():
     yield 1.0
 
     # Grab a crate of the stack with the mouse.
-    x, y = at(stack[2])
+    x, y = kit.pixel(stack[2].matrix_world.translation)
     height = stack[2].location.z
     kit.move(x, y)
     yield 0.3

@@ -11,25 +11,6 @@ import kit
 import numpy as np
 
 
-def crate(name, location, scale=(0.5, 0.5, 0.5), moves=True):
-    obj = bpy.data.objects.new(name, bpy.data.meshes["Cube"])
-    bpy.context.scene.collection.objects.link(obj)
-    obj.location, obj.scale = location, scale
-    obj.usdphys.colliders.add()
-    obj.usdphys.rigid_body.is_applied = moves
-    return obj
-
-
-def at(obj):
-    """Where an object is drawn, in pixels of the window."""
-    from bpy_extras import view3d_utils
-
-    region = kit.region()
-    view = kit.area().spaces.active.region_3d
-    place = view3d_utils.location_3d_to_region_2d(region, view, obj.matrix_world.translation)
-    return region.x + place[0], region.y + place[1]
-
-
 def reds(name):
     """Pixels of the 3D view that are as red as nothing else is."""
     kit.shot(name)
@@ -70,12 +51,12 @@ def steps():
     for name in ("show_axis_x", "show_axis_y", "show_floor", "show_cursor"):
         setattr(space.overlay, name, False)
     bpy.data.objects.remove(bpy.data.objects["Cube"])
-    crate("Floor", (0, 0, -1.1), (6, 6, 0.1), moves=False)
+    kit.crate("Floor", (0, 0, -1.1), (6, 6, 0.1), moves=False)
 
     # A beam breaks off the post that holds it: its own weight is too much.
-    post = crate("Post", (-2, 0, 0), (0.2, 0.2, 1.0))
+    post = kit.crate("Post", (-2, 0, 0), (0.2, 0.2, 1.0))
     post.usdphys.rigid_body.kinematic_enabled = True
-    beam = crate("Beam", (-1, 0, 0.6), (0.7, 0.1, 0.1))
+    beam = kit.crate("Beam", (-1, 0, 0.6), (0.7, 0.1, 0.1))
     beam.usdphys.mass.is_applied, beam.usdphys.mass.mass = True, 50.0
     weld = bpy.data.objects.new("Weld", None)
     bpy.context.scene.collection.objects.link(weld)
@@ -83,15 +64,15 @@ def steps():
     joint = weld.usdphys.joint
     joint.is_applied, joint.type, joint.body0, joint.body1, joint.break_force = True, "FIXED", post, beam, 5.0
     # A crate in the way of one that is keyed.
-    pusher = crate("Pusher", (-1.5, -3, -0.5))
+    pusher = kit.crate("Pusher", (-1.5, -3, -0.5))
     pusher.usdphys.rigid_body.kinematic_enabled = True
     for frame, x in ((1, -1.5), (11, 0.0)):
         pusher.location.x = x
         pusher.keyframe_insert("location", frame=frame)
-    pushed = crate("Pushed", (0, -3, -0.48))
-    falling = crate("Falling", (2.5, 1, 3))
+    pushed = kit.crate("Pushed", (0, -3, -0.48))
+    falling = kit.crate("Falling", (2.5, 1, 3))
     falling.hide_render = True
-    hidden = crate("Hidden", (9, 9, 9))
+    hidden = kit.crate("Hidden", (9, 9, 9))
     hidden.hide_set(True)
     scene = bpy.context.scene
     scene.frame_set(1)
@@ -112,7 +93,7 @@ def steps():
     # A click selects a body that has landed, and the view turns, while it goes on.
     yield from kit.until(lambda: falling.location.z < -0.4, "the crate has landed")
     yield 1.0
-    x, y = at(falling)
+    x, y = kit.pixel(falling.matrix_world.translation)
     frames = session.world.frame
     yield from kit.click(x, y)
     yield from kit.until(lambda: falling.select_get(), "the click selects the crate")

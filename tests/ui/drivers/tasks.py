@@ -60,20 +60,11 @@ def session():
     return sys.modules[f"{MODULE}.usdphys_addon.bridge.preview_guard"].current()
 
 
-def pixel(point):
-    """Where a point of the world is drawn, in pixels of the window."""
-    from bpy_extras import view3d_utils
-
-    region = kit.region()
-    place = view3d_utils.location_3d_to_region_2d(region, kit.area().spaces.active.region_3d, point)
-    return region.x + place[0], region.y + place[1]
-
-
 def click_on(actions, obj, offset=(0, 0, 0), shift=False):
     """Select an object with the mouse, by a place on it."""
     actions()
     bpy.context.view_layer.update()
-    x, y = pixel([a + b for a, b in zip(obj.matrix_world.translation, offset, strict=True)])
+    x, y = kit.pixel([a + b for a, b in zip(obj.matrix_world.translation, offset, strict=True)])
     kit.move(x, y)
     yield 0.3
     for value in ("PRESS", "RELEASE"):
