@@ -11,14 +11,16 @@ byte by byte.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+from comparer import compare
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("SHARED_DIR", ROOT.parent / "shared"))
+TOOL = SHARED / "tools" / "compare_physics.py"
 
 
 def shared_files() -> list[Path]:
@@ -53,16 +55,6 @@ def trip(source: Path, name: str, folder: Path) -> tuple[Path, str]:
     return target, convert(source, blend) or convert(blend, target, "--force")
 
 
-def score(source: Path, target: Path, python: Path) -> dict[str, object]:
-    report = target.with_suffix(".json")
-    command = [str(python), str(SHARED / "tools" / "compare_physics.py"), str(source), str(target), "-q", "--json"]
-    done = subprocess.run([*command, str(report)], capture_output=True, text=True, timeout=300, check=False)
-    if not report.exists():
-        return {"score": 0.0, "diffs": [done.stdout.strip()[-200:]]}
-    result: dict[str, object] = json.loads(report.read_text())
-    return result
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path)
@@ -80,7 +72,7 @@ def main() -> int:
     for path in files:
         name = "_".join(path.parts[-3:]).replace(" ", "_")
         target, reason = trip(path, name, options.out)
-        found = score(path, target, options.usd_python) if not reason else {"score": 0.0, "diffs": [reason]}
+        found = {"score": 0.0, "diffs": [reason]} if reason else compare(TOOL, path, target, options.usd_python)
         again = ""
         if options.twice and not reason:
             second, reason = trip(target, f"{name}_twice", options.out)
@@ -90,7 +82,7 @@ def main() -> int:
         print(f"{found['score']:7.4f} {found.get('facts', 0):>6} {share:>7}  {path.name}{again}", flush=True)
         if found["score"] != 1.0 or again:
             failed += 1
-            for row in list(found.get("diffs", ()))[:5]:  # type: ignore[call-overload]
+            for row in found["diffs"][:5]:
                 print(f"        {row}")
     print(f"{len(files) - failed} of {len(files)} files come back whole")
     return 1 if failed else 0

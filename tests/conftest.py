@@ -3,7 +3,9 @@
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,3 +47,22 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder of shared test assets is not beside the checkout, and SHARED_DIR names none")
     return folder
+
+
+@pytest.fixture(scope="session")
+def usd_python() -> Path:
+    """The Python of the environment with usd-core ($USDPHYS_USD_PYTHON names another): never one process with bpy."""
+    python = Path(os.environ.get("USDPHYS_USD_PYTHON", ROOT / ".venv-usd" / "bin" / "python"))
+    if not python.exists():
+        pytest.skip("there is no .venv-usd with usd-core; `make env` makes it")
+    return python
+
+
+@pytest.fixture(scope="session")
+def compare(shared: Path, usd_python: Path) -> Callable[[Path, Path], dict[str, Any]]:
+    """(original, copy) -> what the independent comparer reports, with its words as "text"."""
+    spec = importlib.util.spec_from_file_location("comparer", ROOT / "scripts" / "comparer.py")
+    comparer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(comparer)
+    tool = shared / "tools" / "compare_physics.py"
+    return lambda original, copy: comparer.compare(tool, original, copy, usd_python)

@@ -2,8 +2,11 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -34,3 +37,27 @@ def _fresh_scene(extension):
 
 def empty_scene() -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+
+_VALIDATE = """
+import sys
+from pxr import Usd, UsdValidation
+registry = UsdValidation.ValidationRegistry()
+context = UsdValidation.ValidationContext(registry.GetOrLoadAllValidators())
+for path in sys.argv[1:]:
+    for error in context.Validate(Usd.Stage.Open(path)):
+        print(path, error.GetName(), error.GetMessage())
+"""
+
+
+@pytest.fixture(scope="session")
+def validator_errors(usd_python: Path) -> Callable[..., list[str]]:
+    """Files -> the messages of all validators of usd-core on them."""
+
+    def validate(*files: Path) -> list[str]:
+        command = [usd_python, "-c", _VALIDATE, *files]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return validate

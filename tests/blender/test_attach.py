@@ -1,6 +1,5 @@
 """Attach: the physics of a file goes onto objects that are there, by name, and means the same there."""
 
-import json
 
 import bpy
 import numpy as np
@@ -10,7 +9,7 @@ from usdphys_ext.usdphys_addon.bridge import attach_match, props, usd_import, us
 from usdphys_ext.usdphys_addon.core import difference, frames, schema, usd_read
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 
-from . import judge, scenes
+from . import scenes
 from .scenes import add, add_box, add_joint, assign, define_group, join_group, make_body, make_collider, placed
 from .test_import import FILES
 
@@ -726,10 +725,8 @@ def test_joint_of_an_object_with_a_mesh(tmp_path, monkeypatch):
     assert_same(original, export(tmp_path / "back.usda"), monkeypatch)
 
 
-def test_by_the_word_of_an_independent_judge(tmp_path, shared, full_file):
+def test_by_the_word_of_an_independent_judge(tmp_path, compare, full_file):
     strip()
     attach(full_file)
-    back, report = export(tmp_path / "back.usda"), tmp_path / "report.json"
-    result = judge.run(shared / "tools" / "compare_physics.py", full_file, back, "--json", report)
-    figures = json.loads(report.read_text())
-    assert figures["score"] == 1.0 and figures["facts"] > 300, result.stdout
+    figures = compare(full_file, export(tmp_path / "back.usda"))
+    assert figures["score"] == 1.0 and figures["facts"] > 300, figures["text"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Import: files of others come in with their physics and go out as they were; a failure leaves no trace."""
 
-import json
+import os
 from pathlib import Path
 
 import bpy
@@ -9,9 +9,7 @@ import pytest
 from usdphys_ext.usdphys_addon.bridge import usd_hooks, usd_import, usd_io
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
-from . import judge
-
-SHARED = Path(judge.os.environ.get("SHARED_DIR", judge.ROOT.parent / "shared"))
+SHARED = Path(os.environ.get("SHARED_DIR", Path(__file__).resolve().parents[3] / "shared"))
 FILES = sorted(
     path
     for pattern in ("usd/*.usd*", "usd/*/*.usda", "urdf/*/reference_usd/*.usda")
@@ -35,15 +33,13 @@ def test_files_are_there(shared):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_round_trip(tmp_path, shared, path):
+def test_round_trip(tmp_path, compare, path):
     import_usd(path)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "trip.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "trip.blend"))
     export_usd(tmp_path / "trip.usda")
-    report = tmp_path / "report.json"
-    result = judge.run(shared / "tools" / "compare_physics.py", path, tmp_path / "trip.usda", "--json", report)
-    figures = json.loads(report.read_text())
-    assert figures["score"] == 1.0, result.stdout
+    figures = compare(path, tmp_path / "trip.usda")
+    assert figures["score"] == 1.0, figures["text"]
     assert figures["facts"] > 0
 
 

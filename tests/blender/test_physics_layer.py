@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Physics as a layer over a file of others: only the edits, the file itself untouched."""
 
-import json
 
 import bpy
 import pytest
@@ -9,7 +8,6 @@ from usdphys_ext.usdphys_addon.bridge import physics_layer, usd_import
 from usdphys_ext.usdphys_addon.core import usd_read
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
-from . import judge
 from .test_import import CRATE, FILES, write
 
 
@@ -75,14 +73,13 @@ def test_merged_into_a_copy(tmp_path, crate):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_layer_over_files_of_others(tmp_path, shared, path):
+def test_layer_over_files_of_others(tmp_path, compare, path):
     """Nothing was edited: the layer says nothing, and what it shows is the original."""
     usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
     target = layer(tmp_path)
     assert "over " not in target.read_text() and "def " not in target.read_text()
-    report = tmp_path / "report.json"
-    judge.run(shared / "tools" / "compare_physics.py", path, target, "--json", report)
-    assert json.loads(report.read_text())["score"] == 1.0
+    figures = compare(path, target)
+    assert figures["score"] == 1.0, figures["text"]
 
 
 def test_scene_that_was_not_imported(tmp_path):

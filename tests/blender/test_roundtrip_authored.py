@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Corners of UsdPhysics, each a file of our own: in and out again with nothing lost, added or moved."""
 
-import json
 import math
 
 import bpy
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import difference, schema, usd_opinions, usd_read
 
-from . import authored_stages, judge
+from . import authored_stages
 from .test_import import export_usd, import_usd
 
 #: Blender's matrices and properties are of 32-bit floats.
@@ -137,14 +136,12 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_independent_comparer_finds_no_loss(tmp_path, trips, shared, name):
+def test_the_independent_comparer_finds_no_loss(trips, compare, name):
     source, once, _ = trips(name)
-    report = tmp_path / "report.json"
-    result = judge.run(shared / "tools" / "compare_physics.py", source, once, "--json", report)
-    figures = json.loads(report.read_text())
-    assert figures["score"] == 1.0, result.stdout
+    figures = compare(source, once)
+    assert figures["score"] == 1.0, figures["text"]
     assert figures["facts"] > 0
-    assert figures["vendor"] in (None, 1.0), result.stdout
+    assert figures["vendor"] in (None, 1.0), figures["text"]
 
 
 @pytest.mark.parametrize("name", NAMES)

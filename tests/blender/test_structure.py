@@ -16,7 +16,7 @@ from pxr import UsdGeom
 from usdphys_ext.usdphys_addon.bridge.authoring import fitting, structure
 from usdphys_ext.usdphys_addon.core import frames, mass, schema
 
-from . import judge, scenes
+from . import scenes
 from .scenes import placed, world_of
 
 TURNED = placed((1, 2, 3), (0.3, -0.7, 1.1))
@@ -579,7 +579,7 @@ def test_too_many_loose_parts_are_refused():
     assert counts() == before and len(whole.usdphys.colliders) == 1
 
 
-def test_the_validators_of_openusd_accept_all_of_it(tmp_path):
+def test_the_validators_of_openusd_accept_all_of_it(tmp_path, validator_errors):
     wholes = [scenes.make_body(ell(f"Ell{n}", location=(4 * n, 0, 3))) for n in range(3)]
     kinds = ("BOX", "DECOMPOSITION", "CAPSULE")
     for whole, kind in zip(wholes, kinds, strict=True):
@@ -595,7 +595,7 @@ def test_the_validators_of_openusd_accept_all_of_it(tmp_path):
     bpy.ops.usdphys.apply_material_preset(preset="STEEL")
     assert not export_errors(tmp_path)[1]
     (file,) = tmp_path.iterdir()
-    found = judge.validator_errors(file)
+    found = validator_errors(file)
     assert not [line for line in found if "Physics" in line or "Mesh" in line or "Rigid" in line], found
 
 

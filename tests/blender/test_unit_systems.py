@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One scene in four unit systems is the same physics, by the word of an independent judge."""
 
-import json
 import math
 
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.bridge import usd_io
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-
-from . import judge
 
 SYSTEMS = {
     "m_kg_z": StageUnits(1.0, 1.0, "Z"),
@@ -98,23 +95,21 @@ def build_everything():
 
 @pytest.mark.parametrize("scale_length", [1.0, 0.01])
 @pytest.mark.parametrize("system", [name for name in SYSTEMS if name != "m_kg_z"])
-def test_units_do_not_change_the_physics(tmp_path, shared, system, scale_length):
+def test_units_do_not_change_the_physics(tmp_path, compare, validator_errors, system, scale_length):
     build_everything()
     bpy.context.scene.unit_settings.scale_length = scale_length
     files = []
     for name in ("m_kg_z", system):
         files.append(tmp_path / f"{name}.usda")
         usd_io.export_usd(bpy.context, files[-1], usd_io.ExportOptions(SYSTEMS[name]))
-    report = tmp_path / "report.json"
-    result = judge.run(shared / "tools" / "compare_physics.py", *files, "--json", report)
-    figures = json.loads(report.read_text())
-    assert figures["score"] == 1.0, result.stdout
+    figures = compare(*files)
+    assert figures["score"] == 1.0, figures["text"]
     # Nothing is compared by chance: the scene has this many facts.
-    assert figures["facts"] > 150, result.stdout
+    assert figures["facts"] > 150, figures["text"]
     units = figures["units"]["roundtrip"]
     assert units == [pytest.approx(SYSTEMS[system].meters_per_unit, rel=1e-12),
                      pytest.approx(SYSTEMS[system].kilograms_per_unit, rel=1e-12), SYSTEMS[system].up_axis]  # fmt: skip
-    assert judge.validator_errors(*files) == []
+    assert validator_errors(*files) == []
 
 
 def attribute(stage, prim, name):
