@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 import numpy as np
 from mathutils import Matrix
-from pxr import Usd, UsdGeom
-from usdphys_ext.usdphys_addon.bridge import scene_read, usd_io
+from pxr import Usd, UsdGeom, UsdPhysics
+from usdphys_ext.usdphys_addon.bridge import naming, scene_read, usd_io
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 
 OBJECT_NAME = "userProperties:blender:object_name"
@@ -153,12 +153,18 @@ def native_export(file: Path, **options: Any) -> Usd.Stage:
 
 
 def prims_of(stage: Usd.Stage) -> dict[str, list[Usd.Prim]]:
-    """Prims by the name of their Blender object."""
+    """Prims by the name of their Blender object, which is that of the prim where Blender has not written it."""
     found: dict[str, list[Usd.Prim]] = {}
-    for prim in stage.Traverse():
-        name = prim.GetAttribute(OBJECT_NAME)
-        if name:
-            found.setdefault(name.Get(), []).append(prim)
+    prims = list(stage.Traverse())
+    if any(prim.HasAttribute(OBJECT_NAME) for prim in prims):
+        names = {prim: prim.GetAttribute(OBJECT_NAME).Get() for prim in prims if prim.HasAttribute(OBJECT_NAME)}
+    else:
+        objects = {naming.prim_name(obj.name): obj.name for obj in bpy.data.objects}
+        # Geometry lies below the prim of its object, often under the same name.
+        places = [prim for prim in prims if prim.GetTypeName() == "Xform" or prim.IsA(UsdPhysics.Joint)]
+        names = {prim: objects[prim.GetName()] for prim in places if prim.GetName() in objects}
+    for prim, name in names.items():
+        found.setdefault(name, []).append(prim)
     return found
 
 
@@ -166,6 +172,11 @@ def prim_of(stage: Usd.Stage, name: str) -> Usd.Prim:
     """The only prim of an object."""
     (prim,) = prims_of(stage)[name]
     return prim
+
+
+def bodies_of(stage: Usd.Stage) -> list[Usd.Prim]:
+    """Prims that are rigid bodies."""
+    return [prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.RigidBodyAPI)]
 
 
 def applied(prim: Usd.Prim) -> list[str]:

@@ -211,9 +211,10 @@ def test_selected_only_with_a_joint_that_loses_its_body(tmp_path):
 def poses(stage: Usd.Stage, times: Any = (None,)) -> dict[str, list[np.ndarray]]:
     """World matrices of all objects that have a place, and of their colliders."""
     found = {}
-    for name, (prim,) in prims_of(stage).items():
+    objects = prims_of(stage)
+    for name, (prim,) in objects.items():
         for one in [prim, *prim.GetChildren()]:
-            if one.IsA(UsdGeom.Xformable) and (one == prim or not one.HasAttribute(scenes.OBJECT_NAME)):
+            if one == prim or (one.IsA(UsdGeom.Xformable) and [one] not in objects.values()):
                 found[name, one.GetName() if one != prim else ""] = [world_pose(one, time) for time in times]
     return found
 
@@ -364,7 +365,7 @@ def test_names(tmp_path, hook, options):
         scenes.assign(body.usdphys.mass, is_applied=True, mass=number + 1)
         scenes.join_group(body, f"Group {number}")
     stage = native_export(tmp_path / "names.usda", **options)
-    bodies = [prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.RigidBodyAPI)]
+    bodies = scenes.bodies_of(stage)
     assert len(bodies) == len(NAMES)
     for prim in bodies:
         assert prim.GetTypeName() == "Xform"
@@ -388,6 +389,23 @@ def test_our_export_names(tmp_path):
     for number, name in enumerate(NAMES):
         assert prim_of(stage, name).GetAttribute("physics:mass").Get() == number + 1
     assert {issue.code for issue in result.issues} == {"NameChanged", "ColliderTriangleMeshDynamic"}
+
+
+def test_names_are_written_only_where_they_are_needed(tmp_path):
+    """They are there to find the objects by: nothing else reads them, and they are a fifth of a large file."""
+    for number, name in enumerate(("A.001", "1x", "Crate")):
+        body = scenes.solid(name, location=(number, 0, 0))
+        scenes.assign(body.usdphys.mass, is_applied=True, mass=number + 1)
+    stage, _ = export(tmp_path / "certain.usda")
+    assert not [prim for prim in stage.Traverse() if "userProperties:blender" in str(prim.GetPropertyNames())]
+    masses = {prim.GetName(): prim.GetAttribute("physics:mass").Get() for prim in scenes.bodies_of(stage)}
+    assert masses == {"A_001": 1, "_1x": 2, "Crate": 3}
+    body = scenes.solid("A_001", location=(9, 0, 0))
+    scenes.assign(body.usdphys.mass, is_applied=True, mass=9)
+    stage, _ = export(tmp_path / "two_names_become_one.usda")
+    masses = {prim.GetAttribute(scenes.OBJECT_NAME).Get(): prim.GetAttribute("physics:mass").Get()
+              for prim in scenes.bodies_of(stage)}  # fmt: skip
+    assert masses == {"A.001": 1, "1x": 2, "Crate": 3, "A_001": 9}
 
 
 @pytest.mark.parametrize("root", ["", "/root", "/a/b"])
@@ -435,7 +453,7 @@ def test_instances(tmp_path, hook, instances, use_instancing):
             assert len(colliders) == 2
             found[tuple(np.round(world_pose(bodies[0])[:2, 3]).astype(int))] = prim
     assert set(found) == {(10, 0), (0, 20)}
-    assert len([prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.RigidBodyAPI)]) == 4
+    assert len(scenes.bodies_of(stage)) == 4
 
 
 def test_native_selection_with_a_joint_that_loses_its_body(tmp_path, hook, capfd):

@@ -8,7 +8,7 @@ holds relative to where its object stands now, and lengths in the world are thos
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
@@ -288,7 +288,7 @@ class _AttachWriter(scene_write._SceneWriter):
         if body.velocity is None and body.angular_velocity is None:
             return body
         change = self.change(prim, space)
-        body = replace(body)
+        body = body.copy()
         if body.velocity is not None and np.isfinite(body.velocity).all():
             body.velocity = _vector(change[:3, :3] @ body.velocity)
         if body.angular_velocity is not None and np.isfinite(body.angular_velocity).all():
@@ -300,7 +300,7 @@ class _AttachWriter(scene_write._SceneWriter):
         if mass.center_of_mass is None and mass.principal_axes is None:
             return mass
         change = self.change(prim, space)
-        mass = replace(mass)
+        mass = mass.copy()
         if mass.center_of_mass is not None and np.isfinite(mass.center_of_mass).all():
             mass.center_of_mass = _vector(change[:3, :3] @ mass.center_of_mass + change[:3, 3])
         if mass.principal_axes is not None and any(mass.principal_axes):

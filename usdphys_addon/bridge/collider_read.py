@@ -192,7 +192,7 @@ class ColliderReader:
             across, along = ((2, 1), (0, 2), (0, 1))["XYZ".index(item.axis)]
             gprim = schema.Plane(item.size[across] * meters, item.size[along] * meters, item.axis)
         else:
-            gprim = kind(item.height * meters, item.radius * meters, item.axis)  # type: ignore[call-arg]
+            gprim = kind(item.height * meters, item.radius * meters, item.axis)
         prim = self.own_prim(placement.path, kind.usd_name, placement, world)
         prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "default"
         if item.has_mesh_collision:

@@ -76,6 +76,9 @@ class Placements:
         self._by_key: dict[tuple[object, str], Placement] = {}
         self._instancers: dict[tuple[str, tuple[int, ...]], Placement] = {}
         self._paths: set[str] = set()
+        #: True where Blender's exporter can only give the paths that are expected: no instances, no two names that
+        #: become one, none that is remembered from an import, no parent that stays out.
+        self.are_certain = True
         for instance in depsgraph.object_instances:
             self._add(instance, keep)
         for placement in self.all:
@@ -106,6 +109,8 @@ class Placements:
         matrix = None if key is None else instance.matrix_world.copy()
         physics = original.usdphys
         touched = physics.keys()
+        if key is not None or "prim" in touched or not original.name.isascii():
+            self.are_certain = False
         if not name:
             name = remembered.name_of(original) if "prim" in touched else prim_name(original.name)
         placement = Placement(original, evaluated, physics, touched, key, name, matrix)
@@ -131,6 +136,7 @@ class Placements:
         if parent is None:
             # Parents that are not exported themselves still stand in the hierarchy.
             while above is not None:
+                self.are_certain = False
                 names.append(above.name)
                 above = above.parent
             names.reverse()
@@ -141,7 +147,10 @@ class Placements:
             base, chain = parent.path, parent.chain
         placement.parent = parent
         placement.chain = (*chain, placement.obj.name)
-        placement.path = numbered(f"{base}/{placement.name}", self._paths)
+        path = f"{base}/{placement.name}"
+        placement.path = numbered(path, self._paths)
+        if placement.path != path:
+            self.are_certain = False
         self._paths.add(placement.path)
 
     def find(

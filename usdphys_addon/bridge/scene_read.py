@@ -48,6 +48,8 @@ class SceneReading:
     optional_materials: list[str] = field(default_factory=list)
     #: Of all objects, physical or not.
     object_paths: set[str] = field(default_factory=set)
+    #: True where Blender's exporter can only give the paths that are expected.
+    paths_are_certain: bool = False
     #: At which all places were read; Blender's exporter moves on from it.
     frame: float = 0.0
 
@@ -181,6 +183,7 @@ class SceneReader:
             pass
         if not self.has_physics():
             self.read_imported_materials()
+        self.reading.paths_are_certain = self.placements.are_certain and not self.scene.usdphys.source.filepath
         return self.reading
 
     def has_physics(self) -> bool:

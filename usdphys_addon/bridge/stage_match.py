@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -23,12 +24,21 @@ class StageMatcher:
 
     Blender writes the name of each object on its prim (or, from 5.1 on, tells it in a map); where neither is at hand,
     the expected path counts.
+
+    specs: those of prims of the model that were found in their places. is_as_expected: nothing is elsewhere or absent.
     """
 
-    def __init__(self, stage: Any, export_context: Any) -> None:
+    def __init__(
+        self, stage: Any, export_context: Any, *, by_name: bool = True, paths: Mapping[str, Any] = {}
+    ) -> None:
+        """by_name: False where the expected paths are certain. paths: what is known of prims as Sdf's own paths."""
         self.stage = stage
         self.layer = stage.GetEditTarget().GetLayer()
+        self.specs: dict[str, Any] = {}
+        self.is_as_expected = True
         self._context = export_context
+        self._by_name = by_name
+        self._paths = paths
         self._map: dict[str, str] | None = None
         self._chains: dict[Chain, list[str]] | None = None
 
@@ -62,11 +72,21 @@ class StageMatcher:
         self.drop_orphans(model, reading, absent, issues)
         self.match_materials(model, reading, renames)
         self.avoid_collisions(model, renames)
+        self.is_as_expected = not renames and not absent
         return model.renamed(renames) if renames else model
 
     # ------------------------------------------------------------------ objects
 
+    def spec_at(self, path: str) -> Any:
+        """The spec of a prim, remembered."""
+        spec = self.layer.GetPrimAtPath(self._paths.get(path, path))
+        if spec is not None:
+            self.specs[path] = spec
+        return spec
+
     def find(self, site: Placement) -> str | None:
+        if not self._by_name and self.spec_at(site.path) is not None:
+            return site.path
         # One look-up instead of three, for what is nearly always so.
         named = self.layer.GetAttributeAtPath(f"{site.path}.{OBJECT_NAME}")
         if named is not None and named.default == site.chain[-1]:
@@ -147,7 +167,7 @@ class StageMatcher:
 
     def find_geometry(self, site: Placement, path: str, reading: SceneReading) -> str | None:
         expected = f"{path}{site.geometry[len(site.path):]}"
-        spec = self.layer.GetPrimAtPath(expected)
+        spec = self.spec_at(expected)
         if spec is not None and spec.typeName in GEOMETRY_TYPES:
             if path == site.path and expected not in reading.object_paths:
                 return expected

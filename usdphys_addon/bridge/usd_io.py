@@ -9,11 +9,12 @@ import shutil
 import traceback
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import bpy
 
@@ -28,7 +29,11 @@ from .environment import collector_at_rest, require_usd
 from .scene_read import DEFAULT_ROOT, SceneReading
 from .stage_match import StageMatcher
 
+if TYPE_CHECKING:
+    from ..core.usd_write import PrimOpinions
+
 Hierarchy = Literal["nested", "flat", "reset"]
+
 
 @dataclass(slots=True)
 class ExportOptions:
@@ -86,6 +91,9 @@ def export_usd(context: bpy.types.Context, filepath: str | Path, options: Export
 
 
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
+    # In this thread: the modules of USD cannot be loaded in two at once.
+    from ..core import usd_hierarchy, usd_read, usd_write  # noqa: F401
+
     if options.root is None:
         # What was imported goes back to the root of the stage, under its own names.
         scene: Any = context.scene
@@ -94,9 +102,12 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root or "", keep=keep)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
     refuse_errors(issues, target, force=options.force)
-    job = _Job(reading, options)
-    with scratch_file(target) as scratch, _hook_with(job):
-        _native_export(scratch, options, reading.model.units.meters_per_unit)
+    job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)
+    with scratch_file(target) as scratch, _hook_with(job), ThreadPoolExecutor(1) as translator:
+        # Blender lets other threads run while it exports: meanwhile the physics is put into the words of USD.
+        units = _local_units(options.units, reading)
+        job.opinions = translator.submit(usd_write.opinions_of, reading.model, units)
+        _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
         if job.error is not None:
             raise job.error
         if not job.done:
@@ -114,8 +125,17 @@ def refuse_errors(issues: list[Issue], target: Path, *, force: bool) -> None:
         raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
 
 
-def _native_export(scratch: Path, options: ExportOptions, scene_meters: float) -> None:
-    """scene_meters: length of a Blender unit, which Blender's exporter takes for a metre whatever the scene says."""
+def _local_units(units: StageUnits, reading: SceneReading) -> StageUnits:
+    """Blender converts units with a scale above the objects: what lies in their space stays in Blender units."""
+    return replaced(units, local_meters_per_unit=reading.model.units.meters_per_unit)
+
+
+def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
+    """Have Blender write the scene.
+
+    scene_meters: length of a Blender unit, which Blender's exporter takes for a metre whatever the scene says. names:
+    with those of objects and data as attributes on their prims, which nothing but we ourselves reads.
+    """
     units = options.units
     keywords: dict[str, Any] = {
         "filepath": str(scratch),
@@ -126,7 +146,7 @@ def _native_export(scratch: Path, options: ExportOptions, scene_meters: float) -
         "use_instancing": False,
         "root_prim_path": options.root or "",
         "export_custom_properties": True,
-        "author_blender_name": True,
+        "author_blender_name": names,
         "allow_unicode": True,
         "convert_world_material": False,  # it writes image files beside the target, which is about physics
         "convert_orientation": units.up_axis == "Y",
@@ -208,10 +228,15 @@ def replace(scratch: Path, target: Path) -> None:
 
 @dataclass(slots=True)
 class _Job:
-    """One export under way: what the hook is to write, and what came of it."""
+    """One export under way: what the hook is to write, and what came of it.
+
+    by_name: the paths of the reading have to be corrected by the names that Blender writes. opinions: on the way.
+    """
 
     reading: SceneReading | None
     options: ExportOptions | None
+    by_name: bool = True
+    opinions: Future[dict[str, PrimOpinions]] | None = None
     issues: list[Issue] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
     error: UsdPhysError | None = None
@@ -276,13 +301,18 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         _check_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
     if scene_of(depsgraph).usdphys.source.filepath:
         stage_layout.restore(stage)
-    # Blender converts units with a scale above the objects: what lies in their space stays in Blender units.
-    units = replaced(units, local_meters_per_unit=reading.model.units.meters_per_unit)
-    model = StageMatcher(stage, export_context).matched(reading, job.issues)
+    units = _local_units(units, reading)
+    opinions = job.opinions.result() if job.opinions is not None else {}
+    paths = {path: known.path for path, known in opinions.items()}
+    matcher = StageMatcher(stage, export_context, by_name=job.by_name, paths=paths)
+    model = matcher.matched(reading, job.issues)
     _write_sheared(stage, model)
     _restore_default_prim(stage, scene_of(depsgraph).usdphys.source.default_prim)
     usd_write.write_units(stage, units)
-    usd_write.write_model(stage, model, units)
+    if matcher.is_as_expected:
+        usd_write.write_model(stage, model, units, opinions, matcher.specs)
+    else:
+        usd_write.write_model(stage, model, units)
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)

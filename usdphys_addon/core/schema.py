@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every class and attribute of UsdPhysics, and of the gprims that collide, declared once.
 
-Reader, writer, units, properties, panels and validation loop over this table. A schema is a dataclass whose fields
-are the attributes; `None` is "not authored". Values are SI, radians and Z up. Vendor schemas are added as data with
-`declare_schema`.
+Reader, writer, units, properties, panels and validation loop over this table. A schema is a class whose fields are the
+attributes, all of them keywords of its constructor; `None` is "not authored". Values are SI, radians and Z up. Vendor
+schemas are added as data with `declare_schema`.
 Source: the UsdPhysics schema of OpenUSD 26.11.
 """
 
@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, dataclass_transform
 
 from . import units
 from .units import Dimension
@@ -35,7 +35,7 @@ ANGULAR_DOFS = ("rotX", "rotY", "rotZ", "angular")
 class Attribute:
     """One attribute or relationship of a schema.
 
-    field: name in the dataclass and in Blender. usd: property name, with INSTANCE where an instance name goes.
+    field: name in the class and in Blender. usd: property name, with INSTANCE where an instance name goes.
     type: Sdf value type, or "rel". fallback: what USD assumes when nothing is authored, in USD's units.
     automatic: authored values that mean "let the simulator decide" ("negative", "infinite" or "zero").
     dimension: what its unit is made of; angular_dimension where an angular degree of freedom differs.
@@ -106,26 +106,42 @@ class Attribute:
         return False
 
 
+class _Declared(NamedTuple):
+    """An attribute in the body of a schema, which gives it its name."""
+
+    usd: str
+    type: str
+    fallback: Any
+    label: str
+    doc: str
+    extra: dict[str, Any]
+
+
 def attr(usd: str, type_: str, fallback: Any, doc: str, *, label: str = "", **extra: Any) -> Any:
-    """A dataclass field that is a USD attribute; see `Attribute` for the keywords."""
-    return field(default=None, metadata={"usd": (usd, type_, fallback, label, doc, extra)})
+    """A field that is a USD attribute; see `Attribute` for the keywords."""
+    return _Declared(usd, type_, fallback, label, doc, extra)
 
 
 def rel(usd: str, doc: str, *, label: str = "", **extra: Any) -> Any:
-    """A dataclass field that is a USD relationship: a tuple of prim paths."""
+    """A field that is a USD relationship: a tuple of prim paths."""
     return attr(usd, "rel", None, doc, label=label, **extra)
 
 
 class Schema:
-    """Base of all schema dataclasses."""
+    """Base of all schemas."""
 
     __slots__ = ()
     usd_name: ClassVar[str]
     kind: ClassVar[Kind]
     family: ClassVar[str]
-    attributes: ClassVar[tuple[Attribute, ...]]
+    attributes: ClassVar[tuple[Attribute, ...]] = ()
     instances: ClassVar[tuple[str, ...]] = ()
     _values: ClassVar[Callable[[Schema], tuple[Any, ...]]]
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        # The first use of a class makes what takes all fields by name: the add-on is to be there in no time.
+        _make_init(type(self))
+        type(self).__init__(self, *values, **named)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.all_values() == other.all_values()
@@ -135,6 +151,11 @@ class Schema:
     def __repr__(self) -> str:
         shown = ", ".join(f"{attribute.field}={value!r}" for attribute, value in self.authored())
         return f"{type(self).__name__}({shown})"
+
+    def copy(self, **changes: Any) -> Self:
+        """The same values, but for those that are given."""
+        values = {attribute.field: value for attribute, value in self.authored()}
+        return type(self)(**{**values, **changes})
 
     def all_values(self) -> tuple[Any, ...]:
         """The values of all attributes, None for what is not authored."""
@@ -181,23 +202,42 @@ def _label(usd: str) -> str:
     return spaced.strip().title()
 
 
-def _collect(cls: type[Schema]) -> None:
-    """Fill in the attributes of a schema, and what gets all their values in one call."""
-    found: list[Attribute] = []
-    for item in fields(cls):  # type: ignore[arg-type]
-        usd, type_, fallback, label, doc, extra = item.metadata["usd"]
-        found.append(Attribute(item.name, usd, type_, fallback, label or _label(usd), doc, **extra))
-    cls.attributes = tuple(found)
-    names = [attribute.field for attribute in found]
+def _make_schema(
+    name: str, kind: Kind, family: str, instances: tuple[str, ...], class_name: str, bases: tuple[type, ...],
+    members: dict[str, Any],
+) -> type[Schema]:  # fmt: skip
+    """A class of declared attributes behind those of its base, put into the table.
+
+    What dataclasses would make, in a third of the time: no more is generated than is used.
+    """
+    declared = {key: value for key, value in members.items() if isinstance(value, _Declared)}
+    kept = {key: value for key, value in members.items() if key not in declared and key not in _UNSLOTTED}
+    made: type[Schema] = type(class_name, bases, {**kept, "__slots__": tuple(declared)})
+    made.__doc__ = made.__doc__ or name
+    made.usd_name, made.kind, made.family, made.instances = name, kind, family, instances
+    found = [
+        Attribute(key, usd, type_, fallback, label or _label(usd), doc, **extra)
+        for key, (usd, type_, fallback, label, doc, extra) in declared.items()
+    ]
+    made.attributes = (*made.attributes, *found)
+    names = [attribute.field for attribute in made.attributes]
     if len(names) > 1:
-        cls._values = attrgetter(*names)
+        made._values = attrgetter(*names)
     else:
-        cls._values = lambda value: tuple(getattr(value, name) for name in names)
+        made._values = lambda value: tuple(getattr(value, name) for name in names)
+    # Not that of a base, which may have been used already and knows fewer fields.
+    made.__init__ = Schema.__init__  # type: ignore[method-assign]
+    SCHEMAS[name] = made
+    return made
+
+
+#: Members of a class that one with slots does not have.
+_UNSLOTTED = ("__dict__", "__weakref__")
 
 
 def _make_init(cls: type[Schema]) -> None:
-    """All fields as keywords, None by default: what dataclasses would make, in a third of the time."""
-    names = [item.name for item in fields(cls)]  # type: ignore[arg-type]
+    """All fields as keywords, None by default."""
+    names = [attribute.field for attribute in cls.attributes]
     lines = [f"    self.{name} = {name}" for name in names] or ["    pass"]
     made: dict[str, Any] = {}
     exec("\n".join([f"def __init__(self, {', '.join(f'{name}=None' for name in names)}):", *lines]), {}, made)
@@ -206,17 +246,10 @@ def _make_init(cls: type[Schema]) -> None:
 
 @dataclass_transform()
 def schema(name: str, kind: Kind, family: str = "UsdPhysics", instances: tuple[str, ...] = ()) -> Any:
-    """Class decorator: make a dataclass of the declaration and put it into the table."""
+    """Class decorator: make a schema of the declaration and put it into the table."""
 
-    def wrap(cls: type[SchemaT]) -> type[SchemaT]:
-        # What the base has need not be generated for each: the add-on is to be there in no time.
-        cls.__doc__ = cls.__doc__ or name
-        made = dataclass(slots=True, init=False, eq=False, repr=False, match_args=False)(cls)
-        _make_init(made)
-        made.usd_name, made.kind, made.family, made.instances = name, kind, family, instances
-        _collect(made)
-        SCHEMAS[name] = made
-        return made
+    def wrap(cls: type[Schema]) -> type[Schema]:
+        return _make_schema(name, kind, family, instances, cls.__name__, cls.__bases__, dict(vars(cls)))
 
     return wrap
 
@@ -228,16 +261,11 @@ def declare_schema(
 
     rows: (field, USD property name, Sdf type or "rel", fallback, keywords of `Attribute` with an optional "doc").
     """
-    declared = []
+    declared = {}
     for field_name, usd, type_, fallback, extra in rows:
         keywords = {"doc": "", **extra}
-        declared.append((field_name, Any, attr(usd, type_, fallback, keywords.pop("doc"), **keywords)))
-    class_name = name.replace(":", "")
-    cls: type[Schema] = make_dataclass(class_name, declared, bases=(Schema,), slots=True, eq=False, repr=False)
-    cls.usd_name, cls.kind, cls.family = name, kind, family
-    _collect(cls)
-    SCHEMAS[name] = cls
-    return cls
+        declared[field_name] = attr(usd, type_, fallback, keywords.pop("doc"), **keywords)
+    return _make_schema(name, kind, family, (), name.replace(":", ""), (Schema,), declared)
 
 
 # --------------------------------------------------------------------------- scenes, bodies, mass

@@ -243,7 +243,7 @@ class _Editor:
         if edit.purpose is not None:
             self.writer.set(spec, "purpose", "token", edit.purpose, uniform=True)
         if edit.binding:
-            self.writer.relationship(spec, "material:binding:physics", (edit.binding,))
+            self.writer.relationship(spec, "material:binding:physics", [Sdf.Path(edit.binding)])
         elif edit.binding is not None:
             self.clear(spec, usd_prim, "material:binding:physics", None)
 
@@ -252,7 +252,7 @@ class _Editor:
         name = attribute.usd_name(instance)
         if attribute.is_relationship:
             if content:
-                self.writer.relationship(spec, name, content)
+                self.writer.relationship(spec, name, [Sdf.Path(path) for path in content])
             else:
                 _empty_targets(spec, name)
             return
@@ -260,7 +260,7 @@ class _Editor:
             return
         self.drop_animation(spec, name, attribute)
         drive_type = value.type if isinstance(value, schema.DriveAPI) else None
-        stage_value = self.writer.stage_value(attribute, content, instance, drive_type)
+        stage_value = self.writer.translator.stage_value(attribute, content, instance, drive_type)
         self.writer.set(spec, name, attribute.type, stage_value, uniform=attribute.uniform)
 
     def drop_animation(self, spec: Sdf.PrimSpec, name: str, attribute: Attribute) -> None:
@@ -288,7 +288,8 @@ class _Editor:
             if not getattr(joint, names[0]) and not fields.isdisjoint(names):
                 for name in names:
                     setattr(sides, name, getattr(joint, name))
-        self.writer.world_frames(spec, sides)
+        for item in self.writer.translator.world_frames(sides):
+            self.writer.put(spec, item)
 
     def clear(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str, attribute: Attribute | None) -> None:
         """Take the opinion of the layer away; where weaker ones would show, block them."""

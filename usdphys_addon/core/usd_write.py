@@ -6,7 +6,7 @@ Values go straight into the layer (Sdf) inside one change block: ten thousand bo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -34,17 +34,46 @@ def write_units(stage: Usd.Stage, stage_units: StageUnits) -> None:
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y if stage_units.up_axis == "Y" else UsdGeom.Tokens.z)
 
 
-def write_model(stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits) -> None:
+class Property(NamedTuple):
+    """A property with its value in stage units; a relationship where the type is "rel"."""
+
+    name: str
+    type: str
+    value: Any
+    uniform: bool
+
+
+class PrimOpinions(NamedTuple):
+    """What is authored on a prim for its schemas: needs no stage to be made."""
+
+    path: Sdf.Path
+    properties: tuple[Property, ...]
+    applied: tuple[str, ...]
+    is_joint: bool
+
+
+def opinions_of(model: PhysicsModel, stage_units: StageUnits) -> dict[str, PrimOpinions]:
+    """What `write_model` will author, by path: made ahead, in another thread while there is no stage yet."""
+    translator = Translator(stage_units)
+    return {path: translator.opinions(prim) for path, prim in model.prims.items()}
+
+
+def write_model(
+    stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits, opinions: Mapping[str, PrimOpinions] | None = None,
+    specs: Mapping[str, Sdf.PrimSpec] | None = None,
+) -> None:  # fmt: skip
     """Author the physics of a model on a stage, in the stage's units.
 
     Prims with a `local` pose, and typed physics prims that do not exist, are made; a joint or gprim that exists
     under another type is retyped, a joint loses its transform with that. Everything else must exist.
+
+    opinions: those of this model in these units, where they were made ahead. specs: of prims that are known already.
     """
-    layer = stage.GetEditTarget().GetLayer()
-    writer = SpecWriter(layer, stage_units)
+    opinions, specs = opinions or {}, specs or {}
+    writer = SpecWriter(stage.GetEditTarget().GetLayer(), stage_units)
     with Sdf.ChangeBlock():
-        for prim in model.prims.values():
-            writer.write(prim)
+        for path, prim in model.prims.items():
+            writer.write(prim, opinions.get(path), specs.get(path))
 
 
 class _Row(NamedTuple):
@@ -55,54 +84,32 @@ class _Row(NamedTuple):
     is_kept: bool
 
 
-class SpecWriter:
-    def __init__(self, layer: Sdf.Layer, stage_units: StageUnits) -> None:
-        self.layer = layer
+class Translator:
+    """Model -> properties of the stage, in its units."""
+
+    def __init__(self, stage_units: StageUnits) -> None:
         self.units = stage_units
         self.from_z_up = stage_units.to_z_up.T
         self._factors: dict[tuple[Attribute, str, str | None], float] = {}
         self._rows: dict[tuple[type[Schema], str, str | None], list[_Row]] = {}
 
-    def write(self, prim: Prim) -> None:
-        spec = self.layer.GetPrimAtPath(prim.path)
-        if spec is None:
-            spec = self.make(prim)
-        if prim.purpose != "default":
-            self.set(spec, "purpose", "token", prim.purpose, uniform=True)
+    def opinions(self, prim: Prim) -> PrimOpinions:
+        properties: list[Property] = []
         applied = []
+        is_joint = False
         for name, value in prim.schemas.items():
             if value.kind != "typed":
                 applied.append(name)
             elif isinstance(value, schema.CollisionGroup):
                 applied.append("CollectionAPI:colliders")
-            self.values(spec, value, schema.split_applied(name)[1] if value.kind == "multiple" else "")
+            properties += self.values(value, schema.split_applied(name)[1] if value.kind == "multiple" else "")
             if isinstance(value, schema.Joint):
-                retype(spec, prim.type_name)
-                self.world_frames(spec, value)
-        if prim.physics_binding:
-            applied.append("MaterialBindingAPI")
-            self.relationship(spec, "material:binding:physics", (prim.physics_binding,))
-        apply_schemas(spec, applied)
+                is_joint = True
+                properties += self.world_frames(value)
+        return PrimOpinions(Sdf.Path(prim.path), tuple(properties), tuple(applied), is_joint)
 
-    def make(self, prim: Prim) -> Sdf.PrimSpec:
-        spec = Sdf.CreatePrimInLayer(self.layer, prim.path)
-        spec.specifier = Sdf.SpecifierDef
-        spec.typeName = prim.type_name
-        parent = spec.nameParent
-        # What has just been made on the way; a prim that is there may do without a type.
-        while parent is not None and parent.specifier == Sdf.SpecifierOver and not parent.typeName:
-            parent.specifier, parent.typeName = Sdf.SpecifierDef, "Scope"
-            parent = parent.nameParent
-        if prim.local is not None:
-            write_local(spec, prim.local, self.units.local)
-        gprim = prim.get(schema.Gprim)
-        if isinstance(gprim, schema.Gprim):
-            low, high = (Gf.Vec3f(*(sign * half / self.units.local for half in half_extent(gprim))) for sign in (-1, 1))
-            self.set(spec, "extent", "float3[]", Vt.Vec3fArray([low, high]))
-        return spec
-
-    def values(self, spec: Sdf.PrimSpec, value: Schema, instance: str) -> None:
-        """Write what is authored of a schema. What is the same for all schemas of a kind is found out once."""
+    def values(self, value: Schema, instance: str) -> Iterator[Property]:
+        """What is authored of a schema. What is the same for all schemas of a kind is found out once."""
         drive_type = value.type if isinstance(value, schema.DriveAPI) else None
         key = (type(value), instance, drive_type)
         rows = self._rows.get(key)
@@ -116,11 +123,11 @@ class SpecWriter:
                 continue
             attribute = row.attribute
             if attribute.type == "rel":
-                self.relationship(spec, row.name, content)
+                yield Property(row.name, "rel", [Sdf.Path(path) for path in content], True)
             elif attribute.type != "opaque" and attribute.accepts(content):
                 if not row.is_kept:
                     content = self.stage_value(attribute, content, instance, drive_type)
-                self.set(spec, row.name, attribute.type, content, attribute.uniform)
+                yield Property(row.name, attribute.type, content, attribute.uniform)
 
     def is_kept(self, attribute: Attribute, instance: str, drive_type: str | None) -> bool:
         """True where the value of the model is the value of the stage."""
@@ -142,7 +149,7 @@ class SpecWriter:
             value = tuple(self.from_z_up @ np.asarray(value))
         return usd_value(attribute.type, value, factor)
 
-    def world_frames(self, spec: Sdf.PrimSpec, joint: schema.Joint) -> None:
+    def world_frames(self, joint: schema.Joint) -> Iterator[Property]:
         """A joint side without a body is in the world: stage units, stage axes."""
         turn = frames.transform((0, 0, 0), self.from_z_up)
         for side in (0, 1):
@@ -156,9 +163,57 @@ class SpecWriter:
             world_position, world_rotation = _without_noise(world_position), _without_noise(world_rotation)
             factor = 1.0 / self.units.meters_per_unit
             if position is not None or any(world_position):
-                self.set(spec, f"physics:localPos{side}", "point3f", usd_value("point3f", world_position, factor))
+                point = usd_value("point3f", world_position, factor)
+                yield Property(f"physics:localPos{side}", "point3f", point, False)
             if rotation is not None or not frames.is_identity(world_rotation):
-                self.set(spec, f"physics:localRot{side}", "quatf", usd_value("quatf", world_rotation, 1.0))
+                yield Property(f"physics:localRot{side}", "quatf", usd_value("quatf", world_rotation, 1.0), False)
+
+
+class SpecWriter:
+    """Authors prims of a model in a layer."""
+
+    def __init__(self, layer: Sdf.Layer, stage_units: StageUnits) -> None:
+        self.layer = layer
+        self.units = stage_units
+        self.translator = Translator(stage_units)
+
+    def write(self, prim: Prim, opinions: PrimOpinions | None = None, spec: Sdf.PrimSpec | None = None) -> None:
+        """Author a prim; what is known of it already need not be found out."""
+        path, properties, applied, is_joint = opinions or self.translator.opinions(prim)
+        spec = spec or self.layer.GetPrimAtPath(path) or self.make(prim)
+        if prim.purpose != "default":
+            self.set(spec, "purpose", "token", prim.purpose, uniform=True)
+        if is_joint:
+            retype(spec, prim.type_name)
+        for item in properties:
+            self.put(spec, item)
+        if prim.physics_binding:
+            applied = (*applied, "MaterialBindingAPI")
+            self.relationship(spec, "material:binding:physics", [Sdf.Path(prim.physics_binding)])
+        apply_schemas(spec, applied)
+
+    def make(self, prim: Prim) -> Sdf.PrimSpec:
+        spec = Sdf.CreatePrimInLayer(self.layer, prim.path)
+        spec.specifier = Sdf.SpecifierDef
+        spec.typeName = prim.type_name
+        parent = spec.nameParent
+        # What has just been made on the way; a prim that is there may do without a type.
+        while parent is not None and parent.specifier == Sdf.SpecifierOver and not parent.typeName:
+            parent.specifier, parent.typeName = Sdf.SpecifierDef, "Scope"
+            parent = parent.nameParent
+        if prim.local is not None:
+            write_local(spec, prim.local, self.units.local)
+        gprim = prim.get(schema.Gprim)
+        if isinstance(gprim, schema.Gprim):
+            low, high = (Gf.Vec3f(*(sign * half / self.units.local for half in half_extent(gprim))) for sign in (-1, 1))
+            self.set(spec, "extent", "float3[]", Vt.Vec3fArray([low, high]))
+        return spec
+
+    def put(self, spec: Sdf.PrimSpec, item: Property) -> None:
+        if item.type == "rel":
+            self.relationship(spec, item.name, item.value)
+        else:
+            self.set(spec, item.name, item.type, item.value, item.uniform)
 
     def set(self, spec: Sdf.PrimSpec, name: str, type_: str, value: Any, uniform: bool = False) -> None:
         variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
@@ -168,13 +223,13 @@ class SpecWriter:
             attribute = spec.attributes[name]
         attribute.default = value
 
-    def relationship(self, spec: Sdf.PrimSpec, name: str, targets: Iterable[str]) -> None:
+    def relationship(self, spec: Sdf.PrimSpec, name: str, targets: list[Sdf.Path]) -> None:
         relationship = spec.relationships.get(name)
         if relationship is None:
             relationship = Sdf.RelationshipSpec(spec, name, custom=False)
         # An empty list of targets is an opinion, too.
         relationship.targetPathList.ClearEditsAndMakeExplicit()
-        relationship.targetPathList.explicitItems = [Sdf.Path(path) for path in targets]
+        relationship.targetPathList.explicitItems = targets
 
 
 def half_extent(gprim: schema.Gprim) -> tuple[float, float, float]:

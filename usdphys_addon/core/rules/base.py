@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from types import NoneType
@@ -204,7 +204,7 @@ class Facts:
             if value is not None and not (type(value) in wanted and (size == 1 or len(value) == size)):
                 self.mistyped.append((entries.prims[row], column.name, attribute))
                 values[row] = None
-                entries.values[row] = replace(entries.values[row], **{attribute.field: None})
+                entries.values[row] = entries.values[row].copy(**{attribute.field: None})
 
     def once(self, compute: Callable[[Facts], T]) -> T:
         """The result of a function of these facts that several rules need."""
