@@ -36,6 +36,7 @@ def options_of(path: Path) -> dict[str, Any]:
     """The options that our import gives to Blender's."""
     import bpy
     from usdphys_ext.usdphys_addon.bridge import usd_import
+    from usdphys_ext.usdphys_addon.core.errors import InputError
 
     given: dict[str, Any] = {}
 
@@ -62,7 +63,9 @@ def options_of(path: Path) -> dict[str, Any]:
     module: Any = usd_import
     original, module.bpy = module.bpy, Ops()
     try:
-        usd_import._native_import(path, usd_import.ImportOptions(), 1.0)
+        usd_import._native_import(path, usd_import.ImportOptions(), 1.0, lambda found: None)
+    except InputError:  # nothing came in
+        pass
     finally:
         module.bpy = original
     return given

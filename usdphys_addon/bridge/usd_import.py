@@ -8,7 +8,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,49 +124,86 @@ def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Ge
     usd_composition.select_variants(stage, choices)
     if options.prim_path and not stage.GetPrimAtPath(options.prim_path):
         raise InputError(f"'{path.name}' has no prim '{options.prim_path}'; check the path.")
+    yield Step(0.05, "Looking through the file")
     opinions = usd_sanity.check(stage, path)
     units = usd_read.stage_units(stage)
     scene: Any = context.scene
-    # Blender lets other threads run while it imports: meanwhile the physics is read.
-    with _undone_on_failure(scene), ThreadPoolExecutor(1) as reader:
-        reading = reader.submit(usd_source.read_source, stage, opinions)
+    with _undone_on_failure(scene):
         if options.attach:
             yield Step(0.5, "Attaching physics")
-            result = _attach(scene, stage, reading.result())
+            result = _attach(scene, stage, usd_source.read_source(stage, opinions))
             result.path = path
             return result
         if not options.convert_units:
             scene.unit_settings.scale_length = units.meters_per_unit
-        yield Step(0.1, "Blender imports geometry and materials")
-        scene_meters = float(scene.unit_settings.scale_length) or 1.0
-        with _selected_file(path, choices) as file:
-            found = _native_import(file, options, scene_meters)
-        yield Step(0.5, "Reading the physics")
-        source = reading.result()
+        yield Step(0.2, "Blender imports geometry and materials, and gets the physics")
+        landing = _Landing(context, stage, path, options, choices)
+        with ThreadPoolExecutor(1) as reader, _selected_file(path, choices) as file:
+            landing.reading = reader.submit(_read_beside_blender, stage, opinions)
+            result = _native_import(file, options, landing.scene_meters, landing.finish)
+        yield Step(0.9, "Blender shows what came in")
+    return result
+
+
+def _read_beside_blender(stage: Any, opinions: list[Any]) -> Source:
+    """Read the physics in a thread of its own, while Blender imports, which lets others run meanwhile.
+
+    USD lets go of Python and takes it back so often that another thread hardly ever gets its turn: Blender's has to be
+    on its way before.
+    """
+    from ..core import usd_source
+
+    time.sleep(0.001)
+    return usd_source.read_source(stage, opinions)
+
+
+@dataclass(slots=True)
+class _Landing:
+    """The second half of an import: the physics for what Blender has brought."""
+
+    context: bpy.types.Context
+    stage: Any
+    path: Path
+    options: ImportOptions
+    choices: list[Any]
+    reading: Future[Source] | None = None
+
+    @property
+    def scene(self) -> Any:
+        return self.context.scene
+
+    @property
+    def scene_meters(self) -> float:
+        """Length of a Blender unit."""
+        return float(self.scene.unit_settings.scale_length) or 1.0
+
+    def finish(self, found: Found) -> ImportResult:
+        """Put the physics on what was found. Blender evaluates the scene after that, and not a second time."""
+        from ..core import usd_read
+
+        assert self.reading is not None
+        scene, stage, source = self.scene, self.stage, self.reading.result()
         model, issues = source.model, source.missing
         _keep_instancers(model, source.instancers, issues)
         _say_instances(source.instances, issues)
-        yield Step(0.6, "Restoring the hierarchy")
-        scale = units.meters_per_unit / scene_meters if options.convert_units else 1.0
-        hierarchy_repair.repair(scene, stage, found, source.resets, options.prim_path, scale)
+        scale = model.units.meters_per_unit / self.scene_meters if self.options.convert_units else 1.0
+        hierarchy_repair.repair(scene, stage, found, source.resets, self.options.prim_path, scale)
         if model.joints:
             # Joints are placed in the world: what is above them has to be where it belongs.
-            context.view_layer.update()  # type: ignore[union-attr]
-        yield Step(0.7, "Writing physics")
+            self.context.view_layer.update()  # type: ignore[union-attr]
         result = write_physics(scene, model, found)
+        result.path = self.path
         result.issues[:0] = issues
         subset_materials.bind(source, found, result.issues)
         tidy_collections.tidy(model, found)
-        yield Step(0.8, "Keeping what is neither Blender's nor UsdPhysics'")
         carry(scene, stage, source, found)
         memory = scene.usdphys.source
         memory.carried_trees = _carried_trees(stage, source.instancers, found)
-        memory.filepath, memory.prim_path = str(path), options.prim_path
-        memory.variants = "\n".join(map(str, choices))
+        memory.filepath, memory.prim_path = str(self.path), self.options.prim_path
+        memory.variants = "\n".join(map(str, self.choices))
         memory.default_prim = usd_read.default_prim_name(stage)
         _take_units(scene, model)
-    result.path = path
-    return result
+        return result
 
 
 def _attach(scene: Any, stage: Any, source: Source) -> ImportResult:
@@ -271,8 +308,13 @@ def _take_units(scene: Any, model: PhysicsModel) -> None:
             setattr(stage, name, value)
 
 
-def _native_import(path: Path, options: ImportOptions, scene_meters: float) -> Found:
-    """scene_meters: length of a Blender unit, which Blender's importer takes for a metre whatever the scene says."""
+def _native_import(
+    path: Path, options: ImportOptions, scene_meters: float, finish: Callable[[Found], ImportResult]
+) -> ImportResult:
+    """Have Blender import a file, and finish with what it found before it evaluates the scene.
+
+    scene_meters: length of a Blender unit, which Blender's importer takes for a metre whatever the scene says.
+    """
     keywords: dict[str, Any] = {
         "filepath": str(path),
         "import_guide": True,
@@ -290,16 +332,18 @@ def _native_import(path: Path, options: ImportOptions, scene_meters: float) -> F
     keywords.update(options.native)
     operator: Any = bpy.ops.wm.usd_import
     known = {item.identifier for item in operator.get_rna_type().properties}
-    found = Found()
-    with _capturing(found):
+    with _capturing(finish) as capture:
         try:
-            result = bpy.ops.wm.usd_import(**{name: value for name, value in keywords.items() if name in known})
+            ended = bpy.ops.wm.usd_import(**{name: value for name, value in keywords.items() if name in known})
         except RuntimeError as error:
-            reason = " ".join(str(error).split()).rstrip(".")
-            raise InputError(f"Blender's USD importer failed on '{path.name}': {reason}.") from error
-    if "FINISHED" not in result:
+            if capture.error is None:
+                reason = " ".join(str(error).split()).rstrip(".")
+                raise InputError(f"Blender's USD importer failed on '{path.name}': {reason}.") from error
+    if capture.error is not None:
+        raise capture.error
+    if "FINISHED" not in ended or capture.result is None:
         raise InputError(f"Blender's USD importer did not finish with '{path.name}'.")
-    return found
+    return capture.result
 
 
 @contextmanager
@@ -341,13 +385,30 @@ def _undone_on_failure(scene: Any) -> Iterator[None]:
 
 # --------------------------------------------------------------------------- the hook
 
-_capture: Found | None = None
+@dataclass(slots=True)
+class _Capture:
+    """What becomes of an import of ours in Blender's hook, where an exception would be lost."""
+
+    finish: Callable[[Found], ImportResult]
+    result: ImportResult | None = None
+    error: BaseException | None = None
+
+    def take(self, import_context: Any) -> None:
+        try:
+            found = Found()
+            collect(import_context, found)
+            self.result = self.finish(found)
+        except BaseException as error:
+            self.error = error
+
+
+_capture: _Capture | None = None
 
 
 def on_import(import_context: Any) -> bool:
-    """What the hook does in every USD import: in ours it tells what came in, in Blender's own it adds the physics."""
+    """What the hook does in every USD import: in ours what that wants, in Blender's own it adds the physics."""
     if _capture is not None:
-        collect(import_context, _capture)
+        _capture.take(import_context)
         return True
     try:
         return _on_native_import(import_context)
@@ -386,11 +447,11 @@ def collect(import_context: Any, found: Found) -> None:
 
 
 @contextmanager
-def _capturing(found: Found) -> Iterator[None]:
+def _capturing(finish: Callable[[Found], ImportResult]) -> Iterator[_Capture]:
     global _capture
-    _capture = found
+    _capture = _Capture(finish)
     try:
         with usd_hooks.registered(usd_hooks.USDPHYS_ImportHook):
-            yield
+            yield _capture
     finally:
         _capture = None
