@@ -79,11 +79,11 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
     The numbers of vendor attributes stay in the units of the file: nothing says what they mean.
     Relative asset paths that resolve are kept relative to the folder of the stage.
     """
+    if _is_plain(opinions):
+        return ""
     usd_prim, type_name, names = opinions.usd_prim, opinions.type_name, opinions.schemas
     table = _table_properties(type_name, tuple(names))
     is_blenders = _blenders_properties(type_name)
-    if _is_plain(opinions, table, is_blenders):
-        return ""
     carried = _Carrier("prim", _folder(usd_prim.GetStage().GetRootLayer()))
     carried.schemas(usd_prim, names)
     carried.metadata(usd_prim)
@@ -100,33 +100,41 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
     return carried.text()
 
 
-def _is_plain(
-    opinions: Opinions, table: dict[str, tuple[Attribute, str]], is_blenders: Callable[[str], bool]
-) -> bool:
+def _is_plain(opinions: Opinions) -> bool:
     """True where nothing is to be carried, which is nearly always so: found out in the only layer that there is."""
     spec = opinions.spec
-    if spec is None or not _PRIM_FIELDS.issuperset(spec.ListInfoKeys()):
+    if spec is None:
         return False
-    if _carried_schemas(opinions.type_name, opinions.schemas):
+    rows = _held_properties(opinions.type_name, tuple(opinions.schemas), opinions.names)
+    if rows is None or not _PRIM_FIELDS.issuperset(spec.ListInfoKeys()):
         return False
-    for name in opinions.names:
-        row = table.get(name)
-        if row is not None:
+    for name, attribute in rows:
+        if attribute.is_relationship:
             item = opinions.item(name)
-            if isinstance(item, Sdf.RelationshipSpec):
-                if not row[0].is_relationship or not _PROPERTY_FIELDS.issuperset(item.ListInfoKeys()):
-                    return False
-            elif item is None or not (
-                usd_opinions.PLAIN_FIELDS.issuperset(item.ListInfoKeys())
-                and alike(str(item.typeName), row[0].type)
-                and not isinstance(item.default, Sdf.ValueBlock)
-                # Value clips can animate what the layer says nothing about.
-                and (opinions.is_still or not opinions.usd_prim.GetAttribute(name).GetNumTimeSamples())
-            ):
+            if not isinstance(item, Sdf.RelationshipSpec) or not _PROPERTY_FIELDS.issuperset(item.ListInfoKeys()):
                 return False
-        elif name == _PHYSICS_BINDING or not is_blenders(name):
-            return False
+        else:
+            plain = opinions.plain_value(name)
+            if plain is None or not alike(plain.type, attribute.type):
+                return False
+            # Value clips can animate what the layer says nothing about.
+            if not opinions.is_still and opinions.usd_prim.GetAttribute(name).GetNumTimeSamples():
+                return False
     return True
+
+
+@lru_cache(maxsize=4096)
+def _held_properties(
+    type_name: str, schemas: tuple[str, ...], names: tuple[str, ...]
+) -> tuple[tuple[str, Attribute], ...] | None:
+    """(name, attribute) of the properties that the model holds; None where others or schemas have to be carried."""
+    if _carried_schemas(type_name, schemas):
+        return None
+    table = _table_properties(type_name, schemas)
+    is_blenders = _blenders_properties(type_name)
+    if any(name not in table and (name == _PHYSICS_BINDING or not is_blenders(name)) for name in names):
+        return None
+    return tuple((name, table[name][0]) for name in names if name in table)
 
 
 def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits | None = None) -> None:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from pxr import Sdf, Tf, Usd, UsdGeom, Vt
 
-#: What an attribute is that has a value at the default time, and nothing else.
-PLAIN_FIELDS = frozenset({"typeName", "default", "custom", "variability"})
 #: Types of transform operations whose values Python writes as USD reads them.
 _PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
 
@@ -25,34 +24,50 @@ class Opinions:
     except by splines.
     """
 
-    __slots__ = ("_names", "_operations", "_properties", "is_still", "path", "schemas", "spec", "type_name", "usd_prim")
+    __slots__ = (
+        "_items", "_names", "_operations", "_properties", "is_still", "path", "schemas", "spec", "type_name",
+        "usd_prim",
+    )  # fmt: skip
 
     def __init__(self, usd_prim: Usd.Prim, *, is_still: bool = False) -> None:
         self.usd_prim = usd_prim
         self.is_still = is_still
-        self.path = str(usd_prim.GetPath())
-        self.type_name = str(usd_prim.GetTypeName())
+        self.path: str = usd_prim.GetPath().pathString
+        self.type_name: str = usd_prim.GetTypeName()
         self.schemas = applied_schemas(usd_prim)
         stack = usd_prim.GetPrimStack()
         self.spec: Sdf.PrimSpec | None = stack[0] if len(stack) == 1 else None
-        self._names: list[str] | None = None
+        self._names: tuple[str, ...] | None = None
+        self._items: dict[str, Sdf.PropertySpec | None] = {}
         self._properties: Any = None
         self._operations: Operations | str | None = "unread"
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> tuple[str, ...]:
         """Names of the properties with opinions."""
         if self._names is None:
-            self._names = self.usd_prim.GetAuthoredPropertyNames()
+            self._names = tuple(self.usd_prim.GetAuthoredPropertyNames())
         return self._names
 
     def item(self, name: str) -> Sdf.PropertySpec | None:
         """The property of a name in the only spec."""
+        if name in self._items:
+            return self._items[name]
         if self._properties is None:
             if self.spec is None:
                 return None
             self._properties = self.spec.properties
-        return self._properties.get(name)
+        found = self._items[name] = self._properties.get(name)
+        return found
+
+    def plain_value(self, name: str) -> PlainValue | None:
+        """An attribute that has a value and nothing else, in one layer; None where it has not, or that is unknown."""
+        if self.spec is None or not isinstance(item := self.item(name), Sdf.AttributeSpec):
+            return None
+        # One question for all that there is of a property.
+        text = item.GetAsText()
+        found = _PLAIN.fullmatch(text)
+        return PlainValue(text, bool(found[1]), found[2], found[3]) if found and found[3] != "None" else None
 
     @property
     def operations(self) -> Operations | None:
@@ -95,6 +110,15 @@ class Opinions:
             return bool(UsdGeom.Xformable(self.usd_prim).TransformMightBeTimeVarying())
         except Tf.ErrorException:
             return False
+
+
+class PlainValue(NamedTuple):
+    """An attribute with a value and nothing else, as USD writes it. text: the whole line. value: text, too."""
+
+    text: str
+    is_uniform: bool
+    type: str
+    value: str
 
 
 class Operations(NamedTuple):
@@ -146,19 +170,30 @@ def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
 _sound: dict[str, bool] = {}
 
 
+@cache
+def is_xformable(type_name: str) -> bool:
+    """True for a type of prims that have a place in space."""
+    return bool(Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name).IsA(UsdGeom.Xformable))
+
+
+@cache
+def is_subset(type_name: str) -> bool:
+    """True for faces of a mesh that are a prim of their own."""
+    return bool(Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name).IsA(UsdGeom.Subset))
+
+
 def transform_text(opinions: Opinions) -> str:
     """The transform operations of a prim as a small layer; empty where it can have none, or they are animated."""
-    xformable = UsdGeom.Xformable(opinions.usd_prim)
-    if not xformable:
+    if not is_xformable(opinions.type_name):
         return ""
     plain = opinions.operations
     if plain is not None and not (plain.text and opinions.is_animated()):
         # Whether operations fit together is a matter of their names and types.
         signature = plain.signature
         if signature not in _sound:
-            _sound[signature] = not signature or _has_sound_transform(xformable)
+            _sound[signature] = not signature or _has_sound_transform(UsdGeom.Xformable(opinions.usd_prim))
         return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{plain.text}}}\n' if _sound[signature] else ""
-    if opinions.is_animated() or not _has_sound_transform(xformable):
+    if opinions.is_animated() or not _has_sound_transform(UsdGeom.Xformable(opinions.usd_prim)):
         return ""
     layer = Sdf.Layer.CreateAnonymous(".usda")
     stage = Usd.Stage.Open(layer)
@@ -176,31 +211,30 @@ def transform_text(opinions: Opinions) -> str:
     return text
 
 
-#: An operation with a value and nothing else, as USD writes it: (qualifier, type, name, value).
-_OPERATION = re.compile(r"(uniform )?(\S+) (xformOp\S*) = (.+)\n")
+#: (qualifier, type, value) of an attribute with a value and nothing else, as USD writes it.
+_PLAIN = re.compile(r"(uniform )?(\S+) \S+ = (.+)\n")
+
+
+@cache
+def _operation_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if name.startswith("xformOp"))
 
 
 def _plain_operations(opinions: Opinions) -> Operations | None:
     if opinions.spec is None:
         return None
     lines, signature = [], []
-    for name in opinions.names:
-        if not name.startswith("xformOp"):
-            continue
-        item = opinions.item(name)
-        # One question for all that there is of a property.
-        text = item.GetAsText() if item is not None else ""
-        found = _OPERATION.fullmatch(text)
-        if found is None:
+    for name in _operation_names(opinions.names):
+        plain = opinions.plain_value(name)
+        if plain is None:
             return None
-        qualifier, kind, _, value = found.groups()
         is_order = name == "xformOpOrder"
-        if value == "None" or bool(qualifier) != is_order or (is_order and kind != "token[]"):
+        if plain.is_uniform != is_order or (is_order and plain.type != "token[]"):
             return None
-        if not is_order and kind not in _PLAIN_OPERATIONS:
+        if not is_order and plain.type not in _PLAIN_OPERATIONS:
             return None
-        lines.append(f"    {text}")
-        signature.append(value if is_order else f"{kind} {name}")
+        lines.append(f"    {plain.text}")
+        signature.append(plain.value if is_order else f"{plain.type} {name}")
     return Operations("".join(lines), "\n".join(signature))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -136,6 +137,7 @@ def read_stage(stage: Usd.Stage, opinions: Iterable[Opinions] | None = None) -> 
         reader.model.order[path] = len(reader.model.order)
         reader.has_purposes = reader.has_purposes or "purpose" in one.names
         prim = reader.read(one)
+        reader.note_subset(one)
         if prim is None:
             others[path] = one.type_name
         else:
@@ -170,7 +172,11 @@ class _Reader:
         self.rotation = self.units.to_z_up
         self.purposes = frozenset(UsdGeom.Imageable.GetOrderedPurposeTokens())
         self.colliders: list[tuple[Prim, Usd.Prim]] = []
+        #: Of faces, by the path of their mesh.
+        self.subsets: dict[str, list[Usd.Prim]] = {}
         self.has_purposes = False
+        self.has_instances = bool(stage.GetPrototypes())
+        self._worlds: dict[str, frames.Matrix] = {}
 
     def read(self, opinions: Opinions) -> Prim | None:
         """The prim with its schemas, or None where it has no physics."""
@@ -179,19 +185,14 @@ class _Reader:
         found: dict[str, Schema] = {}
         if not names and (typed is None or issubclass(typed, schema.Gprim)):
             return None
-        authored = frozenset(opinions.names)
-        if typed is not None and not issubclass(typed, schema.Gprim):
-            found[type_name] = self.values(opinions, typed, "", authored)
-        for name in names:
-            base, instance = schema.split_applied(name)
-            cls = schema.SCHEMAS.get(base)
-            if cls is not None and cls.kind != "typed":
-                found[name] = self.values(opinions, cls, instance, authored, found.get(name))
+        authored = opinions.names
+        for name, cls, instance, rows in _authored_schemas(type_name, tuple(names), authored):
+            found[name] = self.values(opinions, found.get(name) or cls(), instance, rows)
         if not found:
             return None
         if typed is not None and issubclass(typed, schema.Gprim):
-            found[type_name] = self.values(opinions, typed, "", authored, resolve=True)
-        prim = self.placed(opinions, found, authored)
+            found[type_name] = self.values(opinions, typed(), "", typed.attributes, resolve=True)
+        prim = self.placed(opinions, found)
         # Parents come before their children: as long as no prim has one, none inherits one.
         imageable = UsdGeom.Imageable(usd_prim) if self.has_purposes else None
         if imageable:
@@ -207,26 +208,31 @@ class _Reader:
             self.turn_world_frames(found[type_name])
         return prim
 
+    def note_subset(self, opinions: Opinions) -> None:
+        if usd_opinions.is_subset(opinions.type_name):
+            self.subsets.setdefault(opinions.path.rpartition("/")[0], []).append(opinions.usd_prim)
+
     def bind_materials(self) -> None:
         """Physics materials of all colliders at once, which is many times quicker than one by one."""
-        parts = [
-            [*(child for child in usd_prim.GetChildren() if child.IsA(UsdGeom.Subset)), usd_prim]
-            for _, usd_prim in self.colliders
-        ]
+        parts = [[*self.subsets.get(prim.path, ()), usd_prim] for prim, usd_prim in self.colliders]
         bound = iter(_bound_materials([one for several in parts for one in several]))
         for (prim, _), several in zip(self.colliders, parts, strict=True):
             *subsets, own = (next(bound) for _ in several)
             others = dict.fromkeys(path for path in subsets if path and path != own)
             prim.materials = (*others, own) if others or own else ()
 
-    def placed(self, opinions: Opinions, found: dict[str, Schema], authored: frozenset[str]) -> Prim:
-        usd_prim = opinions.usd_prim
-        prim = Prim(opinions.path, opinions.type_name, self.world(usd_prim), found)
-        prim.is_instance_proxy = usd_prim.IsInstanceProxy()
-        xformable = UsdGeom.Xformable(usd_prim)
-        prim.is_xformable = bool(xformable)
-        if prim.is_xformable and "xformOpOrder" in authored:
-            prim.resets_xform_stack = xformable.GetResetXformStack()
+    def placed(self, opinions: Opinions, found: dict[str, Schema]) -> Prim:
+        path = opinions.path
+        is_xformable = usd_opinions.is_xformable(opinions.type_name)
+        is_moved = is_xformable and "xformOpOrder" in opinions.names
+        # What has no transform of its own is where the prim above it is.
+        world = self._worlds.get(path.rpartition("/")[0]) if not is_moved else None
+        world = self._worlds[path] = self.world(opinions.usd_prim) if world is None else world.copy()
+        prim = Prim(path, opinions.type_name, world, found)
+        prim.is_instance_proxy = self.has_instances and opinions.usd_prim.IsInstanceProxy()
+        prim.is_xformable = is_xformable
+        if is_moved:
+            prim.resets_xform_stack = opinions.resets_xform_stack()
             prim.is_animated = opinions.is_animated()
         return prim
 
@@ -239,8 +245,7 @@ class _Reader:
                 for path in targets:
                     usd_prim = stage.GetPrimAtPath(path)
                     if usd_prim and path not in self.model.prims:
-                        opinions = Opinions(usd_prim)
-                        self.model.add(self.placed(opinions, {}, frozenset(opinions.names)))
+                        self.model.add(self.placed(Opinions(usd_prim), {}))
 
     def locate(self, path: str) -> frames.Matrix | None:
         """Where a prim is; None where there is no such prim."""
@@ -256,14 +261,11 @@ class _Reader:
         return matrix
 
     def values(
-        self, opinions: Opinions, cls: type[Schema], instance: str, authored: frozenset[str],
-        into: Schema | None = None, resolve: bool = False,
-    ) -> Schema:  # fmt: skip
-        value = cls() if into is None else into
+        self, opinions: Opinions, value: Schema, instance: str, rows: Iterable[Attribute], resolve: bool = False
+    ) -> Schema:
+        """Fill a schema with the values of some of its attributes. resolve: also with fallbacks."""
         drive_type = None
-        for attribute in cls.attributes:
-            if not resolve and attribute.usd_name(instance) not in authored:
-                continue
+        for attribute in rows:
             read = self.value(opinions, attribute, instance, drive_type, resolve)
             if attribute.field == "type":
                 drive_type = read
@@ -313,6 +315,22 @@ class _Reader:
         if usd_prim.IsA(UsdGeom.Points):
             return lambda: _points(UsdGeom.Points(stage.GetPrimAtPath(path)), meters)
         return None
+
+
+@lru_cache(maxsize=4096)
+def _authored_schemas(
+    type_name: str, applied: tuple[str, ...], properties: tuple[str, ...]
+) -> tuple[tuple[str, type[Schema], str, tuple[Attribute, ...]], ...]:
+    """(name, class, instance, attributes with opinions) of the schemas of a prim, gprims left out."""
+    rows = []
+    for name in (type_name, *applied):
+        base, instance = schema.split_applied(name)
+        cls = schema.SCHEMAS.get(base)
+        if cls is None or issubclass(cls, schema.Gprim) or (cls.kind == "typed") != (name == type_name):
+            continue
+        authored = tuple(item for item in cls.attributes if item.usd_name(instance) in properties)
+        rows.append((name, cls, instance, authored))
+    return tuple(rows)
 
 
 _QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)

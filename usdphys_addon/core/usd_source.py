@@ -46,14 +46,14 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> Source:
         usd_composition.instancer_paths(stage), usd_composition.instance_paths(stage),
     )  # fmt: skip
     for one in opinions:
-        is_xformable, is_subset, is_inside_other = _kind(one.type_name)
-        if is_subset:
+        if usd_opinions.is_subset(one.type_name):
             _read_subset(source, one)
-        if is_inside_other or one.path == "/":
+            continue
+        if _is_node(one.type_name) or one.path == "/":
             continue
         if text := usd_carry.capture(one, source.model.units):
             source.carried[one.path] = text
-        if not is_xformable:
+        if not usd_opinions.is_xformable(one.type_name):
             continue
         if text := usd_opinions.transform_text(one):
             source.transforms[one.path] = text
@@ -64,12 +64,10 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> Source:
 
 
 @cache
-def _kind(type_name: str) -> tuple[bool, bool, bool]:
-    """(can have a transform, is a subset of faces, is a part of a material or of a mesh) of a type of prims."""
+def _is_node(type_name: str) -> bool:
+    """True for the parts of a material."""
     kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
-    is_subset = kind.IsA(UsdGeom.Subset)
-    is_node = kind.IsA(UsdShade.Shader) or (kind.IsA(UsdShade.NodeGraph) and not kind.IsA(UsdShade.Material))
-    return bool(kind.IsA(UsdGeom.Xformable)), bool(is_subset), bool(is_subset or is_node)
+    return bool(kind.IsA(UsdShade.Shader) or (kind.IsA(UsdShade.NodeGraph) and not kind.IsA(UsdShade.Material)))
 
 
 def _read_subset(source: Source, opinions: Opinions) -> None:
