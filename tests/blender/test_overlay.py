@@ -259,7 +259,7 @@ def test_the_preview_is_followed_and_left():
     assert not session.world.awake.any()
     overlay_state.view_of(key(), options)
     assert scene_shapes.ASLEEP in view.colors and scene_shapes.DYNAMIC not in view.colors
-    points, _ = scene_shapes.contacts(session.world)
+    points, _ = session.world.contact_points()
     assert len(points) and np.abs(points[:, 2]).max() < 0.05
     preview_guard.stop()
     assert overlay_state.view_of(key(), options) is not view

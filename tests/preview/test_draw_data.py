@@ -362,7 +362,7 @@ def test_lines_follow_the_preview() -> None:
     assert points[crate].mean(axis=0) == pytest.approx(place(world, "Crate"), abs=1e-5)
     assert place(world, "Crate")[2] < 4.5
     run(world, 4.5)
-    touching, normals = scene_shapes.contacts(world)
+    touching, normals = world.contact_points()
     assert len(touching) >= 4 and np.abs(touching[:, 2]).max() < 0.02
     assert np.abs(normals[:, 2]) == pytest.approx(1.0, abs=1e-3)
     assert len(draw_data.contact_lines(touching, normals, 0.1)) == 8 * len(touching)

@@ -190,7 +190,7 @@ class _AttachWriter(scene_write._SceneWriter):
         """Decide on everything; changes nothing."""
         self.plan_stage_wide()
         for path, prim in self.model.prims.items():
-            if prim.schemas and not scene_write._has_no_object(prim) and prim.get(schema.Joint) is None:
+            if prim.schemas and not scene_write.lives_without_object(prim) and prim.get(schema.Joint) is None:
                 self.plan_prim(path, prim)
         self.match.match_joints(self.joint_bodies)
         for path, prim in self.model.joints.items():
@@ -209,13 +209,13 @@ class _AttachWriter(scene_write._SceneWriter):
         ):
             free = list(items)
             for path, prim in prims.items():
-                wanted = scene_write._free_name(prim.name, names.values())
+                wanted = scene_write.free_name(prim.name, names.values())
                 found[path] = _pick(free, path, wanted)
                 names[path] = found[path].name if found[path] is not None else wanted
         names = {}
         known = list(bpy.data.materials)
         for path, prim in self.model.materials.items():
-            names[path] = scene_write._free_name(prim.name, names.values())
+            names[path] = scene_write.free_name(prim.name, names.values())
             self.found_materials[path] = _pick(known, path, names[path])
         self.material_names = names
         self.physical_materials = {material for material in self.found_materials.values() if material is not None}
@@ -413,7 +413,7 @@ class _AttachWriter(scene_write._SceneWriter):
             np.array(values.get("size", (1.0, 1.0, 1.0))), values.get("radius", 0.5), values.get("height", 1.0),
             "XYZ".index(values.get("axis", "Z")),
         )  # fmt: skip
-        return space @ collider_read._gprim(shape, space, self.meters)[0]
+        return space @ collider_read.placed_gprim(shape, space, self.meters)[0]
 
     def material_of(self, prim: Prim, obj: Any, is_primitive: bool) -> str:
         """Path of the physics material that a collider needs a binding for; empty where its slots bring it."""
@@ -509,7 +509,7 @@ class _AttachWriter(scene_write._SceneWriter):
         else:
             planned.place = _rigid(self.world_now(obj))
         for index, side in enumerate(planned.sides):
-            if scene_write._coincide(planned.place, side.frame):
+            if scene_write.coincide(planned.place, side.frame):
                 continue
             try:
                 position, rotation = frames.local_frame(side.space, side.frame)
@@ -688,7 +688,7 @@ class _AttachWriter(scene_write._SceneWriter):
                 obj.parent = planned.parent
             place = planned.place.copy()
             place[:3, 3] /= self.meters
-            scene_write._put(obj, mathutils.Matrix(place.tolist()))
+            scene_write.put(obj, mathutils.Matrix(place.tolist()))
             tidy_collections.show_joint(obj, size)
         obj.usdphys.property_unset("joint")
         self.current = planned

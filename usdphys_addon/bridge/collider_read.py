@@ -167,7 +167,7 @@ class ColliderReader:
         """A gprim below the object, without shear or uneven scale whatever the object's own."""
         path = unique(f"{placement.path}/{prim_name(item.name or f'{shape.kind.usd_name}_collider')}", self.scene.taken)
         self.scene.taken.add(path)
-        local, gprim = _gprim(shape, world, self.scene.meters)
+        local, gprim = placed_gprim(shape, world, self.scene.meters)
         prim = Prim(path, shape.kind.usd_name, world @ local, label=placement.obj.name, local=local)
         prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "guide"
         prim.add(gprim)
@@ -237,7 +237,7 @@ _PARAMETERS: dict[type[schema.Gprim], tuple[str, ...]] = {
 }
 
 
-def _gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frames.Matrix, schema.Gprim]:
+def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frames.Matrix, schema.Gprim]:
     """(pose below the object, schema), metres, of a primitive in the object's space, Blender units.
 
     Where the object's scale is uneven, and the shape no box that is aligned with it, the pose takes the scale back and

@@ -16,15 +16,21 @@ import bpy
 import mathutils
 import numpy as np
 
-from .naming import objects_by_name
-
 
 @dataclass(slots=True)
 class Found:
-    """What Blender made of the prims: names of objects and materials by prim path."""
+    """What Blender made of the prims: names of objects and materials by prim path.
+
+    known: the objects of the file by name, looked up once; what makes an object adds it.
+    """
 
     objects: dict[str, str] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)
+    known: dict[str, Any] = field(default_factory=dict)
+
+    def object_at(self, path: str) -> Any:
+        """The object of a prim; None where there is none."""
+        return self.known.get(self.objects.get(path, ""))
 
 
 def repair(
@@ -37,7 +43,7 @@ def repair(
     from pxr import Usd, UsdGeom
 
     cache = UsdGeom.XformCache(Usd.TimeCode.Default())
-    known = objects_by_name()
+    known = found.known
     conversion = _conversion(stage, scale)
     is_converted = conversion != mathutils.Matrix()
     loose: set[str] = set()
@@ -48,7 +54,7 @@ def repair(
             scene.collection.objects.link(empty)
             found.objects[missing] = empty.name
             known[empty.name] = empty
-            _place(empty, missing, stage, cache, _parent(missing, found, known))
+            _place(empty, missing, stage, cache, _parent(missing, found))
             if empty.parent is None:
                 # Blender leaves out the root prim of its own files, and with it the conversion of units and up axis.
                 empty.matrix_basis = conversion @ empty.matrix_basis
@@ -60,10 +66,10 @@ def repair(
             # Blender has put it where its prim is below its parent, and only the parent is new.
             obj.parent = known[expected]
         elif expected is not None and (above in loose or obj.parent is None or obj.parent.name != expected):
-            _place(obj, path, stage, cache, _parent(path, found, known))
+            _place(obj, path, stage, cache, _parent(path, found))
         if expected is None or above in loose:
             _settle(obj, path, stage, conversion, loose)
-    _honour_resets(resets, found, known, conversion)
+    _honour_resets(resets, found, conversion)
 
 
 def _missing_above(path: str, found: Found, below: str) -> list[str]:
@@ -76,8 +82,9 @@ def _missing_above(path: str, found: Found, below: str) -> list[str]:
     return missing
 
 
-def _parent(path: str, found: Found, known: dict[str, bpy.types.Object]) -> bpy.types.Object | None:
-    return known.get(found.objects.get(path.rsplit("/", 1)[0], ""))
+def _parent(path: str, found: Found) -> bpy.types.Object | None:
+    parent: bpy.types.Object | None = found.object_at(path.rsplit("/", 1)[0])
+    return parent
 
 
 def _place(obj: bpy.types.Object, path: str, stage: Any, cache: Any, parent: bpy.types.Object | None) -> None:
@@ -119,12 +126,10 @@ def _settle(obj: bpy.types.Object, path: str, stage: Any, conversion: mathutils.
         obj.matrix_basis = conversion
 
 
-def _honour_resets(
-    resets: Iterable[str], found: Found, known: dict[str, bpy.types.Object], conversion: mathutils.Matrix
-) -> None:
+def _honour_resets(resets: Iterable[str], found: Found, conversion: mathutils.Matrix) -> None:
     """Undo what is above a prim that resets the transform stack; its object still moves with its parent."""
     for path in sorted(found.objects.keys() & resets):
-        obj = known[found.objects[path]]
+        obj = found.object_at(path)
         if obj.parent is not None:
             obj.matrix_parent_inverse = _world(obj.parent).inverted_safe() @ conversion
 

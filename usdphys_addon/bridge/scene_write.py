@@ -110,7 +110,7 @@ class _SceneWriter:
             target = self.objects.get(path)
             if target is not None:
                 self.write_object(target, prim)
-            elif prim.schemas and not _has_no_object(prim):
+            elif prim.schemas and not lives_without_object(prim):
                 self.written.missing.append(path)
         self.write_groups()
         return self.written
@@ -126,7 +126,7 @@ class _SceneWriter:
     def write_physics_scenes(self) -> None:
         for path, prim in self.model.scenes.items():
             item = self.scene.usdphys.physics_scenes.add()
-            item.name = _free_name(prim.name, self.scene_names.values())
+            item.name = free_name(prim.name, self.scene_names.values())
             self.scene_names[path] = item.name
             self.remember(item.prim, prim, item.name)
             value = prim.get(schema.PhysicsScene)
@@ -152,7 +152,7 @@ class _SceneWriter:
 
     def write_groups(self) -> None:
         for path, prim in self.model.groups.items():
-            name = _free_name(prim.name, self.group_names.values())
+            name = free_name(prim.name, self.group_names.values())
             self.group_names[path] = name
         for path, prim in self.model.groups.items():
             item = self.scene.usdphys.collision_groups.add()
@@ -181,6 +181,8 @@ class _SceneWriter:
     # ------------------------------------------------------------------ objects
 
     def write_object(self, obj: Any, prim: Prim) -> None:
+        if not (prim.schemas or prim.physics_binding):
+            return
         physics = obj.usdphys
         body = prim.get(schema.RigidBodyAPI)
         if body is not None:
@@ -301,12 +303,12 @@ class _SceneWriter:
             if joint.holds(name):
                 text = " ".join(map(repr, _divided(value, self.frame_unit(joint, name))))
                 setattr(group, f"remembered_{name}", text)
-        if not _coincide(*places):
+        if not coincide(*places):
             for name in ("local_pos1", "local_rot1"):
                 setattr(group, name, _divided(joint.resolved(name), self.frame_unit(joint, name)))
         place = places[0].copy()
         place[:3, 3] /= self.meters
-        _put(obj, mathutils.Matrix(place.tolist()))
+        put(obj, mathutils.Matrix(place.tolist()))
 
     def frame_unit(self, joint: schema.Joint, name: str) -> float:
         """Metres per unit of a local frame: that of the body's space, or of the world where there is no body."""
@@ -324,7 +326,7 @@ class _SceneWriter:
         )  # fmt: skip
 
 
-def _put(obj: bpy.types.Object, place: mathutils.Matrix) -> None:
+def put(obj: bpy.types.Object, place: mathutils.Matrix) -> None:
     """Put an object somewhere in the world, exactly so below parents that are scaled unevenly, too."""
     if obj.parent is not None:
         undone = obj.parent.matrix_world.inverted_safe()
@@ -335,14 +337,14 @@ def _put(obj: bpy.types.Object, place: mathutils.Matrix) -> None:
     obj.matrix_world = place
 
 
-def _coincide(one: frames.Matrix, other: frames.Matrix) -> bool:
+def coincide(one: frames.Matrix, other: frames.Matrix) -> bool:
     apart = float(np.linalg.norm(one[:3, 3] - other[:3, 3]))
     turned = float(np.abs(one[:3, :3] - other[:3, :3]).max())
     size = max(1.0, float(np.linalg.norm(one[:3, 3])))
     return apart <= _SAME_FRAME * size and turned <= _SAME_FRAME
 
 
-def _has_no_object(prim: Prim) -> bool:
+def lives_without_object(prim: Prim) -> bool:
     """True for kinds of prims that live in the scene or in a material."""
     return any(prim.get(cls) is not None for cls in (schema.PhysicsScene, schema.CollisionGroup, schema.MaterialAPI))
 
@@ -352,7 +354,7 @@ def remember(group: Any, prim: Prim, id_name: str, order: int) -> None:
     group.path, group.type_name, group.id_name, group.order = prim.path, prim.type_name, id_name, order
 
 
-def _free_name(name: str, taken: Iterable[str]) -> str:
+def free_name(name: str, taken: Iterable[str]) -> str:
     names, number, candidate = set(taken), 0, name
     while candidate in names:
         number += 1

@@ -11,7 +11,6 @@ import numpy as np
 from ..core.validate import Issue
 from . import remembered
 from .hierarchy_repair import Found
-from .naming import objects_by_name
 
 if TYPE_CHECKING:
     from ..core.usd_source import Source
@@ -19,17 +18,17 @@ if TYPE_CHECKING:
 
 def bind(source: Source, found: Found, issues: list[Issue]) -> None:
     """Give colliders the materials that are bound to them, as far as they show no others."""
-    known = objects_by_name()
-    _bind_colliders(source, found, known)
-    _bind_faces(source, found, known, issues)
+    _bind_colliders(source, found)
+    _bind_faces(source, found, issues)
 
 
-def _bind_colliders(source: Source, found: Found, known: dict[str, Any]) -> None:
+def _bind_colliders(source: Source, found: Found) -> None:
     """The material of a whole gprim, and that of a mesh of which all faces have others: it becomes the first slot."""
     materials = {path: bpy.data.materials[name] for path, name in found.materials.items()}
     for path, material_path in source.visible_materials.items():
         material = materials.get(material_path)
-        mesh = known[found.objects[path]].data if material is not None and path in found.objects else None
+        obj = found.object_at(path) if material is not None else None
+        mesh = obj.data if obj is not None else None
         if not isinstance(mesh, bpy.types.Mesh):
             continue
         slots = list(mesh.materials)
@@ -43,19 +42,19 @@ def _bind_colliders(source: Source, found: Found, known: dict[str, Any]) -> None
         mesh.polygons.foreach_set("material_index", faces + 1 if slots else faces)
 
 
-def _bind_faces(source: Source, found: Found, known: dict[str, Any], issues: list[Issue]) -> None:
+def _bind_faces(source: Source, found: Found, issues: list[Issue]) -> None:
     """Give the faces of meshes the materials of their subsets, where the mesh shows no other materials."""
     by_path = {remembered.path_of(material): material for material in bpy.data.materials}
     for path, subsets in source.face_materials.items():
-        name = found.objects.get(path, "")
-        mesh = known[name].data if name else None
+        obj = found.object_at(path)
+        mesh = obj.data if obj is not None else None
         if not isinstance(mesh, bpy.types.Mesh):
             continue
         if any(material is not None for material in mesh.materials):
             issues.append(Issue(
-                "SubsetMaterialLost", "warning", path, name,
-                f"'{name}' has visible materials, so the physics materials of its faces are left out.",
-                f"Set the friction of the visible materials of '{name}' instead.",
+                "SubsetMaterialLost", "warning", path, obj.name,
+                f"'{obj.name}' has visible materials, so the physics materials of its faces are left out.",
+                f"Set the friction of the visible materials of '{obj.name}' instead.",
             ))  # fmt: skip
             continue
         _assign(mesh, [(faces, by_path.get(target)) for faces, target in subsets])

@@ -12,7 +12,6 @@ import numpy as np
 from ..core import schema
 from ..core.model import PhysicsModel
 from .hierarchy_repair import Found
-from .naming import objects_by_name
 
 JOINTS = "Physics Joints"
 COLLIDERS = "Physics Colliders"
@@ -22,17 +21,20 @@ _JOINT_SIZE = 0.03
 
 def tidy(model: PhysicsModel, found: Found) -> None:
     """Move the objects of joints and guide colliders into collections, and size the joints to the scene."""
-    known = objects_by_name()
-    size = joint_size(known.get(name) for name in found.objects.values()) if model.joints else 1.0
+    joints = model.joints
+    size = joint_size(map(found.object_at, found.objects)) if joints else 1.0
     for path, prim in model.prims.items():
-        obj = known.get(found.objects.get(path, ""))
+        is_joint = path in joints
+        if not is_joint and prim.purpose != "guide":
+            continue
+        obj = found.object_at(path)
         if obj is None:
             continue
-        if prim.get(schema.Joint) is not None:
+        if is_joint:
             if obj.type == "EMPTY":
                 show_joint(obj, size)
             move(obj, JOINTS)
-        elif prim.get(schema.CollisionAPI) is not None and prim.purpose == "guide" and obj.type != "EMPTY":
+        elif prim.get(schema.CollisionAPI) is not None and obj.type != "EMPTY":
             move(obj, COLLIDERS)
 
 
@@ -64,10 +66,10 @@ def below(home: bpy.types.Collection, name: str) -> bpy.types.Collection:
 
 def joint_size(objects: Iterable[bpy.types.Object | None]) -> float:
     """What joints are shown with among these objects, Blender units."""
-    return _JOINT_SIZE * _span(objects)
+    return _JOINT_SIZE * span(objects)
 
 
-def _span(objects: Iterable[bpy.types.Object | None]) -> float:
+def span(objects: Iterable[bpy.types.Object | None]) -> float:
     """Length, Blender units, of the diagonal of objects; 1 where that is nothing."""
     corners: list[tuple[float, ...]] = []
     for obj in objects:
@@ -81,5 +83,5 @@ def _span(objects: Iterable[bpy.types.Object | None]) -> float:
         return 1.0
     places = np.array(corners)
     places = places[np.isfinite(places).all(axis=1)]
-    span = float(np.linalg.norm(np.ptp(places, axis=0))) if len(places) else 0.0
-    return span if 0.0 < span < np.inf else 1.0
+    length = float(np.linalg.norm(np.ptp(places, axis=0))) if len(places) else 0.0
+    return length if 0.0 < length < np.inf else 1.0

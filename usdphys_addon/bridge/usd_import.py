@@ -265,8 +265,7 @@ def write_physics(
     scene: bpy.types.Scene, model: PhysicsModel, found: Found, *, meters: float | None = None
 ) -> ImportResult:
     """Put the physics of a model on what Blender has imported. meters: of a Blender unit; None: as the scene says."""
-    known_objects = objects_by_name()
-    objects = {path: known_objects[name] for path, name in found.objects.items() if name in known_objects}
+    objects = {path: found.known[name] for path, name in found.objects.items() if name in found.known}
     known = bpy.data.materials
     materials = {path: known[name] for path, name in found.materials.items() if name in known}
     written = scene_write.write_scene(model, scene, objects, materials, meters=meters)
@@ -283,17 +282,17 @@ def carry(scene: Any, stage: Any, source: Source, found: Found) -> None:
     """Note on everything imported what neither Blender nor the model hold of its prim."""
     from ..core import usd_carry
 
-    known = objects_by_name()
-    things: list[Any] = [known[name].usdphys for name in found.objects.values()]
-    things += [material.usdphys for material in bpy.data.materials if remembered.path_of(material)]  # type: ignore[attr-defined]
-    things += [*scene.usdphys.physics_scenes, *scene.usdphys.collision_groups]
-    for thing in things:
-        memory = thing.prim
-        path = memory.path
-        if path in source.carried:
-            memory.carried = source.carried[path]
-        if path in source.transforms:
-            memory.transform = source.transforms[path]
+    for path, text in source.transforms.items():
+        obj = found.object_at(path)
+        if obj is not None:
+            obj.usdphys.prim.transform = text
+    things = [found.object_at(path) for path in source.carried.keys() & found.objects.keys()]
+    things += [material for material in bpy.data.materials if remembered.path_of(material)]
+    memories = [thing.usdphys.prim for thing in things]
+    memories += [item.prim for item in (*scene.usdphys.physics_scenes, *scene.usdphys.collision_groups)]
+    for memory in memories:
+        if text := source.carried.get(memory.path, ""):
+            memory.carried = text
     known_paths = {*found.objects, *found.materials, *source.model.prims}
     scene.usdphys.source.carried = usd_carry.capture_prims(stage, known_paths)
 
@@ -444,6 +443,7 @@ def collect(import_context: Any, found: Found) -> None:
                 found.objects[str(path)] = item.name
             elif isinstance(item, bpy.types.Material):
                 found.materials[str(path)] = item.name
+    found.known = objects_by_name()
 
 
 @contextmanager

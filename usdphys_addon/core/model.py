@@ -19,8 +19,11 @@ from .frames import Matrix
 from .schema import Schema, SchemaT
 from .units import SI, StageUnits
 
-#: Classes that other schemas of the table derive from.
-_BASES = frozenset({schema.Joint, schema.Gprim})
+#: Names of the schemas that derive from those that others derive from.
+_DERIVED: dict[type[Schema], frozenset[str]] = {
+    base: frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, base))
+    for base in (schema.Joint, schema.Gprim)
+}
 
 
 @dataclass(slots=True)
@@ -74,10 +77,9 @@ class Prim:
     def get(self, cls: type[SchemaT]) -> SchemaT | None:
         """The schema of this class, or of a class derived from it, on this prim."""
         found = self.schemas.get(cls.usd_name)
-        if found is None and cls in _BASES:
-            for value in self.schemas.values():
-                if isinstance(value, cls):
-                    return value
+        if found is None and cls in _DERIVED:
+            for name in self.schemas.keys() & _DERIVED[cls]:
+                return self.schemas[name]  # type: ignore[return-value]
         return found  # type: ignore[return-value]
 
     def instances(self, cls: type[SchemaT]) -> Iterator[tuple[str, SchemaT]]:
@@ -128,7 +130,7 @@ class PhysicsModel:
 
     def having(self, cls: type[Schema]) -> dict[str, Prim]:
         """The prims with a schema of this class, by path."""
-        if cls in _BASES:
+        if cls in _DERIVED:
             return {path: prim for path, prim in self.prims.items() if prim.get(cls) is not None}
         name = cls.usd_name
         return {path: prim for path, prim in self.prims.items() if name in prim.schemas}

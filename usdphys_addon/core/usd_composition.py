@@ -12,6 +12,7 @@ from pxr import Pcp, Sdf, Usd, UsdGeom, UsdShade
 
 from . import usd_opinions, usd_read
 from .errors import InputError
+from .usd_opinions import Opinions
 from .validate import Issue
 
 _CHOICE = re.compile(r"(/[^{}]*)\{([^{}=]+)=([^{}]*)\}\Z")
@@ -106,8 +107,11 @@ def write_selected(source: str | Path, choices: Iterable[VariantChoice], target:
     layer.Export(str(target))
 
 
-def missing_assets(stage: Usd.Stage) -> list[Issue]:
-    """One warning for each layer, reference, payload and texture that a stage names and that is not there."""
+def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:
+    """One warning for each layer, reference, payload and texture that a stage names and that is not there.
+
+    opinions: those about all its prims.
+    """
     issues: dict[str, Issue] = {}
     for error in stage.GetCompositionErrors():
         text = usd_read.said(error)
@@ -122,17 +126,16 @@ def missing_assets(stage: Usd.Stage) -> list[Issue]:
             message = f"A part of '{path}' is missing: {' '.join(text.split()).rstrip('.')}."
             fix = "Correct the reference in the USD file."
         issues.setdefault(message, Issue("AssetMissing", "warning", path, "", message, fix))
-    for prim in stage.Traverse(Usd.TraverseInstanceProxies()):
-        if not prim.IsA(UsdShade.Shader):
+    for one in opinions:
+        if not usd_opinions.is_a(one.type_name, UsdShade.Shader):
             continue
-        for item in usd_opinions.authored_properties(prim):
+        for item in usd_opinions.authored_properties(one.usd_prim):
             asset = item.Get() if isinstance(item, Usd.Attribute) else None
             if not isinstance(asset, Sdf.AssetPath):
                 continue
             if asset.path and not asset.resolvedPath and "<UDIM>" not in asset.path:
-                path = str(prim.GetPath())
                 issues.setdefault(asset.path, Issue(
-                    "AssetMissing", "warning", path, "", f"The texture '{asset.path}' of '{path}' is missing.",
+                    "AssetMissing", "warning", one.path, "", f"The texture '{asset.path}' of '{one.path}' is missing.",
                     "Put the file there, or correct the path in the USD file.",
                 ))  # fmt: skip
     return list(issues.values())
@@ -140,15 +143,17 @@ def missing_assets(stage: Usd.Stage) -> list[Issue]:
 
 def instance_paths(stage: Usd.Stage) -> list[str]:
     """Paths of the instances of a stage, those within instances left out."""
+    if not stage.GetPrototypes():
+        return []
     return [str(prim.GetPath()) for prim in stage.Traverse() if prim.IsInstance()]
 
 
-def instancer_paths(stage: Usd.Stage) -> list[str]:
-    """Paths of the point instancers of a stage, those below others left out."""
-    found = []
-    prims = iter(Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies(Usd.PrimAllPrimsPredicate)))
-    for prim in prims:
-        if prim.IsA(UsdGeom.PointInstancer):
-            found.append(str(prim.GetPath()))
-            prims.PruneChildren()
+def instancer_paths(opinions: Iterable[Opinions]) -> list[str]:
+    """Paths of the point instancers among the prims of a stage, those below others left out."""
+    found: list[str] = []
+    for one in opinions:
+        if usd_opinions.is_a(one.type_name, UsdGeom.PointInstancer) and not (
+            found and one.path.startswith(f"{found[-1]}/")
+        ):
+            found.append(one.path)
     return found

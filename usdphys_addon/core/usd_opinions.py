@@ -144,6 +144,12 @@ def of_stage(stage: Usd.Stage) -> Iterator[Opinions]:
     return of_prims(stage, Usd.PrimRange(stage.GetPseudoRoot(), proxies))
 
 
+@cache
+def is_a(type_name: str, schema: type) -> bool:
+    """True where prims of a type are of a typed schema of USD; to ask each prim takes many times longer."""
+    return bool(Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name).IsA(schema))
+
+
 def applied_schemas(usd_prim: Usd.Prim) -> list[str]:
     """Names of the API schemas of a prim, those that no plugin declares among them."""
     return list(usd_prim.GetPrimTypeInfo().GetAppliedAPISchemas())
@@ -170,21 +176,9 @@ def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
 _sound: dict[str, bool] = {}
 
 
-@cache
-def is_xformable(type_name: str) -> bool:
-    """True for a type of prims that have a place in space."""
-    return bool(Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name).IsA(UsdGeom.Xformable))
-
-
-@cache
-def is_subset(type_name: str) -> bool:
-    """True for faces of a mesh that are a prim of their own."""
-    return bool(Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name).IsA(UsdGeom.Subset))
-
-
 def transform_text(opinions: Opinions) -> str:
     """The transform operations of a prim as a small layer; empty where it can have none, or they are animated."""
-    if not is_xformable(opinions.type_name):
+    if not is_a(opinions.type_name, UsdGeom.Xformable):
         return ""
     plain = opinions.operations
     if plain is not None and not (plain.text and opinions.is_animated()):

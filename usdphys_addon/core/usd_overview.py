@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from . import summary, usd_composition, usd_read, validate
+from . import summary, usd_composition, usd_opinions, usd_read, validate
 from .errors import UsdPhysError
 from .units import StageUnits
 from .usd_composition import VariantSet
@@ -47,12 +47,13 @@ def _overview(path: str, choices: tuple[str, ...], _changed: int, _size: int) ->
     try:
         stage = usd_read.open_stage(path)
         usd_composition.select_variants(stage, [usd_composition.parse_choice(text) for text in choices])
-        model = usd_read.read_stage(stage)
+        opinions = list(usd_opinions.of_stage(stage))
+        model = usd_read.read_stage(stage, opinions)
     except UsdPhysError as error:
         return Overview(str(error))
-    issues = usd_composition.missing_assets(stage) + validate.validate(model, check_geometry=False)
+    issues = usd_composition.missing_assets(stage, opinions) + validate.validate(model, check_geometry=False)
     return Overview(
         "", model.units, summary.counts(model), len(model.order) - 1,
-        len(usd_composition.instance_paths(stage)), len(usd_composition.instancer_paths(stage)),
+        len(usd_composition.instance_paths(stage)), len(usd_composition.instancer_paths(opinions)),
         tuple(issues), tuple(usd_composition.variant_sets(stage)),
     )  # fmt: skip

@@ -209,7 +209,7 @@ class _Reader:
         return prim
 
     def note_subset(self, opinions: Opinions) -> None:
-        if usd_opinions.is_subset(opinions.type_name):
+        if usd_opinions.is_a(opinions.type_name, UsdGeom.Subset):
             self.subsets.setdefault(opinions.path.rpartition("/")[0], []).append(opinions.usd_prim)
 
     def bind_materials(self) -> None:
@@ -223,7 +223,7 @@ class _Reader:
 
     def placed(self, opinions: Opinions, found: dict[str, Schema]) -> Prim:
         path = opinions.path
-        is_xformable = usd_opinions.is_xformable(opinions.type_name)
+        is_xformable = usd_opinions.is_a(opinions.type_name, UsdGeom.Xformable)
         is_moved = is_xformable and "xformOpOrder" in opinions.names
         # What has no transform of its own is where the prim above it is.
         world = self._worlds.get(path.rpartition("/")[0]) if not is_moved else None

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -42,18 +41,18 @@ class Source:
 def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> Source:
     """Read a stage for an import. opinions: those about all its prims."""
     source = Source(
-        usd_read.read_stage(stage, opinions), usd_composition.missing_assets(stage),
-        usd_composition.instancer_paths(stage), usd_composition.instance_paths(stage),
+        usd_read.read_stage(stage, opinions), usd_composition.missing_assets(stage, opinions),
+        usd_composition.instancer_paths(opinions), usd_composition.instance_paths(stage),
     )  # fmt: skip
     for one in opinions:
-        if usd_opinions.is_subset(one.type_name):
+        if usd_opinions.is_a(one.type_name, UsdGeom.Subset):
             _read_subset(source, one)
             continue
         if _is_node(one.type_name) or one.path == "/":
             continue
         if text := usd_carry.capture(one, source.model.units):
             source.carried[one.path] = text
-        if not usd_opinions.is_xformable(one.type_name):
+        if not usd_opinions.is_a(one.type_name, UsdGeom.Xformable):
             continue
         if text := usd_opinions.transform_text(one):
             source.transforms[one.path] = text
@@ -63,11 +62,11 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> Source:
     return source
 
 
-@cache
 def _is_node(type_name: str) -> bool:
     """True for the parts of a material."""
-    kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
-    return bool(kind.IsA(UsdShade.Shader) or (kind.IsA(UsdShade.NodeGraph) and not kind.IsA(UsdShade.Material)))
+    is_a = usd_opinions.is_a
+    is_graph = is_a(type_name, UsdShade.NodeGraph) and not is_a(type_name, UsdShade.Material)
+    return is_graph or is_a(type_name, UsdShade.Shader)
 
 
 def _read_subset(source: Source, opinions: Opinions) -> None:

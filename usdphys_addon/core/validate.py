@@ -40,7 +40,7 @@ def validate(
     # What overflows or is not a number is an issue, not a warning on the console.
     with np.errstate(all="ignore"):
         issues = [
-            _issue(rule, severity, finding)
+            issue_of(rule, severity, finding)
             for rule in RULES
             if (severity := rule.severities.get(target)) is not None
             for finding in rule.check(facts)
@@ -49,7 +49,7 @@ def validate(
     return issues
 
 
-def _issue(rule: Rule, severity: Severity, finding: Finding) -> Issue:
+def issue_of(rule: Rule, severity: Severity, finding: Finding) -> Issue:
     prim, message, words = finding
     if prim is None:
         return Issue(rule.code, severity, "/", "", message, rule.fix.format(**words))

@@ -239,7 +239,7 @@ def _without_slivers(mesh: Mesh) -> Triangles:
     return kept
 
 
-def _decomposition(mesh: Mesh) -> SharedShape | None:
+def decomposition(mesh: Mesh) -> SharedShape | None:
     """Convex parts by Rapier's own VHACD; of a convex mesh the hull."""
     used = _without_slivers(mesh)
     if not len(used):
@@ -272,5 +272,5 @@ def _simplified(mesh: Mesh) -> SharedShape:
 
 
 _MAKERS: dict[str, Callable[[Mesh], SharedShape | None]] = {
-    "none": _trimesh, "convexHull": _hull, "convexDecomposition": _decomposition, "meshSimplification": _simplified,
+    "none": _trimesh, "convexHull": _hull, "convexDecomposition": decomposition, "meshSimplification": _simplified,
 }  # fmt: skip

@@ -438,6 +438,21 @@ class Space:
         """Number of pairs of colliders that touch."""
         return sum(pair.has_any_active_contact for pair in self.physics.narrow_phase.contact_pairs())
 
+    def contact_points(self, most: int) -> list[tuple[float, float, float, float, float, float]]:
+        """Where colliders touch, m, and the normal there, away from the first; no more pairs once there are `most`."""
+        found: list[tuple[float, float, float, float, float, float]] = []
+        for pair in self.physics.narrow_phase.contact_pairs():
+            if not pair.has_any_active_contact:
+                continue
+            for manifold in pair.manifolds:
+                data = manifold.data
+                for contact in data.solver_contacts:
+                    point = data.solver_contact_world_points(contact, self.physics.rigid_bodies)[0]
+                    found.append((*_tuple(point), *_tuple(data.normal)))
+            if len(found) >= most:
+                break
+        return found
+
     # ----------------------------------------------------------------------- changes
 
     def grab(self, path: str, point: Matrix) -> Grab:
@@ -552,6 +567,11 @@ class Space:
         self._matter = _matter(self.paths, self.weights)
         self._watch.forget()
         self._refresh()
+
+
+def _tuple(vector: Any) -> tuple[float, float, float]:
+    x, y, z = vector.to_tuple() if hasattr(vector, "to_tuple") else vector
+    return float(x), float(y), float(z)
 
 
 def _isometry(position: Matrix, quaternion: Quaternion) -> Isometry3:

@@ -416,6 +416,12 @@ class World:
         """Pairs of colliders that touch; takes some milliseconds for 1,000 bodies."""
         return sum(space.contacts() for space in self._spaces)
 
+    def contact_points(self, most: int = 4000) -> tuple[Floats, Floats]:
+        """Points (n, 3) where colliders touch, m, and the normals (n, 3) there, away from the first; about `most`."""
+        found = [point for space in self._spaces for point in space.contact_points(most)]
+        both = np.array(found, float).reshape(-1, 6)
+        return both[:, :3], both[:, 3:]
+
     @property
     def broken_joints(self) -> tuple[str, ...]:
         """Paths, in the order of breaking."""

@@ -199,7 +199,7 @@ _touching: tuple[Any, int, Any] | None = None
 def _draw_contacts(name: str, view3d: Any, width: float) -> None:
     """A small cross at each contact, and the normal there, as long in every view."""
     global _touching
-    from . import draw_data, scene_shapes
+    from . import draw_data
 
     session = overlay_state.session_of(name)
     if session is None:
@@ -207,7 +207,7 @@ def _draw_contacts(name: str, view3d: Any, width: float) -> None:
         return
     world = session.world
     if _touching is None or _touching[0] is not world or _touching[1] != world.frame:
-        _touching = (world, world.frame, scene_shapes.contacts(world))
+        _touching = (world, world.frame, world.contact_points())
     points, normals = _touching[2]
     if not len(points):
         return

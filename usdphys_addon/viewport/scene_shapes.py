@@ -634,33 +634,6 @@ def _drive_lines(name: str, drive: schema.Schema, size: float, axis: int) -> Ver
     return _turned(lines, which)
 
 
-# --------------------------------------------------------------------------- while it plays
-
-
-def contacts(world: Any, most: int = 4000) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Points (n, 3) where colliders of a world touch, m, and the normals (n, 3) there, away from the first."""
-    points: list[tuple[float, float, float]] = []
-    normals: list[tuple[float, float, float]] = []
-    for space in world._spaces:
-        bodies = space.physics.rigid_bodies
-        for pair in space.physics.narrow_phase.contact_pairs():
-            if not pair.has_any_active_contact:
-                continue
-            for manifold in pair.manifolds:
-                data = manifold.data
-                for contact in data.solver_contacts:
-                    points.append(_tuple(data.solver_contact_world_points(contact, bodies)[0]))
-                    normals.append(_tuple(data.normal))
-            if len(points) >= most:
-                break
-    return np.array(points, float).reshape(-1, 3), np.array(normals, float).reshape(-1, 3)
-
-
-def _tuple(vector: Any) -> tuple[float, float, float]:
-    x, y, z = vector.to_tuple() if hasattr(vector, "to_tuple") else vector
-    return float(x), float(y), float(z)
-
-
 # --------------------------------------------------------------------------- colours
 
 #: Red, green, blue, opacity, by index; the kinds of bodies and the joints are those of the preferences where there are.

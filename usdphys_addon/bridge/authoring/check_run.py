@@ -282,7 +282,7 @@ class Check:
             severity = rule.severities.get("usd")
             if severity is not None:
                 for finding in rule.check(facts):
-                    issues.append(validate._issue(rule, severity, finding))
+                    issues.append(validate.issue_of(rule, severity, finding))
                     yield
             yield
         issues.sort(key=lambda issue: _SEVERITIES[issue.severity])

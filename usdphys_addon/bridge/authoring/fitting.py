@@ -284,7 +284,7 @@ def decompose(surface: Surface, most: int = 16) -> list[Surface]:
     if abs(whole.volume - surface.volume) <= _CONVEX * whole.volume:
         return [whole]
     try:
-        shape: Any = shapes._decomposition(Mesh(surface.points, surface.triangles))
+        shape: Any = shapes.decomposition(Mesh(surface.points, surface.triangles))
     except (ValueError, rapier3d.RapierError) as error:
         raise InputError(f"it cannot be split into convex parts ({error})") from error
     compound = shape.as_compound() if shape is not None else None

@@ -684,7 +684,7 @@ def place_joint(
     if is_bare(obj):
         scale = obj.matrix_world.to_scale() if obj.matrix_world.determinant() > 0 else (1.0, 1.0, 1.0)
         scale_matrix = frames.transform((0, 0, 0), None, tuple(scale))
-        scene_write._put(obj, mathutils.Matrix((place @ scale_matrix).tolist()))
+        scene_write.put(obj, mathutils.Matrix((place @ scale_matrix).tolist()))
     else:
         place = rigid(world_of(obj, depsgraph))
     for side in (0, 1):

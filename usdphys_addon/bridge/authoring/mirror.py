@@ -206,7 +206,7 @@ class _Mirror:
     def say_misplaced(self, obj: Any, target: Any) -> None:
         maker = self.maker
         wanted = self.plane[:3, :3] @ maker.center(obj) + self.plane[:3, 3]
-        size = max(tidy_collections._span([obj]), 1e-9)
+        size = max(tidy_collections.span([obj]), 1e-9)
         if float(np.linalg.norm(maker.center(target) - wanted)) > _IN_PLACE * size:
             self.result.notes.append(
                 f"'{target.name}' does not stand where '{obj.name}' is mirrored to; its joints and colliders of their "
@@ -455,7 +455,7 @@ def _own_space(item: Any, world: Matrix) -> Matrix:
         props.GPRIM_SHAPES[item.shape], np.zeros(3), rotation, np.array(item.size), item.radius, item.height,
         "XYZ".index(item.axis),
     )  # fmt: skip
-    return np.asarray((world @ collider_read._gprim(shape, world, 1.0)[0])[:3, :3])
+    return np.asarray((world @ collider_read.placed_gprim(shape, world, 1.0)[0])[:3, :3])
 
 
 def _is_said(values: Any) -> bool:
