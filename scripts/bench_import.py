@@ -60,10 +60,21 @@ def options_of(path: Path) -> dict[str, Any]:
             class wm:  # noqa: N801
                 usd_import = Recorder()
 
+    class Nothing:
+        """Stands for the physics."""
+
+        scene_meters = 1.0
+
+        def begin(self) -> None:
+            pass
+
+        def finish(self, found: Any) -> Any:
+            pass
+
     module: Any = usd_import
     original, module.bpy = module.bpy, Ops()
     try:
-        usd_import._native_import(path, usd_import.ImportOptions(), 1.0, lambda found: None)
+        usd_import._native_import(path, usd_import.ImportOptions(), Nothing())
     except InputError:  # nothing came in
         pass
     finally:

@@ -137,35 +137,24 @@ def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Ge
         if not options.convert_units:
             scene.unit_settings.scale_length = units.meters_per_unit
         yield Step(0.2, "Blender imports geometry and materials, and gets the physics")
-        landing = _Landing(context, stage, path, options, choices)
-        with ThreadPoolExecutor(1) as reader, _selected_file(path, choices) as file:
-            landing.reading = reader.submit(_read_beside_blender, stage, opinions)
-            result = _native_import(file, options, landing.scene_meters, landing.finish)
+        with ThreadPoolExecutor(1) as threads, _selected_file(path, choices) as file:
+            landing = _Landing(context, stage, path, options, choices, opinions, threads)
+            result = _native_import(file, options, landing)
         yield Step(0.9, "Blender shows what came in")
     return result
 
 
-def _read_beside_blender(stage: Any, opinions: list[Any]) -> Source:
-    """Read the physics in a thread of its own, while Blender imports, which lets others run meanwhile.
-
-    USD lets go of Python and takes it back so often that another thread hardly ever gets its turn: Blender's has to be
-    on its way before.
-    """
-    from ..core import usd_source
-
-    time.sleep(0.001)
-    return usd_source.read_source(stage, opinions)
-
-
 @dataclass(slots=True)
 class _Landing:
-    """The second half of an import: the physics for what Blender has brought."""
+    """The physics of an import: read beside Blender, put on what it has brought."""
 
     context: bpy.types.Context
     stage: Any
     path: Path
     options: ImportOptions
     choices: list[Any]
+    opinions: list[Any]
+    threads: ThreadPoolExecutor
     reading: Future[Source] | None = None
 
     @property
@@ -176,6 +165,18 @@ class _Landing:
     def scene_meters(self) -> float:
         """Length of a Blender unit."""
         return float(self.scene.unit_settings.scale_length) or 1.0
+
+    def begin(self) -> None:
+        """Read the physics in a thread of its own, while Blender imports, which lets others run meanwhile."""
+        self.reading = self.threads.submit(self._read)
+
+    def _read(self) -> Source:
+        from ..core import usd_source
+
+        # USD lets go of Python and takes it back so often that another thread hardly ever gets its turn: Blender's
+        # has to be on its way before.
+        time.sleep(0.002)
+        return usd_source.read_source(self.stage, self.opinions)
 
     def finish(self, found: Found) -> ImportResult:
         """Put the physics on what was found. Blender evaluates the scene after that, and not a second time."""
@@ -307,13 +308,10 @@ def _take_units(scene: Any, model: PhysicsModel) -> None:
             setattr(stage, name, value)
 
 
-def _native_import(
-    path: Path, options: ImportOptions, scene_meters: float, finish: Callable[[Found], ImportResult]
-) -> ImportResult:
-    """Have Blender import a file, and finish with what it found before it evaluates the scene.
-
-    scene_meters: length of a Blender unit, which Blender's importer takes for a metre whatever the scene says.
-    """
+def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> ImportResult:
+    """Have Blender import a file, and put the physics on what it found before it evaluates the scene."""
+    # Blender's importer takes a unit for a metre whatever the scene says.
+    scene_meters = landing.scene_meters
     keywords: dict[str, Any] = {
         "filepath": str(path),
         "import_guide": True,
@@ -331,9 +329,11 @@ def _native_import(
     keywords.update(options.native)
     operator: Any = bpy.ops.wm.usd_import
     known = {item.identifier for item in operator.get_rna_type().properties}
-    with _capturing(finish) as capture:
+    keywords = {name: value for name, value in keywords.items() if name in known}
+    with _capturing(landing.finish) as capture:
+        landing.begin()
         try:
-            ended = bpy.ops.wm.usd_import(**{name: value for name, value in keywords.items() if name in known})
+            ended = bpy.ops.wm.usd_import(**keywords)
         except RuntimeError as error:
             if capture.error is None:
                 reason = " ".join(str(error).split()).rstrip(".")
