@@ -197,7 +197,7 @@ class _Landing:
         result.issues[:0] = issues
         subset_materials.bind(source, found, result.issues)
         tidy_collections.tidy(model, found)
-        carry(scene, stage, source, found)
+        carry(scene, stage, self.opinions, source, found)
         memory = scene.usdphys.source
         memory.carried_trees = _carried_trees(stage, source.instancers, found)
         memory.filepath, memory.prim_path = str(self.path), self.options.prim_path
@@ -279,7 +279,7 @@ def write_physics(
     return result
 
 
-def carry(scene: Any, stage: Any, source: Source, found: Found) -> None:
+def carry(scene: Any, stage: Any, opinions: list[Any], source: Source, found: Found) -> None:
     """Note on everything imported what neither Blender nor the model hold of its prim."""
     from ..core import usd_carry
 
@@ -295,7 +295,7 @@ def carry(scene: Any, stage: Any, source: Source, found: Found) -> None:
         if text := source.carried.get(memory.path, ""):
             memory.carried = text
     known_paths = {*found.objects, *found.materials, *source.model.prims}
-    scene.usdphys.source.carried = usd_carry.capture_prims(stage, known_paths)
+    scene.usdphys.source.carried = usd_carry.capture_prims(stage, known_paths, opinions)
 
 
 def _take_units(scene: Any, model: PhysicsModel) -> None:

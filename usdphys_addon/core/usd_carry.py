@@ -503,13 +503,14 @@ class _Restorer:
 # --------------------------------------------------------------------------- whole prims
 
 
-def capture_prims(stage: Usd.Stage, known: Collection[str]) -> str:
+def capture_prims(stage: Usd.Stage, known: Collection[str], opinions: Collection[Opinions] = ()) -> str:
     """The prims that nothing else brings, and the metadata of the root layer, as one text of usda.
 
-    known: paths that Blender or the model bring. Carried with all their opinions: prims of types that USD does not
-    know, or knows and Blender does not (render settings, ...); untyped prims that hold anything; inactive prims with
-    all that is below them; `class` prims and dangling `over`s without geometry or shading; time code and frame rate,
-    comment, documentation, customLayerData and other metadata of the layer.
+    known: paths that Blender or the model bring. opinions: those about all prims, where they are at hand.
+    Carried with all their opinions: prims of types that USD does not know, or knows and Blender does not (render
+    settings, ...); untyped prims that hold anything; inactive prims with all that is below them; `class` prims and
+    dangling `over`s without geometry or shading; time code and frame rate, comment, documentation, customLayerData and
+    other metadata of the layer.
     Not carried: everything that is Imageable or shading, which is Blender's to bring; types of the table; units,
     default prim and sublayers. All numbers stay in the units of the file. Ancestors are named by an `over` each.
     """
@@ -518,7 +519,11 @@ def capture_prims(stage: Usd.Stage, known: Collection[str]) -> str:
     carrier = _Carrier("", _folder(root))
     asleep: list[Sdf.Path] = []
     carried: list[str] = []
-    prims = iter(Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies(Usd.PrimAllPrimsPredicate)))
+    everything = Usd.TraverseInstanceProxies(Usd.PrimAllPrimsPredicate)
+    prims = iter(Usd.PrimRange(stage.GetPseudoRoot(), everything))
+    if len(opinions) == sum(1 for _ in Usd.PrimRange(stage.GetPseudoRoot(), everything)):
+        # All of them are active and defined, and their paths are known.
+        prims = iter([one.usd_prim for one in opinions if one.path not in paths])
     for usd_prim in prims:
         if usd_prim.IsPseudoRoot() or str(usd_prim.GetPath()) in paths:
             continue

@@ -200,7 +200,7 @@ class _Reader:
             prim.purpose = purpose if purpose in self.purposes else "default"
         if schema.CollisionAPI.usd_name in found:
             self.colliders.append((prim, usd_prim))
-            prim.mesh = self.geometry(usd_prim)
+            prim.mesh = self.geometry(opinions)
         if "material:binding:physics" in authored:
             bound = targets(usd_prim.GetRelationship("material:binding:physics"))
             prim.physics_binding = bound[0] if bound else ""
@@ -307,12 +307,12 @@ class _Reader:
                 setattr(joint, f"local_pos{side}", position)
                 setattr(joint, f"local_rot{side}", rotation)
 
-    def geometry(self, usd_prim: Usd.Prim) -> Callable[[], Mesh | SpherePoints | None] | None:
+    def geometry(self, opinions: Opinions) -> Callable[[], Mesh | SpherePoints | None] | None:
         # The stage is looked up when the geometry is asked for: that keeps it alive until then.
-        stage, path, meters = self.stage, usd_prim.GetPath(), self.units.local
-        if usd_prim.IsA(UsdGeom.Mesh):
+        stage, path, meters = self.stage, opinions.path, self.units.local
+        if usd_opinions.is_a(opinions.type_name, UsdGeom.Mesh):
             return lambda: _mesh(UsdGeom.Mesh(stage.GetPrimAtPath(path)), meters)
-        if usd_prim.IsA(UsdGeom.Points):
+        if usd_opinions.is_a(opinions.type_name, UsdGeom.Points):
             return lambda: _points(UsdGeom.Points(stage.GetPrimAtPath(path)), meters)
         return None
 

@@ -23,8 +23,9 @@ class Source:
 
     missing: files that are not there. instancers, instances: paths of point instancers and of instances. carried,
     transforms: by prim path the texts of `usd_carry.capture` and `usd_opinions.transform_text`, the empty ones left
-    out. resets: paths of prims that reset the transform stack. visible_materials: the material that a collider shows,
-    by its path. face_materials: (indices of faces, or None; material path) of the subsets of a prim, by its path.
+    out. resets: paths of prims that reset the transform stack. visible_materials: the material that a collider shows
+    and Blender does not bind, by its path. face_materials: (indices of faces, or None; material path) of the subsets of
+    a prim, by its path.
     """
 
     model: PhysicsModel
@@ -44,8 +45,10 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> Source:
         usd_read.read_stage(stage, opinions), usd_composition.missing_assets(stage, opinions),
         usd_composition.instancer_paths(opinions), usd_composition.instance_paths(stage),
     )  # fmt: skip
+    divided: set[str] = set()
     for one in opinions:
         if usd_opinions.is_a(one.type_name, UsdGeom.Subset):
+            divided.add(one.path.rpartition("/")[0])
             _read_subset(source, one)
             continue
         if _is_node(one.type_name) or one.path == "/":
@@ -58,7 +61,11 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> Source:
             source.transforms[one.path] = text
         if one.resets_xform_stack():
             source.resets.append(one.path)
-    _read_visible_materials(source, [one for one in opinions if _COLLISION in one.schemas])
+    # Blender binds the materials of meshes without subsets itself.
+    _read_visible_materials(source, [
+        one for one in opinions
+        if _COLLISION in one.schemas and (one.path in divided or not usd_opinions.is_a(one.type_name, UsdGeom.Mesh))
+    ])  # fmt: skip
     return source
 
 
