@@ -18,7 +18,7 @@ _MODULES = (
     ".preferences",
     ".operators",
     ".panels",
-    ".usdphys_addon.viewport.gizmos",
+    ".usdphys_addon.viewport",
 )
 
 

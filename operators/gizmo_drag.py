@@ -11,7 +11,9 @@ import numpy as np
 
 from ..usdphys_addon.bridge import preview_guard
 from ..usdphys_addon.bridge.environment import redraw
-from ..usdphys_addon.viewport import gizmos, handles
+
+if TYPE_CHECKING:
+    from ..usdphys_addon.viewport import handles
 
 _HINT = "Ctrl: snap    Shift: fine    Backspace: not authored    Esc: cancel"
 _HINT_SIDES, _HINT_AXES = "Alt: both sides    ", "X, Y, Z: along an axis    "
@@ -61,6 +63,8 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
+        from ..usdphys_addon.viewport import gizmos
+
         obj = context.object
         if obj is None:
             cls.poll_message_set("There is no active object")
@@ -92,12 +96,16 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             layout.prop(self, "both_sides")
 
     def found(self, context: Any, view: handles.View) -> handles.Handle | None:
+        from ..usdphys_addon.viewport import gizmos
+
         handle = gizmos.find(context, self.handle, view)
         if handle is None:
             self.report({"ERROR"}, f"'{context.object.name}' has no handle '{self.handle}'")
         return handle
 
     def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.viewport import gizmos
+
         handle = self.found(context, gizmos.view_of(context))
         if handle is None:
             return {"CANCELLED"}
@@ -114,6 +122,8 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
     # ------------------------------------------------------------------ with the mouse
 
     def invoke(self, context: Any, event: Any) -> set[Any]:
+        from ..usdphys_addon.viewport import gizmos, handles
+
         if context.region_data is None:
             return self.execute(context)
         view = gizmos.view_of(context)
@@ -168,6 +178,8 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def follow(self, context: Any, event: Any, obj: Any) -> None:
+        from ..usdphys_addon.viewport import handles
+
         drag = self._drag
         value = drag.move(
             self._mouse, fine=event.shift, snap=event.ctrl, both=event.alt and drag.handle.shift is not None,
@@ -187,6 +199,8 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         self.tell(context)
 
     def tell(self, context: Any) -> None:
+        from ..usdphys_addon.viewport import gizmos
+
         drag = self._drag
         text = gizmos.text_of(context, drag.handle, drag.value)
         if self._axis is not None:

@@ -1,5 +1,6 @@
 """Blender as a module with a user folder of its own, the extension registered once; every test gets an empty scene."""
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -25,7 +26,11 @@ def extension():
     module = sys.modules["usdphys_ext"]
     empty_scene()
     module.register()
+    # Without windows Blender goes without them.
+    gizmos = importlib.import_module("usdphys_ext.usdphys_addon.viewport.gizmos")
+    gizmos.register()
     yield module
+    gizmos.unregister()
     module.unregister()
     shutil.rmtree(RESOURCES, ignore_errors=True)
 
