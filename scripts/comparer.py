@@ -29,7 +29,7 @@ def compare(tool: Path, original: Path, copy: Path, python: Path) -> dict[str, A
 def _once(tool: Path, original: Path, copy: Path, python: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        command = [str(python), str(tool), str(original), str(copy), "--json", str(report)]
+        command = [str(python), "-E", str(tool), str(original), str(copy), "--json", str(report)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         text = done.stdout + done.stderr
         if not report.exists():

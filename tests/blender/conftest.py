@@ -60,7 +60,7 @@ def validator_errors(usd_python: Path) -> Callable[..., list[str]]:
     """Files -> the messages of all validators of usd-core on them."""
 
     def validate(*files: Path) -> list[str]:
-        command = [usd_python, "-c", _VALIDATE, *files]
+        command = [usd_python, "-E", "-c", _VALIDATE, *files]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()

@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
 
 from ..core.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+_Result = TypeVar("_Result")
 
 NO_USD = "This Blender was built without USD, so nothing can be exported; use a Blender from blender.org"
 
@@ -46,6 +52,20 @@ def require_usd() -> None:
         raise MissingDependencyError(
             f"The Python modules of USD are missing from this Blender ({error}); use a Blender from blender.org."
         ) from error
+
+
+def beside_blender(threads: ThreadPoolExecutor, work: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
+    """Do work in a thread while Blender imports or exports, which lets others run meanwhile; call right before it.
+
+    USD lets go of Python and takes it back so often that another thread hardly ever gets its turn: Blender's has to be
+    on its way before.
+    """
+
+    def wait_and_work() -> _Result:
+        time.sleep(0.002)
+        return work(*arguments)
+
+    return threads.submit(wait_and_work)
 
 
 @contextmanager

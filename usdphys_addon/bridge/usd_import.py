@@ -21,7 +21,7 @@ from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
 from . import attach, hierarchy_repair, remembered, scene_write, subset_materials, tidy_collections, usd_hooks
-from .environment import collector_at_rest, require_usd
+from .environment import beside_blender, collector_at_rest, require_usd
 from .hierarchy_repair import Found
 from .naming import objects_by_name
 
@@ -167,16 +167,10 @@ class _Landing:
         return float(self.scene.unit_settings.scale_length) or 1.0
 
     def begin(self) -> None:
-        """Read the physics in a thread of its own, while Blender imports, which lets others run meanwhile."""
-        self.reading = self.threads.submit(self._read)
-
-    def _read(self) -> Source:
+        """Read the physics while Blender imports."""
         from ..core import usd_source
 
-        # USD lets go of Python and takes it back so often that another thread hardly ever gets its turn: Blender's
-        # has to be on its way before.
-        time.sleep(0.002)
-        return usd_source.read_source(self.stage, self.opinions)
+        self.reading = beside_blender(self.threads, usd_source.read_source, self.stage, self.opinions)
 
     def finish(self, found: Found) -> ImportResult:
         """Put the physics on what was found. Blender evaluates the scene after that, and not a second time."""

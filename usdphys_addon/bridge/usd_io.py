@@ -25,7 +25,7 @@ from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from . import scene_read, stage_layout, usd_hooks
-from .environment import collector_at_rest, require_usd
+from .environment import beside_blender, collector_at_rest, require_usd
 from .scene_read import DEFAULT_ROOT, SceneReading
 from .stage_match import StageMatcher
 
@@ -104,9 +104,8 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     refuse_errors(issues, target, force=options.force)
     job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)
     with scratch_file(target) as scratch, _hook_with(job), ThreadPoolExecutor(1) as translator:
-        # Blender lets other threads run while it exports: meanwhile the physics is put into the words of USD.
         units = _local_units(options.units, reading)
-        job.opinions = translator.submit(usd_write.opinions_of, reading.model, units)
+        job.opinions = beside_blender(translator, usd_write.opinions_of, reading.model, units)
         _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
         if job.error is not None:
             raise job.error
@@ -244,7 +243,6 @@ class _Job:
 
 
 _job: _Job | None = None
-
 
 
 @contextmanager
