@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import gc
-import time
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 _Result = TypeVar("_Result")
+
+#: Seconds after which a thread that waits for Python asks for it with force, while others work beside Blender.
+_SWITCH_INTERVAL = 1e-4
 
 NO_USD = "This Blender was built without USD, so nothing can be exported; use a Blender from blender.org"
 
@@ -57,15 +60,19 @@ def require_usd() -> None:
 def beside_blender(threads: ThreadPoolExecutor, work: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
     """Do work in a thread while Blender imports or exports, which lets others run meanwhile; call right before it.
 
-    USD lets go of Python and takes it back so often that another thread hardly ever gets its turn: Blender's has to be
-    on its way before.
+    USD lets go of Python and takes it back so often that Python never notices that Blender's thread waits for it, so
+    that one would hardly ever get its turn: it has to ask with force, and soon.
     """
 
-    def wait_and_work() -> _Result:
-        time.sleep(0.002)
-        return work(*arguments)
+    def work_politely() -> _Result:
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_INTERVAL)
+        try:
+            return work(*arguments)
+        finally:
+            sys.setswitchinterval(interval)
 
-    return threads.submit(wait_and_work)
+    return threads.submit(work_politely)
 
 
 @contextmanager

@@ -19,18 +19,10 @@ import numpy as np
 
 @dataclass(slots=True)
 class Found:
-    """What Blender made of the prims: names of objects and materials by prim path.
+    """What Blender made of the prims: objects and materials by prim path."""
 
-    known: the objects of the file by name, looked up once; what makes an object adds it.
-    """
-
-    objects: dict[str, str] = field(default_factory=dict)
-    materials: dict[str, str] = field(default_factory=dict)
-    known: dict[str, Any] = field(default_factory=dict)
-
-    def object_at(self, path: str) -> Any:
-        """The object of a prim; None where there is none."""
-        return self.known.get(self.objects.get(path, ""))
+    objects: dict[str, bpy.types.Object] = field(default_factory=dict)
+    materials: dict[str, bpy.types.Material] = field(default_factory=dict)
 
 
 def repair(
@@ -43,29 +35,27 @@ def repair(
     from pxr import Usd, UsdGeom
 
     cache = UsdGeom.XformCache(Usd.TimeCode.Default())
-    known = found.known
+    objects = found.objects
     conversion = _conversion(stage, scale)
     is_converted = conversion != mathutils.Matrix()
     loose: set[str] = set()
-    for path in sorted(found.objects):
+    for path in sorted(objects):
         for missing in reversed(_missing_above(path, found, below)):
             empty = bpy.data.objects.new(missing.rsplit("/", 1)[1], None)
             empty.empty_display_size = 0.01
             scene.collection.objects.link(empty)
-            found.objects[missing] = empty.name
-            known[empty.name] = empty
+            objects[missing] = empty
             _place(empty, missing, stage, cache, _parent(missing, found))
             if empty.parent is None:
                 # Blender leaves out the root prim of its own files, and with it the conversion of units and up axis.
                 empty.matrix_basis = conversion @ empty.matrix_basis
             _settle(empty, missing, stage, conversion, loose)
-        obj = known[found.objects[path]]
-        above = path.rsplit("/", 1)[0]
-        expected = found.objects.get(above)
-        if expected is not None and obj.parent is None and above not in loose and not is_converted:
+        obj, above = objects[path], path.rpartition("/")[0]
+        parent, expected = obj.parent, objects.get(above)
+        if expected is not None and parent is None and above not in loose and not is_converted:
             # Blender has put it where its prim is below its parent, and only the parent is new.
-            obj.parent = known[expected]
-        elif expected is not None and (above in loose or obj.parent is None or obj.parent.name != expected):
+            obj.parent = expected
+        elif expected is not None and (parent != expected or above in loose):
             _place(obj, path, stage, cache, _parent(path, found))
         if expected is None or above in loose:
             _settle(obj, path, stage, conversion, loose)
@@ -75,16 +65,15 @@ def repair(
 def _missing_above(path: str, found: Found, below: str) -> list[str]:
     """Paths above one that have no object though something above them has; nearest first."""
     missing: list[str] = []
-    above = path.rsplit("/", 1)[0]
+    above = path.rpartition("/")[0]
     while above and above not in found.objects and above.startswith(below):
         missing.append(above)
-        above = above.rsplit("/", 1)[0]
+        above = above.rpartition("/")[0]
     return missing
 
 
 def _parent(path: str, found: Found) -> bpy.types.Object | None:
-    parent: bpy.types.Object | None = found.object_at(path.rsplit("/", 1)[0])
-    return parent
+    return found.objects.get(path.rpartition("/")[0])
 
 
 def _place(obj: bpy.types.Object, path: str, stage: Any, cache: Any, parent: bpy.types.Object | None) -> None:
@@ -129,7 +118,7 @@ def _settle(obj: bpy.types.Object, path: str, stage: Any, conversion: mathutils.
 def _honour_resets(resets: Iterable[str], found: Found, conversion: mathutils.Matrix) -> None:
     """Undo what is above a prim that resets the transform stack; its object still moves with its parent."""
     for path in sorted(found.objects.keys() & resets):
-        obj = found.object_at(path)
+        obj = found.objects[path]
         if obj.parent is not None:
             obj.matrix_parent_inverse = _world(obj.parent).inverted_safe() @ conversion
 

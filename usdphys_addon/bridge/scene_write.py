@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,11 +24,19 @@ _JOINTS = {cls.usd_name: kind for kind, cls in props.JOINT_TYPES.items()}
 _SAME_FRAME = 1e-5
 
 
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What neither Blender nor the model hold of prims, by path: see `usd_source.Source`."""
+
+    carried: Mapping[str, str] = field(default_factory=dict)
+    transforms: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Written:
     """counts: of what got properties, by kind. missing: paths of prims with physics for which there is no object."""
 
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     missing: list[str] = field(default_factory=list)
 
 
@@ -37,13 +46,14 @@ def write_scene(
     objects: dict[str, bpy.types.Object],
     materials: dict[str, bpy.types.Material],
     *,
+    texts: Texts | None = None,
     meters: float | None = None,
 ) -> Written:
     """Put the physics of a model on objects and materials, given by prim path, and on the scene.
 
-    meters: length of a Blender unit; by default what the scene says.
+    texts: for all of these to remember. meters: length of a Blender unit; by default what the scene says.
     """
-    writer = _SceneWriter(model, scene, objects, materials)
+    writer = _SceneWriter(model, scene, objects, materials, texts)
     if meters is not None:
         writer.meters = meters
         writer.properties = PropertyWriter(meters, writer.local)
@@ -89,8 +99,9 @@ class _SceneWriter:
         scene: bpy.types.Scene,
         objects: dict[str, bpy.types.Object],
         materials: dict[str, bpy.types.Material],
+        texts: Texts | None = None,
     ) -> None:
-        self.model, self.objects, self.materials = model, objects, materials
+        self.model, self.objects, self.materials, self.texts = model, objects, materials, texts or Texts()
         self.scene: Any = scene
         self.meters = float(scene.unit_settings.scale_length) or 1.0
         self.local = model.units.meters_per_unit
@@ -116,10 +127,15 @@ class _SceneWriter:
         return self.written
 
     def remember(self, group: Any, prim: Prim, id_name: str) -> None:
-        remember(group, prim, id_name, self.model.order.get(prim.path, len(self.model.order)))
+        path, texts = prim.path, self.texts
+        remember(group, prim, id_name, self.model.order.get(path, len(self.model.order)))
+        if path in texts.transforms:
+            group.transform = texts.transforms[path]
+        if path in texts.carried:
+            group.carried = texts.carried[path]
 
     def count(self, kind: str) -> None:
-        self.written.counts[kind] = self.written.counts.get(kind, 0) + 1
+        self.written.counts[kind] += 1
 
     # ------------------------------------------------------------------ stage-wide prims
 

@@ -24,12 +24,10 @@ def bind(source: Source, found: Found, issues: list[Issue]) -> None:
 
 def _bind_colliders(source: Source, found: Found) -> None:
     """The material of a whole gprim, and that of a mesh of which all faces have others: it becomes the first slot."""
-    materials = {path: bpy.data.materials[name] for path, name in found.materials.items()}
     for path, material_path in source.visible_materials.items():
-        material = materials.get(material_path)
-        obj = found.object_at(path) if material is not None else None
-        mesh = obj.data if obj is not None else None
-        if not isinstance(mesh, bpy.types.Mesh):
+        material = found.materials.get(material_path)
+        obj = found.objects.get(path) if material is not None else None
+        if obj is None or not isinstance(mesh := obj.data, bpy.types.Mesh):
             continue
         slots = list(mesh.materials)
         if material in slots:
@@ -46,9 +44,8 @@ def _bind_faces(source: Source, found: Found, issues: list[Issue]) -> None:
     """Give the faces of meshes the materials of their subsets, where the mesh shows no other materials."""
     by_path = {remembered.path_of(material): material for material in bpy.data.materials}
     for path, subsets in source.face_materials.items():
-        obj = found.object_at(path)
-        mesh = obj.data if obj is not None else None
-        if not isinstance(mesh, bpy.types.Mesh):
+        obj = found.objects.get(path)
+        if obj is None or not isinstance(mesh := obj.data, bpy.types.Mesh):
             continue
         if any(material is not None for material in mesh.materials):
             issues.append(Issue(

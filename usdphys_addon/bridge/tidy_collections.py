@@ -22,12 +22,12 @@ _JOINT_SIZE = 0.03
 def tidy(model: PhysicsModel, found: Found) -> None:
     """Move the objects of joints and guide colliders into collections, and size the joints to the scene."""
     joints = model.joints
-    size = joint_size(map(found.object_at, found.objects)) if joints else 1.0
+    size = joint_size(found.objects.values()) if joints else 1.0
     for path, prim in model.prims.items():
         is_joint = path in joints
         if not is_joint and prim.purpose != "guide":
             continue
-        obj = found.object_at(path)
+        obj = found.objects.get(path)
         if obj is None:
             continue
         if is_joint:

@@ -20,10 +20,9 @@ from ..core import schema
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
-from . import attach, hierarchy_repair, remembered, scene_write, subset_materials, tidy_collections, usd_hooks
+from . import attach, hierarchy_repair, scene_write, subset_materials, tidy_collections, usd_hooks
 from .environment import beside_blender, collector_at_rest, require_usd
 from .hierarchy_repair import Found
-from .naming import objects_by_name
 
 if TYPE_CHECKING:
     from ..core.usd_source import Source
@@ -174,7 +173,7 @@ class _Landing:
 
     def finish(self, found: Found) -> ImportResult:
         """Put the physics on what was found. Blender evaluates the scene after that, and not a second time."""
-        from ..core import usd_read
+        from ..core import usd_carry, usd_read
 
         assert self.reading is not None
         scene, stage, source = self.scene, self.stage, self.reading.result()
@@ -186,13 +185,15 @@ class _Landing:
         if model.joints:
             # Joints are placed in the world: what is above them has to be where it belongs.
             self.context.view_layer.update()  # type: ignore[union-attr]
-        result = write_physics(scene, model, found)
+        texts = scene_write.Texts(source.carried, source.transforms)
+        result = write_physics(scene, model, found, texts=texts)
         result.path = self.path
         result.issues[:0] = issues
         subset_materials.bind(source, found, result.issues)
         tidy_collections.tidy(model, found)
-        carry(scene, stage, self.opinions, source, found)
         memory = scene.usdphys.source
+        known_paths = {*found.objects, *found.materials, *model.prims}
+        memory.carried = usd_carry.capture_prims(stage, known_paths, self.opinions)
         memory.carried_trees = _carried_trees(stage, source.instancers, found)
         memory.filepath, memory.prim_path = str(self.path), self.options.prim_path
         memory.variants = "\n".join(map(str, self.choices))
@@ -257,39 +258,19 @@ def _carried_trees(stage: Any, instancers: list[str], found: Found) -> str:
 
 
 def write_physics(
-    scene: bpy.types.Scene, model: PhysicsModel, found: Found, *, meters: float | None = None
-) -> ImportResult:
+    scene: bpy.types.Scene, model: PhysicsModel, found: Found, *, texts: scene_write.Texts | None = None,
+    meters: float | None = None,
+) -> ImportResult:  # fmt: skip
     """Put the physics of a model on what Blender has imported. meters: of a Blender unit; None: as the scene says."""
-    objects = {path: found.known[name] for path, name in found.objects.items() if name in found.known}
-    known = bpy.data.materials
-    materials = {path: known[name] for path, name in found.materials.items() if name in known}
-    written = scene_write.write_scene(model, scene, objects, materials, meters=meters)
-    result = ImportResult(Path(), counts=written.counts, objects=sorted(found.objects.values()))
+    written = scene_write.write_scene(model, scene, found.objects, {**found.materials}, texts=texts, meters=meters)
+    names = sorted(obj.name for obj in found.objects.values())
+    result = ImportResult(Path(), counts=written.counts, objects=names)
     for path in written.missing:
         result.issues.append(Issue(
             "NotImported", "warning", path, "", f"Blender imports nothing for '{path}', so its physics is left out.",
             "Check whether the prim is a point instancer or of a type that Blender does not know.",
         ))  # fmt: skip
     return result
-
-
-def carry(scene: Any, stage: Any, opinions: list[Any], source: Source, found: Found) -> None:
-    """Note on everything imported what neither Blender nor the model hold of its prim."""
-    from ..core import usd_carry
-
-    for path, text in source.transforms.items():
-        obj = found.object_at(path)
-        if obj is not None:
-            obj.usdphys.prim.transform = text
-    things = [found.object_at(path) for path in source.carried.keys() & found.objects.keys()]
-    things += [material for material in bpy.data.materials if remembered.path_of(material)]
-    memories = [thing.usdphys.prim for thing in things]
-    memories += [item.prim for item in (*scene.usdphys.physics_scenes, *scene.usdphys.collision_groups)]
-    for memory in memories:
-        if text := source.carried.get(memory.path, ""):
-            memory.carried = text
-    known_paths = {*found.objects, *found.materials, *source.model.prims}
-    scene.usdphys.source.carried = usd_carry.capture_prims(stage, known_paths, opinions)
 
 
 def _take_units(scene: Any, model: PhysicsModel) -> None:
@@ -430,14 +411,13 @@ def _on_native_import(import_context: Any) -> bool:
 
 
 def collect(import_context: Any, found: Found) -> None:
-    """Note the names of the objects and materials of an import by prim path."""
+    """Note the objects and materials of an import by prim path."""
+    kinds: Any = ((bpy.types.Object, found.objects), (bpy.types.Material, found.materials))
     for path, ids in import_context.get_prim_map().items():
         for item in ids:
-            if isinstance(item, bpy.types.Object):
-                found.objects[str(path)] = item.name
-            elif isinstance(item, bpy.types.Material):
-                found.materials[str(path)] = item.name
-    found.known = objects_by_name()
+            for kind, known in kinds:
+                if isinstance(item, kind):
+                    known[path.pathString] = item
 
 
 @contextmanager

@@ -77,7 +77,7 @@ class Prim:
     def get(self, cls: type[SchemaT]) -> SchemaT | None:
         """The schema of this class, or of a class derived from it, on this prim."""
         found = self.schemas.get(cls.usd_name)
-        if found is None and cls in _DERIVED:
+        if found is None and cls in _DERIVED and not _DERIVED[cls].isdisjoint(self.schemas):
             for name in self.schemas.keys() & _DERIVED[cls]:
                 return self.schemas[name]  # type: ignore[return-value]
         return found  # type: ignore[return-value]
@@ -130,10 +130,8 @@ class PhysicsModel:
 
     def having(self, cls: type[Schema]) -> dict[str, Prim]:
         """The prims with a schema of this class, by path."""
-        if cls in _DERIVED:
-            return {path: prim for path, prim in self.prims.items() if prim.get(cls) is not None}
-        name = cls.usd_name
-        return {path: prim for path, prim in self.prims.items() if name in prim.schemas}
+        names = {cls.usd_name, *_DERIVED.get(cls, ())}
+        return {path: prim for path, prim in self.prims.items() if not names.isdisjoint(prim.schemas)}
 
     @property
     def scenes(self) -> dict[str, Prim]:

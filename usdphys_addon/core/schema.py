@@ -163,7 +163,10 @@ class Schema:
 
     def authored(self) -> Iterator[tuple[Attribute, Any]]:
         """(attribute, value) of everything that is authored."""
-        for attribute, value in zip(self.attributes, self.all_values(), strict=True):
+        values = self.all_values()
+        if values.count(None) == len(values):
+            return
+        for attribute, value in zip(self.attributes, values, strict=True):
             if value is not None:
                 yield attribute, value
 

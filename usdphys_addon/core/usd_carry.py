@@ -106,7 +106,7 @@ def _is_plain(opinions: Opinions) -> bool:
     if spec is None:
         return False
     rows = _held_properties(opinions.type_name, tuple(opinions.schemas), opinions.names)
-    if rows is None or not _PRIM_FIELDS.issuperset(spec.ListInfoKeys()):
+    if rows is None or not _PRIM_FIELDS.issuperset(opinions.fields):
         return False
     for name, attribute in rows:
         if attribute.is_relationship:

@@ -6,15 +6,23 @@ Most prims have opinions in one layer only. These are read from the spec there, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from pxr import Sdf, Tf, Usd, UsdGeom, Vt
 
 #: Types of transform operations whose values Python writes as USD reads them.
 _PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
+
+
+#: Methods of prims, called as functions: what looks up a method of a prim first asks whether the prim still is, which
+#: takes twice as long as the answer.
+_get_path = Usd.Prim.GetPath
+_get_type_name = Usd.Prim.GetTypeName
+_get_prim_stack = Usd.Prim.GetPrimStack
+_get_type_info = Usd.Prim.GetPrimTypeInfo
+_get_attribute = Usd.Prim.GetAttribute
 
 
 class Opinions:
@@ -25,28 +33,46 @@ class Opinions:
     """
 
     __slots__ = (
-        "_items", "_names", "_operations", "_properties", "is_still", "path", "schemas", "spec", "type_name",
-        "usd_prim",
+        "_fields", "_items", "_names", "_operations", "_properties", "_schemas", "is_still", "path", "spec",
+        "type_name", "usd_prim",
     )  # fmt: skip
 
     def __init__(self, usd_prim: Usd.Prim, *, is_still: bool = False) -> None:
         self.usd_prim = usd_prim
         self.is_still = is_still
-        self.path: str = usd_prim.GetPath().pathString
-        self.type_name: str = usd_prim.GetTypeName()
-        self.schemas = applied_schemas(usd_prim)
-        stack = usd_prim.GetPrimStack()
+        self.path: str = _get_path(usd_prim).pathString
+        self.type_name: str = _get_type_name(usd_prim)
+        stack = _get_prim_stack(usd_prim)
         self.spec: Sdf.PrimSpec | None = stack[0] if len(stack) == 1 else None
+        self._schemas: list[str] | None = None
+        self._fields: frozenset[str] | None = None
         self._names: tuple[str, ...] | None = None
         self._items: dict[str, Sdf.PropertySpec | None] = {}
         self._properties: Any = None
         self._operations: Operations | str | None = "unread"
 
     @property
+    def schemas(self) -> list[str]:
+        """Names of the API schemas."""
+        if self._schemas is None:
+            self._schemas = applied_schemas(self.usd_prim)
+        return self._schemas
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Names of the metadata in the only spec; empty where there are several."""
+        if self._fields is None:
+            self._fields = _same(tuple(self.spec.ListInfoKeys())) if self.spec is not None else frozenset()
+        return self._fields
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the properties with opinions."""
         if self._names is None:
-            self._names = tuple(self.usd_prim.GetAuthoredPropertyNames())
+            if self.spec is not None:
+                self._names = tuple(sorted(self.spec.GetInfo("properties")))
+            else:
+                self._names = tuple(self.usd_prim.GetAuthoredPropertyNames())
         return self._names
 
     def item(self, name: str) -> Sdf.PropertySpec | None:
@@ -66,8 +92,9 @@ class Opinions:
             return None
         # One question for all that there is of a property.
         text = item.GetAsText()
-        found = _PLAIN.fullmatch(text)
-        return PlainValue(text, bool(found[1]), found[2], found[3]) if found and found[3] != "None" else None
+        head, _, value = text.partition(" = ")
+        kind = _kind(head) if value and text.find("\n") == len(text) - 1 and value != "None\n" else None
+        return PlainValue(text, *kind, value[:-1]) if kind is not None else None
 
     @property
     def operations(self) -> Operations | None:
@@ -150,9 +177,14 @@ def is_a(type_name: str, schema: type) -> bool:
     return bool(Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name).IsA(schema))
 
 
+@cache
+def _same(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(names)
+
+
 def applied_schemas(usd_prim: Usd.Prim) -> list[str]:
     """Names of the API schemas of a prim, those that no plugin declares among them."""
-    return list(usd_prim.GetPrimTypeInfo().GetAppliedAPISchemas())
+    return list(_get_type_info(usd_prim).GetAppliedAPISchemas())
 
 
 def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
@@ -205,8 +237,11 @@ def transform_text(opinions: Opinions) -> str:
     return text
 
 
-#: (qualifier, type, value) of an attribute with a value and nothing else, as USD writes it.
-_PLAIN = re.compile(r"(uniform )?(\S+) \S+ = (.+)\n")
+@lru_cache(maxsize=4096)
+def _kind(head: str) -> tuple[bool, str] | None:
+    """(is uniform, type) of an attribute of which USD writes this ahead of the value; None where it says more."""
+    *qualifiers, type_name, _ = head.split(" ") if head.count(" ") else ["", "", ""]
+    return (bool(qualifiers), type_name) if qualifiers in ([], ["uniform"]) else None
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -163,6 +163,25 @@ def count_vendor_prims(stage: Usd.Stage) -> int:
     return count
 
 
+class _StagePrim(Prim):
+    """A prim that looks up where it is when it is first asked: many never are."""
+
+    __slots__ = ("_world", "find")
+    _world: frames.Matrix | None
+    find: Callable[[], frames.Matrix | None]
+
+    @property
+    def world(self) -> frames.Matrix:
+        if self._world is None:
+            self.world = self.find()
+        assert self._world is not None
+        return self._world
+
+    @world.setter
+    def world(self, value: frames.Matrix | None) -> None:
+        self._world = value
+
+
 class _Reader:
     def __init__(self, stage: Usd.Stage) -> None:
         self.stage = stage
@@ -176,7 +195,6 @@ class _Reader:
         self.subsets: dict[str, list[Usd.Prim]] = {}
         self.has_purposes = False
         self.has_instances = bool(stage.GetPrototypes())
-        self._worlds: dict[str, frames.Matrix] = {}
 
     def read(self, opinions: Opinions) -> Prim | None:
         """The prim with its schemas, or None where it has no physics."""
@@ -222,16 +240,11 @@ class _Reader:
             prim.materials = (*others, own) if others or own else ()
 
     def placed(self, opinions: Opinions, found: dict[str, Schema]) -> Prim:
-        path = opinions.path
-        is_xformable = usd_opinions.is_a(opinions.type_name, UsdGeom.Xformable)
-        is_moved = is_xformable and "xformOpOrder" in opinions.names
-        # What has no transform of its own is where the prim above it is.
-        world = self._worlds.get(path.rpartition("/")[0]) if not is_moved else None
-        world = self._worlds[path] = self.world(opinions.usd_prim) if world is None else world.copy()
-        prim = Prim(path, opinions.type_name, world, found)
+        prim = _StagePrim(opinions.path, opinions.type_name, None, found)  # type: ignore[arg-type]
+        prim.find = partial(self.locate, opinions.path)
         prim.is_instance_proxy = self.has_instances and opinions.usd_prim.IsInstanceProxy()
-        prim.is_xformable = is_xformable
-        if is_moved:
+        prim.is_xformable = usd_opinions.is_a(opinions.type_name, UsdGeom.Xformable)
+        if prim.is_xformable and "xformOpOrder" in opinions.names:
             prim.resets_xform_stack = opinions.resets_xform_stack()
             prim.is_animated = opinions.is_animated()
         return prim
