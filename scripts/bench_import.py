@@ -21,7 +21,7 @@ import bench
 from bench_export import build
 
 BOUNDS = {"ratio_1000": 0.5, "ratio_10000": 0.5, "growth_added": 12.0}
-RUNS = {1_000: 7, 10_000: 3}
+RUNS = {1_000: 9, 10_000: 5}
 
 
 def empty() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pxr import Sdf, Usd
+from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import schema, units, usd_opinions, usd_read, usd_write
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim, SpherePoints
 
@@ -145,3 +145,15 @@ def test_a_change_is_seen(shared: Path) -> None:
     joint = next(iter(models[1].joints.values())).get(schema.Joint)
     joint.local_pos0 = (1.0, 2.0, 3.0)
     assert len(differences(*models)[0]) == 1
+
+
+def test_prims_with_new_paths_are_where_they_were() -> None:
+    """Places are looked up when they are asked for: on the stage, where the prims have their old paths."""
+    stage = Usd.Stage.CreateInMemory()
+    box = UsdGeom.Cube.Define(stage, "/World/Box")
+    box.AddTranslateOp().Set((1, 2, 3))
+    UsdPhysics.RigidBodyAPI.Apply(box.GetPrim())
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    UsdGeom.SetStageUpAxis(stage, "Z")
+    model = usd_read.read_stage(stage).renamed({"/World": "/Other"})
+    assert model.prims["/Other/Box"].world[:3, 3].tolist() == [1, 2, 3]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 #: Seconds after which a thread that waits for Python asks for it with force, while others work beside Blender.
-_SWITCH_INTERVAL = 1e-4
+_SWITCH_INTERVAL = 5e-6
 
 NO_USD = "This Blender was built without USD, so nothing can be exported; use a Blender from blender.org"
 

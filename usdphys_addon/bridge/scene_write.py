@@ -113,16 +113,16 @@ class _SceneWriter:
     def write(self) -> Written:
         self.write_physics_scenes()
         self.write_materials()
-        for path, obj in self.objects.items():
-            group: Any = obj.usdphys  # type: ignore[attr-defined]
-            known = self.model.prims.get(path)
-            self.remember(group.prim, known or Prim(path, self.model.other_types.get(path, "")), obj.name)
         for path, prim in self.model.prims.items():
-            target = self.objects.get(path)
-            if target is not None:
-                self.write_object(target, prim)
+            obj: Any = self.objects.get(path)
+            if obj is not None:
+                self.remember(obj.usdphys.prim, prim, obj.name)
+                self.write_object(obj, prim)
             elif prim.schemas and not lives_without_object(prim):
                 self.written.missing.append(path)
+        for path in self.objects.keys() - self.model.prims.keys():
+            obj = self.objects[path]
+            self.remember(obj.usdphys.prim, Prim(path, self.model.other_types.get(path, "")), obj.name)
         self.write_groups()
         return self.written
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from . import schema, usd_opinions, usd_read, usd_write
 from .errors import InputError
 from .schema import Attribute, Schema
 from .units import StageUnits
-from .usd_opinions import Opinions
+from .usd_opinions import Kind, Opinions
 
 Moved = Callable[[str], str]
 Convert = Callable[[Any], Any]
@@ -82,7 +82,7 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
     if _is_plain(opinions):
         return ""
     usd_prim, type_name, names = opinions.usd_prim, opinions.type_name, opinions.schemas
-    table = _table_properties(type_name, tuple(names))
+    table = _table_properties(type_name, names)
     is_blenders = _blenders_properties(type_name)
     carried = _Carrier("prim", _folder(usd_prim.GetStage().GetRootLayer()))
     carried.schemas(usd_prim, names)
@@ -105,7 +105,7 @@ def _is_plain(opinions: Opinions) -> bool:
     spec = opinions.spec
     if spec is None:
         return False
-    rows = _held_properties(opinions.type_name, tuple(opinions.schemas), opinions.names)
+    rows = _held_properties(opinions.kind)
     if rows is None or not _PRIM_FIELDS.issuperset(opinions.fields):
         return False
     for name, attribute in rows:
@@ -114,8 +114,7 @@ def _is_plain(opinions: Opinions) -> bool:
             if not isinstance(item, Sdf.RelationshipSpec) or not _PROPERTY_FIELDS.issuperset(item.ListInfoKeys()):
                 return False
         else:
-            plain = opinions.plain_value(name)
-            if plain is None or not alike(plain.type, attribute.type):
+            if not alike(opinions.plain_type(name), attribute.type):
                 return False
             # Value clips can animate what the layer says nothing about.
             if not opinions.is_still and opinions.usd_prim.GetAttribute(name).GetNumTimeSamples():
@@ -124,17 +123,15 @@ def _is_plain(opinions: Opinions) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _held_properties(
-    type_name: str, schemas: tuple[str, ...], names: tuple[str, ...]
-) -> tuple[tuple[str, Attribute], ...] | None:
+def _held_properties(kind: Kind) -> tuple[tuple[str, Attribute], ...] | None:
     """(name, attribute) of the properties that the model holds; None where others or schemas have to be carried."""
-    if _carried_schemas(type_name, schemas):
+    if _carried_schemas(kind.type_name, kind.schemas):
         return None
-    table = _table_properties(type_name, schemas)
-    is_blenders = _blenders_properties(type_name)
-    if any(name not in table and (name == _PHYSICS_BINDING or not is_blenders(name)) for name in names):
+    table = _table_properties(kind.type_name, kind.schemas)
+    is_blenders = _blenders_properties(kind.type_name)
+    if any(name not in table and (name == _PHYSICS_BINDING or not is_blenders(name)) for name in kind.names):
         return None
-    return tuple((name, table[name][0]) for name in names if name in table)
+    return tuple((name, table[name][0]) for name in kind.names if name in table)
 
 
 def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits | None = None) -> None:
@@ -260,7 +257,7 @@ class _Carrier:
         text = str(self.layer.ExportToString())
         return text if _can_be_read(text) else ""
 
-    def schemas(self, usd_prim: Usd.Prim, names: list[str]) -> None:
+    def schemas(self, usd_prim: Usd.Prim, names: Sequence[str]) -> None:
         listed = _carried_schemas(str(usd_prim.GetTypeName()), names)
         if listed:
             usd_write.apply_schemas(self.spec, listed)
@@ -799,6 +796,7 @@ def _is_asset(type_name: Sdf.ValueTypeName) -> bool:
     return str(type_name) in ("asset", "asset[]")
 
 
+@cache
 def alike(one: str, other: str) -> bool:
     """Whether the model reads values of one type where the table wants the other."""
     return one == other or any(one in family and other in family for family in _READ_ALIKE)

@@ -6,15 +6,15 @@ Most prims have opinions in one layer only. These are read from the spec there, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from pxr import Sdf, Tf, Usd, UsdGeom, Vt
+from pxr import Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
 #: Types of transform operations whose values Python writes as USD reads them.
 _PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
-
+_ORDER = "xformOpOrder"
 
 #: Methods of prims, called as functions: what looks up a method of a prim first asks whether the prim still is, which
 #: takes twice as long as the answer.
@@ -22,86 +22,100 @@ _get_path = Usd.Prim.GetPath
 _get_type_name = Usd.Prim.GetTypeName
 _get_prim_stack = Usd.Prim.GetPrimStack
 _get_type_info = Usd.Prim.GetPrimTypeInfo
-_get_attribute = Usd.Prim.GetAttribute
+
+
+class Kind:
+    """What prims have in common that are of one type and have the same API schemas and properties.
+
+    operations: names of the properties that are the transform. is_node: is a part of a material.
+    A kind is there once: what follows from it is found out once.
+    """
+
+    __slots__ = (
+        "is_mesh", "is_node", "is_points", "is_subset", "is_xformable", "names", "operations", "schemas", "type_name",
+    )  # fmt: skip
+
+    def __init__(self, type_name: str, schemas: tuple[str, ...], names: tuple[str, ...]) -> None:
+        self.type_name = type_name
+        self.schemas = schemas
+        self.names = names
+        self.operations = tuple(name for name in names if name.startswith("xformOp"))
+        self.is_mesh = is_a(type_name, UsdGeom.Mesh)
+        self.is_points = is_a(type_name, UsdGeom.Points)
+        self.is_subset = is_a(type_name, UsdGeom.Subset)
+        self.is_xformable = is_a(type_name, UsdGeom.Xformable)
+        is_graph = is_a(type_name, UsdShade.NodeGraph) and not is_a(type_name, UsdShade.Material)
+        self.is_node = is_graph or is_a(type_name, UsdShade.Shader)
+
+
+_kind_of = lru_cache(maxsize=4096)(Kind)
 
 
 class Opinions:
     """The opinions about one prim.
 
-    spec: the only one, None where there are several. is_still: known that nothing about the prim changes in time,
-    except by splines.
+    fields: names of the metadata in the only spec; empty where there are several. is_still: known that nothing about
+    the prim changes in time, except by splines. names: of the properties with opinions. operations: of the transform
+    where they are plain, which is nothing but values in one layer; None where they are not. schemas: names of API
+    schemas. spec: the only one, None where there are several.
     """
 
     __slots__ = (
-        "_fields", "_items", "_names", "_operations", "_properties", "_schemas", "is_still", "path", "spec",
+        "_items", "_properties", "fields", "is_still", "kind", "names", "operations", "path", "schemas", "spec",
         "type_name", "usd_prim",
     )  # fmt: skip
+    fields: frozenset[str]
+    kind: Kind
+    names: tuple[str, ...]
+    operations: Operations | None
+    path: str
+    schemas: tuple[str, ...]
+    spec: Sdf.PrimSpec | None
+    type_name: str
+    usd_prim: Usd.Prim
 
     def __init__(self, usd_prim: Usd.Prim, *, is_still: bool = False) -> None:
         self.usd_prim = usd_prim
         self.is_still = is_still
-        self.path: str = _get_path(usd_prim).pathString
-        self.type_name: str = _get_type_name(usd_prim)
+        self.path = _get_path(usd_prim).pathString
+        self.type_name = _get_type_name(usd_prim)
         stack = _get_prim_stack(usd_prim)
-        self.spec: Sdf.PrimSpec | None = stack[0] if len(stack) == 1 else None
-        self._schemas: list[str] | None = None
-        self._fields: frozenset[str] | None = None
-        self._names: tuple[str, ...] | None = None
-        self._items: dict[str, Sdf.PropertySpec | None] = {}
+        self.spec = stack[0] if len(stack) == 1 else None
+        self._items: dict[str, Sdf.PropertySpec | None] | None = None
         self._properties: Any = None
-        self._operations: Operations | str | None = "unread"
 
-    @property
-    def schemas(self) -> list[str]:
-        """Names of the API schemas."""
-        if self._schemas is None:
-            self._schemas = applied_schemas(self.usd_prim)
-        return self._schemas
+    def __getattr__(self, name: str) -> Any:
+        """What is found out when it is first asked for."""
+        find = _FOUND_WHEN_ASKED.get(name)
+        if find is None:
+            raise AttributeError(name)
+        found = find(self)
+        setattr(self, name, found)
+        return found
 
-    @property
-    def fields(self) -> frozenset[str]:
-        """Names of the metadata in the only spec; empty where there are several."""
-        if self._fields is None:
-            self._fields = _same(tuple(self.spec.ListInfoKeys())) if self.spec is not None else frozenset()
-        return self._fields
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the properties with opinions."""
-        if self._names is None:
-            if self.spec is not None:
-                self._names = tuple(sorted(self.spec.GetInfo("properties")))
-            else:
-                self._names = tuple(self.usd_prim.GetAuthoredPropertyNames())
-        return self._names
+    def forget(self) -> None:
+        """Let go of the properties; they are looked up again where they are asked for."""
+        self._items = self._properties = None
 
     def item(self, name: str) -> Sdf.PropertySpec | None:
         """The property of a name in the only spec."""
-        if name in self._items:
-            return self._items[name]
-        if self._properties is None:
+        if self._items is None:
             if self.spec is None:
                 return None
-            self._properties = self.spec.properties
+            self._items, self._properties = {}, self.spec.properties
+        elif name in self._items:
+            return self._items[name]
         found = self._items[name] = self._properties.get(name)
         return found
 
-    def plain_value(self, name: str) -> PlainValue | None:
-        """An attribute that has a value and nothing else, in one layer; None where it has not, or that is unknown."""
+    def plain_type(self, name: str) -> str:
+        """Type of an attribute that has a value and nothing else, in one layer; empty where that is not known."""
         if self.spec is None or not isinstance(item := self.item(name), Sdf.AttributeSpec):
-            return None
+            return ""
         # One question for all that there is of a property.
-        text = item.GetAsText()
-        head, _, value = text.partition(" = ")
-        kind = _kind(head) if value and text.find("\n") == len(text) - 1 and value != "None\n" else None
-        return PlainValue(text, *kind, value[:-1]) if kind is not None else None
-
-    @property
-    def operations(self) -> Operations | None:
-        """The transform operations where they are plain: nothing but values, in one layer. None where they are not."""
-        if isinstance(self._operations, str):
-            self._operations = _plain_operations(self)
-        return self._operations
+        line = item.GetAsText()
+        head, _, value = line.partition(" = ")
+        return _plain_type(head) if _is_plain(line, value) else ""
 
     def value(self, name: str) -> Any:
         """Value of an attribute at the default time, or the earliest; None where there are no opinions about it."""
@@ -126,7 +140,7 @@ class Opinions:
     def resets_xform_stack(self) -> bool:
         """True where the transform of the prim ignores what is above."""
         if self.operations is not None:
-            return "!resetXformStack!" in self.operations.signature
+            return _resets(self.operations.signature)
         return bool(UsdGeom.Xformable(self.usd_prim).GetResetXformStack())
 
     def is_animated(self) -> bool:
@@ -139,20 +153,11 @@ class Opinions:
             return False
 
 
-class PlainValue(NamedTuple):
-    """An attribute with a value and nothing else, as USD writes it. text: the whole line. value: text, too."""
-
-    text: str
-    is_uniform: bool
-    type: str
-    value: str
-
-
 class Operations(NamedTuple):
-    """text: the transform operations of a prim, a line of usda each. signature: their types, names and order."""
+    """text: the transform operations of a prim, a line of usda each. signature: their types and names, and order."""
 
     text: str
-    signature: str
+    signature: tuple[str, ...]
 
 
 def of_prims(stage: Usd.Stage, prims: Iterable[Usd.Prim]) -> Iterator[Opinions]:
@@ -177,14 +182,35 @@ def is_a(type_name: str, schema: type) -> bool:
     return bool(Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name).IsA(schema))
 
 
-@cache
-def _same(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(names)
-
-
 def applied_schemas(usd_prim: Usd.Prim) -> list[str]:
     """Names of the API schemas of a prim, those that no plugin declares among them."""
     return list(_get_type_info(usd_prim).GetAppliedAPISchemas())
+
+
+def _find_schemas(opinions: Opinions) -> tuple[str, ...]:
+    return tuple(_get_type_info(opinions.usd_prim).GetAppliedAPISchemas())
+
+
+def _find_names(opinions: Opinions) -> tuple[str, ...]:
+    if opinions.spec is not None:
+        return tuple(sorted(opinions.spec.GetInfo("properties")))
+    return tuple(opinions.usd_prim.GetAuthoredPropertyNames())
+
+
+def _find_fields(opinions: Opinions) -> frozenset[str]:
+    return _set_of(tuple(opinions.spec.ListInfoKeys())) if opinions.spec is not None else frozenset()
+
+
+@lru_cache(maxsize=4096)
+def _set_of(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(names)
+
+
+def _find_kind(opinions: Opinions) -> Kind:
+    kind = _kind_of(opinions.type_name, opinions.schemas, opinions.names)
+    # Ten thousand prims need not keep the same words ten thousand times.
+    opinions.schemas, opinions.names = kind.schemas, kind.names
+    return kind
 
 
 def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
@@ -205,12 +231,12 @@ def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
 # --------------------------------------------------------------------------- transform operations
 
 #: Whether operations of a signature are sound.
-_sound: dict[str, bool] = {}
+_sound: dict[tuple[str, ...], bool] = {}
 
 
 def transform_text(opinions: Opinions) -> str:
     """The transform operations of a prim as a small layer; empty where it can have none, or they are animated."""
-    if not is_a(opinions.type_name, UsdGeom.Xformable):
+    if not opinions.kind.is_xformable:
         return ""
     plain = opinions.operations
     if plain is not None and not (plain.text and opinions.is_animated()):
@@ -237,34 +263,49 @@ def transform_text(opinions: Opinions) -> str:
     return text
 
 
-@lru_cache(maxsize=4096)
-def _kind(head: str) -> tuple[bool, str] | None:
-    """(is uniform, type) of an attribute of which USD writes this ahead of the value; None where it says more."""
-    *qualifiers, type_name, _ = head.split(" ") if head.count(" ") else ["", "", ""]
-    return (bool(qualifiers), type_name) if qualifiers in ([], ["uniform"]) else None
-
-
-@cache
-def _operation_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in names if name.startswith("xformOp"))
-
-
-def _plain_operations(opinions: Opinions) -> Operations | None:
+def _find_operations(opinions: Opinions) -> Operations | None:
     if opinions.spec is None:
         return None
-    lines, signature = [], []
-    for name in _operation_names(opinions.names):
-        plain = opinions.plain_value(name)
-        if plain is None:
+    text, signature = "", []
+    for name in opinions.kind.operations:
+        item = opinions.item(name)
+        if not isinstance(item, Sdf.AttributeSpec):
             return None
-        is_order = name == "xformOpOrder"
-        if plain.is_uniform != is_order or (is_order and plain.type != "token[]"):
+        line = item.GetAsText()
+        head, _, value = line.partition(" = ")
+        if not _is_plain(line, value):
             return None
-        if not is_order and plain.type not in _PLAIN_OPERATIONS:
+        if name == _ORDER and head == "uniform token[] xformOpOrder":
+            head = value
+        elif _plain_type(head) not in _PLAIN_OPERATIONS or name == _ORDER:
             return None
-        lines.append(f"    {plain.text}")
-        signature.append(plain.value if is_order else f"{plain.type} {name}")
-    return Operations("".join(lines), "\n".join(signature))
+        text += f"    {line}"
+        signature.append(head)
+    return Operations(text, tuple(signature))
+
+
+def _is_plain(line: str, value: str) -> bool:
+    """True for the text of an attribute with a value and nothing else. value: what is behind the first " = "."""
+    return line.find("\n") == len(line) - 1 and value not in ("", "None\n")
+
+
+@lru_cache(maxsize=4096)
+def _plain_type(head: str) -> str:
+    """Type of an attribute of which USD writes this ahead of the value; empty where it is custom."""
+    *qualifiers, type_name, _ = ["", "", *head.split(" ")]
+    return type_name if qualifiers in (["", ""], ["", "", "uniform"]) else ""
+
+
+@lru_cache(maxsize=4096)
+def _resets(signature: tuple[str, ...]) -> bool:
+    return any("!resetXformStack!" in part for part in signature)
+
+
+#: What opinions find out when it is first asked for.
+_FOUND_WHEN_ASKED: dict[str, Callable[[Opinions], Any]] = {
+    "fields": _find_fields, "kind": _find_kind, "names": _find_names, "operations": _find_operations,
+    "schemas": _find_schemas,
+}  # fmt: skip
 
 
 def _has_sound_transform(xformable: UsdGeom.Xformable) -> bool:

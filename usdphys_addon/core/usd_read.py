@@ -17,7 +17,7 @@ from .errors import InputError
 from .model import Mesh, PhysicsModel, Prim, SpherePoints
 from .schema import Attribute, Schema
 from .units import StageUnits
-from .usd_opinions import Opinions
+from .usd_opinions import Kind, Opinions
 
 _Answer = TypeVar("_Answer")
 #: What is in messages of USD about files that it cannot read, and what it means.
@@ -198,36 +198,37 @@ class _Reader:
 
     def read(self, opinions: Opinions) -> Prim | None:
         """The prim with its schemas, or None where it has no physics."""
-        type_name, names, usd_prim = opinions.type_name, opinions.schemas, opinions.usd_prim
-        typed = schema.SCHEMAS.get(type_name)
+        kind = opinions.kind
+        rows = _authored_schemas(kind)
+        if not rows:
+            return None
         found: dict[str, Schema] = {}
-        if not names and (typed is None or issubclass(typed, schema.Gprim)):
-            return None
-        authored = opinions.names
-        for name, cls, instance, rows in _authored_schemas(type_name, tuple(names), authored):
-            found[name] = self.values(opinions, found.get(name) or cls(), instance, rows)
-        if not found:
-            return None
+        for name, cls, instance, authored in rows:
+            value = found[name] = found.get(name) or cls()
+            if authored:
+                self.fill(value, opinions, instance, authored)
+        typed = schema.SCHEMAS.get(kind.type_name)
         if typed is not None and issubclass(typed, schema.Gprim):
-            found[type_name] = self.values(opinions, typed(), "", typed.attributes, resolve=True)
+            found[kind.type_name] = typed()
+            self.fill(found[kind.type_name], opinions, "", typed.attributes, resolve=True)
         prim = self.placed(opinions, found)
         # Parents come before their children: as long as no prim has one, none inherits one.
-        imageable = UsdGeom.Imageable(usd_prim) if self.has_purposes else None
+        imageable = UsdGeom.Imageable(opinions.usd_prim) if self.has_purposes else None
         if imageable:
             purpose = str(imageable.ComputePurpose())
             prim.purpose = purpose if purpose in self.purposes else "default"
         if schema.CollisionAPI.usd_name in found:
-            self.colliders.append((prim, usd_prim))
+            self.colliders.append((prim, opinions.usd_prim))
             prim.mesh = self.geometry(opinions)
-        if "material:binding:physics" in authored:
-            bound = targets(usd_prim.GetRelationship("material:binding:physics"))
+        if "material:binding:physics" in kind.names:
+            bound = targets(opinions.usd_prim.GetRelationship("material:binding:physics"))
             prim.physics_binding = bound[0] if bound else ""
         if isinstance(typed, type) and issubclass(typed, schema.Joint):
-            self.turn_world_frames(found[type_name])
+            self.turn_world_frames(found[kind.type_name])
         return prim
 
     def note_subset(self, opinions: Opinions) -> None:
-        if usd_opinions.is_a(opinions.type_name, UsdGeom.Subset):
+        if opinions.kind.is_subset:
             self.subsets.setdefault(opinions.path.rpartition("/")[0], []).append(opinions.usd_prim)
 
     def bind_materials(self) -> None:
@@ -243,8 +244,9 @@ class _Reader:
         prim = _StagePrim(opinions.path, opinions.type_name, None, found)  # type: ignore[arg-type]
         prim.find = partial(self.locate, opinions.path)
         prim.is_instance_proxy = self.has_instances and opinions.usd_prim.IsInstanceProxy()
-        prim.is_xformable = usd_opinions.is_a(opinions.type_name, UsdGeom.Xformable)
-        if prim.is_xformable and "xformOpOrder" in opinions.names:
+        kind = opinions.kind
+        prim.is_xformable = kind.is_xformable
+        if kind.is_xformable and "xformOpOrder" in kind.operations:
             prim.resets_xform_stack = opinions.resets_xform_stack()
             prim.is_animated = opinions.is_animated()
         return prim
@@ -273,18 +275,17 @@ class _Reader:
         matrix[:3, 3] = self.rotation @ matrix[:3, 3] * self.units.meters_per_unit
         return matrix
 
-    def values(
-        self, opinions: Opinions, value: Schema, instance: str, rows: Iterable[Attribute], resolve: bool = False
-    ) -> Schema:
+    def fill(
+        self, value: Schema, opinions: Opinions, instance: str, attributes: Iterable[Attribute], resolve: bool = False
+    ) -> None:
         """Fill a schema with the values of some of its attributes. resolve: also with fallbacks."""
         drive_type = None
-        for attribute in rows:
+        for attribute in attributes:
             read = self.value(opinions, attribute, instance, drive_type, resolve)
             if attribute.field == "type":
                 drive_type = read
             if read is not None:
                 setattr(value, attribute.field, read)
-        return value
 
     def value(
         self, opinions: Opinions, attribute: Attribute, instance: str, drive_type: str | None, resolve: bool
@@ -298,6 +299,8 @@ class _Reader:
         raw = opinions.value(name)
         if raw is None and resolve and (fallback := opinions.usd_prim.GetAttribute(name)):
             raw = fallback.Get()
+        if raw is None or isinstance(raw, bool | str):
+            return raw
         factor = self.units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
         value = plain_value(raw, factor)
         if attribute.space == "world" and attribute.accepts(value):
@@ -323,25 +326,23 @@ class _Reader:
     def geometry(self, opinions: Opinions) -> Callable[[], Mesh | SpherePoints | None] | None:
         # The stage is looked up when the geometry is asked for: that keeps it alive until then.
         stage, path, meters = self.stage, opinions.path, self.units.local
-        if usd_opinions.is_a(opinions.type_name, UsdGeom.Mesh):
+        if opinions.kind.is_mesh:
             return lambda: _mesh(UsdGeom.Mesh(stage.GetPrimAtPath(path)), meters)
-        if usd_opinions.is_a(opinions.type_name, UsdGeom.Points):
+        if opinions.kind.is_points:
             return lambda: _points(UsdGeom.Points(stage.GetPrimAtPath(path)), meters)
         return None
 
 
 @lru_cache(maxsize=4096)
-def _authored_schemas(
-    type_name: str, applied: tuple[str, ...], properties: tuple[str, ...]
-) -> tuple[tuple[str, type[Schema], str, tuple[Attribute, ...]], ...]:
+def _authored_schemas(kind: Kind) -> tuple[tuple[str, type[Schema], str, tuple[Attribute, ...]], ...]:
     """(name, class, instance, attributes with opinions) of the schemas of a prim, gprims left out."""
     rows = []
-    for name in (type_name, *applied):
+    for name in (kind.type_name, *kind.schemas):
         base, instance = schema.split_applied(name)
         cls = schema.SCHEMAS.get(base)
-        if cls is None or issubclass(cls, schema.Gprim) or (cls.kind == "typed") != (name == type_name):
+        if cls is None or issubclass(cls, schema.Gprim) or (cls.kind == "typed") != (name == kind.type_name):
             continue
-        authored = tuple(item for item in cls.attributes if item.usd_name(instance) in properties)
+        authored = tuple(item for item in cls.attributes if item.usd_name(instance) in kind.names)
         rows.append((name, cls, instance, authored))
     return tuple(rows)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,38 +43,47 @@ class Source:
 def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> Source:
     """Read a stage for an import. opinions: those about all its prims."""
     source = Source(
-        usd_read.read_stage(stage, opinions), usd_composition.missing_assets(stage, opinions),
+        PhysicsModel(usd_read.stage_units(stage)), usd_composition.missing_assets(stage, opinions),
         usd_composition.instancer_paths(opinions), usd_composition.instance_paths(stage),
     )  # fmt: skip
     divided: set[str] = set()
-    for one in opinions:
-        if usd_opinions.is_a(one.type_name, UsdGeom.Subset):
-            divided.add(one.path.rpartition("/")[0])
-            _read_subset(source, one)
-            continue
-        if _is_node(one.type_name) or one.path == "/":
-            continue
-        if text := usd_carry.capture(one, source.model.units):
-            source.carried[one.path] = text
-        if not usd_opinions.is_a(one.type_name, UsdGeom.Xformable):
-            continue
-        if text := usd_opinions.transform_text(one):
-            source.transforms[one.path] = text
-        if one.resets_xform_stack():
-            source.resets.append(one.path)
+    source.model = usd_read.read_stage(stage, _noted(source, opinions, divided))
     # Blender binds the materials of meshes without subsets itself.
     _read_visible_materials(source, [
         one for one in opinions
-        if _COLLISION in one.schemas and (one.path in divided or not usd_opinions.is_a(one.type_name, UsdGeom.Mesh))
+        if _COLLISION in one.schemas and (one.path in divided or not one.kind.is_mesh)
     ])  # fmt: skip
     return source
 
 
-def _is_node(type_name: str) -> bool:
-    """True for the parts of a material."""
-    is_a = usd_opinions.is_a
-    is_graph = is_a(type_name, UsdShade.NodeGraph) and not is_a(type_name, UsdShade.Material)
-    return is_graph or is_a(type_name, UsdShade.Shader)
+def _noted(source: Source, opinions: list[Opinions], divided: set[str]) -> Iterator[Opinions]:
+    """Hands out opinions, and reads from each all the rest while its properties are at hand.
+
+    divided: gets the paths of prims with subsets.
+    """
+    for one in opinions:
+        yield one
+        _read_rest(source, one, divided)
+        one.forget()
+
+
+def _read_rest(source: Source, one: Opinions, divided: set[str]) -> None:
+    """What the model does not hold of a prim."""
+    kind = one.kind
+    if kind.is_subset:
+        divided.add(one.path.rpartition("/")[0])
+        _read_subset(source, one)
+        return
+    if kind.is_node or one.path == "/":
+        return
+    if text := usd_carry.capture(one, source.model.units):
+        source.carried[one.path] = text
+    if not kind.is_xformable:
+        return
+    if text := usd_opinions.transform_text(one):
+        source.transforms[one.path] = text
+    if one.resets_xform_stack():
+        source.resets.append(one.path)
 
 
 def _read_subset(source: Source, opinions: Opinions) -> None:
