@@ -21,7 +21,9 @@ import bench
 from bench_export import build
 
 BOUNDS = {"ratio_1000": 0.5, "ratio_10000": 0.5, "growth_added": 12.0}
-RUNS = {1_000: 9, 10_000: 5}
+#: Runs of each in a round.
+RUNS = {1_000: 4, 10_000: 1}
+ROUNDS = 6
 
 
 def empty() -> None:
@@ -105,30 +107,49 @@ def carried_bytes() -> int:
     return sum(len(text.encode()) for text in [*texts, scene.usdphys.source.carried])
 
 
-def import_times(number: int, folder: Path) -> tuple[float, float, int]:
-    """(native, added by physics) in seconds, and bytes of carried text.
+class Case:
+    """A file to import. native, ours: seconds of each import so far."""
 
-    Part of the physics is read while Blender imports, so what it adds is a difference of whole imports: the best of
-    several runs of each, taken in turns.
-    """
-    import bpy
-    from usdphys_ext.usdphys_addon.bridge import usd_io
+    def __init__(self, number: int, folder: Path) -> None:
+        import bpy
+        from usdphys_ext.usdphys_addon.bridge import usd_io
 
-    build(number)
-    path = folder / f"bench_{number}.usdc"
-    usd_io.export_usd(bpy.context, path, usd_io.ExportOptions())
-    options = options_of(path)
-    native, ours = [], []
-    for _ in range(RUNS[number]):
+        build(number)
+        self.path = folder / f"bench_{number}.usdc"
+        usd_io.export_usd(bpy.context, self.path, usd_io.ExportOptions())
+        self.options = options_of(self.path)
+        self.native: list[float] = []
+        self.ours: list[float] = []
+        self.carried = 0
+
+    def run(self) -> None:
+        """Import once without and once with the physics."""
+        import bpy
+
         empty()
         start = time.perf_counter()
-        bpy.ops.wm.usd_import(**options)
-        native.append(time.perf_counter() - start)
+        bpy.ops.wm.usd_import(**self.options)
+        self.native.append(time.perf_counter() - start)
         empty()
-        ours.append(our_time(path))
-    size = carried_bytes()
+        self.ours.append(our_time(self.path))
+        self.carried = carried_bytes()
+
+
+def import_times(folder: Path) -> dict[int, tuple[float, float, int]]:
+    """(native, added by physics) in seconds, and bytes of carried text, by number of bodies.
+
+    Part of the physics is read while Blender imports, so what it adds is a difference of whole imports: the best of
+    many runs of each, taken in turns over some minutes, because what disturbs only adds and comes in spells.
+    """
+    cases = {number: Case(number, folder) for number in RUNS}
+    for _ in range(ROUNDS):
+        for number, case in cases.items():
+            for _ in range(RUNS[number]):
+                case.run()
     empty()
-    return min(native), min(ours) - min(native), size
+    return {
+        number: (min(case.native), min(case.ours) - min(case.native), case.carried) for number, case in cases.items()
+    }
 
 
 def measure() -> dict[str, tuple[float, str]]:
@@ -146,11 +167,11 @@ def measure() -> dict[str, tuple[float, str]]:
     added = {}
     try:
         with tempfile.TemporaryDirectory() as folder:
-            for number in RUNS:
-                native, added[number], size = import_times(number, Path(folder))
+            for number, (native, more, size) in import_times(Path(folder)).items():
+                added[number] = more
                 figures[f"native_{number}"] = (native * 1e3, "ms")
-                figures[f"added_{number}"] = (added[number] * 1e3, "ms")
-                figures[f"ratio_{number}"] = (added[number] / native, "1")
+                figures[f"added_{number}"] = (more * 1e3, "ms")
+                figures[f"ratio_{number}"] = (more / native, "1")
                 figures[f"carried_{number}"] = (size / 1e3, "kB")
     finally:
         extension.unregister()

@@ -200,22 +200,24 @@ class _SceneWriter:
         if not (prim.schemas or prim.physics_binding):
             return
         physics = obj.usdphys
-        body = prim.get(schema.RigidBodyAPI)
+        # By name: most prims have few of them, and none of these has classes derived from it.
+        known: dict[str, Any] = prim.schemas
+        body = known.get(schema.RigidBodyAPI.usd_name)
         if body is not None:
             physics.rigid_body.is_applied = True
             self.properties.write(physics.rigid_body, body)
             self.write_owner(physics.rigid_body, body.simulation_owner)
             self.count("bodies")
-        collision = prim.get(schema.CollisionAPI)
+        collision = known.get(schema.CollisionAPI.usd_name)
         if collision is not None:
             self.write_collider(physics.colliders.add(), obj, prim, collision)
             self.count("colliders")
-        if prim.get(schema.MassAPI) is not None:
+        if schema.MassAPI.usd_name in known:
             self.write_mass(physics, prim)
-        if prim.get(schema.ArticulationRootAPI) is not None:
+        if schema.ArticulationRootAPI.usd_name in known:
             physics.articulation_root.is_applied = True
             self.count("articulations")
-        pairs = prim.get(schema.FilteredPairsAPI)
+        pairs = known.get(schema.FilteredPairsAPI.usd_name)
         if pairs is not None:
             physics.filtered_pairs.is_applied = True
             for target in pairs.filtered_pairs or ():

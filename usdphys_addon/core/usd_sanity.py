@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pxr import Usd, UsdGeom, UsdPhysics, Vt
+from pxr import Sdf, Usd, UsdGeom, UsdPhysics, Vt
 
 from . import usd_opinions
 from .errors import InputError
@@ -21,6 +21,8 @@ MAX_DEPTH = 200
 _SMALLEST_UNIT = 1e-20
 #: Of all faces, corners by corners: Blender's normals of one face take the square of its corners.
 _MAX_WORK = 4e9
+#: What a mesh is made of.
+_MESH_ARRAYS = (("points", Vt.Vec3fArray), ("faceVertexCounts", Vt.IntArray), ("faceVertexIndices", Vt.IntArray))
 #: Faces and corners of a mesh that is quickly looked through.
 _SMALL = 4096
 
@@ -95,10 +97,16 @@ def _broken_mesh(opinions: Opinions, sound: set[Any]) -> str:
 
 def _is_plain_mesh(opinions: Opinions, sound: set[bytes]) -> bool:
     """True for a small mesh that is sound, as nearly all are; found out many times quicker than why another is not."""
-    values = [opinions.value(name) for name in ("points", "faceVertexCounts", "faceVertexIndices")]
-    points, counts, indices = values
-    if not isinstance(points, Vt.Vec3fArray) or not all(isinstance(value, Vt.IntArray) for value in values[1:]):
+    if opinions.spec is None:
         return False
+    find, arrays = opinions.spec.properties.get, []
+    for name, kind in _MESH_ARRAYS:
+        item = find(name)
+        array = item.default if isinstance(item, Sdf.AttributeSpec) else None
+        if not isinstance(array, kind):
+            return False
+        arrays.append(array)
+    points, counts, indices = arrays
     if len(counts) > _SMALL or len(indices) > _SMALL:
         return False
     faces = np.asarray(counts)
