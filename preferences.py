@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from .usdphys_addon.bridge import environment, usd_hooks
-from .usdphys_addon.bridge.authoring import checks
+from .usdphys_addon.bridge import environment
 from .usdphys_addon.bridge.props import HIERARCHIES
+from .usdphys_addon.checks import live as checks
+from .usdphys_addon.exchange import usd_hooks
 
 #: With the preference that switches each.
 _HOOKS = (
@@ -139,7 +140,7 @@ class USDPHYS_Preferences(  # noqa: N801
     def draw_keymap(self, context: bpy.types.Context) -> None:
         import rna_keymap_ui
 
-        from .operators import keymap
+        from . import keymap
 
         layout: Any = self.layout
         column = layout.box().column()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bpy
 
+from .. import keymap
 from . import (
     action_bar,
     batch,
@@ -19,7 +20,6 @@ from . import (
     import_usd,
     inspector,
     joint_tools,
-    keymap,
     mirror,
     presets,
     preview,

@@ -50,7 +50,7 @@ class _Role(_Action):
     @classmethod
     def description(cls, context: Any, _properties: Any) -> str:
         """What a click would do to the selection."""
-        from ..usdphys_addon.bridge.authoring import tagging
+        from ..usdphys_addon.authoring import tagging
 
         plain = cls.__doc__ or ""
         if getattr(context, "mode", "") != "OBJECT":
@@ -59,7 +59,7 @@ class _Role(_Action):
         return f"{plain}.\n{planned}" if planned else plain
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge.authoring import tagging
+        from ..usdphys_addon.authoring import tagging
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
@@ -130,7 +130,7 @@ class USDPHYS_OT_add_group(_Action, bpy.types.Operator):
         )
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge.authoring import tagging
+        from ..usdphys_addon.authoring import tagging
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
@@ -148,7 +148,7 @@ class USDPHYS_OT_clear_physics(_Action, bpy.types.Operator):
     bl_label = "Clear Physics"
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge.authoring import tagging
+        from ..usdphys_addon.authoring import tagging
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:

@@ -82,7 +82,7 @@ class USDPHYS_OT_tag_by_name(_Batch, bpy.types.Operator):
         match_case: bpy.props.BoolProperty(name="Match Case", description="Capital letters differ from small ones")
 
     def outcome(self, context: Any) -> Any:
-        from ..usdphys_addon.bridge.authoring import tagging
+        from ..usdphys_addon.authoring import tagging
 
         return tagging.tag_by_name(context, self.pattern, self.role, self.collection, match_case=self.match_case)
 
@@ -109,7 +109,7 @@ class USDPHYS_OT_tag_collection(_Batch, bpy.types.Operator):
         return super().invoke(context, event)
 
     def outcome(self, context: Any) -> Any:
-        from ..usdphys_addon.bridge.authoring import tagging
+        from ..usdphys_addon.authoring import tagging
 
         return tagging.tag_collection(context, self.collection, self.role)
 
@@ -147,7 +147,7 @@ class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):
         layout.column().prop(self, "parts", expand=True)
 
     def outcome(self, context: Any) -> Any:
-        from ..usdphys_addon.bridge.authoring import copying
+        from ..usdphys_addon.authoring import copying
 
         return copying.copy_physics(context.active_object, context.selected_objects, self.parts)
 
@@ -169,7 +169,7 @@ class USDPHYS_OT_copy_property(_FromActive, bpy.types.Operator):
         return self.execute(context) if self.data_path else super().invoke(context, event)
 
     def outcome(self, context: Any) -> Any:
-        from ..usdphys_addon.bridge.authoring import copying
+        from ..usdphys_addon.authoring import copying
 
         return copying.copy_property(context.active_object, context.selected_objects, self.data_path)
 

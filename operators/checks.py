@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.bridge import preview_guard
 from ..usdphys_addon.core.words import counted
+from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
 
 
@@ -42,7 +42,7 @@ def summary(counts: dict[str, int]) -> str:
 
 
 def _check(operator: Any, context: Any) -> Any:
-    from ..usdphys_addon.bridge.authoring import checks
+    from ..usdphys_addon.checks import live as checks
 
     report = checks.check(context.scene, context.view_layer)
     first = f": {report.issues[0].message}" if report.issues else ""
@@ -94,7 +94,8 @@ class _IssueOperator:
 
     def issue(self, context: Any) -> Any:
         """The issue as the last check knows it, or as far as the properties say."""
-        from ..usdphys_addon.bridge.authoring import check_run, checks
+        from ..usdphys_addon.checks import live as checks
+        from ..usdphys_addon.checks import run as check_run
 
         report = checks.report(context.scene.name)
         for known in report.issues if report is not None else ():
@@ -118,7 +119,7 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
     @classmethod
     def description(cls, context: Any, properties: Any) -> str:
         """The whole issue, of which a panel shows the beginning."""
-        from ..usdphys_addon.bridge.authoring import checks
+        from ..usdphys_addon.checks import live as checks
 
         report = checks.report(context.scene.name)
         wanted = (properties.code, properties.name, properties.path)
@@ -128,7 +129,7 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
         return "Select what the issue is about, and show it in the view"
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge.authoring import fixes
+        from ..usdphys_addon.checks import fixes
 
         if not self.name and not self.path:
             self.report({"ERROR"}, "Give the name or the path of what to select")
@@ -170,13 +171,13 @@ class USDPHYS_OT_check_fix(_IssueOperator, bpy.types.Operator):
     @classmethod
     def description(cls, _context: Any, properties: Any) -> str:
         """What the fix does."""
-        from ..usdphys_addon.bridge.authoring import fixes
+        from ..usdphys_addon.checks import fixes
 
         fix = fixes.FIXES.get(properties.code)
         return fix.label if fix is not None else "Fix this issue, and check again"
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge.authoring import fixes
+        from ..usdphys_addon.checks import fixes
         from ..usdphys_addon.core.errors import InputError
 
         try:
@@ -199,7 +200,8 @@ class USDPHYS_OT_check_fix_all(bpy.types.Operator):
         return _can_fix(cls, context)
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge.authoring import checks, fixes
+        from ..usdphys_addon.checks import fixes
+        from ..usdphys_addon.checks import live as checks
 
         before = checks.check(context.scene, context.view_layer)
         done, refused = fixes.apply_safe(context.scene, before.issues)

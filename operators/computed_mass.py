@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.bridge import readout
+from ..usdphys_addon.viewport import readout
 
 _FIELDS = (
     ("mass", "Mass", "The mass"),

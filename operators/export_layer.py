@@ -59,11 +59,11 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
         column.prop(self, "force")
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge import physics_layer
         from ..usdphys_addon.core.errors import UsdPhysError
+        from ..usdphys_addon.exchange import usd_layer_export
 
         try:
-            result = physics_layer.export_layer(
+            result = usd_layer_export.export_layer(
                 context, self.filepath, into_copy=self.into_copy, force=self.force
             )
         except UsdPhysError as error:

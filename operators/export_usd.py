@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from ..usdphys_addon.bridge import preview_guard
 from ..usdphys_addon.bridge.props import HIERARCHIES
+from ..usdphys_addon.playback import guard as preview_guard
 from .usd_file import USD_FILTER, UsdExportOperator
 
 #: Shown in the file browser.
@@ -58,7 +58,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
         from .. import preferences
-        from ..usdphys_addon.bridge.authoring import checks
+        from ..usdphys_addon.checks import live as checks
 
         chosen = preferences.current(context)
         for name, value in preferences.export_defaults(chosen, context.scene.usdphys.stage).items():
@@ -82,7 +82,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
 
     def draw_errors(self, layout: Any, context: Any) -> None:
         """What the last check found that an export refuses."""
-        from ..usdphys_addon.bridge.authoring import checks
+        from ..usdphys_addon.checks import live as checks
 
         report = checks.report(context.scene.name)
         errors = [issue for issue in report.issues if issue.severity == "error"] if report is not None else []
@@ -97,11 +97,11 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             column.label(text=f"and {len(errors) - MAX_ERRORS} more", icon="BLANK1")
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge import usd_io
         from ..usdphys_addon.core.errors import UsdPhysError
+        from ..usdphys_addon.exchange import usd_export
 
         try:
-            result = usd_io.export_usd(context, self.filepath, self.export_options())
+            result = usd_export.export_usd(context, self.filepath, self.export_options())
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -109,13 +109,15 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         return {"FINISHED"}
 
     def export_options(self) -> Any:
-        from ..usdphys_addon.bridge import usd_io
         from ..usdphys_addon.core.units import StageUnits
+        from ..usdphys_addon.exchange import usd_export
 
         units = StageUnits(
-            usd_io.typed_number(self.meters_per_unit), usd_io.typed_number(self.kilograms_per_unit), self.up_axis
+            usd_export.typed_number(self.meters_per_unit),
+            usd_export.typed_number(self.kilograms_per_unit),
+            self.up_axis,
         )
-        return usd_io.ExportOptions(
+        return usd_export.ExportOptions(
             units, self.hierarchy.lower(), self.selected_only, self.animation, force=self.force
         )
 

@@ -32,11 +32,11 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        from ..usdphys_addon.bridge import rigid_body_world
+        from ..usdphys_addon.exchange import blender_rigid_bodies
 
         assert context.scene is not None
         chosen = context.selected_objects if self.selected_only else None
-        result = rigid_body_world.convert_scene(context.scene, chosen, replace=self.replace)
+        result = blender_rigid_bodies.convert_scene(context.scene, chosen, replace=self.replace)
         for note in result.notes:
             print(f"USD Physics: {note}")
         count = len(result.notes)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..usdphys_addon.bridge import preview_guard
 from ..usdphys_addon.bridge.environment import redraw
+from ..usdphys_addon.playback import guard as preview_guard
 
 if TYPE_CHECKING:
     from ..usdphys_addon.viewport import handles

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.bridge.authoring import groups
+from ..usdphys_addon.authoring import groups
 from ..usdphys_addon.core.errors import InputError
 from .outcome import refuse
 

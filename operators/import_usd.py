@@ -23,14 +23,14 @@ def _overview(filepath: str, choices: tuple[str, ...] = ()) -> Any:
     from ..usdphys_addon.bridge.environment import expose_pxr
 
     expose_pxr()
-    from ..usdphys_addon.core import usd_overview
+    from ..usdphys_addon.usd import overview as usd_overview
 
     return usd_overview.overview(path, choices)
 
 
 def _as_written(prim_path: str, set_name: str, choice: str) -> str:
     """A variant choice as USD writes it."""
-    from ..usdphys_addon.core.usd_composition import VariantChoice
+    from ..usdphys_addon.usd.composition import VariantChoice
 
     return str(VariantChoice(prim_path, set_name, choice))
 
@@ -168,8 +168,8 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
     # ------------------------------------------------------------------ the import
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge import usd_import
         from ..usdphys_addon.core.errors import UsdPhysError
+        from ..usdphys_addon.exchange import usd_import
 
         changed = self.changed_choices()
         options = usd_import.ImportOptions(self.convert_units, self.prim_path, changed, self.attach)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.bridge import inspector, preview_guard
 from ..usdphys_addon.core.errors import UsdPhysError
+from ..usdphys_addon.playback import guard as preview_guard
+from ..usdphys_addon.playback import inspector
 from .outcome import refuse
 
 

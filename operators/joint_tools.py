@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.bridge import preview_guard, props
+from ..usdphys_addon.bridge import props
+from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
 
 _PLACES = (
@@ -72,9 +73,9 @@ class _JointOperator:
 
     def chosen(self, context: Any) -> list[Any]:
         """The joints to change; says which are left alone."""
-        from ..usdphys_addon.bridge.authoring import joints
+        from ..usdphys_addon.authoring import joint_tools
 
-        found, notes = joints.editable(joints.joints_of(context))
+        found, notes = joint_tools.editable(joint_tools.joints_of(context))
         for note in notes:
             self.report({"WARNING"}, note)
         return found
@@ -104,14 +105,14 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         make_bodies: bpy.props.BoolProperty(name="Make Bodies", default=True, description=_MAKE_BODIES)
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.bridge.authoring import joints
+        from ..usdphys_addon.authoring import joint_tools
 
-        choice = joints.Choice(self.type, self.place, self.axis, self.make_bodies)
-        face = joints.picked_face(context) if self.place == "FACE" else None
+        choice = joint_tools.Choice(self.type, self.place, self.axis, self.make_bodies)
+        face = joint_tools.picked_face(context) if self.place == "FACE" else None
         if context.mode != "OBJECT":
             # What Edit Mode remembers for undo is the mesh alone.
             bpy.ops.object.mode_set(mode="OBJECT")
-        self.report({"INFO"}, _count(joints.add_joint(context, choice, face)))
+        self.report({"INFO"}, _count(joint_tools.add_joint(context, choice, face)))
 
 
 class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
@@ -146,10 +147,10 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
         )  # fmt: skip
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.bridge.authoring import joints
+        from ..usdphys_addon.authoring import joint_tools
 
-        choice = joints.Choice(self.type, self.place, self.axis, self.make_bodies)
-        self.report({"INFO"}, _count(joints.add_chain(context, choice, self.order)))
+        choice = joint_tools.Choice(self.type, self.place, self.axis, self.make_bodies)
+        self.report({"INFO"}, _count(joint_tools.add_chain(context, choice, self.order)))
 
 
 class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
@@ -173,10 +174,10 @@ class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
         )  # fmt: skip
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.bridge.authoring import joints
+        from ..usdphys_addon.authoring import joint_tools
 
-        choice = joints.Choice("FIXED", self.place, "AUTO", self.make_bodies, moves_first=True)
-        self.report({"INFO"}, _count(joints.weld(context, choice)))
+        choice = joint_tools.Choice("FIXED", self.place, "AUTO", self.make_bodies, moves_first=True)
+        self.report({"INFO"}, _count(joint_tools.weld(context, choice)))
 
 
 class USDPHYS_OT_joint_align(_JointOperator, bpy.types.Operator):
@@ -198,9 +199,9 @@ bodies do not jump"""
         )  # fmt: skip
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.bridge.authoring import joints
+        from ..usdphys_addon.authoring import joint_tools
 
-        joints.align(context, self.chosen(context), int(self.side[-1]))
+        joint_tools.align(context, self.chosen(context), int(self.side[-1]))
 
 
 class USDPHYS_OT_joint_fix_frames(_JointOperator, bpy.types.Operator):
@@ -211,9 +212,9 @@ other. Until then a joint is where its object is, and any pose is its zero"""
     bl_label = "Keep Frames in Bodies"
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.bridge.authoring import joints
+        from ..usdphys_addon.authoring import joint_tools
 
-        joints.fix_frames(context, self.chosen(context))
+        joint_tools.fix_frames(context, self.chosen(context))
 
 
 class USDPHYS_OT_joint_swap_bodies(_JointOperator, bpy.types.Operator):
@@ -224,10 +225,10 @@ does the same as before"""
     bl_label = "Swap Bodies"
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.bridge.authoring import joints
+        from ..usdphys_addon.authoring import joint_tools
 
         for obj in self.chosen(context):
-            note = joints.swap_bodies(obj)
+            note = joint_tools.swap_bodies(obj)
             if note:
                 self.report({"WARNING"}, note)
 
@@ -254,9 +255,9 @@ and the pose is the zero: set one limit with the door closed, turn the door, set
         )
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.bridge.authoring import joints
+        from ..usdphys_addon.authoring import joint_tools
 
-        for note in joints.limits_from_pose(context, self.chosen(context), self.which, self.dof):
+        for note in joint_tools.limits_from_pose(context, self.chosen(context), self.which, self.dof):
             self.report({"INFO"}, note)
 
 
@@ -299,17 +300,17 @@ the masses"""
         layout.prop(self, "dof")
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.bridge.authoring import joints
+        from ..usdphys_addon.authoring import joint_tools
 
         for obj in (chosen := self.chosen(context)):
-            joints.drive_of(obj, self.dof)
+            joint_tools.drive_of(obj, self.dof)
         for obj in chosen:
             slides = obj.usdphys.joint.type == "PRISMATIC" or (
                 obj.usdphys.joint.type == "GENERIC" and self.dof.startswith("trans")
             )
             position = self.distance if slides else self.angle
             target = position if self.holds else self.speed
-            joints.add_motors([obj], holds=self.holds, target=target, response=self.response, dof=self.dof)
+            joint_tools.add_motors([obj], holds=self.holds, target=target, response=self.response, dof=self.dof)
 
 
 CLASSES = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.bridge import preview_guard
+from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import finish, refuse
 
 
@@ -49,7 +49,7 @@ them. What the counterparts had is replaced; joints that are missing are made"""
         return True
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge.authoring import mirror
+        from ..usdphys_addon.authoring import mirror
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:

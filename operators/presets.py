@@ -37,7 +37,7 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
         return True
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge.authoring import structure
+        from ..usdphys_addon.authoring import structure
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
@@ -72,7 +72,7 @@ class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
         return True
 
     def add(self, context: Any, filepath: str) -> None:
-        from ..usdphys_addon.bridge.authoring import structure
+        from ..usdphys_addon.authoring import structure
 
         group = self.group(context)
         names = [prop.identifier for prop in group.bl_rna.properties if prop.identifier not in ("rna_type", "name")]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.bridge import preview_guard
 from ..usdphys_addon.bridge.environment import redraw
+from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
 
 #: Ctrl is held to grab a body while it plays.
@@ -253,8 +253,8 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
         return self.frame_start, self.frame_end
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge import bake
         from ..usdphys_addon.core.errors import UsdPhysError
+        from ..usdphys_addon.playback import bake
 
         steps = bake.bake_steps(context, *self.frames(context))
         if self.options.is_invoke and context.window is not None:
@@ -312,7 +312,7 @@ class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.bridge import bake
+        from ..usdphys_addon.playback import bake
 
         number = bake.clear(context.scene)
         self.report({"INFO"}, f"Cleared the bake of {number} objects")

@@ -91,7 +91,7 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
         role: bpy.props.EnumProperty(name="Role", items=_ROLES, description="Whether the compound moves")
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.bridge.authoring import structure
+        from ..usdphys_addon.authoring import structure
 
         return structure.compound(
             context, context.selected_objects, context.active_object, target=self.target, role=self.role
@@ -139,7 +139,7 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
         layout.prop(self, "replace")
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.bridge.authoring import structure
+        from ..usdphys_addon.authoring import structure
 
         return structure.make_collider_objects(
             context, context.selected_objects, self.kind, margin=self.margin, axis=self.axis, turned=self.oriented,
@@ -182,7 +182,7 @@ class USDPHYS_OT_split_loose(_OnSelection, bpy.types.Operator):
         layout.prop(self, "limit")
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.bridge.authoring import structure
+        from ..usdphys_addon.authoring import structure
 
         return structure.split_loose(
             context, context.selected_objects, mode=self.mode, limit=self.limit, margin=self.margin,
@@ -212,7 +212,7 @@ class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
         )
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.bridge.authoring import structure
+        from ..usdphys_addon.authoring import structure
 
         return structure.fit_colliders(
             context, context.selected_objects, explicit=self.explicit, only_active=self.only_active
@@ -237,7 +237,7 @@ class USDPHYS_OT_collider_mesh_to_primitive(_OnSelection, bpy.types.Operator):
         oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED)
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.bridge.authoring import structure
+        from ..usdphys_addon.authoring import structure
 
         return structure.to_primitives(context, context.selected_objects, turned=self.oriented, margin=self.margin)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.authoring import checks
+from ..usdphys_addon.checks import live as checks
 
 MAX_ROWS = 20
 ICONS = {"error": "CANCEL", "warning": "ERROR", "info": "INFO"}

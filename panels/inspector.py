@@ -8,8 +8,8 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge import preview_guard
 from ..usdphys_addon.core import units
+from ..usdphys_addon.playback import guard as preview_guard
 from . import attributes
 
 #: Joints whose gains are shown.

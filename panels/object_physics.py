@@ -7,10 +7,10 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge import readout
 from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.props import DRIVE_DOFS, GPRIM_SHAPES, JOINT_TYPES, LIMIT_DOFS
 from ..usdphys_addon.core import schema
+from ..usdphys_addon.viewport import readout
 from . import attributes
 from .places import Part, in_properties, in_sidebar
 

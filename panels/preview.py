@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge import preview_guard
+from ..usdphys_addon.playback import guard as preview_guard
 
 
 class USDPHYS_PT_preview(bpy.types.Panel):

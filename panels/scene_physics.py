@@ -7,9 +7,9 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge import readout
-from ..usdphys_addon.bridge.authoring import groups
+from ..usdphys_addon.authoring import groups
 from ..usdphys_addon.core import schema
+from ..usdphys_addon.viewport import readout
 from . import attributes
 from .places import Part, in_properties, in_sidebar
 

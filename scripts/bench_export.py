@@ -107,11 +107,11 @@ def our_time(folder: Path) -> tuple[float, float]:
     difference of totals.
     """
     import bpy
-    from usdphys_ext.usdphys_addon.bridge import usd_io
+    from usdphys_ext.usdphys_addon.exchange import usd_export
 
-    with Stopwatch(usd_io, "_native_export") as native, Stopwatch(usd_io, "_write_physics") as hook:
+    with Stopwatch(usd_export, "_native_export") as native, Stopwatch(usd_export, "_write_physics") as hook:
         start = time.perf_counter()
-        usd_io.export_usd(bpy.context, folder / "bench.usdc", usd_io.ExportOptions())
+        usd_export.export_usd(bpy.context, folder / "bench.usdc", usd_export.ExportOptions())
         total = time.perf_counter() - start
     return total, total - native.seconds["_native_export"] + hook.seconds["_write_physics"]
 
@@ -119,23 +119,23 @@ def our_time(folder: Path) -> tuple[float, float]:
 def larger_file_time(folder: Path) -> float:
     """Seconds that the file with the physics takes longer to be saved than the one that Blender writes by itself."""
     import bpy
-    from usdphys_ext.usdphys_addon.bridge import usd_hooks, usd_io
+    from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks
 
     saved = []
-    original = usd_io._write_physics
+    original = usd_export._write_physics
 
     def write(context: object, job: object) -> None:
         if job.reading is not None:  # type: ignore[attr-defined]
             original(context, job)
         saved.append(saving_time(context, folder / "saved.usdc"))
 
-    usd_io._write_physics = write
+    usd_export._write_physics = write
     try:
         with usd_hooks.registered(usd_hooks.USDPHYS_ExportHook):
             bpy.ops.wm.usd_export(filepath=str(folder / "native.usdc"), **NATIVE)
-        usd_io.export_usd(bpy.context, folder / "bench.usdc", usd_io.ExportOptions())
+        usd_export.export_usd(bpy.context, folder / "bench.usdc", usd_export.ExportOptions())
     finally:
-        usd_io._write_physics = original
+        usd_export._write_physics = original
     return max(0.0, saved[1] - saved[0])
 
 
@@ -172,7 +172,7 @@ os._exit(0)
 def register_time() -> float:
     """Seconds that a Blender which has just started takes to import the add-on and to register it, the best of five."""
     # From its second start on Blender finds the add-on compiled.
-    for part in ("__init__.py", "preferences.py", "usdphys_addon", "operators", "panels"):
+    for part in ("__init__.py", "preferences.py", "keymap.py", "usdphys_addon", "operators", "panels"):
         path = bench.ROOT / part
         compileall.compile_dir(path, quiet=1) if path.is_dir() else compileall.compile_file(path, quiet=1)
     command = [sys.executable, "-c", _REGISTER, str(bench.ROOT / "scripts")]
@@ -187,7 +187,7 @@ def measure() -> dict[str, tuple[float, str]]:
 
     extension = bench.load_extension()
     extension.register()
-    from usdphys_ext.usdphys_addon.bridge import usd_hooks
+    from usdphys_ext.usdphys_addon.exchange import usd_hooks
 
     usd_hooks.unregister(usd_hooks.USDPHYS_ExportHook)
     added = {}

@@ -37,8 +37,8 @@ def empty() -> None:
 def options_of(path: Path) -> dict[str, Any]:
     """The options that our import gives to Blender's."""
     import bpy
-    from usdphys_ext.usdphys_addon.bridge import usd_import
     from usdphys_ext.usdphys_addon.core.errors import InputError
+    from usdphys_ext.usdphys_addon.exchange import usd_import
 
     given: dict[str, Any] = {}
 
@@ -87,7 +87,7 @@ def options_of(path: Path) -> dict[str, Any]:
 def our_time(path: Path) -> float:
     """Seconds of one import with its physics, until the scene is evaluated, as it is after Blender's own."""
     import bpy
-    from usdphys_ext.usdphys_addon.bridge import usd_import
+    from usdphys_ext.usdphys_addon.exchange import usd_import
 
     start = time.perf_counter()
     usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
@@ -112,11 +112,11 @@ class Case:
 
     def __init__(self, number: int, folder: Path) -> None:
         import bpy
-        from usdphys_ext.usdphys_addon.bridge import usd_io
+        from usdphys_ext.usdphys_addon.exchange import usd_export
 
         build(number)
         self.path = folder / f"bench_{number}.usdc"
-        usd_io.export_usd(bpy.context, self.path, usd_io.ExportOptions())
+        usd_export.export_usd(bpy.context, self.path, usd_export.ExportOptions())
         self.options = options_of(self.path)
         self.native: list[float] = []
         self.ours: list[float] = []
@@ -159,7 +159,7 @@ def measure() -> dict[str, tuple[float, str]]:
     bpy.utils.expose_bundled_modules()
     extension: Any = bench.load_extension()
     extension.register()
-    from usdphys_ext.usdphys_addon.bridge import usd_hooks
+    from usdphys_ext.usdphys_addon.exchange import usd_hooks
 
     for hook in (usd_hooks.USDPHYS_ExportHook, usd_hooks.USDPHYS_ImportHook):
         usd_hooks.unregister(hook)

@@ -63,7 +63,7 @@ def measure_one(number: int, figures: bench.Figures) -> None:
     import bpy
     import gpu
     import numpy as np
-    from usdphys_ext.usdphys_addon.bridge import preview_guard
+    from usdphys_ext.usdphys_addon.playback import guard as preview_guard
     from usdphys_ext.usdphys_addon.viewport import overlay, overlay_settings, overlay_state
 
     build(number)

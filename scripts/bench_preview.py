@@ -65,7 +65,7 @@ def build(number: int, *, own: bool, substeps: int = 0) -> None:
 def preview(number: int, frames: int = FRAMES) -> tuple[float, float]:
     """(ms to build the session, ms per frame)."""
     import bpy
-    from usdphys_ext.usdphys_addon.bridge import preview_guard
+    from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
     build(number, own=True)
     start = time.perf_counter()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Does the preview move things as PhysX does? Both simulate the same USD files for one second; differences per body.
 
-`compare_physx.py [FILE...]`: without files, the scenes of tests/preview/catalogue.py. Needs a Python with ovphysx
+`compare_physx.py [FILE...]`: without files, the scenes of tests/simulation/catalogue.py. Needs a Python with ovphysx
 (--python or PHYSX_PYTHON) and ovphysx_check.py, which lies in ../shared/tools (--tool names another); says so and ends
 with status 0 where one is missing. This Python needs rapier3d and pxr. Exit status 1 where a body is farther from
 PhysX's place than 1 % of the way it went and than 5 mm. Orientations are shown only: PhysX damps every rotation.
@@ -58,8 +58,8 @@ def main() -> int:
 def load_extension() -> None:
     """The code and the scenes under the names that the tests use."""
     load("conftest", ROOT / "tests" / "conftest.py")
-    package = ModuleType("preview_tests")
-    package.__path__ = [str(ROOT / "tests" / "preview")]
+    package = ModuleType("simulation_tests")
+    package.__path__ = [str(ROOT / "tests" / "simulation")]
     sys.modules[package.__name__] = package
 
 
@@ -73,8 +73,8 @@ def load(name: str, path: Path) -> ModuleType:
 
 
 def write_scenes(folder: Path) -> list[Path]:
-    author = importlib.import_module("preview_tests.author")
-    catalogue = importlib.import_module("preview_tests.catalogue")
+    author = importlib.import_module("simulation_tests.author")
+    catalogue = importlib.import_module("simulation_tests.catalogue")
     files = []
     for name, fill in catalogue.SCENES.items():
         file = author.File()
@@ -121,9 +121,9 @@ def shown(vector: Vector) -> str:
 
 def with_preview(file: Path, steps: int) -> tuple[dict[str, Pose], dict[str, tuple[float, float]]]:
     """Poses at the end in metres, axes of the stage; lengths of the ways there in metres and degrees."""
-    usd_read = importlib.import_module("usdphys_ext.usdphys_addon.core.usd_read")
-    world_module = importlib.import_module("usdphys_ext.usdphys_addon.preview.world")
-    record_module = importlib.import_module("usdphys_ext.usdphys_addon.preview.record")
+    usd_read = importlib.import_module("usdphys_ext.usdphys_addon.usd.read")
+    world_module = importlib.import_module("usdphys_ext.usdphys_addon.simulation.world")
+    record_module = importlib.import_module("usdphys_ext.usdphys_addon.simulation.record")
     stage = usd_read.open_stage(file)
     model = usd_read.read_stage(stage)
     recording = record_module.record(world_module.World(model, time_step=1 / RATE), steps)
@@ -147,7 +147,7 @@ def with_physx(python: str, tool: Path, file: Path, steps: int) -> dict[str, Pos
         [python, str(tool), str(file), str(steps)], capture_output=True, text=True, timeout=SECONDS, env=environment,
         check=False,
     )  # fmt: skip
-    usd_read = importlib.import_module("usdphys_ext.usdphys_addon.core.usd_read")
+    usd_read = importlib.import_module("usdphys_ext.usdphys_addon.usd.read")
     meters = usd_read.stage_units(usd_read.open_stage(file)).meters_per_unit
     places: dict[str, Pose] = {}
     for line in done.stdout.splitlines():

@@ -132,8 +132,9 @@ def run_case(seed: int, index: int, folder: Path, phase: Any) -> dict[str, Any]:
     """Make, import and look at one file; phase(name) is called at the start of each part."""
     import bpy
     import fuzz_mutations
-    from usdphys_ext.usdphys_addon.bridge import scene_read, usd_import, usd_io
+    from usdphys_ext.usdphys_addon.bridge import scene_read
     from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
+    from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
 
     phase("make")
     rng = random.Random(f"{seed}:{index}")
@@ -170,9 +171,9 @@ def run_case(seed: int, index: int, folder: Path, phase: Any) -> dict[str, Any]:
         fingerprint()
         scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
         phase("export")
-        units, hierarchy = usd_io.stage_options(bpy.context.scene)
+        units, hierarchy = usd_export.stage_options(bpy.context.scene)
         target = folder / EXPORTED
-        usd_io.export_usd(bpy.context, target, usd_io.ExportOptions(units, hierarchy, force=True))
+        usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(units, hierarchy, force=True))
     except UsdPhysError as error:
         if fault := bad_sentence(error, target):
             result.update(outcome="escaped", detail=f"export: the message {fault}: {error}")

@@ -86,7 +86,7 @@ def check() -> None:
 
 def core() -> None:
     pytest("core", "usd", "tests/core")
-    pytest("core-preview", "usd", "tests/preview")
+    pytest("core-simulation", "usd", "tests/simulation")
 
 
 def on_every_bpy(suite: str) -> None:

@@ -20,11 +20,11 @@ from .core.units import StageUnits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .bridge.usd_io import ExportResult
     from .core.model import PhysicsModel
     from .core.validate import Issue
-    from .preview.record import Recording
-    from .preview.world import World
+    from .exchange.usd_export import ExportResult
+    from .simulation.record import Recording
+    from .simulation.world import World
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -141,7 +141,7 @@ def _positive(text: str) -> float:
 def _convert(options: argparse.Namespace) -> int:
     import bpy
 
-    from .bridge import usd_io
+    from .exchange import usd_export
 
     is_usd = Path(options.input).suffix.lower() in USD_SUFFIXES
     if not is_usd and (options.variant or options.prim or options.onto):
@@ -159,27 +159,27 @@ def _convert(options: argparse.Namespace) -> int:
             return 0
         scene: Any = bpy.context.scene
         if options.from_rigid_bodies:
-            from .bridge import rigid_body_world
+            from .exchange import blender_rigid_bodies
 
-            for note in rigid_body_world.convert_scene(scene).notes:
+            for note in blender_rigid_bodies.convert_scene(scene).notes:
                 print(f"usdphys: note: {note}", file=sys.stderr)
-        units, hierarchy = usd_io.stage_options(scene)
+        units, hierarchy = usd_export.stage_options(scene)
         units = StageUnits(
             options.meters_per_unit or units.meters_per_unit,
             options.kilograms_per_unit or units.kilograms_per_unit,
             options.up_axis or units.up_axis,
         )
         if options.physics_layer or options.merge:
-            from .bridge import physics_layer
+            from .exchange import usd_layer_export
 
-            result = physics_layer.export_layer(
+            result = usd_layer_export.export_layer(
                 bpy.context, Path(options.output).absolute(), into_copy=options.merge, force=options.force
             )
             return _report_conversion(result, options.output)
-        wanted = usd_io.ExportOptions(
+        wanted = usd_export.ExportOptions(
             units, options.hierarchy or hierarchy, animation=options.animation, force=options.force
         )
-        result = usd_io.export_usd(bpy.context, options.output, wanted)
+        result = usd_export.export_usd(bpy.context, options.output, wanted)
     return _report_conversion(result, options.output)
 
 
@@ -252,10 +252,11 @@ def _simulate_exported(options: argparse.Namespace) -> tuple[World, Recording, S
     """Simulate a .blend as the USD file that it becomes, and write that file with the motion in it."""
     import bpy
 
-    from .bridge import scene_read, usd_io
+    from .bridge import scene_read
+    from .exchange import usd_export
 
     _expose_pxr()
-    from .core import usd_bake
+    from .usd import time_samples
 
     _open_blend(options.file)
     scene: Any = bpy.context.scene
@@ -264,38 +265,39 @@ def _simulate_exported(options: argparse.Namespace) -> tuple[World, Recording, S
     scene.frame_start = scene.frame_current
     frames = options.seconds * scene.render.fps / scene.render.fps_base
     scene.frame_end = scene.frame_start + math.ceil(frames)
-    target = usd_io.checked_folder(Path(options.out).absolute())
-    units, hierarchy = usd_io.stage_options(scene)
-    wanted = usd_io.ExportOptions(units, hierarchy, animation=is_animated)
+    target = usd_export.checked_folder(Path(options.out).absolute())
+    units, hierarchy = usd_export.stage_options(scene)
+    wanted = usd_export.ExportOptions(units, hierarchy, animation=is_animated)
     with scratch_file(target) as scratch, scratch_file(target) as layer:
-        _print_issues(usd_io.export_usd(bpy.context, scratch, wanted).issues, sys.stderr)
+        _print_issues(usd_export.export_usd(bpy.context, scratch, wanted).issues, sys.stderr)
         options.out = str(layer)
         found = _simulate_usd(options, str(scratch))
-        usd_bake.flatten(layer, scratch)
-        usd_io.replace(scratch, target)
+        time_samples.flatten(layer, scratch)
+        usd_export.replace(scratch, target)
     return found
 
 
 def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
     _expose_pxr()
-    from .core import usd_bake, usd_read
-    from .preview.record import record
-    from .preview.world import World
+    from .simulation.record import record
+    from .simulation.world import World
+    from .usd import read as usd_read
+    from .usd import time_samples
 
     stage = usd_read.open_stage(file)
-    clock = usd_bake.Clock(stage, options.fps)
+    clock = time_samples.Clock(stage, options.fps)
     model = usd_read.read_stage(stage)
-    usd_bake.move_to(stage, model, clock.at(0))
+    time_samples.move_to(stage, model, clock.at(0))
     world = World(model, time_step=1.0 / clock.fps, substeps=options.substeps)
     moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
-    movers = usd_bake.animated(stage, (*moved, *world.static_colliders))
+    movers = time_samples.animated(stage, (*moved, *world.static_colliders))
     recording = record(
-        world, _frame_count(options, clock.fps), lambda frame: usd_bake.worlds_at(stage, movers, clock.at(frame))
+        world, _frame_count(options, clock.fps), lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame))
     )
     if options.out:
         dynamic = ~recording.kinematic
         paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
-        usd_bake.write_bake(stage, Path(options.out), paths, recording.in_stage(model.units)[:, dynamic], clock)
+        time_samples.write_bake(stage, Path(options.out), paths, recording.in_stage(model.units)[:, dynamic], clock)
     return world, recording, model.units
 
 
@@ -303,8 +305,8 @@ def _simulate_blend(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
     import bpy
     import numpy as np
 
-    from .preview.record import record
-    from .preview.world import World
+    from .simulation.record import record
+    from .simulation.world import World
 
     scene: Any = bpy.context.scene
     fps = options.fps or scene.render.fps / scene.render.fps_base
@@ -360,7 +362,7 @@ def _model_of(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     if suffix in USD_SUFFIXES:
         with _output_to_stderr():
             _expose_pxr()
-            from .core import usd_read
+            from .usd import read as usd_read
 
             stage = usd_read.open_stage(file)
             yield usd_read.read_stage(stage), []
@@ -392,7 +394,7 @@ def _import_usd(options: argparse.Namespace) -> None:
     """An empty file with a USD file in it, or a scene with the physics of a USD file on its objects."""
     import bpy
 
-    from .bridge import usd_import
+    from .exchange import usd_import
 
     if options.onto:
         _open_blend(options.onto)
@@ -410,12 +412,12 @@ def _save_blend(file: str) -> None:
     """Save the open file, replacing the target at the end."""
     import bpy
 
-    from .bridge import usd_io
+    from .exchange import usd_export
 
-    target = usd_io.checked_folder(Path(file).absolute())
+    target = usd_export.checked_folder(Path(file).absolute())
     with scratch_file(target) as scratch:
         bpy.ops.wm.save_as_mainfile(filepath=str(scratch), copy=True, check_existing=False)
-        usd_io.replace(scratch, target)
+        usd_export.replace(scratch, target)
 
 
 def _open_blend(file: str) -> None:

@@ -10,8 +10,9 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 from pxr import Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.bridge import naming, scene_read, usd_io
+from usdphys_ext.usdphys_addon.bridge import naming, scene_read
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.exchange import usd_export
 
 OBJECT_NAME = "userProperties:blender:object_name"
 _FACES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
@@ -140,9 +141,9 @@ def placed(location: Any = (0, 0, 0), euler: Any = (0, 0, 0), scale: Any = (1, 1
     return Matrix.LocRotScale(Vector(location), Euler(euler), Vector(scale))
 
 
-def export(file: Path, **options: Any) -> tuple[Usd.Stage, usd_io.ExportResult]:
+def export(file: Path, **options: Any) -> tuple[Usd.Stage, usd_export.ExportResult]:
     """Our own export, and its result opened anew."""
-    result = usd_io.export_usd(bpy.context, file, usd_io.ExportOptions(**options))
+    result = usd_export.export_usd(bpy.context, file, usd_export.ExportOptions(**options))
     return Usd.Stage.Open(str(file)), result
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from usdphys_ext.operators import action_bar as operators
 from usdphys_ext.panels import action_bar as panels
-from usdphys_ext.usdphys_addon.bridge.authoring import tagging
+from usdphys_ext.usdphys_addon.authoring import tagging
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
 from . import scenes

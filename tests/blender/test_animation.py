@@ -3,8 +3,8 @@
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import usd_io
-from usdphys_ext.usdphys_addon.core import usd_read
+from usdphys_ext.usdphys_addon.exchange import usd_export
+from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_physics_starts_where_the_scene_stands(tmp_path, lift, frame, hierarchy)
     linear(lift.parent)
     bpy.context.scene.frame_set(frame)
     path = tmp_path / "lift.usda"
-    usd_io.export_usd(bpy.context, path, usd_io.ExportOptions(animation=True, hierarchy=hierarchy))
+    usd_export.export_usd(bpy.context, path, usd_export.ExportOptions(animation=True, hierarchy=hierarchy))
     stage = usd_read.open_stage(path)
     (body,) = usd_read.read_stage(stage).bodies.values()
     share = (frame - 1) / 20

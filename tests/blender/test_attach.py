@@ -5,9 +5,11 @@ import bpy
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.bridge import attach as attaching
-from usdphys_ext.usdphys_addon.bridge import attach_match, props, usd_import, usd_io
-from usdphys_ext.usdphys_addon.core import difference, frames, schema, usd_read
+from usdphys_ext.usdphys_addon.bridge import attach_match, props
+from usdphys_ext.usdphys_addon.core import difference, frames, schema
 from usdphys_ext.usdphys_addon.core.units import StageUnits
+from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
+from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from . import scenes
 from .scenes import add, add_box, add_joint, assign, define_group, join_group, make_body, make_collider, placed
@@ -149,8 +151,8 @@ def attach(path, **options):
 
 def export(path, units=None, **options):
     bpy.context.view_layer.update()
-    options = usd_io.ExportOptions(units or StageUnits(), force=True, **options)
-    usd_io.export_usd(bpy.context, path, options)
+    options = usd_export.ExportOptions(units or StageUnits(), force=True, **options)
+    usd_export.export_usd(bpy.context, path, options)
     return path
 
 

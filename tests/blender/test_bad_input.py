@@ -11,8 +11,9 @@ from pathlib import Path
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import environment, usd_io
+from usdphys_ext.usdphys_addon.bridge import environment
 from usdphys_ext.usdphys_addon.core.errors import MissingDependencyError, OutputError, ValidationFailedError
+from usdphys_ext.usdphys_addon.exchange import usd_export
 
 OLD = "#usda 1.0\n# what was there before\n"
 
@@ -45,7 +46,7 @@ def target(tmp_path):
 
 def export(path, **options):
     bpy.context.view_layer.update()
-    return usd_io.export_usd(bpy.context, path, usd_io.ExportOptions(**options))
+    return usd_export.export_usd(bpy.context, path, usd_export.ExportOptions(**options))
 
 
 def refusal(path, error=ValidationFailedError):
@@ -143,7 +144,7 @@ def test_write_protected_target(target):
 
 def test_write_protection_is_asked_for(target, monkeypatch):
     body()
-    monkeypatch.setattr(usd_io.os, "access", lambda path, mode: Path(path) != target)
+    monkeypatch.setattr(usd_export.os, "access", lambda path, mode: Path(path) != target)
     assert "protected" in refusal(target, OutputError)
 
 
@@ -184,7 +185,8 @@ import importlib.util, os, sys
 spec = importlib.util.spec_from_file_location("alias", sys.argv[1])
 spec.loader.exec_module(importlib.util.module_from_spec(spec))
 import bpy
-from usdphys_ext.usdphys_addon.bridge import props, usd_io
+from usdphys_ext.usdphys_addon.bridge import props
+from usdphys_ext.usdphys_addon.exchange import usd_export
 from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 props.register()
@@ -192,7 +194,7 @@ bpy.ops.mesh.primitive_uv_sphere_add(segments=64, ring_count=64)
 bpy.context.object.usdphys.rigid_body.is_applied = True
 bpy.context.object.usdphys.colliders.add()
 try:
-    usd_io.export_usd(bpy.context, sys.argv[2], usd_io.ExportOptions())
+    usd_export.export_usd(bpy.context, sys.argv[2], usd_export.ExportOptions())
 except UsdPhysError as error:
     print("REFUSED", error, flush=True)
 os._exit(0)

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 from usdphys_ext.operators import batch
-from usdphys_ext.usdphys_addon.bridge.authoring import copying
+from usdphys_ext.usdphys_addon.authoring import copying
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
 from . import scenes

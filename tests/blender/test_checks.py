@@ -10,10 +10,12 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.bridge import preview_guard
-from usdphys_ext.usdphys_addon.bridge.authoring import check_run, checks, fixes
+from usdphys_ext.usdphys_addon.checks import fixes
+from usdphys_ext.usdphys_addon.checks import live as checks
+from usdphys_ext.usdphys_addon.checks import run as check_run
 from usdphys_ext.usdphys_addon.core import validate
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import rigid_body_world, scene_read, usd_io
-from usdphys_ext.usdphys_addon.core import schema, summary, usd_read, validate
+from usdphys_ext.usdphys_addon.bridge import scene_read
+from usdphys_ext.usdphys_addon.core import schema, summary, validate
 from usdphys_ext.usdphys_addon.core.units import StageUnits
+from usdphys_ext.usdphys_addon.exchange import blender_rigid_bodies, usd_export
+from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "demo_scene.py"
 
@@ -46,7 +48,7 @@ def test_playground_holds_what_the_demo_promises(demo):
 )
 def test_playground_is_exported_whole(demo, tmp_path, units, name, hierarchy):
     demo.build_playground()
-    result = usd_io.export_usd(bpy.context, tmp_path / name, usd_io.ExportOptions(units, hierarchy))
+    result = usd_export.export_usd(bpy.context, tmp_path / name, usd_export.ExportOptions(units, hierarchy))
     assert errors(result.issues) == []
     model = read(result.path)
     assert {kind: len(getattr(model, kind)) for kind in demo.COUNTS} == demo.COUNTS
@@ -59,7 +61,7 @@ def test_playground_is_exported_whole(demo, tmp_path, units, name, hierarchy):
 
 def test_playground_values_reach_the_file(demo, tmp_path):
     demo.build_playground()
-    model = read(usd_io.export_usd(bpy.context, tmp_path / "demo.usda", usd_io.ExportOptions()).path)
+    model = read(usd_export.export_usd(bpy.context, tmp_path / "demo.usda", usd_export.ExportOptions()).path)
     hinge = model.prims["/root/Doorway/Hinge"]
     joint, drive = hinge.get(schema.RevoluteJoint), dict(hinge.instances(schema.DriveAPI))["angular"]
     assert (joint.lower_limit, joint.upper_limit) == pytest.approx((0, math.radians(110)))
@@ -79,9 +81,9 @@ def test_playground_values_reach_the_file(demo, tmp_path):
 
 def test_rigid_bodies_are_converted_and_exported(demo, tmp_path):
     demo.build_rigid_bodies()
-    converted = rigid_body_world.convert_scene(bpy.context.scene)
+    converted = blender_rigid_bodies.convert_scene(bpy.context.scene)
     assert (converted.bodies, converted.joints) == (demo.PARSED_RIGID["RigidBody"], 5)
-    result = usd_io.export_usd(bpy.context, tmp_path / "rigid.usda", usd_io.ExportOptions())
+    result = usd_export.export_usd(bpy.context, tmp_path / "rigid.usda", usd_export.ExportOptions())
     assert errors(result.issues) == []
     model = read(result.path)
     assert errors(validate.validate(model)) == []

@@ -9,9 +9,9 @@ import bpy
 import numpy as np
 import pytest
 from pxr import Usd, UsdGeom, UsdPhysics, UsdShade
-from usdphys_ext.usdphys_addon.bridge import usd_hooks, usd_io
 from usdphys_ext.usdphys_addon.core.errors import ValidationFailedError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
+from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks
 
 from . import scenes
 from .scenes import applied, codes, export, native_export, prim_of, prims_of, targets, world_pose
@@ -587,8 +587,8 @@ def test_a_body_below_an_uneven_parent_stays_where_it_is(tmp_path, meters, colli
     # Lengths below the objects stay those of Blender, under a scale.
     wanted[:3, :3] /= meters
     target = tmp_path / "sheared.usda"
-    usd_io.export_usd(bpy.context, target, usd_io.ExportOptions(StageUnits(meters_per_unit=meters)))
-    from usdphys_ext.usdphys_addon.core import usd_read
+    usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(StageUnits(meters_per_unit=meters)))
+    from usdphys_ext.usdphys_addon.usd import read as usd_read
 
     model = usd_read.read_stage(usd_read.open_stage(target))
     (path,) = model.colliders if collides_only else model.bodies

@@ -9,10 +9,10 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.bridge import preview_guard, readout
 from usdphys_ext.usdphys_addon.core import frames, schema
 from usdphys_ext.usdphys_addon.core import mass as mass_rules
-from usdphys_ext.usdphys_addon.viewport import gizmos, handles, overlay_settings
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+from usdphys_ext.usdphys_addon.viewport import gizmos, handles, overlay_settings, readout
 
 from . import scenes
 

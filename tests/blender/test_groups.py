@@ -2,8 +2,8 @@
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import readout
-from usdphys_ext.usdphys_addon.bridge.authoring import groups
+from usdphys_ext.usdphys_addon.authoring import groups
+from usdphys_ext.usdphys_addon.viewport import readout
 
 
 @pytest.fixture(autouse=True)

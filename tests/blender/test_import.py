@@ -6,8 +6,8 @@ from pathlib import Path
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import usd_hooks, usd_import, usd_io
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks, usd_import
 
 SHARED = Path(os.environ.get("SHARED_DIR", Path(__file__).resolve().parents[3] / "shared"))
 FILES = sorted(
@@ -24,8 +24,8 @@ def import_usd(path, **options):
 
 def export_usd(path):
     bpy.context.view_layer.update()
-    units, hierarchy = usd_io.stage_options(bpy.context.scene)
-    return usd_io.export_usd(bpy.context, path, usd_io.ExportOptions(units, hierarchy, force=True))
+    units, hierarchy = usd_export.stage_options(bpy.context.scene)
+    return usd_export.export_usd(bpy.context, path, usd_export.ExportOptions(units, hierarchy, force=True))
 
 
 def test_files_are_there(shared):

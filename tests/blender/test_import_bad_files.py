@@ -3,9 +3,10 @@
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import scene_read, usd_import, usd_io
-from usdphys_ext.usdphys_addon.core import usd_sanity
+from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
+from usdphys_ext.usdphys_addon.usd import importable
 
 
 def import_usd(path):
@@ -24,8 +25,8 @@ def comes_in(path, folder):
     result = import_usd(path)
     bpy.context.view_layer.update()
     scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-    units, hierarchy = usd_io.stage_options(bpy.context.scene)
-    usd_io.export_usd(bpy.context, folder / "out.usda", usd_io.ExportOptions(units, hierarchy, force=True))
+    units, hierarchy = usd_export.stage_options(bpy.context.scene)
+    usd_export.export_usd(bpy.context, folder / "out.usda", usd_export.ExportOptions(units, hierarchy, force=True))
     return result
 
 
@@ -344,8 +345,8 @@ def test_deep_nesting(tmp_path, kind):
     def nested(depth):
         return f'def {kind} "n" {{\n' * depth + "}\n" * depth
 
-    assert "levels" in refusal(write(tmp_path / "deeper.usda", nested(usd_sanity.MAX_DEPTH + 1)))
-    comes_in(write(tmp_path / "deep.usda", nested(usd_sanity.MAX_DEPTH)), tmp_path)
+    assert "levels" in refusal(write(tmp_path / "deeper.usda", nested(importable.MAX_DEPTH + 1)))
+    comes_in(write(tmp_path / "deep.usda", nested(importable.MAX_DEPTH)), tmp_path)
 
 
 # --------------------------------------------------------------------------- names and schemas

@@ -7,8 +7,9 @@ import bpy
 import pytest
 from usdphys_ext.operators import import_usd as operator
 from usdphys_ext.usdphys_addon import cli
-from usdphys_ext.usdphys_addon.bridge import physics_layer, tidy_collections, usd_import, usd_io
+from usdphys_ext.usdphys_addon.bridge import physics_collections
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import, usd_layer_export
 
 HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
 BODY = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]'
@@ -137,7 +138,7 @@ def import_usd(path, **options):
 
 def export_usd(path):
     bpy.context.view_layer.update()
-    return usd_io.export_usd(bpy.context, path, usd_io.ExportOptions())
+    return usd_export.export_usd(bpy.context, path, usd_export.ExportOptions())
 
 
 def written(path, text):
@@ -173,10 +174,10 @@ def test_a_layer_over_a_chosen_variant_chooses_it(tmp_path):
     import_usd(written(tmp_path / "car.usda", CAR), variants=("/World{wheels=many}",))
     bpy.data.objects["B"].usdphys.mass.is_applied = True
     bpy.data.objects["B"].usdphys.mass.mass = 7.0
-    physics_layer.export_layer(bpy.context, tmp_path / "layer.usda")
+    usd_layer_export.export_layer(bpy.context, tmp_path / "layer.usda")
     stage = open_stage(tmp_path / "layer.usda")
     assert stage.GetPrimAtPath("/World/B").GetAttribute("physics:mass").Get() == 7.0
-    physics_layer.export_layer(bpy.context, tmp_path / "copy.usda", into_copy=True)
+    usd_layer_export.export_layer(bpy.context, tmp_path / "copy.usda", into_copy=True)
     stage = open_stage(tmp_path / "copy.usda")
     assert stage.GetPrimAtPath("/World/B").GetAttribute("physics:mass").Get() == 7.0
 
@@ -280,7 +281,7 @@ def test_layer_opens_only_the_instance_that_was_edited(tmp_path):
     body = next(obj for obj in bpy.data.objects if obj.usdphys.prim.path == "/World/Two/Body")
     body.usdphys.mass.is_applied = True
     body.usdphys.mass.mass = 4.0
-    result = physics_layer.export_layer(bpy.context, tmp_path / "layer.usda")
+    result = usd_layer_export.export_layer(bpy.context, tmp_path / "layer.usda")
     assert [issue.path for issue in result.issues if issue.code == "InstanceMadeUnique"] == ["/World/Two"]
     stage = open_stage(tmp_path / "layer.usda")
     assert stage.GetPrimAtPath("/World/One").IsInstance()
@@ -293,8 +294,8 @@ def test_layer_opens_only_the_instance_that_was_edited(tmp_path):
 def test_joints_and_guides_have_collections_and_joints_a_fitting_size(tmp_path):
     import_usd(written(tmp_path / "door.usda", DOOR))
     joint, shell, door = (bpy.data.objects[name] for name in ("Hinge", "Shell", "Door"))
-    assert [item.name for item in joint.users_collection] == [tidy_collections.JOINTS]
-    assert [item.name for item in shell.users_collection] == [tidy_collections.COLLIDERS]
+    assert [item.name for item in joint.users_collection] == [physics_collections.JOINTS]
+    assert [item.name for item in shell.users_collection] == [physics_collections.COLLIDERS]
     assert [item.name for item in door.users_collection] == ["Scene Collection"]
     span = (36.0**2 + 10.0**2 + 10.0**2) ** 0.5
     assert joint.empty_display_size == pytest.approx(0.03 * span, rel=1e-3)
@@ -404,26 +405,26 @@ def test_progress_is_told_after_a_second(capfd):
 
 
 def test_overview_counts_units_variants_and_problems(tmp_path):
-    from usdphys_ext.usdphys_addon.core import usd_overview
+    from usdphys_ext.usdphys_addon.usd import overview
 
     file = written(tmp_path / "car.usda", CAR)
-    found = usd_overview.overview(file)
+    found = overview.overview(file)
     assert not found.error
     assert found.counts["bodies"] == 2 and found.units.meters_per_unit == 1.0
     assert [(one.name, one.choices, one.selection) for one in found.variant_sets] == [
         ("wheels", ("few", "many"), "few")
     ]
-    many = usd_overview.overview(file, ("/World{wheels=many}",))
+    many = overview.overview(file, ("/World{wheels=many}",))
     assert many.counts["bodies"] == 3 and len(many.variant_sets) == 2
     written(file, CAR.replace("PhysicsRigidBodyAPI", "PhysicsArticulationRootAPI"))
-    assert usd_overview.overview(file).counts["bodies"] == 0
+    assert overview.overview(file).counts["bodies"] == 0
 
 
 def test_overview_of_what_cannot_be_read(tmp_path):
-    from usdphys_ext.usdphys_addon.core import usd_overview
+    from usdphys_ext.usdphys_addon.usd import overview
 
-    assert "no file" in usd_overview.overview(tmp_path / "none.usda").error
-    assert "bad.usda" in usd_overview.overview(written(tmp_path / "bad.usda", "#usda 1.0\ndef {")).error
+    assert "no file" in overview.overview(tmp_path / "none.usda").error
+    assert "bad.usda" in overview.overview(written(tmp_path / "bad.usda", "#usda 1.0\ndef {")).error
 
 
 # --------------------------------------------------------------------------- physics only

@@ -5,7 +5,7 @@ import math
 import bpy
 import pytest
 from mathutils import Vector
-from usdphys_ext.usdphys_addon.bridge import preview_guard
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 

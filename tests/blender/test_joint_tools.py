@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 from usdphys_ext.panels import joint_tools
+from usdphys_ext.usdphys_addon.authoring import joint_tools as joints
 from usdphys_ext.usdphys_addon.bridge import props
-from usdphys_ext.usdphys_addon.bridge.authoring import joints
 from usdphys_ext.usdphys_addon.core import frames, schema
 from usdphys_ext.usdphys_addon.core.validate import validate
 
@@ -499,7 +499,7 @@ def test_no_tools_while_the_preview_runs():
         assert "Reset the preview" in refused(bpy.ops.usdphys.joint_add)
     finally:
         bpy.ops.usdphys.preview_reset()
-        from usdphys_ext.usdphys_addon.bridge import preview_guard
+        from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
         preview_guard.forget()
 
@@ -805,7 +805,7 @@ def test_swap_says_what_it_cannot_keep():
 
 def simulated(seconds: float) -> np.ndarray:
     """Where the body "Second" is in the end."""
-    from usdphys_ext.usdphys_addon.bridge import preview_guard
+    from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
     try:
         for _ in range(int(seconds * 60)):

@@ -19,7 +19,7 @@ MODIFIERS = ("shift", "ctrl", "alt", "oskey")
 
 @pytest.fixture(scope="module")
 def keymap() -> Any:
-    return sys.modules["usdphys_ext.operators.keymap"]
+    return sys.modules["usdphys_ext.keymap"]
 
 
 @pytest.fixture(scope="module")

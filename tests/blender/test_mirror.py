@@ -9,8 +9,8 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion
+from usdphys_ext.usdphys_addon.authoring import joint_tools, mirror
 from usdphys_ext.usdphys_addon.bridge import props
-from usdphys_ext.usdphys_addon.bridge.authoring import joints, mirror
 from usdphys_ext.usdphys_addon.core import frames, schema
 from usdphys_ext.usdphys_addon.core.validate import validate
 
@@ -290,7 +290,7 @@ def displace(obj: Any, move: np.ndarray) -> None:
 
 
 def keep(*objects: Any) -> None:
-    joints.fix_frames(bpy.context, objects)
+    joint_tools.fix_frames(bpy.context, objects)
 
 
 @pytest.mark.parametrize("kind", props.JOINT_TYPES)
@@ -340,7 +340,7 @@ def test_mirrored_poses_are_in_mirrored_limits(axis, kind, own, kept):
         displace(left, move)
         displace(right, PLANE @ move @ PLANE)
         here, there = (
-            joints.coordinate(*frames_in_model(obj), f"{own}{obj.usdphys.joint.axis}") for obj in (joint, made)
+            joint_tools.coordinate(*frames_in_model(obj), f"{own}{obj.usdphys.joint.axis}") for obj in (joint, made)
         )
         assert here == pytest.approx(value, abs=1e-5)
         # A hinge reverses its axis and a slider another one: both count as before.
@@ -378,7 +378,7 @@ def test_limits_per_dof(free):
         for name in schema.LimitAPI.instances[:6]:
             room = []
             for obj in (joint, made):
-                value = joints.coordinate(*frames_in_model(obj), name)
+                value = joint_tools.coordinate(*frames_in_model(obj), name)
                 limit, drive = getattr(obj.usdphys.joint.limits, name), getattr(obj.usdphys.joint.drives, name)
                 room.append((sorted((value - limit.low, limit.high - value)), abs(value - drive.target_position)))
             assert np.abs(np.subtract(room[0][0], room[1][0])).max() < 3e-5, name
@@ -399,7 +399,7 @@ def test_frames_that_are_apart():
     select(left)
     mirror_selected()
     made = bpy.data.objects["Arm Joint.R"]
-    assert joints.coordinate(*frames_in_model(made), "rotY") == pytest.approx(0.5, abs=1e-5)
+    assert joint_tools.coordinate(*frames_in_model(made), "rotY") == pytest.approx(0.5, abs=1e-5)
 
 
 def test_simulated():
@@ -408,7 +408,7 @@ def test_simulated():
     joint.usdphys.joint.revolute.lower_limit, joint.usdphys.joint.revolute.upper_limit = -0.2, 0.3
     select(left)
     mirror_selected()
-    from usdphys_ext.usdphys_addon.bridge import preview_guard
+    from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
     start = np.array(left.matrix_world)
     try:

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.bridge import preview_guard
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.viewport import overlay, overlay_settings, overlay_state, scene_shapes
 from usdphys_ext.usdphys_addon.viewport.scene_shapes import Options
 

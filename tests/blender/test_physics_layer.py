@@ -4,9 +4,9 @@
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import physics_layer, usd_import
-from usdphys_ext.usdphys_addon.core import usd_read
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.exchange import usd_import, usd_layer_export
+from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from .test_import import CRATE, FILES, write
 
@@ -21,7 +21,7 @@ def crate(tmp_path):
 def layer(tmp_path, **options):
     bpy.context.view_layer.update()
     target = tmp_path / "layer.usda"
-    physics_layer.export_layer(bpy.context, target, force=True, **options)
+    usd_layer_export.export_layer(bpy.context, target, force=True, **options)
     return target
 
 
@@ -84,7 +84,7 @@ def test_layer_over_files_of_others(tmp_path, compare, path):
 
 def test_scene_that_was_not_imported(tmp_path):
     with pytest.raises(InputError, match="not imported"):
-        physics_layer.export_layer(bpy.context, tmp_path / "layer.usda")
+        usd_layer_export.export_layer(bpy.context, tmp_path / "layer.usda")
 
 
 def test_source_that_is_gone(tmp_path, crate):

@@ -9,8 +9,9 @@ from typing import Any
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import preview_guard, usd_hooks
-from usdphys_ext.usdphys_addon.bridge.authoring import checks
+from usdphys_ext.usdphys_addon.checks import live as checks
+from usdphys_ext.usdphys_addon.exchange import usd_hooks
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 

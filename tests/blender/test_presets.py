@@ -129,7 +129,7 @@ def test_saved_preset_comes_back_as_authored(kind):
         select(second)
         menu = f"USDPHYS_MT_{kind}_presets"
         assert bpy.ops.script.execute_preset(filepath=str(file), menu_idname=menu) == {"FINISHED"}
-        from usdphys_ext.usdphys_addon.bridge.authoring import structure
+        from usdphys_ext.usdphys_addon.authoring import structure
 
         assert structure.snapshot(other) == structure.snapshot(group)
         assert getattr(bpy.types, menu).bl_label == "My Preset"

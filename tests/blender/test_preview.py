@@ -6,8 +6,8 @@ import math
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import preview_guard
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 pytest.importorskip("rapier3d")
 
@@ -225,7 +225,7 @@ def test_gravity_of_blenders_scene_is_live():
 
 def test_a_change_of_structure_reads_and_builds_once(monkeypatch):
     from usdphys_ext.usdphys_addon.bridge import scene_read
-    from usdphys_ext.usdphys_addon.preview.world import World
+    from usdphys_ext.usdphys_addon.simulation.world import World
 
     obj = crate()
     resting = crate("Resting", (9, 0, 1.3))
@@ -325,7 +325,7 @@ def test_a_joint_follows_the_kinematic_body_that_it_hangs_on():
 
 
 def test_bake_follows_animation():
-    from usdphys_ext.usdphys_addon.bridge import bake
+    from usdphys_ext.usdphys_addon.playback import bake
 
     beam, weight = hung()
     scene = bpy.context.scene
@@ -465,7 +465,7 @@ def test_applied_pose_keeps_the_frames_of_joints():
 
 
 def test_bake_keys_every_frame_and_clear_takes_it_back():
-    from usdphys_ext.usdphys_addon.bridge import bake
+    from usdphys_ext.usdphys_addon.playback import bake
 
     obj = crate(rotation_euler=(0.3, 0.2, 0.1))
     scene = bpy.context.scene
@@ -597,7 +597,7 @@ def test_nothing_is_drawn_without_windows(extension):
 
 
 def test_cancelled_bake_leaves_nothing():
-    from usdphys_ext.usdphys_addon.bridge import bake
+    from usdphys_ext.usdphys_addon.playback import bake
 
     crate()
     before = raw()
@@ -610,13 +610,14 @@ def test_cancelled_bake_leaves_nothing():
 
 def test_bake_is_exported_as_time_samples(tmp_path):
     from pxr import Usd, UsdGeom
-    from usdphys_ext.usdphys_addon.bridge import bake, usd_io
+    from usdphys_ext.usdphys_addon.exchange import usd_export
+    from usdphys_ext.usdphys_addon.playback import bake
 
     crate()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 25
     bake.bake(bpy.context, 1, 25)
-    usd_io.export_usd(bpy.context, tmp_path / "baked.usda", usd_io.ExportOptions(animation=True))
+    usd_export.export_usd(bpy.context, tmp_path / "baked.usda", usd_export.ExportOptions(animation=True))
     stage = Usd.Stage.Open(str(tmp_path / "baked.usda"))
     prim = UsdGeom.Xformable(stage.GetPrimAtPath("/root/Crate"))
     heights = [prim.ComputeLocalToWorldTransform(frame).ExtractTranslation()[2] for frame in (1, 13, 25)]
@@ -624,7 +625,7 @@ def test_bake_is_exported_as_time_samples(tmp_path):
 
 
 def test_numbers_that_are_none_stop_it_and_name_the_body(monkeypatch):
-    from usdphys_ext.usdphys_addon.bridge.session import UnstableError
+    from usdphys_ext.usdphys_addon.playback.session import UnstableError
 
     obj = crate()
     before = raw()

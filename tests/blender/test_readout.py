@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import readout
+from usdphys_ext.usdphys_addon.viewport import readout
 
 
 @pytest.fixture(autouse=True)

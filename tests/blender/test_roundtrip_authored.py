@@ -6,7 +6,9 @@ import math
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import difference, schema, usd_opinions, usd_read
+from usdphys_ext.usdphys_addon.core import difference, schema
+from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
+from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from . import authored_stages
 from .test_import import export_usd, import_usd

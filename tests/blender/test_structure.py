@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 from pxr import UsdGeom
-from usdphys_ext.usdphys_addon.bridge.authoring import fitting, structure
-from usdphys_ext.usdphys_addon.core import frames, mass, schema
+from usdphys_ext.usdphys_addon.authoring import structure
+from usdphys_ext.usdphys_addon.core import fitting, frames, mass, schema
 
 from . import scenes
 from .scenes import placed, world_of

@@ -41,7 +41,7 @@ def test_a_file_of_somebody_else_becomes_dynamic_as_a_layer(tmp_path, separate):
     assert bpy.ops.usdphys.make_dynamic(separate=separate) == {"FINISHED"}
     assert bpy.ops.usdphys.export_layer(filepath=str(layer)) == {"FINISHED"}
     assert source.read_bytes() == before
-    from usdphys_ext.usdphys_addon.core import usd_read
+    from usdphys_ext.usdphys_addon.usd import read as usd_read
 
     stage = usd_read.open_stage(layer)
     model = usd_read.read_stage(stage)

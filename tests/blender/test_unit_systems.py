@@ -5,8 +5,8 @@ import math
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import usd_io
 from usdphys_ext.usdphys_addon.core.units import StageUnits
+from usdphys_ext.usdphys_addon.exchange import usd_export
 
 SYSTEMS = {
     "m_kg_z": StageUnits(1.0, 1.0, "Z"),
@@ -101,7 +101,7 @@ def test_units_do_not_change_the_physics(tmp_path, compare, validator_errors, sy
     files = []
     for name in ("m_kg_z", system):
         files.append(tmp_path / f"{name}.usda")
-        usd_io.export_usd(bpy.context, files[-1], usd_io.ExportOptions(SYSTEMS[name]))
+        usd_export.export_usd(bpy.context, files[-1], usd_export.ExportOptions(SYSTEMS[name]))
     figures = compare(*files)
     assert figures["score"] == 1.0, figures["text"]
     # Nothing is compared by chance: the scene has this many facts.
@@ -145,8 +145,8 @@ BY_HAND = [
 def test_values_by_hand(tmp_path):
     build_everything()
     metric, small = tmp_path / "m.usda", tmp_path / "cm_g.usda"
-    usd_io.export_usd(bpy.context, metric, usd_io.ExportOptions(SYSTEMS["m_kg_z"]))
-    usd_io.export_usd(bpy.context, small, usd_io.ExportOptions(SYSTEMS["cm_g_y"]))
+    usd_export.export_usd(bpy.context, metric, usd_export.ExportOptions(SYSTEMS["m_kg_z"]))
+    usd_export.export_usd(bpy.context, small, usd_export.ExportOptions(SYSTEMS["cm_g_y"]))
     from pxr import Usd
 
     metric, small = Usd.Stage.Open(str(metric)), Usd.Stage.Open(str(small))
@@ -165,8 +165,8 @@ def test_unit_scale_of_the_scene_counts_for_geometry_and_physics_alike(tmp_path,
     import bpy
     import numpy as np
     from pxr import Usd, UsdGeom
-    from usdphys_ext.usdphys_addon.bridge import usd_import, usd_io
     from usdphys_ext.usdphys_addon.core.units import StageUnits
+    from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
 
     scene = bpy.context.scene
     scene.unit_settings.scale_length = scale_length
@@ -174,7 +174,8 @@ def test_unit_scale_of_the_scene_counts_for_geometry_and_physics_alike(tmp_path,
     cube = bpy.context.object
     cube.usdphys.rigid_body.is_applied = True
     cube.usdphys.colliders.add()
-    usd_io.export_usd(bpy.context, tmp_path / "out.usda", usd_io.ExportOptions(StageUnits(meters_per_unit, 1.0, "Z")))
+    options = usd_export.ExportOptions(StageUnits(meters_per_unit, 1.0, "Z"))
+    usd_export.export_usd(bpy.context, tmp_path / "out.usda", options)
     stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
     assert UsdGeom.GetStageMetersPerUnit(stage) == meters_per_unit
     box = UsdGeom.BBoxCache(0, ["default"]).ComputeWorldBound(stage.GetPrimAtPath("/root/Cube")).ComputeAlignedRange()

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdShade
-from usdphys_ext.usdphys_addon.core import frames, hull, mass, usd_read
+from usdphys_ext.usdphys_addon.core import frames, hull, mass
 from usdphys_ext.usdphys_addon.core.mass import MassProperties, Shape
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim, SpherePoints
+from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 TOLERANCE = 1e-4
 

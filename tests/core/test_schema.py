@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 from pxr import Gf, Plug, Sdf, Tf, Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.core import schema, units, usd_opinions, usd_read, usd_write
+from usdphys_ext.usdphys_addon.core import schema, units
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schema import Attribute
+from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+from usdphys_ext.usdphys_addon.usd import write as usd_write
 
 KINDS = {
     Usd.SchemaKind.ConcreteTyped: "typed",

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from pxr import Gf, Plug, Sdf, Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.core import frames, schema, units, usd_read, usd_write
+from usdphys_ext.usdphys_addon.core import frames, schema, units
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schema import Attribute
 from usdphys_ext.usdphys_addon.core.units import Dimension, StageUnits
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+from usdphys_ext.usdphys_addon.usd import write as usd_write
 
 FLT_MAX = 3.4028234663852886e38
 SYSTEMS = {

@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, Vt
-from usdphys_ext.usdphys_addon.core import schema, usd_carry, usd_opinions, usd_read, usd_write
+from usdphys_ext.usdphys_addon.core import schema
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.core.usd_opinions import Opinions
+from usdphys_ext.usdphys_addon.usd import carry
+from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+from usdphys_ext.usdphys_addon.usd import write as usd_write
+from usdphys_ext.usdphys_addon.usd.opinions import Opinions
 
 #: Said here once more, so that the code under test does not decide what it has to bring back.
 FOREIGN_PROPERTY = re.compile(r"^(physx\w*|newton|mjc|state|physics:tensor):|^(drive|limit):\w+:physx|^gravity$")
@@ -41,12 +45,12 @@ def restored(text: str, into: str = '(upAxis = "Z"\nmetersPerUnit = 1)\ndef Xfor
              moved: Callable[[str], str] = same_path) -> Usd.Stage:  # fmt: skip
     """The text put on a prim of a fresh stage."""
     stage = stage_of(into)
-    usd_carry.restore(text, stage.GetRootLayer().GetPrimAtPath(path), moved)
+    carry.restore(text, stage.GetRootLayer().GetPrimAtPath(path), moved)
     return stage
 
 
 def captured(text: str, path: str = "/A", units: StageUnits = SI) -> str:
-    return usd_carry.capture(Opinions(stage_of(text).GetPrimAtPath(path)), units)
+    return carry.capture(Opinions(stage_of(text).GetPrimAtPath(path)), units)
 
 
 # --------------------------------------------------------------------------- values
@@ -101,7 +105,7 @@ def test_value(type_name: str, uniform: bool) -> None:
     )
     made.Set(value)
     expected = made.Get()
-    found = restored(usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetAttributeAtPath("/A.vendor:x")
+    found = restored(carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetAttributeAtPath("/A.vendor:x")
     assert (found.GetTypeName(), found.IsCustom(), found.GetVariability()) == (type_name, uniform, variability)
     assert found.Get() == expected
     assert type(found.Get()) is type(expected)
@@ -128,7 +132,7 @@ def test_nothing_is_an_empty_text() -> None:
     assert plain == ""
     stage = stage_of('def Xform "A"\n{\n}')
     before = stage.GetRootLayer().ExportToString()
-    usd_carry.restore("", stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
+    carry.restore("", stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
     assert stage.GetRootLayer().ExportToString() == before
 
 
@@ -154,7 +158,7 @@ def test_time_samples_of_a_layer_with_an_offset() -> None:
     stage = stage_of("")
     stage.GetRootLayer().subLayerPaths.append(below.identifier)
     stage.GetRootLayer().subLayerOffsets[0] = Sdf.LayerOffset(10, 2)
-    found = restored(usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetAttributeAtPath("/A.v:x")
+    found = restored(carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetAttributeAtPath("/A.v:x")
     assert found.GetTimeSamples() == [12, 14]
 
 
@@ -166,7 +170,7 @@ def test_samples_of_the_table_follow_the_units(units: StageUnits, into: str, exp
     body = 'def Xform "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{\n'
     text = captured(f"{body}vector3f physics:velocity.timeSamples = {{\n1: (100, 0, 2)\n}}\n}}", units=units)
     stage = stage_of(f"{into}\n{body}vector3f physics:velocity = (7, 0, 0)\n}}")
-    usd_carry.restore(text, stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
+    carry.restore(text, stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
     found = stage.GetAttributeAtPath("/A.physics:velocity")
     assert found.Get(1) == Gf.Vec3f(*expected)
     assert found.Get() == Gf.Vec3f(7, 0, 0)
@@ -350,7 +354,7 @@ def test_schema_lists_are_composed() -> None:
         'class "C" (prepend apiSchemas = ["ThreeAPI", "TwoAPI"]\nappend apiSchemas = ["FourAPI"])\n'
         "{\nfloat v:x = 4\n}"
     )
-    prim = restored(usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetPrimAtPath("/A")
+    prim = restored(carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetPrimAtPath("/A")
     assert usd_opinions.applied_schemas(prim) == ["OneAPI", "TwoAPI", "FourAPI"]
     assert prim.GetAttribute("v:x").Get() == 4
 
@@ -367,7 +371,7 @@ def test_strongest_opinion_and_fitting_type() -> None:
     stage = stage_of(
         'def Xform "A" (inherits = </C>\nodd = 1)\n{\nstring v:x\n}\nclass "C" (odd = 2)\n{\nfloat v:x = 0.5\n}'
     )
-    prim = restored(usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetPrimAtPath("/A")
+    prim = restored(carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetPrimAtPath("/A")
     assert prim.GetAllAuthoredMetadata()["odd"].value == "1"
     assert (prim.GetAttribute("v:x").GetTypeName(), prim.GetAttribute("v:x").Get()) == ("float", 0.5)
 
@@ -392,7 +396,7 @@ def test_twice_is_once() -> None:
     text = captured(METADATA)
     stage = restored(text)
     once = stage.GetRootLayer().ExportToString()
-    usd_carry.restore(text, stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
+    carry.restore(text, stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
     assert stage.GetRootLayer().ExportToString() == once
 
 
@@ -411,7 +415,7 @@ def test_composed_through_reference_variant_and_instance(tmp_path: Path) -> None
         '#usda 1.0\ndef Xform "S" (prepend references = @robot.usda@\ninstanceable = true)\n{\n}\n'
     )
     stage = Usd.Stage.Open(str(tmp_path / "scene.usda"))
-    text = usd_carry.capture(Opinions(stage.GetPrimAtPath("/S/L")), SI)
+    text = carry.capture(Opinions(stage.GetPrimAtPath("/S/L")), SI)
     prim = restored(text).GetPrimAtPath("/A")
     assert usd_opinions.applied_schemas(prim) == ["VendorAPI"]
     assert (prim.GetAttribute("v:x").Get(), prim.GetAttribute("v:y").Get()) == (1, 2)
@@ -430,9 +434,9 @@ def test_asset_paths_still_resolve_from_another_folder(tmp_path: Path) -> None:
         "asset[] v:b = [@../two.png@, @/absolute.png@, @./gone.png@]\nasset v:c.timeSamples = {\n1: @./one.png@\n}\n}"
     )
     stage = Usd.Stage.Open(str(source))
-    text = usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)
+    text = carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)
     layer = Sdf.Layer.CreateNew(str(tmp_path / "to/out.usda"))
-    usd_carry.restore(text, Sdf.CreatePrimInLayer(layer, "/A"), same_path)
+    carry.restore(text, Sdf.CreatePrimInLayer(layer, "/A"), same_path)
     stage = Usd.Stage.Open(layer)
     prim = stage.GetPrimAtPath("/A")
     assert prim.GetAttribute("v:a").Get().path == "../from/sub/one.png"
@@ -449,7 +453,7 @@ def test_spline(tmp_path: Path) -> None:
     if not hasattr(spec, "SetSpline"):
         pytest.skip("this USD keeps no splines in layers")
     stage = stage_of('def Xform "A"\n{\ndouble v:x.spline = {\n1: 5; post linear,\n11: 15; post held,\n}\n}')
-    found = restored(usd_carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetAttributeAtPath("/A.v:x")
+    found = restored(carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetAttributeAtPath("/A.v:x")
     assert found.Get(6) == 10
 
 
@@ -544,9 +548,9 @@ def moved_world(path: str) -> str:
 
 
 def test_whole_prims() -> None:
-    text = usd_carry.capture_prims(stage_of(WHOLE), KNOWN)
+    text = carry.capture_prims(stage_of(WHOLE), KNOWN)
     stage = stage_of('def Xform "root"\n{\ndef Xform "World"\n{\ndef Xform "Body"\n{\n}\n}\n}')
-    made = usd_carry.restore_prims(text, stage.GetRootLayer(), moved_world)
+    made = carry.restore_prims(text, stage.GetRootLayer(), moved_world)
     assert sorted(made) == [
         "/Dangling", "/Defaults", "/Defaults/more", "/Render", "/root/World/Body/data", "/root/World/Body/off",
         "/root/World/Body/off/deeper", "/root/World/Physics/act",
@@ -572,15 +576,15 @@ def test_whole_prims() -> None:
 def test_capturing_leaves_the_stage_alone() -> None:
     stage = stage_of(WHOLE)
     before = stage.GetRootLayer().ExportToString(), stage.GetSessionLayer().ExportToString()
-    assert usd_carry.capture_prims(stage, KNOWN) != ""
+    assert carry.capture_prims(stage, KNOWN) != ""
     assert (stage.GetRootLayer().ExportToString(), stage.GetSessionLayer().ExportToString()) == before
 
 
 def test_layer_metadata() -> None:
-    text = usd_carry.capture_prims(stage_of(WHOLE), KNOWN)
+    text = carry.capture_prims(stage_of(WHOLE), KNOWN)
     stage = stage_of('(customLayerData = {\nstring maker = "b"\n}\nstartTimeCode = 1)')
     layer = stage.GetRootLayer()
-    usd_carry.restore_prims(text, layer, same_path)
+    carry.restore_prims(text, layer, same_path)
     assert layer.startTimeCode == 1
     assert (layer.endTimeCode, layer.timeCodesPerSecond, layer.framesPerSecond) == (20, 30, 30)
     assert layer.comment == "said"
@@ -588,14 +592,14 @@ def test_layer_metadata() -> None:
     assert layer.customLayerData == {"maker": "b"}
     assert "strange = 5" in layer.ExportToString()
     fresh = Sdf.Layer.CreateAnonymous(".usda")
-    usd_carry.restore_prims(text, fresh, same_path)
+    carry.restore_prims(text, fresh, same_path)
     assert fresh.customLayerData == {"maker": "m"}
 
 
 def test_a_prim_that_is_there_stays() -> None:
-    text = usd_carry.capture_prims(stage_of(WHOLE), KNOWN)
+    text = carry.capture_prims(stage_of(WHOLE), KNOWN)
     stage = stage_of('def Xform "World"\n{\ndef Scope "Physics"\n{\ndef Cube "act"\n{\n}\n}\n}')
-    assert "/World/Physics/act" not in usd_carry.restore_prims(text, stage.GetRootLayer(), same_path)
+    assert "/World/Physics/act" not in carry.restore_prims(text, stage.GetRootLayer(), same_path)
     assert stage.GetPrimAtPath("/World/Physics/act").GetTypeName() == "Cube"
     assert not stage.GetPrimAtPath("/World/Physics/act").HasAttribute("gain")
 
@@ -607,15 +611,15 @@ def test_inactive_prim_below_an_instance(tmp_path: Path) -> None:
     (tmp_path / "scene.usda").write_text(
         '#usda 1.0\ndef Xform "I" (references = @./part.usda@\ninstanceable = true)\n{\n}'
     )
-    text = usd_carry.capture_prims(Usd.Stage.Open(str(tmp_path / "scene.usda")), {"/I"})
+    text = carry.capture_prims(Usd.Stage.Open(str(tmp_path / "scene.usda")), {"/I"})
     layer = Sdf.Layer.CreateAnonymous(".usda")
-    assert usd_carry.restore_prims(text, layer, same_path) == ["/I/x"]
+    assert carry.restore_prims(text, layer, same_path) == ["/I/x"]
     assert layer.GetAttributeAtPath("/I/x.v:x").default == 1
     assert not layer.GetPrimAtPath("/I/x").active
 
 
 def test_nothing_to_bring() -> None:
-    assert usd_carry.capture_prims(stage_of('(upAxis = "Z")\ndef Xform "A"\n{\ndef Mesh "m"\n{\n}\n}'), {"/A"}) == ""
+    assert carry.capture_prims(stage_of('(upAxis = "Z")\ndef Xform "A"\n{\ndef Mesh "m"\n{\n}\n}'), {"/A"}) == ""
 
 
 @pytest.mark.parametrize("count", [4000])
@@ -628,9 +632,9 @@ def test_many_prims_take_linear_time(count: int) -> None:
             spec.specifier, spec.typeName = Sdf.SpecifierDef, "VendorThing"
             spec.nameParent.specifier = Sdf.SpecifierDef
             Sdf.AttributeSpec(spec, "v:x", Sdf.ValueTypeNames.FloatArray).default = Vt.FloatArray([0.5] * 100)
-    text = usd_carry.capture_prims(Usd.Stage.Open(layer), ())
+    text = carry.capture_prims(Usd.Stage.Open(layer), ())
     again = Sdf.Layer.CreateAnonymous(".usda")
-    assert len(usd_carry.restore_prims(text, again, same_path)) == count
+    assert len(carry.restore_prims(text, again, same_path)) == count
 
 
 # --------------------------------------------------------------------------- files that others wrote
@@ -717,17 +721,17 @@ def test_devset_survives(shared: Path, judge: Any, tmp_path: Path) -> None:
         units = usd_read.stage_units(original)
         kept = {str(path) for path in specs(layer) if path.IsPrimPath()}
         texts = {
-            str(prim.GetPath()): usd_carry.capture(Opinions(prim), units)
+            str(prim.GetPath()): carry.capture(Opinions(prim), units)
             for prim in Usd.PrimRange.Stage(original, Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate))
             if str(prim.GetPath()) in kept
         }
         names = [str(tmp_path / name) for name in ("a.usda", "bare.usda", "b.usda")]
         whole.GetRootLayer().Export(names[0])
         layer.Export(names[1])
-        prims = usd_carry.capture_prims(original, kept)
+        prims = carry.capture_prims(original, kept)
         for path, text in texts.items():
-            usd_carry.restore(text, layer.GetPrimAtPath(path), same_path)
-        usd_carry.restore_prims(prims, layer, same_path)
+            carry.restore(text, layer.GetPrimAtPath(path), same_path)
+        carry.restore_prims(prims, layer, same_path)
         layer.Export(names[2])
         score = judge.compare(names[0], names[2])
         if score["vendor"] not in (None, 1.0):
@@ -755,7 +759,7 @@ def test_devset_after_the_model(shared: Path) -> None:
         stage = flattened(file)
         units = usd_read.stage_units(stage)
         model = usd_read.read_stage(stage)
-        texts = {path: usd_carry.capture(Opinions(stage.GetPrimAtPath(path)), units) for path in model.prims}
+        texts = {path: carry.capture(Opinions(stage.GetPrimAtPath(path)), units) for path in model.prims}
         bare = Usd.Stage.Open(stage.Flatten())
         for path in model.prims:
             spec = bare.GetRootLayer().GetPrimAtPath(path)
@@ -767,7 +771,7 @@ def test_devset_after_the_model(shared: Path) -> None:
         values = facts(bare.GetRootLayer())
         for path, text in texts.items():
             restored_texts += bool(text)
-            usd_carry.restore(text, bare.GetRootLayer().GetPrimAtPath(path), same_path)
+            carry.restore(text, bare.GetRootLayer().GetPrimAtPath(path), same_path)
         after = facts(bare.GetRootLayer())
         assert {key: after[key] for key in values if key[1] != "apiSchemas"} == {
             key: value for key, value in values.items() if key[1] != "apiSchemas"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
-from usdphys_ext.usdphys_addon.core import usd_hierarchy
+from usdphys_ext.usdphys_addon.usd import hierarchy as usd_hierarchy
 
 CAR, WHEEL, CAP = "/root/Car", "/root/Car/Wheel", "/root/Car/Wheel/Cap"
 BODIES = (CAR, WHEEL, CAP)

@@ -12,14 +12,18 @@ from typing import Any
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.core import frames, schema, usd_layer, usd_opinions, usd_read, usd_write
+from usdphys_ext.usdphys_addon.core import frames, schema
 from usdphys_ext.usdphys_addon.core.difference import Difference, difference, same_value
 from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.units import StageUnits
+from usdphys_ext.usdphys_addon.usd import edit_layer
+from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+from usdphys_ext.usdphys_addon.usd import write as usd_write
 
 Edit = Callable[[PhysicsModel], None]
-WRITERS = {"layer": usd_layer.write_layer, "copy": usd_layer.merge_into_copy}
+WRITERS = {"layer": edit_layer.write_layer, "copy": edit_layer.merge_into_copy}
 both = pytest.mark.parametrize("way", WRITERS)
 
 
@@ -34,7 +38,7 @@ def edited(source: Path, edit: Edit) -> tuple[PhysicsModel, PhysicsModel]:
     return read(source), new
 
 
-def write(way: str, source: Path, target: Path, edit: Edit) -> usd_layer.LayerResult:
+def write(way: str, source: Path, target: Path, edit: Edit) -> edit_layer.LayerResult:
     """Write the edit, and be sure that the target has the physics of the edited model."""
     old, new = edited(source, edit)
     result = WRITERS[way](source, target, difference(old, new))
@@ -264,23 +268,23 @@ def test_source_is_untouched_and_layer_is_small(way: str, asset: Path, target: P
 @pytest.mark.parametrize("name", ["same.usda", "binary.usdc", "either.usd"])
 def test_empty_difference_gives_a_layer_without_prims(asset: Path, name: str) -> None:
     target = asset.parent / name
-    result = usd_layer.write_layer(asset, target, Difference())
+    result = edit_layer.write_layer(asset, target, Difference())
     layer = Sdf.Layer.OpenAsAnonymous(str(target))
     assert len(layer.rootPrims) == 0
     assert list(layer.subLayerPaths) == ["./my asset.usda"]
-    assert result == usd_layer.LayerResult(target)
+    assert result == edit_layer.LayerResult(target)
     assert difference(read(asset), read(target)) == Difference()
 
 
 def test_empty_difference_gives_an_identical_copy(asset: Path, target: Path) -> None:
-    usd_layer.merge_into_copy(asset, target, Difference())
+    edit_layer.merge_into_copy(asset, target, Difference())
     assert target.read_bytes() == asset.read_bytes()
 
 
 def test_stage_metadata_is_not_invented(tmp_path: Path) -> None:
     source = tmp_path / "plain.usda"
     source.write_text('#usda 1.0\ndef Xform "A"\n{\n}')
-    usd_layer.write_layer(source, tmp_path / "over.usda", Difference())
+    edit_layer.write_layer(source, tmp_path / "over.usda", Difference())
     assert "metersPerUnit" not in (tmp_path / "over.usda").read_text()
 
 
@@ -751,7 +755,7 @@ def test_all_relative_paths_of_a_copy(tmp_path: Path, target: Path) -> None:
         "asset v:s.timeSamples = {\n1: @sub/skin.png@\n}\nasset v:n = @nowhere/x.png@\nasset v:u = @http://h/x.png@\n"
         'variantSet "v" = {\n"x" (references = @./var.usda@) {\n}\n}\n}\ndef Xform "B"\n{\n}\n'
     )
-    usd_layer.merge_into_copy(source, target, Difference())
+    edit_layer.merge_into_copy(source, target, Difference())
     layer = Sdf.Layer.OpenAsAnonymous(str(target))
     base = "../../from"
     assert list(layer.subLayerPaths) == [f"{base}/base.usda"]

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.core import schema, units, usd_opinions, usd_read, usd_write
+from usdphys_ext.usdphys_addon.core import schema, units
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim, SpherePoints
+from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+from usdphys_ext.usdphys_addon.usd import write as usd_write
 
 
 def flattened(file: Path) -> Usd.Stage:

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdValidation
-from usdphys_ext.usdphys_addon.core import schema, usd_read, validate
+from usdphys_ext.usdphys_addon.core import schema, validate
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules import colliders
 from usdphys_ext.usdphys_addon.core.units import StageUnits
+from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 NAN, INF = float("nan"), float("inf")
 CHECKERS = ("RigidBodyChecker", "ColliderChecker", "ArticulationChecker", "PhysicsJointChecker")

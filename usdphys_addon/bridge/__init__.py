@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Translation between Blender scenes and the physics model."""
+"""Blender objects from and to the physics model, and nothing else."""

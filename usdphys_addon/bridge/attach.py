@@ -19,7 +19,7 @@ from ..core import frames, schema
 from ..core.model import PhysicsModel, Prim
 from ..core.primitives import Primitive
 from ..core.validate import Issue
-from . import collider_read, props, remembered, scene_write, tidy_collections
+from . import collider_read, physics_collections, props, remembered, scene_write
 from .attach_match import MESH_LIKE, ObjectMatcher
 from .naming import prim_name
 from .scene_write import Written
@@ -674,8 +674,8 @@ class _AttachWriter(scene_write._SceneWriter):
 
     def write_joints(self) -> None:
         made = [planned for planned in self.new_joints if planned.obj is None]
-        home = tidy_collections.below(self.scene.collection, tidy_collections.JOINTS) if made else None
-        size = tidy_collections.joint_size(self.match.direct.values()) if made else 0.0
+        home = physics_collections.below(self.scene.collection, physics_collections.JOINTS) if made else None
+        size = physics_collections.joint_size(self.match.direct.values()) if made else 0.0
         for planned in self.new_joints:
             self.write_planned_joint(planned, home, size)
 
@@ -689,7 +689,7 @@ class _AttachWriter(scene_write._SceneWriter):
             place = planned.place.copy()
             place[:3, 3] /= self.meters
             scene_write.put(obj, mathutils.Matrix(place.tolist()))
-            tidy_collections.show_joint(obj, size)
+            physics_collections.show_joint(obj, size)
         obj.usdphys.property_unset("joint")
         self.current = planned
         self.write_joint(obj, planned.prim, planned.joint)

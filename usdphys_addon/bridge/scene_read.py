@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender scene -> PhysicsModel. Reads properties and evaluated objects; changes nothing.
 
-Paths are those that Blender's USD exporter is expected to give; `usd_io` corrects them against the stage.
+Paths are those that Blender's USD exporter is expected to give; `exchange.usd_export` corrects them against the stage.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _SAME_FRAME = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What neither Blender nor the model hold of prims, by path: see `usd_source.Source`."""
+    """What neither Blender nor the model hold of prims, by path: see `usd.import_source.Source`."""
 
     carried: Mapping[str, str] = field(default_factory=dict)
     transforms: Mapping[str, str] = field(default_factory=dict)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The physics model and its file format: numpy and the standard library only (pxr in usd_read and usd_write)."""
+"""What physics is: the model, its schemas, units, rules and checks. No Blender, no pxr, no engine."""

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..bridge import preview_guard, props
+from ..bridge import props
 from ..core import frames, schema, units
+from ..playback import guard as preview_guard
 from . import handles, overlay_settings
 from .handles import Handle, View
 
@@ -95,7 +96,7 @@ def shown_for(context: Any, obj: Any, view: View, mass_of: Callable[[str], Any] 
     if "colliders" in touched and 0 <= physics.active_collider_index < len(physics.colliders):
         _add_collider(shown, obj, depsgraph)
     if "mass" in touched and physics.mass.is_applied:
-        from ..bridge import readout
+        from . import readout
 
         _add_mass(shown, obj, depsgraph, mass_of or readout.mass_of, _wants_inertia(context, obj))
     if "joint" in touched and physics.joint.is_applied:
@@ -284,12 +285,12 @@ def _add_inertia(shown: Shown, mass: Any, found: Any, place: Array, space: Array
 
 
 def _add_joint(shown: Shown, obj: Any, depsgraph: Any) -> None:
-    from ..bridge.authoring import joints
+    from ..authoring import joint_tools
     from ..core.errors import InputError
 
     joint = obj.usdphys.joint
     try:
-        both = joints.imported_frames(obj, depsgraph) or joints.side_frames(obj, depsgraph)
+        both = joint_tools.imported_frames(obj, depsgraph) or joint_tools.side_frames(obj, depsgraph)
     except InputError:
         # A body is gone: the checks say so.
         return
@@ -311,7 +312,7 @@ def _add_joint(shown: Shown, obj: Any, depsgraph: Any) -> None:
     for dof in props.DRIVE_DOFS[kind]:
         if getattr(joint.drives, dof).is_applied:
             reader.drive(dof)
-    reader.frames(obj, depsgraph, joints)
+    reader.frames(obj, depsgraph, joint_tools)
 
 
 def _dof_label(dof: str) -> str:
@@ -616,7 +617,7 @@ def find(context: Any, key: str, view: View) -> Handle | None:
         return None
     mass_of = None
     if key.startswith("mass."):
-        from ..bridge import readout
+        from . import readout
 
         # Once for a drag: what is known may be old, or forgotten by an undo.
         known = readout.compute_mass(context, obj.name)

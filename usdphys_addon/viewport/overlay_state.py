@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..bridge import preview_guard, props
+from ..bridge import props
 from ..bridge.environment import collector_at_rest, redraw
+from ..playback import guard as preview_guard
 from . import overlay_settings
 
 if TYPE_CHECKING:

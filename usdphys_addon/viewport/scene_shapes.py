@@ -22,7 +22,7 @@ from ..core import frames, hull, mass, schema
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.rules.base import Above
-from ..preview.layout import Place, places
+from ..simulation.layout import Place, places
 from . import draw_data
 from .draw_data import Drawing, Vertices
 
@@ -225,10 +225,10 @@ def _mesh_lines(prim: Prim, geometry: Mesh, rotation: Matrix, stretch: Matrix, a
 def _solved(prim: Prim, geometry: Mesh, rotation: Matrix) -> Iterator[Vertices]:
     """The edges of the shapes that the solver makes of a mesh; none without a solver, or where it makes none."""
     try:
-        from ..preview import shapes
+        from ..simulation.rapier import shapes
     except ImportError:
         return
-    from ..preview.notices import Notices
+    from ..simulation.notices import Notices
 
     placed = shapes.shape_of(prim, geometry, rotation, Notices(), moves=True)
     if placed is None:
@@ -334,7 +334,7 @@ class _Builder:
 
     def groups(self) -> dict[str, int]:
         """Colour of each collider by the first group that holds it; groups that are merged are one."""
-        from ..preview.filters import members
+        from ..simulation.filters import members
 
         numbers: dict[str, int] = {}
         result: dict[str, int] = {}

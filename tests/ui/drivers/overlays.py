@@ -106,7 +106,7 @@ def steps():
     yield from kit.install()
     state = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay_state")
     overlay = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay")
-    guard = import_module(f"{kit.MODULE}.usdphys_addon.bridge.preview_guard")
+    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
     settings = bpy.context.window_manager.usdphys_overlay
     space = kit.area().spaces.active
     for name in ("show_axis_x", "show_axis_y", "show_floor", "show_cursor", "show_outline_selected",

@@ -45,7 +45,7 @@ def reset():
 
 def steps():
     yield from kit.install()
-    guard = import_module(f"{kit.MODULE}.usdphys_addon.bridge.preview_guard")
+    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
     overlay = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay")
     space = kit.area().spaces.active
     for name in ("show_axis_x", "show_axis_y", "show_floor", "show_cursor"):

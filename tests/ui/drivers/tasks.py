@@ -57,7 +57,7 @@ def clear():
 
 
 def session():
-    return sys.modules[f"{MODULE}.usdphys_addon.bridge.preview_guard"].current()
+    return sys.modules[f"{MODULE}.usdphys_addon.playback.guard"].current()
 
 
 def click_on(actions, obj, offset=(0, 0, 0), shift=False):

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a text to a model to a world."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.simulation.world import World
+
+from .author import METERS, File, Units
+
+
+def pxr_or_skip():
+    """The pxr of this Python: its own, or the one inside of bpy."""
+    import pytest
+
+    try:
+        return importlib.import_module("pxr")
+    except ImportError:
+        try:
+            import bpy
+        except ImportError:
+            pytest.skip("there is no pxr in this Python")
+        bpy.utils.expose_bundled_modules()
+        return importlib.import_module("pxr")
+
+
+def model_of(text: str):
+    pxr_or_skip()
+    from pxr import Usd
+    from usdphys_ext.usdphys_addon.usd import read as usd_read
+
+    stage = Usd.Stage.CreateInMemory()
+    assert stage.GetRootLayer().ImportFromString(text)
+    model = usd_read.read_stage(stage)
+    return model, stage
+
+
+def world_of(file: File, **options) -> World:
+    model, stage = model_of(file.text())
+    world = World(model, **options)
+    world_stages.append(stage)
+    return world
+
+
+world_stages: list[object] = []
+
+
+def made(fill, units: Units = METERS, **options) -> World:
+    file = File(units)
+    fill(file)
+    return world_of(file, **options)
+
+
+def run(world: World, seconds: float) -> World:
+    for _ in range(round(seconds / world.time_step)):
+        world.step()
+    return world
+
+
+def place(world: World, name: str) -> np.ndarray:
+    return world.positions[row_of(world, name)]
+
+
+def turn(world: World, name: str) -> np.ndarray:
+    return frames.matrix_of(world.rotations[row_of(world, name)])
+
+
+def row_of(world: World, name: str) -> int:
+    found = [index for index, path in enumerate(world.paths) if path.endswith(f"/{name}")]
+    assert len(found) == 1, (name, world.paths)
+    return found[0]
+
+
+def codes(world: World) -> list[str]:
+    return [issue.code for issue in world.notices]

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who collides with whom: the examples of the specification and what they leave open, in two unit systems."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core.schema import CollisionGroup
+from usdphys_ext.usdphys_addon.simulation import filters
+
+from .author import UNITS, File, Units, block
+from .helpers import codes, place, run, world_of
+
+W = "/World"
+units = pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
+
+
+def group(name: str, includes: list[str], filtered: list[str] = (), **options: str) -> str:
+    """A collision group; options: inverted="1", merge="name"."""
+    lines = [f"rel collection:colliders:includes = [{', '.join(f'<{W}/{item}>' for item in includes)}]"]
+    lines.append(f"rel physics:filteredGroups = [{', '.join(f'<{W}/{item}>' for item in filtered)}]")
+    if "inverted" in options:
+        lines.append(f"bool physics:invertFilteredGroups = {options['inverted']}")
+    if "merge" in options:
+        lines.append(f'string physics:mergeGroup = "{options["merge"]}"')
+    return block("PhysicsCollisionGroup", name, lines, ["CollectionAPI:colliders"])
+
+
+def boxes(units: Units, names: str) -> File:
+    """Boxes of half a metre above the ground, one above the other, ready to fall onto each other."""
+    file = File(units)
+    file.add(file.ground())
+    for index, name in enumerate(names):
+        file.add(file.body(name, (0, 0, 0.25 + 0.6 * index), size=(0.5, 0.5, 0.5)))
+    return file
+
+
+def heights(file: File, names: str) -> list[float]:
+    world = run(world_of(file), 2.0)
+    return [round(float(place(world, name)[2]), 2) for name in names]
+
+
+STACKED, THROUGH = [0.25, 0.75], [0.25, 0.25]
+
+
+@units
+def test_group_filtering_of_the_specification(units: Units) -> None:
+    """Two boxes in a group that filters itself lie in one place on the ground."""
+    file = boxes(units, "AB").add(group("Boxes", ["A", "B"], ["Boxes"]))
+    assert heights(file, "AB") == THROUGH
+
+
+@units
+def test_pair_filtering_of_the_specification(units: Units) -> None:
+    file = boxes(units, "A")
+    pair = [f"rel physics:filteredPairs = <{W}/A>"]
+    file.add(file.body("B", (0, 0, 0.85), size=(0.5, 0.5, 0.5), apis=["PhysicsFilteredPairsAPI"], extra=pair))
+    assert heights(file, "AB") == THROUGH
+
+
+@units
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        ([group("GA", ["A"]), group("GB", ["B"])], STACKED),
+        ([group("GA", ["A"], ["GB"]), group("GB", ["B"])], THROUGH),
+        ([group("GA", ["A"], ["GA"]), group("GB", ["B"])], STACKED),
+        ([group("GA", ["A"], ["GB"]), group("GB", ["B"], ["GA"])], THROUGH),
+        # Inverted: collides with nothing but the listed; the ground is in its own group.
+        ([group("GA", ["A"], ["GG"], inverted="1"), group("GG", ["Ground"])], THROUGH),
+        ([group("GA", ["A"], ["GG", "GB"], inverted="1"), group("GG", ["Ground"]), group("GB", ["B"])], STACKED),
+        ([group("GA", ["A"], inverted="0")], STACKED),
+        # Two groups of one name: members and filters of both.
+        ([group("M1", ["A"], merge="m"), group("M2", ["B"], merge="m"), group("GB", [], ["M2"])], STACKED),
+        ([group("M1", ["A"], ["M1"], merge="m"), group("M2", ["B"], merge="m")], THROUGH),
+        ([group("M1", ["A"], merge="m"), group("M2", [], ["GB"], merge="m"), group("GB", ["B"])], THROUGH),
+        # A collider in two groups: a filter of one cannot be undone by the other.
+        ([group("GA", ["A"], ["GB"]), group("GB", ["B"]), group("Also", ["A", "B"])], THROUGH),
+        # Merged groups that do not agree: nothing is left to collide with.
+        ([group("M1", ["A"], ["GB"], merge="m"), group("M2", [], ["GB", "GG"], merge="m", inverted="1"),
+          group("GB", ["B"]), group("GG", ["Ground"])], THROUGH),
+    ],
+)  # fmt: skip
+def test_groups(units: Units, groups: list[str], expected: list[float]) -> None:
+    assert heights(boxes(units, "AB").add(*groups), "AB") == expected
+
+
+def test_inverted_group_falls_through_what_it_does_not_list() -> None:
+    file = boxes(UNITS[0], "A").add(group("GA", ["A"], inverted="1"))
+    assert heights(file, "A")[0] < -10
+
+
+@units
+def test_filtered_collider_of_a_compound(units: Units) -> None:
+    """Only one of two colliders of a body passes through the shelf."""
+    file = File(units)
+    shelf = file.body("Shelf", (0, 0, 1), size=(4, 4, 0.2), dynamic=False)
+    pair = [f"rel physics:filteredPairs = <{W}/Shelf/Shape>"]
+    low = file.shape("Low", "Cube", (0.5, 0.5, 0.5), lines=pair, apis=["PhysicsFilteredPairsAPI"])
+    high = file.shape("High", "Cube", (0.5, 0.5, 0.5), (0, 0, 1))
+    file.add(shelf, file.body("Tower", (0, 0, 1.5), collides=False, children=[low, high]))
+    world = run(world_of(file), 2.0)
+    assert place(world, "Tower")[2] == pytest.approx(1.1 + 0.25 - 1.0, abs=0.02)
+    assert codes(world) == []
+
+
+@units
+def test_filtered_pair_with_a_subtree(units: Units) -> None:
+    """The target is a plain Xform above several static colliders."""
+    file = boxes(units, "A")
+    shelves = [file.body(f"Shelf{i}", (0, 0, 1 + i), size=(4, 4, 0.2), dynamic=False) for i in range(2)]
+    pair = [f"rel physics:filteredPairs = <{W}/Shelves>"]
+    file.add(block("Xform", "Shelves", shelves))
+    file.add(file.body("B", (0, 0, 3), size=(0.5, 0.5, 0.5), apis=["PhysicsFilteredPairsAPI"], extra=pair))
+    assert heights(file, "AB") == STACKED
+
+
+def test_more_kinds_of_groups_than_bits() -> None:
+    """40 groups, each of which passes through one other: bits do not suffice, pairs do the rest."""
+    file = File(UNITS[0])
+    file.gravity = (0, 0, 0)
+    for index in range(40):
+        for side in (0, 1):
+            file.add(file.body(f"B{index}_{side}", (3.0 * index + 0.5 * side, 0, 0)))
+        # Its own pair passes through each other; the odd ones push each other away.
+        own = [f"G{index}"] if index % 2 == 0 else [f"G{(index + 2) % 40}"]
+        file.add(group(f"G{index}", [f"B{index}_0", f"B{index}_1"], own))
+    world = run(world_of(file), 1.0)
+    for index in range(40):
+        gap = place(world, f"B{index}_1")[0] - place(world, f"B{index}_0")[0]
+        assert (gap == pytest.approx(0.5, abs=1e-3)) == (index % 2 == 0)
+    assert codes(world) == []
+
+
+def test_groups_that_do_not_fit_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filters, "MOST_PAIRS", 0)
+    file = File(UNITS[0])
+    for index in range(40):
+        file.add(file.body(f"A{index}", (3.0 * index, 0, 0)), file.body(f"B{index}", (3.0 * index, 0, 5)))
+        file.add(group(f"G{index}", [f"A{index}", f"B{index}"], [f"G{index}"]))
+    assert "CollisionGroupsTooMany" in codes(world_of(file))
+
+
+def test_fine_pairs_that_do_not_fit_are_said() -> None:
+    file = File(UNITS[0])
+    for index in range(20):
+        pair = [f"rel physics:filteredPairs = <{W}/B{index}/One>"]
+        parts = [file.shape("One", "Sphere", (0.1,), lines=pair, apis=["PhysicsFilteredPairsAPI"]),
+                 file.shape("Two", "Sphere", (0.1,), (0, 0, 1))]  # fmt: skip
+        others = [file.shape("One", "Sphere", (0.1,)), file.shape("Two", "Sphere", (0.1,), (0, 0, 1))]
+        file.add(file.body(f"A{index}", (2.0 * index, 0, 0), collides=False, children=parts))
+        file.add(file.body(f"B{index}", (2.0 * index, 1, 0), collides=False, children=others))
+    assert "FilteredPairTooFine" in codes(world_of(file))
+
+
+def test_filter_across_scenes_is_said() -> None:
+    file = File(UNITS[0])
+    pair = [f"rel physics:filteredPairs = <{W}/A>"]
+    file.add(file.scene("Other"), file.body("A", owner=f"{W}/Scene"))
+    file.add(file.body("B", owner=f"{W}/Other", apis=["PhysicsFilteredPairsAPI"], extra=pair))
+    assert codes(world_of(file)) == ["SceneMixed"]
+
+
+def test_classes_are_as_few_as_the_rows_allow() -> None:
+    """1,000 kinds of colliders of which each meets all but one of two sorts: three classes."""
+    meets = np.ones((1000, 1000), bool)
+    sort = np.arange(1000) % 3
+    meets[np.ix_(sort == 0, sort == 1)] = meets[np.ix_(sort == 1, sort == 0)] = False
+    class_of, rows = filters._classes(meets)
+    assert rows.shape == (3, 3)
+    assert (rows[np.ix_(class_of, class_of)] == meets).all()
+
+
+@pytest.mark.parametrize(
+    ("includes", "options", "expected"),
+    [
+        (("/a",), {}, {"/a", "/a/x", "/a/y"}),
+        (("/a",), {"expansion_rule": "explicitOnly"}, {"/a"}),
+        (("/a",), {"excludes": ("/a/x",)}, {"/a", "/a/y"}),
+        (("/a/x",), {"excludes": ("/a",)}, {"/a/x"}),
+        ((), {"include_root": True}, {"/a", "/a/x", "/a/y", "/b"}),
+        ((), {"membership_expression": "/a//"}, {"/a", "/a/x", "/a/y"}),
+        ((), {"membership_expression": "/a/* + /b"}, {"/a/x", "/a/y", "/b"}),
+        ((), {"membership_expression": "//* - /a/x"}, {"/a", "/a/y", "/b"}),
+        ((), {"membership_expression": "/a/* & ~/a/x"}, {"/a/y"}),
+        ((), {"membership_expression": "/?"}, {"/a", "/b"}),
+        (("/b",), {"membership_expression": "/a//"}, {"/b"}),
+        (("/b",), {"membership_expression": "/a//", "mode": "expression"}, {"/a", "/a/x", "/a/y"}),
+    ],
+)  # fmt: skip
+def test_members_of_a_collection(includes: tuple[str, ...], options: dict, expected: set[str]) -> None:
+    found = CollisionGroup(includes=includes or None, **options)
+    assert filters.members(found, "/g", ["/a", "/a/x", "/a/y", "/b"]) == expected

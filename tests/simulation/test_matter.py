@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Equal bodies are weighed once, others on their own; what comes out is what each has by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core.mass import mass_properties
+from usdphys_ext.usdphys_addon.simulation.rapier import matter
+from usdphys_ext.usdphys_addon.simulation.world import World
+
+from .author import UNITS, File, Units, about, block
+from .helpers import model_of
+
+W = "/World"
+CORNERS = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+
+
+def weighed(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[World, int]:
+    """The world of a text, and how many bodies were weighed for it; every weight is compared with that of its own."""
+    calls: list[str] = []
+
+    def counting(model, path):
+        calls.append(path)
+        return mass_properties(model, path)
+
+    monkeypatch.setattr(matter, "mass_properties", counting)
+    model, stage = model_of(text)
+    world = World(model)
+    for path, weight in world._spaces[0].weights.items():
+        own = mass_properties(model, path)
+        assert (weight.mass, weight.center) == (own.mass, own.center_of_mass)
+        assert (weight.moments, weight.axes) == (own.diagonal_inertia, own.principal_axes)
+    del stage
+    return world, len(calls)
+
+
+@pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
+def test_equal_bodies_are_weighed_once(monkeypatch: pytest.MonkeyPatch, units: Units) -> None:
+    file = File(units)
+    for index in range(6):
+        mesh = file.mesh("Mesh", CORNERS, FACES, "convexHull")
+        # Halves are exact in both units: no other offset in the last bit.
+        file.add(file.body(f"Mesh{index}", (2.0 * index, 0, 5), geometry=mesh, mass=None))
+        file.add(file.body(f"Moving{index}", (2.0 * index, 4, 5), velocity=(index, 0, 0)))
+    _, count = weighed(monkeypatch, file.text())
+    assert count == 2
+
+
+def test_whatever_decides_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of these differ in one thing from the first."""
+    file = File()
+    small = [(x * 0.5, y * 0.5, z * 0.5) for x, y, z in CORNERS]
+
+    def mesh(points=CORNERS, approximation="convexHull", **more):
+        return file.mesh("Mesh", points, FACES, approximation, **more)
+
+    plain = {"mass": None}
+    bodies = [
+        file.body("First", (0, 0, 0), geometry=mesh(), **plain),
+        file.body("Geometry", (0, 0, 0), geometry=mesh(small), **plain),
+        file.body("Approximation", (0, 0, 0), geometry=mesh(approximation="boundingSphere"), **plain),
+        file.body("Scale", (0, 0, 0), geometry=mesh(scale=(1, 1, 2)), **plain),
+        file.body("Offset", (0, 0, 0), geometry=mesh(position=(0.5, 0, 0)), **plain),
+        file.body("Mass", (0, 0, 0), geometry=mesh(), mass=2.0),
+        file.body("Density", (0, 0, 0), geometry=mesh(), mass=None, density=7800.0),
+        file.body("Center", (0, 0, 0), geometry=mesh(), mass=None, center=(0.25, 0, 0)),
+        file.body("Material", (0, 0, 0), geometry=mesh(material=f"{W}/Lead"), **plain),
+        file.body("Turned", (0, 0, 0), about("X", 30), geometry=mesh(position=(0.5, 0, 0)), **plain),
+        file.body("Compound", (0, 0, 0), geometry=mesh(), children=[file.shape("More", "Sphere", (0.5,))], **plain),
+    ]
+    lead = block("Material", "Lead", ["float physics:density = 11000"], ["PhysicsMaterialAPI"])
+    world, count = weighed(monkeypatch, file.add(lead, *bodies).text())
+    assert count == len(bodies)
+    masses = {path.rpartition("/")[2]: weight.mass for path, weight in world._spaces[0].weights.items()}
+    expected = {"First": 1000, "Geometry": 125, "Scale": 2000, "Mass": 2, "Density": 7800, "Material": 11000}
+    assert {name: masses[name] for name in expected} == pytest.approx(expected)
+
+
+def test_shapes_of_one_mesh_are_made_once_and_belong_to_their_size() -> None:
+    file = File()
+    for index, scale in enumerate((1.0, 1.0, 3.0)):
+        geometry = file.mesh("Mesh", CORNERS, FACES, "boundingCube", scale=(scale,) * 3)
+        file.add(file.body(f"Body{index}", (10.0 * index, 0, scale / 2 + 0.01), geometry=geometry))
+    file.add(file.ground())
+    model, stage = model_of(file.text())
+    world = World(model)
+    for _ in range(120):
+        world.step()
+    assert world.positions[:, 2] == pytest.approx(np.array((0.5, 0.5, 1.5)), abs=0.01)
+    del stage

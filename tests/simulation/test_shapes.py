@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every kind of collider rests where its surface is, in two unit systems."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.simulation.rapier import shapes
+
+from .author import UNITS, File, Units, about, block, row
+from .helpers import codes, place, run, turn, world_of
+
+W = "/World"
+units = pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
+BOX_POINTS = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+BOX_FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+#: Two walls on a floor, open above: a trough of 1 x 1 x 1 with walls of 0.2.
+TROUGH = [((-0.5, -0.5, 0.0), (0.5, 0.5, 0.2)), ((-0.5, -0.5, 0.2), (-0.3, 0.5, 1.0)),
+          ((0.3, -0.5, 0.2), (0.5, 0.5, 1.0))]  # fmt: skip
+#: Cross section of the same as one closed surface.
+OUTLINE = [(-0.5, 0), (0.5, 0), (0.5, 1), (0.3, 1), (0.3, 0.2), (-0.3, 0.2), (-0.3, 1), (-0.5, 1)]
+
+
+def trough() -> tuple[list, list]:
+    front = [(x, -0.5, z) for x, z in OUTLINE]
+    back = [(x, 0.5, z) for x, z in OUTLINE]
+    count = len(OUTLINE)
+    faces = [(i, (i + 1) % count, count + (i + 1) % count, count + i) for i in range(count)]
+    for a, b, c, d in ((0, 1, 4, 5), (1, 2, 3, 4), (0, 5, 6, 7)):
+        faces += [(d, c, b, a), tuple(count + index for index in (a, b, c, d))]
+    return front + back, faces
+
+
+def rest(file: File, name: str = "Thing", seconds: float = 3.0) -> np.ndarray:
+    world = run(world_of(file), seconds)
+    assert [code for code in codes(world) if code != "ShearedCollider"] == []
+    return place(world, name)
+
+
+@units
+@pytest.mark.parametrize(
+    ("kind", "size", "axis", "height"),
+    [("Cube", (1, 1, 0.6), "Z", 0.3), ("Sphere", (0.4,), "Z", 0.4), ("Capsule", (0.2, 0.6), "X", 0.2),
+     ("Capsule", (0.2, 0.6), "Y", 0.2), ("Cylinder", (0.5, 0.4), "Z", 0.2), ("Cylinder", (0.3, 0.8), "X", 0.3),
+     ("Cylinder", (0.3, 0.8), "Y", 0.3), ("Cone", (0.5, 0.6), "Z", 0.3)],
+)  # fmt: skip
+def test_primitives_rest_on_their_surface(
+    units: Units, kind: str, size: tuple[float, ...], axis: str, height: float
+) -> None:
+    file = File(units)
+    shape = file.shape("Shape", kind, size, axis=axis)
+    file.add(file.ground(), file.body("Thing", (0, 0, height + 0.05), geometry=shape))
+    assert rest(file, seconds=1.0)[2] == pytest.approx(height, abs=0.01)
+
+
+@units
+@pytest.mark.parametrize("scale", [(2, 2, 2), (1, 1, 3), (-1, 1, 1), (-2, -1, -1)])
+@pytest.mark.parametrize("kind", ["Cube", "Cylinder", "Mesh"])
+def test_scale_is_part_of_the_shape(units: Units, kind: str, scale: tuple[float, ...]) -> None:
+    file = File(units)
+    if kind == "Mesh":
+        shape = file.mesh("Shape", BOX_POINTS, BOX_FACES, "convexHull", scale=scale)
+    else:
+        shape = file.shape("Shape", kind, (1, 1, 1) if kind == "Cube" else (0.5, 1), scale=scale)
+    file.add(file.ground(), file.body("Thing", (0, 0, abs(scale[2]) / 2 + 0.05), geometry=shape))
+    assert rest(file, seconds=1.0)[2] == pytest.approx(abs(scale[2]) / 2, abs=0.01)
+
+
+@units
+def test_mirrored_cone_stands_on_its_base(units: Units) -> None:
+    """Mirrored along its axis, the base is above and the tip below: it falls over, unlike one mirrored across."""
+    for scale, stands in (((1, 1, 1), True), ((-1, 1, 1), True), ((1, 1, -1), False)):
+        file = File(units)
+        cone = file.shape("Shape", "Cone", (0.5, 0.6), scale=scale)
+        file.add(file.ground(), file.body("Thing", (0, 0, 0.35), about("Y", 3), geometry=cone, inertia=(0.03,) * 3,
+                                          center=(0, 0, 0)))  # fmt: skip
+        world = run(world_of(file), 3.0)
+        assert (turn(world, "Thing")[2, 2] > 0.99) == stands
+
+
+@units
+def test_uneven_round_shapes_are_said_and_take_the_largest(units: Units) -> None:
+    file = File(units)
+    ball = file.shape("Shape", "Sphere", (0.5,), scale=(1, 1, 2))
+    file.add(file.ground(), file.body("Thing", (0, 0, 1.1), geometry=ball))
+    world = run(world_of(file), 1.0)
+    assert codes(world) == ["ShearedCollider"]
+    assert place(world, "Thing")[2] == pytest.approx(1.0, abs=0.01)
+
+
+@units
+@pytest.mark.parametrize("axis", ["X", "Y", "Z"])
+def test_plane_has_no_edge(units: Units, axis: str) -> None:
+    file = File(units)
+    up = {"X": about("Y", -90), "Y": about("X", 90), "Z": (1, 0, 0, 0)}[axis]
+    plane = file.shape("Shape", "Plane", (), rotation=up, axis=axis)
+    file.add(file.body("Floor", (0, 0, 0.5), dynamic=False, geometry=plane))
+    file.add(file.body("Thing", (500, -300, 1.1)))
+    assert rest(file, seconds=1.0) == pytest.approx((500, -300, 1.0), abs=0.01)
+
+
+def test_plane_on_a_body_is_said() -> None:
+    file = File()
+    world = world_of(file.add(file.body("Thing", geometry=file.shape("Shape", "Plane", ()))))
+    assert codes(world) == ["PlaneMoves"]
+
+
+@units
+@pytest.mark.parametrize(
+    ("approximation", "height"),
+    [("none", 0.45), ("", 0.45), ("meshSimplification", 0.45), ("convexDecomposition", 0.45), ("convexHull", 1.25),
+     ("boundingCube", 1.25), ("boundingSphere", 0.5 + math.sqrt(0.75) + 0.25)],
+)  # fmt: skip
+@pytest.mark.parametrize("moves", [False, True])
+def test_approximations_of_a_trough(units: Units, approximation: str, height: float, moves: bool) -> None:
+    """A ball falls into the trough, or stays on what the approximation closes. Static, and held by a joint."""
+    file = File(units)
+    points, faces = trough()
+    shape = file.mesh("Shape", points, faces, approximation)
+    file.add(file.body("Trough", (0, 0, 0), geometry=shape, dynamic=moves, mass=50.0, inertia=(9, 9, 9)))
+    if moves:
+        file.add(file.joint("Hold", "Fixed", "", f"{W}/Trough"))
+    file.add(file.body("Thing", (0, 0, height + 0.05), shape="Sphere", size=(0.25,), inertia=(0.03,) * 3))
+    assert rest(file, seconds=1.0)[2] == pytest.approx(height, abs=0.03)
+
+
+@units
+def test_triangle_meshes_collide_with_each_other(units: Units) -> None:
+    file = File(units)
+    points, faces = trough()
+    file.add(file.body("Below", (0, 0, 0), geometry=file.mesh("Shape", points, faces, "none"), dynamic=False))
+    small = [tuple(value / 2 for value in point) for point in BOX_POINTS]
+    file.add(file.body("Thing", (0, 0, 0.5), geometry=file.mesh("Shape", small, BOX_FACES, "none"),
+                       inertia=(0.05,) * 3))  # fmt: skip
+    assert rest(file, seconds=2.0)[2] == pytest.approx(0.45, abs=0.03)
+
+
+@units
+def test_points_are_balls(units: Units) -> None:
+    file = File(units)
+    centers = [file.lengths(point) for point in ((-0.5, -0.5, 0), (0.5, -0.5, 0), (0, 0.5, 0))]
+    lines = [f"point3f[] points = [{', '.join(map(row, centers))}]",
+             f"float[] widths = [{', '.join([str(file.length(0.4))] * 3)}]"]  # fmt: skip
+    shape = block("Points", "Shape", lines, ["PhysicsCollisionAPI"])
+    file.add(file.ground(), file.body("Thing", (0, 0, 0.3), geometry=shape, mass=None))
+    assert rest(file, seconds=2.0)[2] == pytest.approx(0.2, abs=0.01)
+
+
+@units
+def test_compound_body(units: Units) -> None:
+    """An L of two boxes stands on its foot; its mass is that of both."""
+    file = File(units)
+    foot = file.shape("Foot", "Cube", (1, 0.4, 0.2), (0.3, 0, 0.1))
+    post = file.shape("Post", "Cube", (0.2, 0.4, 1.0), (0, 0, 0.5))
+    file.add(file.ground(), file.body("Thing", (0, 0, 0.05), collides=False, children=[foot, post], mass=None))
+    world = run(world_of(file), 2.0)
+    assert place(world, "Thing") == pytest.approx((0, 0, 0), abs=0.02)
+    assert world._spaces[0].weights[f"{W}/Thing"].mass == pytest.approx(1000 * (0.08 + 0.08), rel=1e-4)
+
+
+@units
+def test_simplification_keeps_a_fine_mesh_coarse_and_near(units: Units) -> None:
+    rings = 48
+    points = [
+        (math.sin(a) * math.cos(b), math.sin(a) * math.sin(b), math.cos(a))
+        for a in np.linspace(0, math.pi, rings) for b in np.linspace(0, 2 * math.pi, rings, endpoint=False)
+    ]  # fmt: skip
+    faces = [
+        (i * rings + j, (i + 1) * rings + j, (i + 1) * rings + (j + 1) % rings, i * rings + (j + 1) % rings)
+        for i in range(rings - 1) for j in range(rings)
+    ]  # fmt: skip
+    file = File(units)
+    file.add(file.body("Dome", (0, 0, 0), geometry=file.mesh("Shape", points, faces, "meshSimplification"),
+                       dynamic=False))  # fmt: skip
+    file.add(file.body("Thing", (0, 0, 1.35), size=(2, 2, 0.5), inertia=(5, 5, 5), mass=10.0))
+    world = run(world_of(file), 0.2)
+    assert place(world, "Thing")[2] == pytest.approx(1.25, abs=0.08)
+    shape = next(collider.shape for _, collider in world._spaces[0].physics.colliders if collider.shape.as_trimesh())
+    assert 50 < len(shape.as_trimesh().indices) <= shapes.SIMPLE_TRIANGLES
+
+
+@pytest.mark.parametrize(
+    ("points", "faces", "code"),
+    [([(0, 0, 0)] * 4, [(0, 1, 2)], "MeshUnusable"), ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], "ColliderWithoutGeometry"),
+     ([(0, 0, 0), (math.inf, 0, 0), (0, 1, 0)], [(0, 1, 2)], "MeshUnusable")],
+)  # fmt: skip
+@pytest.mark.parametrize("approximation", ["none", "convexHull", "convexDecomposition", "meshSimplification"])
+def test_bad_meshes_are_said(points: list, faces: list, code: str, approximation: str) -> None:
+    file = File()
+    file.add(file.body("Bad", (0, 0, 5), geometry=file.mesh("Shape", points, faces, approximation)))
+    world = run(world_of(file), 0.1)
+    assert codes(world) == [code]
+    assert world.notices[0].path == f"{W}/Bad/Shape"
+    assert place(world, "Bad")[2] < 5
+
+
+def test_shape_of_no_size_is_said() -> None:
+    file = File()
+    world = world_of(file.add(file.body("Bad", shape="Sphere", size=(0.0,))))
+    assert codes(world) == ["MeshUnusable"]
+
+
+def test_several_materials_and_frictions_are_said() -> None:
+    file = File()
+    subset = block(
+        "GeomSubset", "Part",
+        ["int[] indices = [0]", f"rel material:binding:physics = <{W}/Two>", 'uniform token elementType = "face"',
+         'uniform token familyName = "materialBind"'],
+        ["MaterialBindingAPI"],
+    )  # fmt: skip
+    mesh = file.mesh("Shape", BOX_POINTS, BOX_FACES, "convexHull", material=f"{W}/One")
+    mesh = mesh.rstrip("}") + subset + "\n}"
+    file.add(file.material("One", 0.2, static=0.6), file.material("Two", 0.5), file.body("Thing", geometry=mesh))
+    assert sorted(codes(world_of(file))) == ["MaterialPerFace", "StaticFriction"]
+
+
+def test_shapes_are_made_once() -> None:
+    shapes._CACHE.clear()
+    file = File()
+    points, faces = trough()
+    for index in range(5):
+        mesh = file.mesh("Shape", points, faces, "convexDecomposition")
+        file.add(file.body(f"T{index}", (2.0 * index, 0, 0), geometry=mesh))
+    world_of(file)
+    assert len(shapes._CACHE) == 1

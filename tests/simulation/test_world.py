@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an operator does with a world: moments, hands, live edits, read-outs, failures."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core import schema
+from usdphys_ext.usdphys_addon.core.frames import transform
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.rules.base import Issue
+from usdphys_ext.usdphys_addon.simulation.notices import KINDS
+from usdphys_ext.usdphys_addon.simulation.world import World
+
+from .author import UNITS, File, Units, about
+from .catalogue import SCENES
+from .helpers import made, model_of, place, run, world_of
+
+G = 9.81
+W = "/World"
+HERE = Path(__file__).resolve().parent
+
+
+def pile(count: int = 30) -> PhysicsModel:
+    """Boxes that tumble onto each other on a plane; made without USD."""
+    model = PhysicsModel()
+    floor = model.add(Prim("/Floor", "Plane"))
+    floor.add(schema.Plane())
+    floor.add(schema.CollisionAPI())
+    for index in range(count):
+        side = max(1, round(count ** (1 / 3)))
+        place_ = (index % side * 1.1, index // side % side * 1.1, 0.6 + index // side**2 * 1.2 + 0.05 * (index % 3))
+        box = model.add(Prim(f"/Box{index}", "Cube", transform(place_)))
+        for value in (schema.Cube(size=1.0), schema.CollisionAPI(), schema.RigidBodyAPI()):
+            box.add(value)
+    return model
+
+
+def state(world: World) -> bytes:
+    return world.positions.tobytes() + world.rotations.tobytes() + world.awake.tobytes()
+
+
+# --------------------------------------------------------------------------- moments
+
+
+@pytest.mark.parametrize("name", ["pile", *sorted(SCENES)])
+def test_two_builds_run_the_same(name: str) -> None:
+    first, second = (World(pile()) if name == "pile" else made(SCENES[name]) for _ in range(2))
+    for _ in range(60):
+        first.step()
+        second.step()
+    assert state(first) == state(second)
+
+
+@pytest.mark.parametrize("name", ["pile", *sorted(SCENES)])
+def test_snapshots_are_exact(name: str) -> None:
+    world = World(pile()) if name == "pile" else made(SCENES[name])
+    start = state(world)
+    run(world, 0.5)
+    middle, kept = state(world), world.snapshot()
+    run(world, 0.5)
+    end = state(world)
+    for _ in range(2):
+        world.restore(kept)
+        assert state(world) == middle
+        assert world.time == pytest.approx(0.5)
+        assert state(run(world, 0.5)) == end
+    world.reset()
+    assert state(world) == start
+    run(world, 0.5)
+    assert state(world) == middle
+
+
+def test_reset_undoes_live_edits_and_breaks() -> None:
+    file = File()
+    file.add(file.body("Load", (0, 0, 3), mass=2.0), file.body("Slider", (5, 0, 0)))
+    file.add(file.joint("Hook", "Fixed", "", f"{W}/Load", pos0=(0, 0, 3), break_force=30.0))
+    file.add(file.joint("Rail", "Prismatic", "", f"{W}/Slider", pos0=(5, 0, 0), axis="X",
+                        drives={"linear": {"stiffness": 100.0, "damping": 20.0}}))  # fmt: skip
+    world = world_of(file)
+    authored = [state(run(world, 0.1)) for _ in range(5)]
+    world.reset()
+    world.set_gravity((0, 0, -30))
+    world.set_mass(f"{W}/Load", 3.0)
+    world.set_drive(f"{W}/Rail", "linear", target_position=2.0)
+    held = world.grab(f"{W}/Slider", (5, 0, 0))
+    world.move_grab(held, (5, 3, 0))
+    run(world, 0.5)
+    assert world.broken_joints == (f"{W}/Hook",)
+    world.reset()
+    assert world.broken_joints == ()
+    assert [state(run(world, 0.1)) for _ in range(5)] == authored
+    world.release(held)
+
+
+@pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
+@pytest.mark.parametrize(
+    "name", ["projectile", "tumbling", "spherical_pendulum", "fixed_weld", "d6_driven", "articulated_arm", "incline"]
+)
+def test_restart_goes_on_where_things_are(name: str, units: Units) -> None:
+    """A new world of an edited model, here one that is not edited, goes on as the old one would."""
+    file = File(units)
+    SCENES[name](file)
+    model, stage = model_of(file.text())
+    old = run(World(model), 0.4)
+    again, other = model_of(file.text())
+    old.move_model(again)
+    new = World(again)
+    assert new.positions == pytest.approx(old.positions, abs=1e-6)
+    assert new.matrices() == pytest.approx(old.matrices(), abs=1e-5)
+    for first, second in zip(old.velocities(), new.velocities(), strict=True):
+        assert first == pytest.approx(second, abs=1e-4)
+    assert run(new, 0.4).positions == pytest.approx(run(old, 0.4).positions, abs=0.01)
+    del stage, other
+
+
+# --------------------------------------------------------------------------- hands
+
+
+@pytest.mark.parametrize("mass", [0.01, 1.0, 500.0])
+def test_grab_pulls_bodies_of_any_mass_the_same(mass: float) -> None:
+    file = File()
+    file.add(file.body("Thing", (0, 0, 1), size=(0.4, 0.4, 0.4), mass=mass, inertia=(mass * 0.03,) * 3))
+    world = world_of(file)
+    held = world.grab(f"{W}/Thing", (0, 0, 1.2))
+    for step in range(90):
+        world.move_grab(held, (min(2.0, step / 30), 0, 1.2 + step / 100))
+        world.step()
+    run(world, 2.0)
+    # It hangs below the point that is held, lower by what its weight pulls out of the spring.
+    assert world.grab_point(held)[:2] == pytest.approx((2.0, 0), abs=0.02)
+    sagged = 1.2 + 0.89 - world.grab_point(held)[2]
+    assert sagged == pytest.approx(G / (2 * math.pi * 3) ** 2, abs=0.01)
+    world.release(held)
+    world.release(held)
+    before = place(world, "Thing")[2]
+    run(world, 0.5)
+    assert place(world, "Thing")[2] - before == pytest.approx(-G / 8, abs=0.05)
+
+
+def test_grabbed_body_is_thrown() -> None:
+    file = File()
+    file.gravity = (0, 0, 0)
+    world = world_of(file.add(file.body("Ball", shape="Sphere", size=(0.2,))))
+    held = world.grab(f"{W}/Ball", (0, 0, 0))
+    for step in range(60):
+        world.move_grab(held, (4.0 * (step + 1) / 60, 0, 0))
+        world.step()
+    world.release(held)
+    before = place(world, "Ball").copy()
+    run(world, 1.0)
+    assert (place(world, "Ball") - before)[0] == pytest.approx(4.0, rel=0.05)
+
+
+def test_grab_wakes_and_refuses() -> None:
+    file = File()
+    file.add(file.ground(), file.body("Box", (0, 0, 0.5)), file.body("Tray", (5, 0, 0.5), kinematic=True))
+    world = run(world_of(file), 3.0)
+    assert world.awake_count == 0
+    held = world.grab(f"{W}/Box", (0, 0, 1))
+    world.move_grab(held, (0, 0, 3))
+    run(world, 1.0)
+    assert place(world, "Box")[2] > 2.0
+    for path in (f"{W}/Tray", f"{W}/Ground", "/Nothing"):
+        with pytest.raises(KeyError):
+            world.grab(path, (0, 0, 0))
+
+
+# --------------------------------------------------------------------------- live edits
+
+
+def test_gravity_changes_live_and_wakes() -> None:
+    file = File()
+    world = run(world_of(file.add(file.ground(), file.body("Box", (0, 0, 0.5)))), 3.0)
+    assert world.awake_count == 0
+    world.set_gravity((0, 0, 2.0))
+    run(world, 1.0)
+    assert place(world, "Box")[2] == pytest.approx(1.5, abs=0.05)
+
+
+def test_friction_changes_live() -> None:
+    file = File()
+    file.add(file.material("M", 1.0), file.ground(material=f"{W}/M", tilt=20))
+    angle = math.radians(20)
+    up = (0.25 * math.sin(angle), 0, 0.25 * math.cos(angle))
+    file.add(file.body("Box", up, about("Y", 20), size=(0.8, 0.8, 0.5), material=f"{W}/M"))
+    world = run(world_of(file), 2.0)
+    held = place(world, "Box").copy()
+    assert np.linalg.norm(held - up) < 0.01
+    world.set_friction(f"{W}/M", 0.0, 0.0)
+    run(world, 1.0)
+    assert np.linalg.norm(place(world, "Box") - held) == pytest.approx(G / 2 * math.sin(angle), rel=0.02)
+
+
+def test_mass_changes_live() -> None:
+    file = File()
+    file.add(file.body("Load", (0, 0, 2), mass=1.0))
+    file.add(file.joint("Spring", "Prismatic", "", f"{W}/Load", pos0=(0, 0, 2), axis="Z",
+                        drives={"linear": {"stiffness": 200.0, "damping": 40.0}}))  # fmt: skip
+    world = run(world_of(file), 3.0)
+    assert place(world, "Load")[2] == pytest.approx(2 - G / 200, abs=0.002)
+    world.set_mass(f"{W}/Load", 5.0)
+    run(world, 4.0)
+    assert place(world, "Load")[2] == pytest.approx(2 - 5 * G / 200, abs=0.002)
+    with pytest.raises(KeyError):
+        world.set_mass(f"{W}/Load", 0.0)
+
+
+def test_static_collider_is_moved() -> None:
+    file = File()
+    world = run(world_of(file.add(file.ground(), file.body("Box", (0, 0, 0.5)))), 1.0)
+    world.set_static_pose(f"{W}/Ground/Shape", (0, 0, -3.5), (1, 0, 0, 0))
+    world.set_gravity((0, 0, -9.8))
+    run(world, 2.0)
+    assert place(world, "Box")[2] == pytest.approx(-2.5, abs=0.02)
+    with pytest.raises(KeyError):
+        world.set_static_pose(f"{W}/Box", (0, 0, 0), (1, 0, 0, 0))
+
+
+# --------------------------------------------------------------------------- read-outs and failures
+
+
+def test_poses_in_bulk_are_those_of_the_solver() -> None:
+    world = run(World(pile()), 0.7)
+    for row, path in enumerate(world.paths):
+        pose = world._spaces[0].physics.rigid_bodies[world._spaces[0].handles[path]].position
+        x, y, z, w = pose.rotation.quaternion
+        assert world.rotations[row] == pytest.approx((w, x, y, z), abs=1e-7)
+        assert world.positions[row] == pytest.approx(pose.translation.to_tuple(), abs=1e-7)
+        assert world.index(path) == row
+    assert world.matrices()[:, :3, 3] == pytest.approx(world.positions)
+
+
+def test_read_outs() -> None:
+    world = run(World(pile(8)), 3.0)
+    assert world.contact_count() >= 4
+    assert world.step_milliseconds > 0
+    assert world.kinetic_energy() < 1e-3
+    assert world.substeps == 2
+    assert world.frame == 180
+    assert World(pile(1), substeps=7).substeps == 7
+    assert World(PhysicsModel()).paths == ()
+
+
+def test_a_body_that_is_too_fast_is_named() -> None:
+    file = File()
+    file.add(file.body("Bullet", velocity=(5000, 0, 0)), file.body("Calm", (0, 50, 0)))
+    world = run(world_of(file), 0.1)
+    assert list(world.unstable) == [f"{W}/Bullet"]
+    notice = world.notices[-1]
+    assert (notice.code, notice.path) == ("Unstable", f"{W}/Bullet")
+    assert "Bullet" in notice.message
+    world.reset()
+    assert world.unstable == {}
+
+
+def test_a_body_that_is_not_finite_any_more_stays_and_is_named() -> None:
+    file = File()
+    file.add(file.body("Lost", (1, 2, 3)), file.body("Calm", (0, 50, 0)))
+    world = run(world_of(file), 0.1)
+    before = place(world, "Lost").copy()
+    space = world._spaces[0]
+    space.physics.rigid_bodies[space.handles[f"{W}/Lost"]].linvel = (math.nan, 0, 0)
+    run(world, 0.2)
+    assert list(world.unstable) == [f"{W}/Lost"]
+    assert np.isfinite(world.positions).all()
+    assert np.isfinite(world.rotations).all()
+    assert np.linalg.norm(place(world, "Lost") - before) < 1.0
+    assert place(world, "Calm")[2] < 0
+
+
+def test_articulation_that_blows_up_goes_on_in_maximal_coordinates() -> None:
+    world = made(SCENES["articulated_arm"])
+    run(world, 0.2)
+    assert world.is_reduced(f"{W}/Arm/Joint1")
+    space = world._spaces[0]
+    multibody = space.physics.multibody_joints.multibody(world._joints[f"{W}/Arm/Joint1"][1].state.link)
+    multibody.set_generalized_velocity([math.nan] * multibody.ndofs)
+    run(world, 0.5)
+    assert world.unstable != {}
+    assert np.isfinite(world.positions).all()
+    assert not world.is_reduced(f"{W}/Arm/Joint1")
+    world.reset()
+    assert world.is_reduced(f"{W}/Arm/Joint1")
+
+
+def test_notices_are_issues_in_sentences() -> None:
+    assert list(KINDS) == sorted(KINDS)
+    for kind in KINDS.values():
+        assert kind.meaning.endswith(".")
+        assert kind.fix.endswith(".")
+        assert kind.severity in ("info", "warning")
+    world = World(PhysicsModel())
+    (notice,) = world.notices
+    assert isinstance(notice, Issue)
+    assert notice.path == "/"
+
+
+def test_every_notice_has_a_test() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("test_*.py"))
+    assert [code for code in KINDS if f'"{code}"' not in text] == []
+
+
+def test_documentation_names_every_notice() -> None:
+    text = (HERE.parent.parent / "docs" / "preview.md").read_text(encoding="utf-8")
+    assert [code for code, kind in KINDS.items() if f"| {code} | {kind.meaning} |" not in text] == []
+
+
+def test_building_a_thousand_bodies_takes_no_time() -> None:
+    model = pile(1000)
+    World(pile(10))
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        world = World(model)
+        times.append(time.perf_counter() - began)
+        assert len(world.paths) == 1000
+    # Half a second on an idle machine; test machines are busy.
+    assert min(times) < 1.0
+
+
+def test_nothing_that_starts_with_blender_imports_the_solver() -> None:
+    code = (
+        "import importlib.util, sys\n"
+        f"sys.path.insert(0, {str(HERE.parent)!r})\n"
+        "import conftest\n"
+        "import usdphys_ext.usdphys_addon.core.validate, usdphys_ext.usdphys_addon.cli\n"
+        "assert not [name for name in sys.modules if 'rapier3d' in name or 'simulation' in name]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

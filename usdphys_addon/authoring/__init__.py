@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tools that edit the physics of a scene: tag, join, split, mirror, copy."""

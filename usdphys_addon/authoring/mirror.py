@@ -1,0 +1,473 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The physics of one side of a thing onto its other side: parts are matched by name, places mirrored at a plane."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import mathutils
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bridge import collider_read, physics_collections, props
+from ..core import frames
+from ..core.errors import InputError
+from ..core.frames import Matrix
+from ..core.primitives import Primitive
+from . import joint_tools
+
+Array = NDArray[np.float64]
+
+#: Of the size of a part: its counterpart stands at the mirrored place if its centre is as near as this.
+_IN_PLACE = 0.01
+#: Rotations below are none: radians.
+_NO_TURN = 1e-5
+#: What belongs to the prim of an object, not to its physics.
+_KEPT = frozenset({"rna_type", "name", "prim", "joint", "active_collider_index", "active_group_index"})
+#: Primitives that point somewhere along their axis.
+_POINTED = frozenset({"CONE", "PLANE"})
+
+
+@dataclass(slots=True)
+class Mirrored:
+    """parts, joints: how many were written. notes: what the author should know, as sentences."""
+
+    parts: int = 0
+    joints: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def mirror(context: Any, axis: str, *, about_active: bool = False) -> Mirrored:
+    """Put the physics of the selected parts of one side on their counterparts on the other.
+
+    axis: X, Y or Z, the normal of the plane; of the world, through its origin, or of the active object, through its
+    origin.
+    """
+    return _Mirror(context, axis, about_active).run()
+
+
+def reflection(normal: Array, origin: Array) -> Matrix:
+    """Reflection (4, 4) at a plane."""
+    matrix = np.eye(4)
+    matrix[:3, :3] -= 2 * np.outer(normal, normal)
+    matrix[:3, 3] = 2 * normal * float(normal @ origin)
+    return matrix
+
+
+def polar(matrix: Matrix) -> Matrix:
+    """Rotation or reflection (3, 3) of a space, without scale and shear."""
+    turn = frames.rotation_of(matrix)
+    return -turn if frames.determinant(matrix) < 0 else turn
+
+
+def righted(axes: Matrix, kept: int | None = None) -> tuple[Matrix, Array]:
+    """(rotation, signs): axes (3, 3), which may be mirrored, with some of them reversed so that they are right-handed.
+
+    Of all ways the one that leaves the least rotation; the axis `kept` is not reversed.
+    """
+    parity = 1.0 if np.linalg.det(axes) > 0 else -1.0
+    ways = [np.array(signs) for signs in itertools.product((1.0, -1.0), repeat=3)]
+    fitting = [way for way in ways if way.prod() == parity and (kept is None or way[kept] > 0)]
+    best = max(fitting, key=lambda way: float(np.trace(axes * way)))
+    return axes * best, best
+
+
+@dataclass(slots=True)
+class _JointPlan:
+    """obj, target: a joint and its counterpart, None for a new one. both: world frames of that. axis: see
+    `reversed_axis`."""
+
+    obj: Any
+    target: Any | None
+    bodies: tuple[Any, Any]
+    both: tuple[Matrix, Matrix]
+    axis: int
+
+
+class _Mirror:
+    def __init__(self, context: Any, axis: str, about_active: bool) -> None:
+        self.context = context
+        self.depsgraph = context.evaluated_depsgraph_get()
+        self.selected = list(context.selected_objects)
+        self.scene: Any = context.scene
+        normal, origin = np.eye(3)["XYZ".index(axis)], np.zeros(3)
+        if about_active:
+            active = context.active_object
+            if active is None:
+                raise InputError("There is no active object to mirror about; click one, or mirror about the world.")
+            world = self.world(active)
+            normal, origin = frames.rotation_of(world)[:, "XYZ".index(axis)], world[:3, 3]
+        self.plane = reflection(normal, origin)
+        self.result = Mirrored()
+        self.maker = joint_tools.JointMaker(context, joint_tools.Choice())
+        self.groups = {item.name for item in self.scene.usdphys.collision_groups}
+
+    def world(self, obj: Any) -> Matrix:
+        return joint_tools.world_of(obj, self.depsgraph)
+
+    # ------------------------------------------------------------------ who becomes what
+
+    def run(self) -> Mirrored:
+        chosen = {obj.name for obj in self.selected}
+        for obj in self.selected:
+            flipped = bpy.utils.flip_name(obj.name)
+            if flipped != obj.name and flipped in chosen:
+                raise InputError(
+                    f"'{obj.name}' and '{flipped}' are both selected; select the side to copy from, and only that."
+                )
+        parts = [
+            obj for obj in self.selected
+            if bpy.utils.flip_name(obj.name) != obj.name and _has_physics(obj) and not _is_plain_joint(obj)
+        ]  # fmt: skip
+        held = self.joints_to_mirror(parts)
+        if not parts and not held:
+            raise InputError("Nothing that is selected has physics and a side in its name, such as 'Arm.L'.")
+        pairs: list[tuple[Any, Any]] = []
+        planned: list[_JointPlan] = []
+        for obj in parts:
+            target = self.counterpart(obj)
+            if target.library is not None:
+                self.note_linked(target)
+                continue
+            self.check_references(obj)
+            self.check_scale(obj)
+            self.check_scale(target)
+            pairs.append((obj, target))
+        for obj in held:
+            plan = self.plan_joint(obj, [plan.target for plan in planned])
+            if plan is not None:
+                planned.append(plan)
+        for obj, target in pairs:
+            self.write_part(obj, target)
+        for plan in planned:
+            self.write_joint(plan)
+        return self.result
+
+    def note_linked(self, obj: Any) -> None:
+        self.result.notes.append(f"'{obj.name}' is linked and was left alone; make a library override of it first.")
+
+    def counterpart(self, obj: Any) -> Any:
+        """The object of the mirrored name; the object itself where its name has no side."""
+        name = bpy.utils.flip_name(obj.name)
+        if name == obj.name:
+            return obj
+        found = self.scene.objects.get(name)
+        if found is None:
+            raise InputError(f"'{obj.name}' has no counterpart '{name}' in the scene; make it first.")
+        return found
+
+    def check_scale(self, obj: Any) -> None:
+        if not abs(frames.determinant(self.world(obj))) > 1e-18:
+            raise InputError(f"'{obj.name}' is scaled to nothing, so nothing can be mirrored; give it a scale.")
+
+    def check_references(self, obj: Any) -> None:
+        physics = obj.usdphys
+        for owner in (physics, *physics.colliders):
+            for reference in owner.filtered_pairs.filtered_pairs:
+                if reference.object is not None:
+                    self.counterpart(reference.object)
+            for membership in owner.collision_groups:
+                self.group(membership.name)
+
+    def group(self, name: str) -> str:
+        """The collision group of the mirrored name."""
+        flipped = bpy.utils.flip_name(name)
+        if flipped != name and name in self.groups and flipped not in self.groups:
+            raise InputError(f"The collision group '{name}' has no counterpart '{flipped}' in the scene; add it first.")
+        return str(flipped)
+
+    # ------------------------------------------------------------------ the parts
+
+    def write_part(self, obj: Any, target: Any) -> None:
+        self.say_misplaced(obj, target)
+        source, wanted = obj.usdphys, target.usdphys
+        space = _Space(self.plane, self.world(obj), self.world(target))
+        for item in source.bl_rna.properties:
+            if item.identifier not in _KEPT:
+                copy_property(source, wanted, item)
+        body = wanted.rigid_body
+        if body.is_property_set("velocity"):
+            body.velocity = space.vector(np.array(body.velocity))
+        if body.is_property_set("angular_velocity"):
+            body.angular_velocity = space.spin(np.array(body.angular_velocity))
+        space.mirror_mass(wanted.mass)
+        self.map_names(wanted)
+        for collider in wanted.colliders:
+            self.map_names(collider)
+            if collider.is_geometry or collider.shape not in props.GPRIM_SHAPES:
+                space.mirror_mass(collider.mass)
+            else:
+                space.mirror_primitive(collider)
+        self.result.parts += 1
+
+    def say_misplaced(self, obj: Any, target: Any) -> None:
+        maker = self.maker
+        wanted = self.plane[:3, :3] @ maker.center(obj) + self.plane[:3, 3]
+        size = max(physics_collections.span([obj]), 1e-9)
+        if float(np.linalg.norm(maker.center(target) - wanted)) > _IN_PLACE * size:
+            self.result.notes.append(
+                f"'{target.name}' does not stand where '{obj.name}' is mirrored to; its joints and colliders of their "
+                "own place are there, not at the object."
+            )  # fmt: skip
+
+    def map_names(self, owner: Any) -> None:
+        for reference in owner.filtered_pairs.filtered_pairs:
+            if reference.object is not None:
+                reference.object = self.counterpart(reference.object)
+        for membership in owner.collision_groups:
+            membership.name = self.group(membership.name)
+
+    # ------------------------------------------------------------------ the joints
+
+    def joints_to_mirror(self, parts: list[Any]) -> list[Any]:
+        """The joints among the selected objects, and those that hold a selected part."""
+        chosen = {*parts, *(obj for obj in self.selected if joint_tools.is_joint(obj))}
+        found = []
+        for obj in self.scene.objects:
+            if not joint_tools.is_joint(obj):
+                continue
+            bodies = [getattr(obj.usdphys.joint, f"body{side}") for side in (0, 1)]
+            if obj not in chosen and not any(body in chosen for body in bodies if body is not None):
+                continue
+            names = {body.name for body in bodies if body is not None}
+            flipped = {bpy.utils.flip_name(name) for name in names}
+            # What joins the two sides, or lies between them, is its own mirror image.
+            is_named = obj in chosen and bpy.utils.flip_name(obj.name) != obj.name
+            if names != flipped or is_named:
+                found.append(obj)
+        return found
+
+    def plan_joint(self, obj: Any, claimed: list[Any]) -> _JointPlan | None:
+        joint = obj.usdphys.joint
+        both = joint_tools.side_frames(obj, self.depsgraph)
+        bodies = [None if body is None else self.counterpart(body) for body in (joint.body0, joint.body1)]
+        for body in bodies:
+            if body is not None:
+                self.check_scale(body)
+        axis = reversed_axis(joint, both[0], self.plane)
+        sign = np.where(np.arange(3) == axis, -1.0, 1.0)
+        first, second = (
+            frames.transform(
+                self.plane[:3, :3] @ frame[:3, 3] + self.plane[:3, 3], self.plane[:3, :3] @ frame[:3, :3] * sign
+            )
+            for frame in both
+        )
+        target = self.existing_joint(obj, bodies, first, claimed)
+        if target is None and not _is_plain_joint(obj):
+            target = self.counterpart(obj)
+            if target == obj:
+                raise InputError(
+                    f"The joint on '{obj.name}' has no side in its name, so it has no counterpart; rename the object, "
+                    "or put the joint on an Empty."
+                )  # fmt: skip
+        if target is not None and target.library is not None:
+            self.note_linked(target)
+            return None
+        return _JointPlan(obj, target, (bodies[0], bodies[1]), (first, second), axis)
+
+    def existing_joint(self, obj: Any, bodies: list[Any], place: Matrix, claimed: list[Any]) -> Any | None:
+        """The joint of the mirrored name, else the nearest of this type between the mirrored bodies."""
+        found = self.scene.objects.get(self.joint_name(obj))
+        if found is not None and found != obj and (joint_tools.is_joint(found) or joint_tools.is_bare(found)):
+            return found
+        alike = []
+        for other in self.scene.objects:
+            if other == obj or other in claimed or not joint_tools.is_joint(other):
+                continue
+            joint = other.usdphys.joint
+            if [joint.body0, joint.body1] == bodies and joint.type == obj.usdphys.joint.type:
+                alike.append(other)
+        return min(
+            alike, key=lambda other: float(np.linalg.norm(self.world(other)[:3, 3] - place[:3, 3])), default=None
+        )
+
+    def joint_name(self, obj: Any) -> str:
+        """The mirrored name of a joint, or with the names of its bodies mirrored in it."""
+        name = bpy.utils.flip_name(obj.name)
+        if name != obj.name:
+            return str(name)
+        for side in (1, 0):
+            body = getattr(obj.usdphys.joint, f"body{side}")
+            if body is not None and body.name in name:
+                return str(name.replace(body.name, bpy.utils.flip_name(body.name)))
+        return str(name)
+
+    def write_joint(self, plan: _JointPlan) -> None:
+        target = plan.target if plan.target is not None else self.new_joint(plan.obj, plan.both[0])
+        source, wanted = plan.obj.usdphys.joint, target.usdphys.joint
+        for item in source.bl_rna.properties:
+            name = item.identifier
+            if name.startswith(("body", "remembered_")) or name == "has_remembered_frames":
+                wanted.property_unset(name)
+            elif name != "rna_type":
+                copy_property(source, wanted, item)
+        for side in (0, 1):
+            if plan.bodies[side] is not None:
+                setattr(wanted, f"body{side}", plan.bodies[side])
+        joint_tools.turn_round(wanted, [
+            f"{kind}{name}" for index, name in enumerate("XYZ")
+            for kind in (("trans",) if index == plan.axis else ("rot",))
+        ])  # fmt: skip
+        fixed = joint_tools.is_fixed(source, 0), joint_tools.is_fixed(source, 1)
+        joint_tools.place_joint(target, plan.both, self.depsgraph, fixed)
+        self.result.joints += 1
+
+    def new_joint(self, obj: Any, place: Matrix) -> Any:
+        made: Any = bpy.data.objects.new(self.joint_name(obj), None)
+        made.empty_display_type, made.empty_display_size = obj.empty_display_type, obj.empty_display_size
+        homes = [home for home in obj.users_collection if home.library is None] or [self.scene.collection]
+        for home in homes:
+            home.objects.link(made)
+        parent = None
+        if obj.parent is not None:
+            parent = self.scene.objects.get(bpy.utils.flip_name(obj.parent.name)) or obj.parent
+        if parent is not None and abs(frames.determinant(self.world(parent))) > 1e-18:
+            joint_tools.hang(made, parent, self.world(parent), place)
+        else:
+            made.matrix_basis = mathutils.Matrix(place.tolist())
+        self.context.view_layer.update()
+        self.depsgraph = self.context.evaluated_depsgraph_get()
+        return made
+
+
+def copy_property(source: Any, target: Any, item: Any) -> None:
+    """Copy a property of a group, what is below it, and that it is not authored."""
+    name = item.identifier
+    value = getattr(source, name)
+    if item.type == "COLLECTION":
+        copies = getattr(target, name)
+        copies.clear()
+        for element in value:
+            _copy_group(element, copies.add())
+        return
+    if item.type == "POINTER" and isinstance(value, bpy.types.PropertyGroup):
+        if source.is_property_set(name) or target.is_property_set(name):
+            _copy_group(value, getattr(target, name))
+        return
+    target.property_unset(name)
+    if source.is_property_set(name):
+        setattr(target, name, value)
+
+
+def _copy_group(source: Any, target: Any) -> None:
+    for item in source.bl_rna.properties:
+        if item.identifier != "rna_type":
+            copy_property(source, target, item)
+
+
+def _has_physics(obj: Any) -> bool:
+    return props.is_physical(obj)
+
+
+def _is_plain_joint(obj: Any) -> bool:
+    """True for a joint that is nothing else."""
+    return joint_tools.is_joint(obj) and joint_tools.is_bare(obj)
+
+
+# --------------------------------------------------------------------------- the sign rule
+
+
+def reversed_axis(joint: Any, frame: Matrix, plane: Matrix) -> int:
+    """The axis of a joint's frames that is reversed to keep their mirror images right-handed.
+
+    Mirrored, and with axis k reversed, a frame turns the same way about k and the other way about the two others, and
+    slides the other way along k and the same way along the two others. So a hinge reverses its axis and a slider
+    another one: the limits of both stay as they are. What has no axis of its own reverses the one that is most across
+    the plane.
+    """
+    across = np.abs(frame[:3, :3].T @ (plane[:3, :3] - np.eye(3))).sum(axis=1)
+    if joint.type == "REVOLUTE":
+        return "XYZ".index(joint.axis)
+    if joint.type in ("PRISMATIC", "SPHERICAL"):
+        across["XYZ".index(joint.axis)] = -1.0
+    if joint.type == "GENERIC":
+        limits = [getattr(joint.limits, f"rot{axis}") for axis in "XYZ"]
+        free = [index for index, limit in enumerate(limits) if not (limit.is_applied and limit.low >= limit.high)]
+        if len(free) == 1:
+            return free[0]
+    return int(across.argmax())
+
+
+# --------------------------------------------------------------------------- what is in the space of a part
+
+
+class _Space:
+    """Mirrors what is said in the space of one object into the space of its counterpart."""
+
+    def __init__(self, plane: Matrix, source: Matrix, target: Matrix) -> None:
+        self.worlds, self.plane = (source, target), plane[:3, :3]
+        self.map = np.linalg.solve(target, plane @ source)
+        self.turn = polar(target).T @ plane[:3, :3] @ polar(source)
+        #: Between the rotations without scale, in which USD gives orientations.
+        self.unscaled = frames.rotation_of(target).T @ plane[:3, :3] @ frames.rotation_of(source)
+
+    def point(self, point: Array) -> Array:
+        return np.asarray(self.map[:3, :3] @ point + self.map[:3, 3])
+
+    def vector(self, vector: Array) -> Array:
+        return np.asarray(self.map[:3, :3] @ vector)
+
+    def spin(self, spin: Array) -> Array:
+        """An angular velocity: it turns the other way about the mirrored axis."""
+        return np.asarray(-self.unscaled @ spin)
+
+    def mirror_mass(self, mass: Any) -> None:
+        """Mass of the object, or of a collider that has the object's space."""
+        if mass.is_property_set("center_of_mass") and _is_said(mass.center_of_mass):
+            mass.center_of_mass = self.point(np.array(mass.center_of_mass))
+        mirror_inertia(mass, self.unscaled)
+
+    def mirror_primitive(self, item: Any) -> None:
+        axes = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
+        axis = "XYZ".index(item.axis)
+        turned, _ = righted(self.turn @ axes, axis if item.shape in _POINTED else None)
+        source, target = (world[:3, :3] for world in self.worlds)
+        before, after = np.linalg.norm(source @ axes, axis=0), np.linalg.norm(target @ turned, axis=0)
+        own_source = _own_space(item, self.worlds[0])
+        if item.is_property_set("location"):
+            item.location = self.point(np.array(item.location))
+        if item.is_property_set("rotation") or np.abs(turned - np.eye(3)).max() > _NO_TURN:
+            item.rotation = frames.quaternion_of(turned)
+        if item.is_property_set("size"):
+            item.size = np.array(item.size) * before / after
+        if item.is_property_set("radius"):
+            around = [lengths if item.shape == "SPHERE" else np.delete(lengths, axis) for lengths in (before, after)]
+            item.radius *= float(around[0].max() / around[1].max())
+        if item.is_property_set("height"):
+            item.height *= float(before[axis] / after[axis])
+        # Its own mass is in the space of the prim that it becomes.
+        own_target = _own_space(item, self.worlds[1])
+        mass = item.mass
+        if mass.is_property_set("center_of_mass") and _is_said(mass.center_of_mass):
+            place = self.plane @ own_source @ np.array(mass.center_of_mass)
+            mass.center_of_mass = np.linalg.solve(own_target, place)
+        turn = frames.rotation_of(own_target).T @ self.plane @ frames.rotation_of(own_source)
+        mirror_inertia(mass, turn)
+
+
+def _own_space(item: Any, world: Matrix) -> Matrix:
+    """Axes (3, 3) in the world of the prim that a primitive becomes."""
+    rotation = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
+    shape = Primitive(
+        props.GPRIM_SHAPES[item.shape], np.zeros(3), rotation, np.array(item.size), item.radius, item.height,
+        "XYZ".index(item.axis),
+    )  # fmt: skip
+    return np.asarray((world @ collider_read.placed_gprim(shape, world, 1.0)[0])[:3, :3])
+
+
+def _is_said(values: Any) -> bool:
+    """False for the numbers that stand for "automatic"."""
+    return bool(np.abs(np.array(values)).max() < 1e30)
+
+
+def mirror_inertia(mass: Any, turn: Matrix) -> None:
+    """Turn or mirror the axes of an inertia; the moments about them stay."""
+    is_set = mass.is_property_set("principal_axes") and any(mass.principal_axes)
+    if not is_set and not (mass.is_property_set("diagonal_inertia") and any(mass.diagonal_inertia)):
+        return
+    axes, _ = righted(turn @ (frames.matrix_of(mass.principal_axes) if is_set else np.eye(3)))
+    if is_set or np.abs(axes - np.eye(3)).max() > _NO_TURN:
+        mass.principal_axes = frames.quaternion_of(axes)

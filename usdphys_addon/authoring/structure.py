@@ -1,0 +1,762 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies of several objects, colliders as objects of their own, fitted primitives, material presets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import mathutils
+import numpy as np
+
+from ..bridge import mesh as meshes
+from ..bridge import physics_collections, props
+from ..bridge.roles import is_body, is_moved
+from ..core import fitting, frames, primitives, schema
+from ..core.errors import InputError
+from ..core.fitting import Surface
+from ..core.presets import BY_KEY, MATERIALS, MaterialPreset
+from ..core.primitives import Primitive
+
+#: Shapes of the collider list by their schema.
+_SHAPE_OF = {kind: shape for shape, kind in props.GPRIM_SHAPES.items()}
+#: What a collider says about its form; all else goes along when its form is replaced.
+_FORM = frozenset(
+    {"name", "shape", "approximation", "location", "rotation", "size", "radius", "height", "axis", "purpose",
+     "is_geometry", "has_mesh_collision"}
+)  # fmt: skip
+_PLACED = ("location", "size", "radius", "height")
+#: Parts of MassAPI that are meant in the space of one collider.
+_IN_SPACE = ("center_of_mass", "diagonal_inertia", "principal_axes")
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What an action did: how many objects or colliders it made or changed, and sentences about the rest."""
+
+    count: int = 0
+    body: str = ""
+    replaced: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+# --------------------------------------------------------------------------- what is selected
+
+
+def _editable(objects: Iterable[Any], outcome: Outcome) -> list[Any]:
+    """Objects that can be changed, the others are noted. Raises InputError where none is left."""
+    chosen: list[Any] = []
+    linked: list[Any] = []
+    for obj in objects:
+        (chosen if obj.is_editable else linked).append(obj)
+    outcome.notes += [f"'{obj.name}' is linked and stays as it is." for obj in linked]
+    if linked and not chosen:
+        raise InputError(f"'{linked[0].name}' is linked and cannot be changed; make a library override of it.")
+    if not chosen:
+        raise InputError("Nothing is selected; select the objects first.")
+    return chosen
+
+
+def _with_surface(context: Any, objects: Iterable[Any], outcome: Outcome) -> list[tuple[Any, Surface, frames.Matrix]]:
+    """(object, its evaluated surface in its own space, its world matrix) of the objects that have faces."""
+    context.view_layer.update()
+    depsgraph = context.evaluated_depsgraph_get()
+    found = []
+    chosen = _editable(objects, outcome)
+    for obj in chosen:
+        made = None
+        if obj.type in meshes.GEOMETRY_TYPES:
+            made = meshes.read_mesh(obj.evaluated_get(depsgraph), 1.0)
+        if made is None:
+            outcome.notes.append(f"'{obj.name}' has no faces and stays as it is.")
+            continue
+        world = np.array(obj.matrix_world)
+        if not abs(np.linalg.det(world[:3, :3])) > 1e-18:
+            raise InputError(f"'{obj.name}' is scaled to nothing; give it and its parents a scale that is not zero.")
+        if not np.isfinite(made.points).all():
+            raise InputError(f"'{obj.name}' has corners that are not numbers; repair the mesh (Mesh, Clean Up).")
+        found.append((obj, Surface(made.points, made.triangles), world))
+    if not found:
+        raise InputError(f"'{chosen[0].name}' has no faces; select mesh objects.")
+    return found
+
+
+def _ancestors(obj: Any) -> list[Any]:
+    above = []
+    while obj.parent is not None:
+        obj = obj.parent
+        above.append(obj)
+    return above
+
+
+# --------------------------------------------------------------------------- properties as values
+
+
+def snapshot(group: Any) -> dict[str, Any]:
+    """All that is set in a property group, and in those within it."""
+    found: dict[str, Any] = {}
+    for prop in group.bl_rna.properties:
+        name = prop.identifier
+        if name == "rna_type" or not group.is_property_set(name):
+            continue
+        value = getattr(group, name)
+        if prop.type == "COLLECTION":
+            found[name] = [snapshot(item) for item in value]
+        elif isinstance(value, bpy.types.PropertyGroup):
+            found[name] = snapshot(value)
+        else:
+            found[name] = tuple(value) if getattr(prop, "array_length", 0) else value
+    return found
+
+
+def restore(group: Any, values: dict[str, Any]) -> None:
+    """Set what `snapshot` found."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            restore(getattr(group, name), value)
+        elif isinstance(value, list):
+            items = getattr(group, name)
+            items.clear()
+            for each in value:
+                restore(items.add(), each)
+        else:
+            setattr(group, name, value)
+
+
+def unset_all(group: Any) -> None:
+    """Nothing in a property group is authored any more."""
+    for prop in group.bl_rna.properties:
+        if prop.identifier != "rna_type" and group.is_property_set(prop.identifier):
+            group.property_unset(prop.identifier)
+
+
+def _settings(obj: Any, outcome: Outcome) -> dict[str, Any]:
+    """What the first collider of an object says beside its form."""
+    items = list(obj.usdphys.colliders)
+    if not items:
+        return {}
+    if len(items) > 1:
+        outcome.notes.append(f"'{obj.name}' had {len(items)} colliders; the settings of the first are kept.")
+    return {name: value for name, value in snapshot(items[0]).items() if name not in _FORM}
+
+
+def _shared(settings: dict[str, Any], share: float, name: str, outcome: Outcome) -> dict[str, Any]:
+    """The settings of a collider for one of several that replace it; share: its part of the mass."""
+    mass = settings.get("mass")
+    if not mass:
+        return settings
+    return settings | {"mass": _mass_share(mass, share, False, name, outcome)}
+
+
+def _mass_share(mass: dict[str, Any], share: float, same_space: bool, name: str, outcome: Outcome) -> dict[str, Any]:
+    kept = {key: value for key, value in mass.items() if same_space or key not in _IN_SPACE}
+    if len(kept) < len(mass):
+        text = f"The centre of mass or inertia that was set for '{name}' does not fit its new colliders and is dropped."
+        if text not in outcome.notes:
+            outcome.notes.append(text)
+    if "mass" in kept:
+        kept["mass"] = kept["mass"] * share
+    return kept
+
+
+def _shares(volumes: Sequence[float]) -> list[float]:
+    total = sum(volumes)
+    return [volume / total if total > 0 else 1.0 / len(volumes) for volume in volumes]
+
+
+# --------------------------------------------------------------------------- one body of several objects
+
+
+def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, role: str) -> Outcome:
+    """Make the objects one body (role DYNAMIC) or one static thing (STATIC), below the active one or a new Empty.
+
+    Raises InputError before anything is changed.
+    """
+    outcome = Outcome()
+    chosen = _editable(objects, outcome)
+    context.view_layer.update()
+    for obj in chosen:
+        if obj.usdphys.joint.is_applied:
+            outcome.notes.append(f"'{obj.name}' is a joint and stays where it is.")
+    parts = [obj for obj in chosen if not obj.usdphys.joint.is_applied]
+    depsgraph = context.evaluated_depsgraph_get()
+    solid = {
+        obj.name for obj in parts
+        if obj.type in meshes.GEOMETRY_TYPES and meshes.has_faces(obj.evaluated_get(depsgraph))
+    }  # fmt: skip
+    if not any(obj.name in solid or len(obj.usdphys.colliders) for obj in parts):
+        raise InputError(f"'{chosen[0].name}' has no faces to collide; select mesh objects as well.")
+    names = {obj.name for obj in parts}
+    if target == "ACTIVE":
+        _check_active(active, names, role)
+    roots = [obj for obj in parts if not _is_carried(obj, names)]
+    for obj in parts:
+        if not abs(obj.matrix_world.determinant()) > 1e-18:
+            raise InputError(f"'{obj.name}' is scaled to nothing; give it and its parents a scale that is not zero.")
+    common = _common_parent(roots, role) if target == "EMPTY" else None
+    # From here on nothing can go wrong.
+    if target == "ACTIVE":
+        body = active
+    else:
+        body = _new_empty(context, active if active in parts else parts[0], parts, common, depsgraph)
+    body_world = np.array(body.matrix_world)
+    removed = [obj for obj in parts if is_body(obj) and (obj != body or role == "STATIC")]
+    places = {obj.name: _parent_space(obj) for obj in roots if obj != body}
+    for obj in roots:
+        if obj != body:
+            _parent(obj, body, np.linalg.solve(body_world, places[obj.name]))
+    for obj in parts:
+        if not len(obj.usdphys.colliders) and obj.name in solid:
+            obj.usdphys.colliders.add()
+            outcome.count += 1
+    # The mass of the active body was meant for it alone where others bring theirs.
+    with_mass = [*removed, body] if removed and body not in removed else removed
+    for obj in with_mass:
+        _move_mass_to_colliders(obj, depsgraph, outcome)
+    for obj in removed:
+        unset_all(obj.usdphys.rigid_body)
+    if role == "DYNAMIC":
+        rigid_body = body.usdphys.rigid_body
+        rigid_body.is_applied = True
+        for name, moves in (("rigid_body_enabled", True), ("kinematic_enabled", False)):
+            if getattr(rigid_body, name) is not moves:
+                rigid_body.property_unset(name)
+        _retarget_joints(context.scene, {obj.name for obj in removed}, body, outcome)
+    context.view_layer.update()
+    outcome.body = body.name
+    return outcome
+
+
+def _check_active(active: Any, names: set[str], role: str) -> None:
+    if active is None or active.name not in names:
+        raise InputError("The active object is not one of those that can be joined; select it last, or use an Empty.")
+    for above in _ancestors(active):
+        if above.name in names:
+            raise InputError(
+                f"'{above.name}' is a parent of '{active.name}' and cannot go below it; make '{above.name}' the active "
+                "object, or use an Empty."
+            )
+        if role == "STATIC" and is_body(above):
+            raise InputError(
+                f"'{active.name}' is below the body '{above.name}' and would move with it; clear its parent, or use an "
+                "Empty."
+            )
+
+
+def _is_carried(obj: Any, names: set[str]) -> bool:
+    """True where the object is below another part already, with no body in between."""
+    for above in _ancestors(obj):
+        if above.name in names:
+            return True
+        if is_body(above):
+            return False
+    return False
+
+
+def _common_parent(roots: list[Any], role: str) -> Any:
+    """The object that all roots are below, where the compound can be below it, too."""
+    parents = {obj.parent for obj in roots}
+    common = parents.pop() if len(parents) == 1 else None
+    if common is None or any(obj.parent_type != "OBJECT" for obj in roots):
+        return None
+    if role == "STATIC" and any(is_body(above) for above in (common, *_ancestors(common))):
+        return None
+    return common if abs(common.matrix_world.determinant()) > 1e-18 else None
+
+
+def _new_empty(context: Any, named_by: Any, parts: list[Any], common: Any, depsgraph: Any) -> bpy.types.Object:
+    """The Empty that becomes the body, at the centre of mass of the bounding boxes."""
+    centers, volumes = [], []
+    for obj in parts:
+        corners = np.array(obj.evaluated_get(depsgraph).bound_box) if obj.type in meshes.GEOMETRY_TYPES else None
+        world = np.array(obj.matrix_world)
+        if corners is None:
+            centers.append(world[:3, 3])
+            volumes.append(0.0)
+            continue
+        middle = (corners.min(axis=0) + corners.max(axis=0)) / 2
+        centers.append(world[:3, :3] @ middle + world[:3, 3])
+        volumes.append(float(np.prod(np.ptp(corners, axis=0))) * abs(frames.determinant(world)))
+    weights = volumes if sum(volumes) > 0 else None
+    center = np.average(centers, axis=0, weights=weights)
+    empty: Any = bpy.data.objects.new(f"{named_by.name}_body", None)
+    _home(context.scene, named_by).objects.link(empty)
+    if common is None:
+        empty.location = center
+    else:
+        # Only moved against its parent, so that what is below it keeps its own scale and rotation.
+        _parent(empty, common, np.eye(4))
+        empty.location = np.linalg.solve(np.array(common.matrix_world), np.append(center, 1.0))[:3]
+    context.view_layer.update()
+    return empty  # type: ignore[no-any-return]
+
+
+def _home(scene: bpy.types.Scene, obj: Any) -> Any:
+    """The collection that something new beside an object goes to."""
+    inside = {scene.collection, *scene.collection.children_recursive}
+    for collection in obj.users_collection:
+        if collection in inside and collection.is_editable:
+            return collection
+    return scene.collection
+
+
+def _parent_space(obj: Any) -> frames.Matrix:
+    """World matrix (4, 4) of the space that the object's own location, rotation and scale are in."""
+    if obj.parent is None:
+        return np.eye(4)
+    follows = obj.parent.type == "CURVE" and obj.parent.data.use_path
+    if obj.parent_type == "OBJECT" and not follows:
+        return np.asarray(np.array(obj.parent.matrix_world) @ np.array(obj.matrix_parent_inverse), float)
+    return np.asarray(np.array(obj.matrix_world) @ np.linalg.pinv(np.array(obj.matrix_basis)), float)
+
+
+def _parent(obj: Any, parent: Any, inverse: Any) -> None:
+    """Put an object below another, with the space of its own location, rotation and scale relative to that."""
+    obj.parent = parent
+    obj.parent_type = "OBJECT"
+    obj.matrix_parent_inverse = mathutils.Matrix(np.asarray(inverse, float).tolist())
+
+
+def _move_mass_to_colliders(obj: Any, depsgraph: Any, outcome: Outcome) -> None:
+    """The mass that was the body's own becomes that of its colliders, shared by their volumes."""
+    mass, items = obj.usdphys.mass, list(obj.usdphys.colliders)
+    if not mass.is_applied:
+        return
+    values = snapshot(mass)
+    if not items:
+        outcome.notes.append(f"'{obj.name}' has a mass and no collider that could keep it.")
+        return
+    # A mass of the body outdoes those of its colliders, so these counted for nothing.
+    shares = _shares([_volume(obj, item, depsgraph) for item in items])
+    for item, share in zip(items, shares, strict=True):
+        same_space = len(items) == 1 and item.shape == "MESH"
+        kept = _mass_share(values, share, same_space, obj.name, outcome)
+        if "mass" not in kept and item.mass.is_applied:
+            kept = kept | snapshot(item.mass)
+        unset_all(item.mass)
+        restore(item.mass, kept)
+        item.mass.is_applied = True
+    unset_all(mass)
+
+
+def _volume(obj: Any, item: Any, depsgraph: Any) -> float:
+    """About what a collider takes up in its object's space."""
+    evaluated = obj.evaluated_get(depsgraph)
+    if item.shape in props.GPRIM_SHAPES:
+        shape = _as_written(item, meshes.vertices_of(evaluated), np.array(obj.matrix_world))
+        return fitting.volume(shape)
+    found = fitting.hull(meshes.vertices_of(evaluated))
+    return found.volume if found is not None else 0.0
+
+
+def _retarget_joints(scene: bpy.types.Scene, removed: set[str], body: Any, outcome: Outcome) -> None:
+    """Joints of bodies that are parts now hold the whole."""
+    inside = removed | {body.name}
+    for obj in scene.objects:
+        joint = obj.usdphys.joint  # type: ignore[attr-defined]
+        if not joint.is_applied:
+            continue
+        ends = [joint.body0, joint.body1]
+        hit = [side for side in (0, 1) if ends[side] is not None and ends[side].name in removed]
+        if not hit:
+            continue
+        if all(end is not None and end.name in inside for end in ends):
+            outcome.notes.append(f"The joint '{obj.name}' joins two parts of the one body now; remove it.")
+            continue
+        for side in hit:
+            if any(joint.is_property_set(f"local_{part}{side}") for part in ("pos", "rot")) or not obj.is_editable:
+                outcome.notes.append(f"The joint '{obj.name}' still names '{ends[side].name}'; set its body anew.")
+                continue
+            setattr(joint, f"body{side}", body)
+            joint.has_remembered_frames = False
+
+
+# --------------------------------------------------------------------------- colliders as objects
+
+
+@dataclass(slots=True)
+class _Part:
+    """A collider object to be made: shape, or a surface; both in world lengths along the axes of the visual."""
+
+    shape: Primitive | None = None
+    surface: Surface | None = None
+    is_hull: bool = True
+
+    @property
+    def volume(self) -> float:
+        if self.shape is not None:
+            return fitting.volume(self.shape)
+        return self.surface.volume if self.surface is not None else 0.0
+
+
+def make_collider_objects(
+    context: Any, objects: Sequence[Any], kind: str, *, margin: float = 0.0, axis: str = "AUTO", turned: bool = False,
+    most: int = 16, replace: bool = True,
+) -> Outcome:  # fmt: skip
+    """Colliders as wire objects below the visual ones. kind: of `fitting.KINDS`, "HULL" or "DECOMPOSITION".
+
+    margin: Blender units. most: convex parts of a decomposition. Raises InputError and MissingDependencyError before
+    anything is changed.
+    """
+    outcome = Outcome()
+    planned = []
+    for obj, surface, world in _with_surface(context, objects, outcome):
+        seen = surface.moved(fitting.stretch(world))
+        planned.append((obj, world, _parts_of(obj, seen, kind, margin, axis, turned and _keeps(world), most)))
+    _make(context, planned, replace, outcome)
+    return outcome
+
+
+def _parts_of(
+    obj: Any, seen: Surface, kind: str, margin: float, axis: str, turned: bool, most: int
+) -> list[_Part]:
+    if kind in fitting.KINDS:
+        return [_Part(fitting.contain(seen.points, [kind], axis=axis, turned=turned, margin=margin))]
+    if kind == "DECOMPOSITION":
+        try:
+            found = fitting.decompose(seen, most)
+        except InputError as error:
+            raise InputError(f"'{obj.name}' gives no decomposition: {error}.") from error
+        hulls = [fitting.hull(part.points, margin) or part for part in found]
+        return [_Part(surface=part) for part in hulls]
+    whole = fitting.hull(seen.points, margin)
+    if whole is None:
+        raise InputError(f"'{obj.name}' is flat and has no hull; choose a box.")
+    return [_Part(surface=whole)]
+
+
+def split_loose(
+    context: Any, objects: Sequence[Any], *, mode: str, limit: int = 64, margin: float = 0.0, turned: bool = True,
+    replace: bool = True,
+) -> Outcome:  # fmt: skip
+    """One collider for each loose part: as objects below (mode OBJECTS), or as primitives of the object (PRIMITIVES).
+
+    Raises InputError before anything is changed.
+    """
+    outcome = Outcome()
+    split = []
+    for obj, surface, world in _with_surface(context, objects, outcome):
+        parts = fitting.loose_parts(surface.moved(fitting.stretch(world)))
+        if len(parts) > limit:
+            raise InputError(f"'{obj.name}' has {len(parts)} loose parts; raise the limit of {limit}, or join some.")
+        split.append((obj, world, parts))
+    if mode == "OBJECTS":
+        planned = []
+        for obj, world, parts in split:
+            moves = is_moved(obj)
+            made = []
+            for part in parts:
+                outer = fitting.hull(part.points, margin) if moves or margin > 0.0 else None
+                made.append(_Part(surface=outer or part, is_hull=moves or outer is not None))
+            planned.append((obj, world, made))
+        _make(context, planned, replace, outcome)
+        return outcome
+    fits = [
+        (obj, world, [fitting.contain(part.points, turned=turned and _keeps(world), margin=margin) for part in parts])
+        for obj, world, parts in split
+    ]
+    for obj, world, shapes in fits:
+        _replace_by_primitives(obj, world, shapes, outcome)
+    return outcome
+
+
+def _keeps(world: frames.Matrix) -> bool:
+    """True where a turned primitive of the object is as long as it is in the object's space."""
+    return frames.is_uniform(np.linalg.norm(world[:3, :3], axis=0), 1e-4) and not frames.is_sheared(world)
+
+
+def _replace_by_primitives(obj: Any, world: frames.Matrix, shapes: list[Primitive], outcome: Outcome) -> None:
+    settings = _settings(obj, outcome)
+    colliders = obj.usdphys.colliders
+    colliders.clear()
+    for shape, share in zip(shapes, _shares([fitting.volume(shape) for shape in shapes]), strict=True):
+        item = colliders.add()
+        restore(item, _shared(settings, share, obj.name, outcome))
+        _set_primitive(item, fitting.to_object(shape, world))
+        outcome.count += 1
+    obj.usdphys.active_collider_index = 0
+
+
+def _set_primitive(item: Any, shape: Primitive) -> None:
+    """Author shape, place and size of a collider; shape: in the object's space."""
+    for name in ("approximation", "has_mesh_collision", "rotation", "axis", *_PLACED):
+        item.property_unset(name)
+    item.shape = _SHAPE_OF[shape.kind]
+    item.location = shape.center.tolist()
+    if not shape.is_aligned:
+        item.rotation = frames.quaternion_of(shape.rotation)
+    for name, value in fitting.sizes_of(shape).items():
+        setattr(item, name, value)
+
+
+def _make(
+    context: Any, planned: list[tuple[Any, frames.Matrix, list[_Part]]], replace: bool, outcome: Outcome
+) -> None:
+    for obj, world, parts in planned:
+        settings = _settings(obj, outcome)
+        material = settings.pop("physics_material", None) or _material_of(obj)
+        earlier = _earlier(obj) if replace else []
+        if earlier and not settings:
+            settings = {
+                name: value for name, value in snapshot(earlier[0].usdphys.colliders[0]).items() if name not in _FORM
+            }
+            settings.pop("mass", None)
+        for old in earlier:
+            _remove(old)
+        outcome.replaced += len(earlier)
+        home = _home(context.scene, obj)
+        for number, (part, share) in enumerate(zip(parts, _shares([part.volume for part in parts]), strict=True), 1):
+            name = f"{obj.name}_collider{f'_{number}' if len(parts) > 1 else ''}"
+            child = _collider_object(name, part, obj, world, home)
+            item = child.usdphys.colliders.add()
+            restore(item, _shared(settings, share, obj.name, outcome))
+            item.purpose = "GUIDE"
+            if part.shape is not None:
+                # Place and size stay automatic: the collider follows the wire when that is edited.
+                item.shape = _SHAPE_OF[part.shape.kind]
+                if frames.is_sheared(world):
+                    _set_primitive(item, fitting.to_object(part.shape, world))
+                elif part.shape.kind in (schema.Capsule, schema.Cylinder):
+                    item.axis = "XYZ"[part.shape.axis]
+            else:
+                item.shape = "MESH"
+                if part.is_hull:
+                    item.approximation = "convexHull"
+            if material is not None:
+                child.usdphys.physics_material = material
+            outcome.count += 1
+        obj.usdphys.colliders.clear()
+    context.view_layer.update()
+
+
+def _collider_object(name: str, part: _Part, obj: Any, world: frames.Matrix, home: Any) -> Any:
+    """A wire that is not rendered, without scale in the world. A primitive has no faces that anything could show.
+
+    Below a sheared object it is sheared, too: the transform of an object holds no shear of its own.
+    """
+    data = bpy.data.meshes.new(name)
+    place = frames.transform(world[:3, 3], frames.rotation_of(world))
+    if part.shape is not None:
+        points, edges = fitting.wire_of(part.shape)
+        inner = frames.transform(part.shape.center, part.shape.rotation)
+        faces: Any = []
+    else:
+        assert part.surface is not None
+        points, edges, inner = part.surface.points, [], np.eye(4)
+        faces = part.surface.triangles.tolist()
+    if frames.is_sheared(world):
+        seen = points @ inner[:3, :3].T + inner[:3, 3]
+        points, place, inner = seen @ np.linalg.inv(fitting.stretch(world)).T, world, np.eye(4)
+    data.from_pydata(points.tolist(), edges, faces)
+    data.update()
+    child: Any = bpy.data.objects.new(name, data)
+    _parent(child, obj, np.eye(4))
+    child.matrix_basis = mathutils.Matrix(np.linalg.solve(world, place @ inner).tolist())
+    child.display_type = "WIRE"
+    child.hide_render = True
+    home.objects.link(child)
+    physics_collections.move(child, physics_collections.COLLIDERS)
+    return child
+
+
+def _earlier(obj: Any) -> list[Any]:
+    """Collider objects that were made for an object before."""
+    return [
+        child for child in obj.children
+        if child.name.startswith(f"{obj.name}_collider") and child.type == "MESH" and child.hide_render
+        and child.is_editable and len(child.usdphys.colliders) and not child.children
+    ]  # fmt: skip
+
+
+def _remove(obj: Any) -> None:
+    data = obj.data
+    bpy.data.objects.remove(obj)
+    if data is not None and not data.users:
+        bpy.data.meshes.remove(data)
+
+
+def _material_of(obj: Any) -> Any:
+    """The physics material that a mesh collider of the object would have."""
+    if obj.usdphys.physics_material is not None:
+        return obj.usdphys.physics_material
+    for slot in obj.material_slots:
+        if slot.material is not None and slot.material.usdphys.physics_material.is_applied:
+            return slot.material
+    return None
+
+
+# --------------------------------------------------------------------------- fitted primitives
+
+
+def _as_written(item: Any, points: Any, world: frames.Matrix) -> Primitive:
+    """The primitive in the object's space that an export writes for a collider."""
+    shape = _fitted(item, points, world)
+    if item.is_property_set("location"):
+        shape.center = np.array(item.location, float)
+    if item.is_property_set("size"):
+        shape.size = np.array(item.size, float)
+    for name in ("radius", "height"):
+        if item.is_property_set(name):
+            setattr(shape, name, getattr(item, name))
+    return shape
+
+
+def _fitted(item: Any, points: Any, world: frames.Matrix) -> Primitive:
+    rotation = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
+    return primitives.fit_in(props.GPRIM_SHAPES[item.shape], points, "XYZ".index(item.axis), rotation, world)
+
+
+def _items(obj: Any, only_active: bool) -> list[Any]:
+    items = list(obj.usdphys.colliders)
+    if not only_active:
+        return items
+    index = obj.usdphys.active_collider_index
+    return items[index : index + 1]
+
+
+def fit_colliders(context: Any, objects: Sequence[Any], *, explicit: bool, only_active: bool = False) -> Outcome:
+    """Primitive colliders fit the mesh again: automatically, or with place and size set where `explicit`.
+
+    Raises InputError where there is none, or no mesh to fit to.
+    """
+    outcome = Outcome()
+    context.view_layer.update()
+    depsgraph = context.evaluated_depsgraph_get()
+    planned: list[tuple[Any, Primitive | None]] = []
+    chosen = _editable(objects, outcome)
+    for obj in chosen:
+        items = [item for item in _items(obj, only_active) if item.shape in props.GPRIM_SHAPES]
+        if not items:
+            outcome.notes.append(f"'{obj.name}' has no primitive collider.")
+            continue
+        points = meshes.vertices_of(obj.evaluated_get(depsgraph))
+        if not len(points):
+            outcome.notes.append(f"'{obj.name}' has no mesh to fit its colliders to.")
+            continue
+        world = np.array(obj.matrix_world)
+        for item in items:
+            shape = _fitted(item, points, world)
+            if item.is_geometry and not _is_plain(shape):
+                outcome.notes.append(
+                    f"'{obj.name}' is the collider itself, and its mesh is not about its origin; set the origin to the "
+                    "geometry and apply the scale, or make the collider again."
+                )
+                continue
+            planned.append((item, shape if explicit or item.is_geometry else None))
+    if not planned:
+        raise InputError(outcome.notes[-1])
+    for item, found in planned:
+        for name in _PLACED:
+            if found is None or not item.is_geometry:
+                item.property_unset(name)
+        if found is None:
+            pass
+        elif item.is_geometry:
+            for name, value in fitting.sizes_of(found).items():
+                setattr(item, name, value)
+        else:
+            item.location = found.center.tolist()
+            for name, value in fitting.sizes_of(found).items():
+                if name != "axis":
+                    setattr(item, name, value)
+        outcome.count += 1
+    return outcome
+
+
+def _is_plain(shape: Primitive) -> bool:
+    """True for a primitive about the origin that one USD gprim without a transform can be."""
+    least = 1e-4 * float(shape.size.max())
+    if float(np.abs(shape.center).max()) > least or not shape.is_aligned:
+        return False
+    return shape.kind is not schema.Cube or float(np.ptp(shape.size)) <= least
+
+
+def to_primitives(context: Any, objects: Sequence[Any], *, turned: bool = False, margin: float = 0.0) -> Outcome:
+    """Automatic and mesh colliders become the primitive of the smallest volume that contains the mesh.
+
+    Raises InputError where there is none.
+    """
+    outcome = Outcome()
+    planned = []
+    for obj, surface, world in _with_surface(context, objects, outcome):
+        items = [item for item in obj.usdphys.colliders if item.shape in ("AUTO", "MESH") and not item.is_geometry]
+        if not items:
+            outcome.notes.append(f"'{obj.name}' has no automatic or mesh collider.")
+            continue
+        seen = surface.moved(fitting.stretch(world))
+        shape = fitting.contain(seen.points, turned=turned and _keeps(world), margin=margin)
+        planned.append((items[0], fitting.to_object(shape, world)))
+        if len(items) > 1:
+            outcome.notes.append(f"'{obj.name}' has several colliders of its own mesh; the first is replaced.")
+    if not planned:
+        raise InputError(outcome.notes[-1])
+    for item, found in planned:
+        _set_primitive(item, found)
+        outcome.count += 1
+    return outcome
+
+
+# --------------------------------------------------------------------------- materials
+
+
+def apply_material_preset(objects: Sequence[Any], key: str) -> Outcome:
+    """The values of a preset for the material of every object; one without any gets a physics material.
+
+    Raises InputError where nothing can be changed.
+    """
+    outcome = Outcome()
+    preset = BY_KEY[key]
+    done: set[str] = set()
+    for obj in _editable(objects, outcome):
+        own = obj.usdphys.physics_material
+        material = own or obj.active_material
+        if material is None or (own is not None and _is_preset(own)):
+            obj.usdphys.physics_material = _preset_material(preset)
+            outcome.count += 1
+        elif not material.is_editable:
+            outcome.notes.append(f"The material '{material.name}' of '{obj.name}' is linked and stays as it is.")
+        else:
+            if material.name not in done:
+                _author(material, preset)
+                done.add(material.name)
+            outcome.count += 1
+    if not outcome.count:
+        raise InputError(outcome.notes[-1])
+    return outcome
+
+
+def _author(material: Any, preset: MaterialPreset) -> None:
+    group = material.usdphys.physics_material
+    group.is_applied = True
+    for name, value in preset.values.items():
+        setattr(group, name, value)
+
+
+def _has_values(material: Any, preset: MaterialPreset) -> bool:
+    group = material.usdphys.physics_material
+    return group.is_applied and all(
+        group.is_property_set(name) and abs(getattr(group, name) - value) <= 1e-6 * max(1.0, value)
+        for name, value in preset.values.items()
+    )
+
+
+def _is_preset(material: Any) -> bool:
+    """True for a material that was made by a preset and not edited since."""
+    base = material.name.rsplit(".", 1)[0]
+    return any(base == _name(preset) and _has_values(material, preset) for preset in MATERIALS)
+
+
+def _name(preset: MaterialPreset) -> str:
+    return f"{preset.name} (physics)"
+
+
+def _preset_material(preset: MaterialPreset) -> Any:
+    """The physics material of a preset; made where there is none that still has its values."""
+    for material in bpy.data.materials:
+        if material.library is None and material.name.startswith(_name(preset)) and _has_values(material, preset):
+            return material
+    made = bpy.data.materials.new(_name(preset))
+    _author(made, preset)
+    return made

@@ -1,0 +1,671 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be done about the issues of a check: one function for each code that Blender can mend.
+
+A safe fix changes nothing that works: it takes back what is wrong, dangling or without effect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import bpy
+import mathutils
+import numpy as np
+
+from ..bridge import props
+from ..core import frames, schema
+from ..core.errors import InputError
+from ..core.rules.colliders import TRIANGLES
+from ..core.rules.joints import DRIVEN
+from .live import Found
+
+FixFunction = Callable[[Any, Found], None]
+
+
+class Fix(NamedTuple):
+    """apply(scene, issue): raises InputError, with nothing changed, where the issue cannot be fixed that way."""
+
+    apply: FixFunction
+    safe: bool
+    #: What it does, in the imperative.
+    label: str
+
+
+FIXES: dict[str, Fix] = {}
+
+
+def _fix(*codes: str, safe: bool, label: str) -> Callable[[FixFunction], FixFunction]:
+    def register(function: FixFunction) -> FixFunction:
+        for code in codes:
+            FIXES[code] = Fix(function, safe, label)
+        return function
+
+    return register
+
+
+def apply_fix(scene: bpy.types.Scene, issue: Found) -> None:
+    """Fix one issue. Raises InputError where there is no way, with nothing changed."""
+    fix = FIXES.get(issue.code)
+    if fix is None:
+        raise InputError(f"There is no fix for this in one click. {issue.fix}")
+    fix.apply(scene, issue)
+
+
+def apply_safe(scene: bpy.types.Scene, issues: Iterable[Found]) -> tuple[int, list[str]]:
+    """Apply all safe fixes: (number of fixes, why others could not be applied)."""
+    done, refused = 0, []
+    # One fix mends all that has the same code on the same thing: a body and its collider, for one.
+    distinct = {(issue.code, issue.kind, issue.name): issue for issue in issues}
+    for issue in distinct.values():
+        fix = FIXES.get(issue.code)
+        if fix is None or not fix.safe:
+            continue
+        try:
+            fix.apply(scene, issue)
+            done += 1
+        except InputError as error:
+            refused.append(str(error))
+    return done, refused
+
+
+# --------------------------------------------------------------------------- what an issue is about
+
+
+def find_object(scene: Any, name: str) -> Any:
+    """The object of a full name that a scene shows; None where there is none."""
+    return next((obj for obj in scene.objects if obj.name_full == name), None)
+
+
+def culprits(scene: Any, issue: Found) -> list[Any]:
+    """The objects that an issue is about: itself, those of a material, or the members of a group."""
+    if issue.kind == "object":
+        obj = find_object(scene, issue.name)
+        return [] if obj is None else [obj]
+    if issue.kind == "material":
+        return [obj for obj in scene.objects if _uses(obj, issue.name)]
+    if issue.kind == "group":
+        return [obj for obj in scene.objects if any(row.name == issue.name for _, row in _memberships(obj))]
+    return []
+
+
+def _uses(obj: Any, name: str) -> bool:
+    physics = obj.usdphys
+    bound = [physics.physics_material, *(item.physics_material for item in physics.colliders)]
+    bound += [slot.material for slot in obj.material_slots]
+    return any(material is not None and material.name_full == name for material in bound)
+
+
+def _memberships(obj: Any) -> Iterator[tuple[Any, Any]]:
+    """(list, membership) of an object and of its colliders."""
+    for rows in (obj.usdphys.collision_groups, *(item.collision_groups for item in obj.usdphys.colliders)):
+        for row in rows:
+            yield rows, row
+
+
+def _editable(thing: Any) -> Any:
+    if thing.library is not None:
+        raise InputError(f"'{thing.name}' is linked from a library; fix it there, or make a library override of it.")
+    return thing
+
+
+def _object(scene: Any, issue: Found) -> Any:
+    obj = find_object(scene, issue.name) if issue.kind == "object" else None
+    if obj is None:
+        raise InputError(f"The object '{issue.name}' is not in the scene any more; check again.")
+    return _editable(obj)
+
+
+def _joint(scene: Any, issue: Found) -> Any:
+    return _object(scene, issue).usdphys.joint
+
+
+def _material(issue: Found) -> Any:
+    found = next((item for item in bpy.data.materials if item.name_full == issue.name), None)
+    if found is None or issue.kind != "material":
+        raise InputError(f"The material '{issue.name}' is not in the file any more; check again.")
+    return _editable(found).usdphys.physics_material
+
+
+def _group(scene: Any, issue: Found) -> tuple[int, Any]:
+    """(row, collision group) that an issue names."""
+    _editable(scene)
+    for row, item in enumerate(scene.usdphys.collision_groups):
+        if item.name == issue.name:
+            return row, item
+    raise InputError(f"The collision group '{issue.name}' is not in the scene any more; check again.")
+
+
+def _unset(group: Any, *names: str) -> None:
+    for name in names:
+        if group.is_property_set(name):
+            group.property_unset(name)
+
+
+def _nothing_to_do(issue: Found) -> InputError:
+    return InputError(f"'{issue.name}' has nothing of the kind any more, or it cannot be changed here. {issue.fix}")
+
+
+# --------------------------------------------------------------------------- mass
+
+
+def _masses(scene: Any, issue: Found) -> list[Any]:
+    """The masses of an object and of its colliders that are applied."""
+    physics = _object(scene, issue).usdphys
+    found = [physics.mass, *(item.mass for item in physics.colliders)]
+    return [mass for mass in found if mass.is_applied]
+
+
+@_fix("MassInvalidValues", safe=True, label="Set the mass to automatic")
+def _unset_negative_mass(scene: Any, issue: Found) -> None:
+    _unset_where(scene, issue, "mass", lambda value: value < 0)
+
+
+@_fix("DensityInvalidValues", safe=True, label="Set the density to automatic")
+def _unset_negative_density(scene: Any, issue: Found) -> None:
+    _unset_where(scene, issue, "density", lambda value: value < 0)
+
+
+def _unset_where(scene: Any, issue: Found, name: str, is_wrong: Callable[[float], bool]) -> None:
+    found = [mass for mass in _masses(scene, issue) if mass.is_property_set(name) and is_wrong(getattr(mass, name))]
+    if not found:
+        raise _nothing_to_do(issue)
+    for mass in found:
+        mass.property_unset(name)
+
+
+@_fix("InertiaInvalidValues", safe=True, label="Normalize the axes, or set the inertia to automatic")
+def _mend_inertia(scene: Any, issue: Found) -> None:
+    names = ("diagonal_inertia", "principal_axes")
+    found = [mass for mass in _masses(scene, issue) if any(map(mass.is_property_set, names))]
+    if not found:
+        raise _nothing_to_do(issue)
+    for mass in found:
+        axes, moments = tuple(mass.principal_axes), tuple(mass.diagonal_inertia)
+        length = math.hypot(*axes)
+        whole = all(map(mass.is_property_set, names)) and min(moments) > 0 and math.isfinite(length) and length > 0
+        if not whole:
+            _unset(mass, *names)
+        elif abs(length - 1) > 1e-6:
+            mass.principal_axes = [part / length for part in axes]
+
+
+@_fix("InertiaImpossible", safe=False, label="Set the inertia to automatic")
+def _unset_inertia(scene: Any, issue: Found) -> None:
+    for mass in _masses(scene, issue):
+        _unset(mass, "diagonal_inertia", "principal_axes")
+
+
+@_fix("MassWithoutBody", safe=True, label="Remove the mass")
+def _remove_mass(scene: Any, issue: Found) -> None:
+    _object(scene, issue).usdphys.mass.is_applied = False
+
+
+@_fix("BodyWithoutMass", safe=False, label="Add an automatic collider")
+def _add_collider(scene: Any, issue: Found) -> None:
+    obj = _object(scene, issue)
+    if obj.type != "MESH" or not len(obj.data.polygons):
+        raise InputError(f"'{obj.name}' has no mesh with faces to collide with; give it a mass or a primitive.")
+    obj.usdphys.colliders.add()
+
+
+# --------------------------------------------------------------------------- bodies, articulations
+
+
+@_fix("NestedArticulation", "ArticulationOnKinematicBody", safe=False, label="Remove the articulation root")
+def _remove_root(scene: Any, issue: Found) -> None:
+    _object(scene, issue).usdphys.articulation_root.is_applied = False
+
+
+@_fix("ArticulationOnStaticBody", safe=False, label="Enable the rigid body")
+def _enable_body(scene: Any, issue: Found) -> None:
+    _unset(_object(scene, issue).usdphys.rigid_body, "rigid_body_enabled")
+
+
+@_fix("OwnerMissing", safe=True, label="Clear the simulation owner")
+def _clear_owner(scene: Any, issue: Found) -> None:
+    physics = _object(scene, issue).usdphys
+    known = {item.name for item in scene.usdphys.physics_scenes}
+    owned = [
+        group for group in (physics.rigid_body, *physics.colliders)
+        if group.simulation_owner and group.simulation_owner not in known
+    ]  # fmt: skip
+    if not owned:
+        raise _nothing_to_do(issue)
+    for group in owned:
+        group.property_unset("simulation_owner")
+
+
+@_fix("SceneAmbiguous", safe=False, label="Let the first physics scene simulate it")
+def _choose_owner(scene: Any, issue: Found) -> None:
+    scenes = scene.usdphys.physics_scenes
+    if not len(scenes):
+        raise _nothing_to_do(issue)
+    _object(scene, issue).usdphys.rigid_body.simulation_owner = scenes[0].name
+
+
+@_fix("NoScene", safe=False, label="Add a physics scene")
+def _add_scene(scene: Any, _issue: Found) -> None:
+    _editable(scene).usdphys.physics_scenes.add().name = "PhysicsScene"
+
+
+@_fix("GravityDirectionNotUnit", safe=True, label="Normalize the direction")
+def _normalize_gravity(scene: Any, issue: Found) -> None:
+    _editable(scene)
+    found = next((item for item in scene.usdphys.physics_scenes if item.name == issue.name), None)
+    length = 0.0 if found is None else math.hypot(*found.gravity_direction)
+    if found is None or not math.isfinite(length) or not length:
+        raise _nothing_to_do(issue)
+    found.gravity_direction = [part / length for part in found.gravity_direction]
+
+
+# --------------------------------------------------------------------------- colliders
+
+
+@_fix("ColliderTriangleMeshDynamic", safe=True, label="Use the convex hull")
+def _use_hull(scene: Any, issue: Found) -> None:
+    found = [
+        item for item in _object(scene, issue).usdphys.colliders
+        if item.shape in ("MESH", "AUTO") and item.approximation in TRIANGLES
+        and (item.shape == "MESH" or item.is_property_set("approximation"))
+    ]  # fmt: skip
+    if not found:
+        raise _nothing_to_do(issue)
+    for item in found:
+        item.approximation = "convexHull"
+
+
+@_fix("MeshCollisionOnNonMesh", safe=True, label="Remove the approximation")
+def _remove_approximation(scene: Any, issue: Found) -> None:
+    for item in _object(scene, issue).usdphys.colliders:
+        if item.shape in props.GPRIM_SHAPES:
+            _unset(item, "approximation", "has_mesh_collision")
+
+
+@_fix("ColliderWithoutGeometry", safe=False, label="Remove the mesh collider")
+def _remove_empty_collider(scene: Any, issue: Found) -> None:
+    items = _object(scene, issue).usdphys.colliders
+    for row in reversed(range(len(items))):
+        if items[row].shape in ("MESH", "AUTO"):
+            items.remove(row)
+
+
+@_fix("MeshColliderTwice", safe=False, label="Keep the first mesh collider")
+def _remove_second_mesh(scene: Any, issue: Found) -> None:
+    items = _object(scene, issue).usdphys.colliders
+    rows = [row for row, item in enumerate(items) if item.shape in ("MESH", "AUTO") and not item.is_geometry]
+    for row in reversed(rows[1:]):
+        items.remove(row)
+
+
+@_fix("NameClash", safe=False, label="Rename the mesh of the parent")
+def _rename_mesh(scene: Any, issue: Found) -> None:
+    obj = _object(scene, issue)
+    data = obj.parent.data if obj.parent is not None else None
+    if data is None:
+        raise _nothing_to_do(issue)
+    _editable(data).name = f"{data.name}_mesh"
+
+
+# --------------------------------------------------------------------------- scale
+
+
+@_fix("NegativeScale", "ColliderSheared", "RigidBodyOrientationScale", safe=True, label="Apply the scale")
+def _apply_scale(scene: Any, issue: Found) -> None:
+    """Move scale and shear of an object from its transform into its mesh; nothing moves in the world."""
+    obj = _object(scene, issue)
+    _refuse_scale(scene, obj)
+    world = np.array(obj.matrix_world)
+    rigid = frames.transform(world[:3, 3], frames.rotation_of(world))
+    rest = np.linalg.solve(rigid, world)
+    residue = mathutils.Matrix(rest.tolist())
+    above = obj.parent.matrix_world if obj.parent is not None else None
+    if obj.data is not None:
+        obj.data.transform(residue, shape_keys=True)
+        if np.linalg.det(rest[:3, :3]) < 0:
+            obj.data.flip_normals()
+        obj.data.update()
+    if above is not None:
+        # The only place of a transform that can hold the inverse of any parent.
+        obj.matrix_parent_inverse = above.inverted()
+    for name in ("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"):
+        obj.property_unset(name)
+    obj.matrix_basis = mathutils.Matrix(rigid.tolist())
+    obj.scale = (1.0, 1.0, 1.0)
+    for child in obj.children:
+        child.matrix_parent_inverse = residue @ child.matrix_parent_inverse
+
+
+def _refuse_scale(scene: Any, obj: Any) -> None:
+    """Raise InputError where the scale of an object cannot be applied without changing something else."""
+    reason = ""
+    colliders = list(obj.usdphys.colliders)
+    joints = [other for other in scene.objects if other.usdphys.joint.is_applied]
+    local = [
+        joint.name for joint in joints for side in (0, 1)
+        if getattr(joint.usdphys.joint, f"body{side}") == obj
+        and joint.usdphys.joint.is_property_set(f"local_pos{side}")
+    ]  # fmt: skip
+    animation = obj.animation_data
+    if obj.type not in ("MESH", "EMPTY"):
+        reason = "it is no mesh"
+    elif obj.type == "EMPTY" and obj.instance_type != "NONE":
+        reason = "it brings instances"
+    elif obj.data is not None and (obj.data.library is not None or obj.data.users > 1):
+        reason = f"its mesh '{obj.data.name}' is used by others, too"
+    elif len(obj.modifiers) or len(obj.constraints):
+        reason = "it has modifiers or constraints"
+    elif animation is not None and (animation.action is not None or len(animation.drivers)):
+        reason = "it is animated"
+    elif obj.parent is not None and (obj.parent_type != "OBJECT" or not abs(obj.parent.matrix_world.determinant())):
+        reason = f"of how it is parented to '{obj.parent.name}'"
+    elif not abs(obj.matrix_world.determinant()) > 1e-18:
+        reason = "it is scaled to nothing"
+    elif any(item.is_geometry or any(map(item.is_property_set, _SIZES)) for item in colliders):
+        reason = "a collider of it has a size of its own"
+    elif any(map(obj.usdphys.mass.is_property_set, ("center_of_mass", "diagonal_inertia"))):
+        reason = "its centre of mass or its inertia is set"
+    elif local:
+        reason = f"the joint '{local[0]}' has a frame of its own on it"
+    elif any(child.library is not None for child in obj.children):
+        reason = "a child of it is linked from a library"
+    if reason:
+        raise InputError(f"The scale of '{obj.name}' cannot be applied, because {reason}; apply it by hand.")
+
+
+_SIZES = ("location", "rotation", "size", "radius", "height")
+
+
+# --------------------------------------------------------------------------- joints
+
+
+@_fix("JointSameBody", safe=False, label="Attach the joint to the world instead of its first body")
+def _clear_first_body(scene: Any, issue: Found) -> None:
+    joint = _joint(scene, issue)
+    _clear_body(joint, 0)
+
+
+def _clear_body(joint: Any, side: int) -> None:
+    setattr(joint, f"body{side}", None)
+    _unset(joint, f"body{side}_path", f"local_pos{side}", f"local_rot{side}")
+
+
+@_fix("JointBodyMissing", safe=False, label="Clear the missing body")
+def _clear_missing_body(scene: Any, issue: Found) -> None:
+    joint = _joint(scene, issue)
+    missing = []
+    for side in (0, 1):
+        body = getattr(joint, f"body{side}")
+        if body is not None:
+            if body.name_full in scene.objects and not body.visible_get():
+                raise InputError(f"'{body.name}' is hidden; show it, or choose another body {side} for '{issue.name}'.")
+            if find_object(scene, body.name_full) is None:
+                missing.append(side)
+        elif getattr(joint, f"body{side}_name") or getattr(joint, f"body{side}_path"):
+            missing.append(side)
+    if not missing:
+        raise _nothing_to_do(issue)
+    for side in missing:
+        _clear_body(joint, side)
+
+
+@_fix("JointRelNotXformable", safe=False, label="Clear the body that is a joint itself")
+def _clear_joint_as_body(scene: Any, issue: Found) -> None:
+    joint = _joint(scene, issue)
+    bodies = [(side, getattr(joint, f"body{side}")) for side in (0, 1)]
+    sides = [side for side, body in bodies if body is not None and body.usdphys.joint.is_applied]
+    if not sides:
+        raise _nothing_to_do(issue)
+    for side in sides:
+        _clear_body(joint, side)
+
+
+@_fix("JointNoEnabledRigidBody", safe=False, label="Make its second body, or else its first, a rigid body")
+def _make_body(scene: Any, issue: Found) -> None:
+    joint = _joint(scene, issue)
+    bodies = [body for body in (joint.body1, joint.body0) if body is not None]
+    if not bodies:
+        raise InputError(f"The joint '{issue.name}' has no body; choose at least one.")
+    body = next((body for body in bodies if body.usdphys.rigid_body.is_applied), bodies[0])
+    group = _editable(body).usdphys.rigid_body
+    group.is_applied = True
+    _unset(group, "rigid_body_enabled")
+
+
+@_fix("JointRotationNotUnit", safe=True, label="Normalize the rotation")
+def _normalize_rotation(scene: Any, issue: Found) -> None:
+    joint = _joint(scene, issue)
+    for name in ("local_rot0", "local_rot1"):
+        if not joint.is_property_set(name):
+            continue
+        value = tuple(getattr(joint, name))
+        length = math.hypot(*value)
+        if not math.isfinite(length) or length == 0:
+            joint.property_unset(name)
+        elif abs(length - 1) > 1e-3:
+            setattr(joint, name, [part / length for part in value])
+
+
+@_fix("JointFramesApart", "JointFramesTilted", safe=False, label="Take both frames from the place of the joint")
+def _forget_frames(scene: Any, issue: Found) -> None:
+    joint = _joint(scene, issue)
+    if not any(map(joint.is_property_set, props.LOCAL_FRAME_FIELDS)):
+        raise _nothing_to_do(issue)
+    _unset(joint, *props.LOCAL_FRAME_FIELDS)
+
+
+@_fix("LimitsReversed", safe=True, label="Swap the limits")
+def _swap_limits(scene: Any, issue: Found) -> None:
+    joint = _joint(scene, issue)
+    group = getattr(joint, joint.type.lower(), None)
+    names = ("min_distance", "max_distance") if joint.type == "DISTANCE" else ("lower_limit", "upper_limit")
+    if group is None or not all(map(group.is_property_set, names)):
+        raise _nothing_to_do(issue)
+    low, high = (getattr(group, name) for name in names)
+    if low <= high:
+        raise _nothing_to_do(issue)
+    setattr(group, names[0], high)
+    setattr(group, names[1], low)
+
+
+@_fix("LimitNotOnJoint", safe=True, label="Remove the limits per degree of freedom")
+def _remove_limits(scene: Any, issue: Found) -> None:
+    joint = _joint(scene, issue)
+    if joint.type == "GENERIC":
+        raise _nothing_to_do(issue)
+    for dof in schema.LimitAPI.instances:
+        limit = getattr(joint.limits, dof)
+        if limit.is_applied:
+            limit.is_applied = False
+
+
+@_fix("DriveNotOnJoint", safe=True, label="Remove the drive")
+def _remove_drives(scene: Any, issue: Found) -> None:
+    joint = _joint(scene, issue)
+    allowed = DRIVEN.get(props.JOINT_TYPES[joint.type].usd_name, frozenset())
+    for dof, drive in _drives(joint):
+        if dof not in allowed:
+            drive.is_applied = False
+
+
+def _drives(joint: Any) -> list[tuple[str, Any]]:
+    """(degree of freedom, drive) of the drives that are applied."""
+    found = [(dof, getattr(joint.drives, dof)) for dof in schema.DriveAPI.instances]
+    return [(dof, drive) for dof, drive in found if drive.is_applied]
+
+
+@_fix("DriveWithoutGain", safe=False, label="Remove the drive")
+def _remove_idle_drives(scene: Any, issue: Found) -> None:
+    for _, drive in _drives(_joint(scene, issue)):
+        if not (drive.stiffness or drive.damping) or drive.max_force == 0:
+            drive.is_applied = False
+
+
+@_fix("DriveInvalidValues", safe=True, label="Set negative values to automatic")
+def _unset_negative_gains(scene: Any, issue: Found) -> None:
+    for _, drive in _drives(_joint(scene, issue)):
+        _unset(drive, *(name for name in ("stiffness", "damping", "max_force") if getattr(drive, name) < 0))
+
+
+# --------------------------------------------------------------------------- groups and pairs
+
+
+@_fix("GroupUndefined", safe=True, label="Take the objects out of the group")
+def _leave_group(scene: Any, issue: Found) -> None:
+    members = [obj for obj in scene.objects if any(row.name == issue.name for _, row in _memberships(obj))]
+    for obj in members:
+        _editable(obj)
+    for obj in members:
+        for rows in (obj.usdphys.collision_groups, *(item.collision_groups for item in obj.usdphys.colliders)):
+            for row in reversed(range(len(rows))):
+                if rows[row].name == issue.name:
+                    rows.remove(row)
+
+
+@_fix("GroupTargetMissing", safe=True, label="Remove what is missing")
+def _remove_missing_groups(scene: Any, issue: Found) -> None:
+    _, group = _group(scene, issue)
+    known = {item.name for item in scene.usdphys.collision_groups}
+    # Groups that only objects name are there, too.
+    known.update(row.name for obj in scene.objects for _, row in _memberships(obj))
+    rows = group.filtered_groups
+    missing = [row for row in range(len(rows)) if rows[row].name not in known]
+    if not missing:
+        raise _nothing_to_do(issue)
+    for row in reversed(missing):
+        rows.remove(row)
+
+
+@_fix("GroupDuplicateTarget", safe=True, label="Remove what is there twice")
+def _remove_duplicates(scene: Any, issue: Found) -> None:
+    _, group = _group(scene, issue)
+    lists = [
+        rows for obj in scene.objects if obj.library is None
+        for rows in (obj.usdphys.collision_groups, *(item.collision_groups for item in obj.usdphys.colliders))
+    ]  # fmt: skip
+    _drop_repeated(group.filtered_groups, None)
+    for rows in lists:
+        _drop_repeated(rows, issue.name)
+
+
+def _drop_repeated(rows: Any, only: str | None) -> None:
+    """Remove later rows that say the same as an earlier one. only: of this name; None for all."""
+    seen, doubled = set(), []
+    for row, item in enumerate(rows):
+        key = (item.name, getattr(item, "exclude", False))
+        if only is not None and item.name != only:
+            continue
+        if key in seen:
+            doubled.append(row)
+        seen.add(key)
+    for row in reversed(doubled):
+        rows.remove(row)
+
+
+@_fix("GroupEmpty", safe=False, label="Remove the group")
+def _remove_group(scene: Any, issue: Found) -> None:
+    row, _ = _group(scene, issue)
+    scene.usdphys.collision_groups.remove(row)
+
+
+@_fix("GroupMergeConflict", safe=False, label="Invert as the first group of the merge does")
+def _agree_on_inversion(scene: Any, issue: Found) -> None:
+    _, group = _group(scene, issue)
+    first = next(item for item in scene.usdphys.collision_groups if item.merge_group == group.merge_group)
+    if bool(first.invert_filtered_groups) == bool(group.invert_filtered_groups):
+        raise _nothing_to_do(issue)
+    group.invert_filtered_groups = first.invert_filtered_groups
+
+
+def _pair_lists(scene: Any, issue: Found) -> tuple[Any, list[Any]]:
+    obj = _object(scene, issue)
+    owners = (obj.usdphys, *obj.usdphys.colliders)
+    return obj, [owner.filtered_pairs.filtered_pairs for owner in owners if owner.filtered_pairs.is_applied]
+
+
+@_fix("FilteredPairMissing", safe=True, label="Remove what is missing")
+def _remove_missing_pairs(scene: Any, issue: Found) -> None:
+    _, lists = _pair_lists(scene, issue)
+    missing = []
+    for rows in lists:
+        for row in reversed(range(len(rows))):
+            other = rows[row].object
+            if other is not None and find_object(scene, other.name_full) is not None:
+                if not other.visible_get():
+                    raise InputError(f"'{issue.name}' filters '{other.name}', which is hidden; show it or remove it.")
+                continue
+            if other is not None or not rows[row].path or rows[row].path in issue.message:
+                missing.append((rows, row))
+    if not missing:
+        raise _nothing_to_do(issue)
+    for rows, row in missing:
+        rows.remove(row)
+
+
+@_fix("FilteredPairSelf", safe=True, label="Remove the object from its own pairs")
+def _remove_self(scene: Any, issue: Found) -> None:
+    obj, lists = _pair_lists(scene, issue)
+    for rows in lists:
+        for row in reversed(range(len(rows))):
+            if rows[row].object == obj:
+                rows.remove(row)
+
+
+# --------------------------------------------------------------------------- materials
+
+
+@_fix("MaterialInvalidValues", safe=True, label="Set negative values to automatic")
+def _unset_negative_material(_scene: Any, issue: Found) -> None:
+    material = _material(issue)
+    names = ("static_friction", "dynamic_friction", "restitution", "density")
+    _unset(material, *(name for name in names if getattr(material, name) < 0))
+
+
+@_fix("RestitutionAboveOne", safe=False, label="Set the restitution to 1")
+def _limit_restitution(_scene: Any, issue: Found) -> None:
+    _material(issue).restitution = 1.0
+
+
+@_fix("FrictionOrder", safe=False, label="Raise the static to the dynamic friction")
+def _raise_friction(_scene: Any, issue: Found) -> None:
+    material = _material(issue)
+    material.static_friction = material.dynamic_friction
+
+
+# --------------------------------------------------------------------------- numbers
+
+
+@_fix("NotFinite", safe=True, label="Set what is no number to automatic")
+def _unset_not_a_number(scene: Any, issue: Found) -> None:
+    if issue.kind == "material":
+        groups = [_material(issue)]
+    elif issue.kind == "scene":
+        groups = [item for item in _editable(scene).usdphys.physics_scenes if item.name == issue.name]
+    else:
+        groups = list(_groups_of(_object(scene, issue).usdphys))
+    wrong = [(group, name) for group in groups for name in group.keys() if _is_not_a_number(group, name)]
+    if not wrong:
+        raise _nothing_to_do(issue)
+    for group, name in wrong:
+        group.property_unset(name)
+
+
+def _groups_of(group: Any) -> Iterator[Any]:
+    """A property group and all that are set below it."""
+    yield group
+    for name in group.keys():
+        value: Any = getattr(group, name)
+        if isinstance(value, bpy.types.PropertyGroup):
+            yield from _groups_of(value)
+        elif group.bl_rna.properties[name].type == "COLLECTION":
+            items: Any = value
+            for item in items:
+                yield from _groups_of(item)
+
+
+def _is_not_a_number(group: Any, name: str) -> bool:
+    if group.bl_rna.properties[name].type != "FLOAT":
+        return False
+    value = getattr(group, name)
+    return any(map(math.isnan, value if hasattr(value, "__len__") else (value,)))

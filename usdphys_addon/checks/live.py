@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of a scene while one works: in slices of a few milliseconds, after the scene has been left in peace.
+
+What was found is kept as plain values by the name of the scene. Between two slices no Blender object is held: objects
+are found again by name.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..bridge.environment import redraw
+from ..playback import guard as preview_guard
+
+if TYPE_CHECKING:
+    from .run import Check
+
+#: Seconds without a change before a check begins.
+QUIET = 0.5
+#: Seconds that a slice may take; work stops at the budget, which leaves room for the step under way.
+SLICE, BUDGET = 0.005, 0.002
+#: Seconds between two slices, and between two looks at whether there is work.
+PAUSE, IDLE = 0.02, 0.25
+#: Steps that cannot be cut would take longer than a slice in scenes of more objects, joints or materials than these.
+MAX_OBJECTS, MAX_JOINTS, MAX_MATERIALS = 1000, 200, 1000
+#: Slices of one check that may come out too long before the scene counts as too large.
+MAX_LATE = 3
+_TOO_SLOW = "A check takes too long here: checked on demand"
+
+
+class TooLargeError(Exception):
+    """A step would take longer than a slice; the message says why."""
+
+
+@dataclass(slots=True, repr=False)
+class Found:
+    """One issue as plain values. kind: what `name` names: object, material, group, scene, or nothing ("").
+
+    short: the message without the paths of prims. can_be_fixed: there is a fix for it.
+    """
+
+    severity: str
+    code: str
+    message: str
+    fix: str
+    kind: str
+    name: str
+    path: str
+    short: str = ""
+    can_be_fixed: bool = False
+
+
+@dataclass(slots=True, repr=False)
+class Report:
+    """What is wrong with a scene, errors first. counts: by severity."""
+
+    issues: tuple[Found, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+# --------------------------------------------------------------------------- what is known
+
+_reports: dict[str, Report] = {}
+#: Why a scene is checked on demand only.
+_on_demand: dict[str, str] = {}
+#: Numbers of objects with which checks took too long, by scene.
+_slow: dict[str, int] = {}
+#: Scenes that have changed since they were checked on demand.
+_outdated: set[str] = set()
+
+
+def report(scene_name: str) -> Report | None:
+    """What the last check of a scene found; None where there was none."""
+    return _reports.get(scene_name)
+
+
+def on_demand(scene_name: str) -> str:
+    """Why a scene is not checked while one works; empty where it is."""
+    return _on_demand.get(scene_name, "")
+
+
+def is_outdated(scene_name: str) -> bool:
+    """True where the scene has changed since its last check and is not checked by itself."""
+    return scene_name in _outdated or (_is_paused and scene_name in _dirty)
+
+
+def is_current(scene_name: str) -> bool:
+    """True where the scene has not changed since its last check, as far as Blender tells."""
+    return _is_live and scene_name in _reports and scene_name not in _dirty and scene_name not in _outdated
+
+
+def check(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Report:
+    """Check a scene now, as exactly as the export does."""
+    from .run import Check
+
+    view_layer.update()
+    now = Check(scene.name, view_layer.name, exact=True)
+    now.advance(view_layer.depsgraph, float("inf"))
+    found = _reports[scene.name] = now.report()
+    _dirty.pop(scene.name, None)
+    _outdated.discard(scene.name)
+    _stop_run(scene.name)
+    return found
+
+
+def forget() -> None:
+    """Forget all that was found; another file comes."""
+    global _run
+    _run = None
+    _reports.clear()
+    _dirty.clear()
+    _on_demand.clear()
+    _slow.clear()
+    _outdated.clear()
+
+
+# --------------------------------------------------------------------------- while one works
+
+#: When each scene changed, of `time.monotonic`.
+_dirty: dict[str, float] = {}
+_run: Check | None = None
+_is_live = False
+_is_paused = False
+_last_operator = 0
+
+
+def _stop_run(scene_name: str) -> None:
+    global _run
+    if _run is not None and _run.scene_name == scene_name:
+        _run = None
+
+
+def note_change(scene_name: str) -> None:
+    """The scene is checked again once it is left in peace."""
+    _stop_run(scene_name)
+    _dirty[scene_name] = time.monotonic()
+
+
+def set_live(is_wanted: bool) -> None:
+    """Switch the checks while one works on or off."""
+    global _is_paused, _run
+    _is_paused = not is_wanted
+    if _is_paused:
+        _run = None
+
+
+def _shown() -> dict[str, Any]:
+    """View layers of the scenes in the windows, by scene."""
+    manager = bpy.context.window_manager
+    windows = manager.windows if manager is not None else ()
+    return {window.scene.name: window.view_layer for window in windows}
+
+
+def _too_large(view_layer: Any) -> str:
+    """Why one step of a check could take longer than a slice; empty where none does."""
+    if len(view_layer.objects) > MAX_OBJECTS:
+        return f"More than {MAX_OBJECTS} objects: checked on demand"
+    if len(bpy.data.materials) > MAX_MATERIALS:
+        return f"More than {MAX_MATERIALS} materials: checked on demand"
+    if sum(1 for _ in islice(view_layer.depsgraph.object_instances, MAX_OBJECTS + 1)) > MAX_OBJECTS:
+        return f"More than {MAX_OBJECTS} objects and instances: checked on demand"
+    return ""
+
+
+def begin(scene_name: str, view_layer: Any) -> Check | None:
+    """A check in slices, or None where the scene is too large for it."""
+    reason = _too_large(view_layer)
+    if len(view_layer.objects) >= _slow.get(scene_name, MAX_OBJECTS + 1):
+        reason = reason or _on_demand.get(scene_name, _TOO_SLOW)
+    if reason:
+        _leave(scene_name, reason)
+        return None
+    from .run import Check
+
+    _on_demand.pop(scene_name, None)
+    return Check(scene_name, view_layer.name)
+
+
+def _leave(scene_name: str, reason: str) -> None:
+    """The scene is checked on demand only, as it is now."""
+    _on_demand[scene_name] = reason
+    _outdated.add(scene_name)
+
+
+def proceed(run: Check, view_layer: Any) -> bool:
+    """One slice; True once the check is at its end, with its report kept."""
+    try:
+        if not run.advance(view_layer.depsgraph, BUDGET):
+            if sum(seconds > SLICE for seconds in run.slices) > MAX_LATE:
+                _slow[run.scene_name] = len(view_layer.objects)
+                _leave(run.scene_name, _TOO_SLOW)
+                return True
+            return False
+    except TooLargeError as error:
+        _slow[run.scene_name] = len(view_layer.objects)
+        _leave(run.scene_name, str(error))
+        return True
+    except (LookupError, ReferenceError):
+        # Something has gone since the last slice: from the start.
+        _dirty[run.scene_name] = time.monotonic()
+        return True
+    except Exception:  # an exception that leaves a timer ends the timer
+        traceback.print_exc()
+        _slow[run.scene_name] = len(view_layer.objects)
+        _leave(run.scene_name, "The check failed (see the console): checked on demand")
+        return True
+    _reports[run.scene_name] = run.report()
+    _outdated.discard(run.scene_name)
+    redraw("VIEW_3D")
+    return True
+
+
+def tick() -> float:
+    """What the timer does: look for changes, and work for one slice. Returns the seconds until the next time."""
+    global _run, _last_operator
+    if _is_paused or preview_guard.current() is not None:
+        _run = None
+        return IDLE
+    shown = _shown()
+    last = _operator_mark()
+    if last != _last_operator:
+        # Operators that change properties only tell the dependency graph nothing.
+        _last_operator = last
+        for name in shown:
+            note_change(name)
+    for name in shown:
+        if name not in _reports and name not in _on_demand and name not in _dirty and _run is None:
+            note_change(name)
+    if _run is None:
+        now = time.monotonic()
+        ready = next((name for name, when in _dirty.items() if name in shown and now - when >= QUIET), None)
+        if ready is None:
+            return IDLE
+        layer = shown[ready]
+        # Nothing to do where all is up to date; else what Blender would do right after.
+        layer.update()
+        if _dirty.get(ready, 0.0) > now:
+            return IDLE
+        _dirty.pop(ready, None)
+        _run = begin(ready, layer)
+        if _run is None:
+            redraw("VIEW_3D")
+        return PAUSE
+    if _run.scene_name not in shown:
+        _run = None
+        return IDLE
+    layer = shown[_run.scene_name]
+    layer.update()
+    run = _run
+    if run is None or run.objects.layer_name != layer.name:
+        _run = None
+        note_change(layer.id_data.name)
+        return IDLE
+    if proceed(run, layer):
+        _run = None
+    return PAUSE
+
+
+def _operator_mark() -> int:
+    """Tells whether another operator has run; it says nothing else."""
+    manager = bpy.context.window_manager
+    operators: Any = manager.operators if manager is not None else ()
+    return int(operators[-1].as_pointer()) if len(operators) else 0
+
+
+# --------------------------------------------------------------------------- handlers
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _after_update(scene: Any, depsgraph: Any) -> None:
+    if preview_guard.current() is None and len(depsgraph.updates):
+        note_change(scene.name)
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _before_load(*_: Any) -> None:
+    forget()
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _before_undo(*_: Any) -> None:
+    global _run
+    _run = None
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _after_undo(*_: Any) -> None:
+    for name in _shown():
+        note_change(name)
+
+
+#: Each with whether it is for work in windows only.
+_HANDLERS = (
+    ("depsgraph_update_post", _after_update, True), ("load_pre", _before_load, False),
+    ("undo_pre", _before_undo, True), ("redo_pre", _before_undo, True),
+    ("undo_post", _after_undo, True), ("redo_post", _after_undo, True),
+)  # fmt: skip
+
+
+def register(is_live: bool | None = None) -> None:
+    """is_live: check while one works; by default where there are windows."""
+    global _is_live
+    _is_live = not bpy.app.background if is_live is None else is_live
+    for name, handler, live_only in _HANDLERS:
+        if _is_live or not live_only:
+            getattr(bpy.app.handlers, name).append(handler)
+    if _is_live:
+        bpy.app.timers.register(tick, first_interval=1.0, persistent=True)
+
+
+def unregister() -> None:
+    global _is_live
+    _is_live = False
+    if bpy.app.timers.is_registered(tick):
+        bpy.app.timers.unregister(tick)
+    for name, handler, _ in _HANDLERS:
+        handlers = getattr(bpy.app.handlers, name)
+        while handler in handlers:
+            handlers.remove(handler)
+    forget()

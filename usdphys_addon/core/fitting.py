@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Primitives and convex parts that contain a mesh. Works on arrays; all lengths are those of the points given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import frames, schema
+from .errors import InputError, MissingDependencyError
+from .hull import convex_hull
+from .primitives import Primitive
+
+Points = NDArray[np.float64]
+Triangles = NDArray[np.int64]
+
+#: In the order of preference where volumes are the same.
+KINDS: dict[str, type[schema.Gprim]] = {
+    "BOX": schema.Cube, "SPHERE": schema.Sphere, "CYLINDER": schema.Cylinder, "CAPSULE": schema.Capsule,
+}  # fmt: skip
+#: Part of the volume by which a less simple primitive, or a turned one, has to be smaller.
+_BETTER = 0.005
+#: Faces of a hull whose directions are tried for the axes of a primitive, and steps towards the smallest ball.
+_FACES, _STEPS = 32, 200
+#: Part of the size that a primitive is thick at least.
+_THIN = 0.005
+
+
+@dataclass(slots=True)
+class Surface:
+    """A triangle mesh: points (n, 3), triangles (m, 3)."""
+
+    points: Points
+    triangles: Triangles
+
+    def moved(self, linear: frames.Matrix) -> Surface:
+        """Seen through a matrix (3, 3); faces keep their outside where it mirrors."""
+        triangles = self.triangles[:, ::-1] if np.linalg.det(linear) < 0 else self.triangles
+        return Surface(self.points @ np.asarray(linear, float).T, triangles)
+
+    @property
+    def volume(self) -> float:
+        """Of a closed mesh."""
+        a, b, c = np.moveaxis(self.points[self.triangles] - self.points.mean(axis=0), 1, 0)
+        return abs(float(np.einsum("ij,ij->", a, np.cross(b, c)))) / 6.0
+
+
+# --------------------------------------------------------------------------- primitives
+
+
+def volume(shape: Primitive) -> float:
+    """What a primitive takes up."""
+    if shape.kind is schema.Cube:
+        return float(np.prod(shape.size))
+    ball = 4.0 / 3.0 * np.pi * shape.radius**3
+    if shape.kind is schema.Sphere:
+        return float(ball)
+    pillar = float(np.pi * shape.radius**2 * shape.height)
+    if shape.kind is schema.Cone:
+        return pillar / 3.0
+    return pillar + float(ball) if shape.kind is schema.Capsule else pillar
+
+
+def contain(
+    points: Points, kinds: Iterable[str] = KINDS, *, axis: str = "AUTO", turned: bool = False, margin: float = 0.0
+) -> Primitive:
+    """The smallest of the primitives of these kinds (keys of KINDS) that contains the points (n, 3).
+
+    axis: "X", "Y" or "Z" of a capsule or cylinder; "AUTO" takes the one that gives the smallest. turned: its axes may
+    be any, not only those of the space. margin: length by which it is larger on all sides.
+    """
+    outer, normals = _outermost(points)
+    axes = range(3) if axis == "AUTO" else ("XYZ".index(axis),)
+    turns = _turns(outer, normals) if turned else []
+    best: Primitive | None = None
+    for kind in kinds:
+        found = min((_contain(KINDS[kind], outer, each) for each in _axes_of(kind, axes)), key=volume)
+        if kind != "SPHERE" and turns:
+            other = _best_turned(KINDS[kind], outer, turns, _axes_of(kind, axes))
+            if volume(other) < (1.0 - _BETTER) * volume(found):
+                found = other
+        if best is None or volume(found) < (1.0 - _BETTER) * volume(best):
+            best = found
+    assert best is not None
+    return _grown(best, margin, float(np.ptp(points, axis=0).max()))
+
+
+def _axes_of(kind: str, axes: Sequence[int]) -> Sequence[int]:
+    return axes if kind in ("CYLINDER", "CAPSULE") else (2,)
+
+
+def _contain(
+    kind: type[schema.Gprim], points: Points, axis: int, rotation: frames.Matrix | None = None, steps: int = _STEPS
+) -> Primitive:
+    """The primitive along one axis of a rotation (3, 3) that contains all points."""
+    seen = points if rotation is None else points @ rotation
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    found = Primitive(kind, (low + high) / 2, np.eye(3), high - low, axis=axis)
+    if kind is schema.Sphere:
+        found.center, found.radius = _ball(seen, steps)
+    elif kind is not schema.Cube:
+        others = [index for index in range(3) if index != axis]
+        middle, found.radius = _ball(seen[:, others], steps)
+        found.center[others] = middle
+        found.height = float(found.size[axis])
+        if kind is schema.Capsule:
+            across = np.linalg.norm(seen[:, others] - middle, axis=1)
+            reach = np.sqrt(np.maximum(found.radius**2 - across**2, 0.0))
+            first, last = float((seen[:, axis] + reach).min()), float((seen[:, axis] - reach).max())
+            found.center[axis] = (first + last) / 2
+            found.height = max(0.0, last - first)
+    if rotation is not None:
+        found.rotation, found.center = rotation, rotation @ found.center
+    return found
+
+
+def _best_turned(
+    kind: type[schema.Gprim], points: Points, turns: Sequence[frames.Matrix], axes: Sequence[int]
+) -> Primitive:
+    """Of all rotations and axes; the few that look best are looked at closely."""
+    tries = [(turn, axis) for turn in turns for axis in axes]
+    tries.sort(key=lambda each: volume(_contain(kind, points, each[1], each[0], 1)))
+    return min((_contain(kind, points, axis, turn) for turn, axis in tries[:3]), key=volume)
+
+
+def _ball(points: Points, steps: int) -> tuple[Points, float]:
+    """(centre, radius) of a ball, or in a plane a circle, around the points, near the smallest one.
+
+    Source: Badoiu, Clarkson, "Smaller core-sets for balls", 2003.
+    """
+    center = (points.min(axis=0) + points.max(axis=0)) / 2
+    best_center, best = center, np.inf
+    for step in range(steps):
+        distances = ((points - center) ** 2).sum(axis=1)
+        farthest = int(distances.argmax())
+        if distances[farthest] < best * (1.0 - 1e-9):
+            best_center, best = center, float(distances[farthest])
+        center = center + (points[farthest] - center) / (step + 2)
+    return best_center, float(np.sqrt(best))
+
+
+def _outermost(points: Points) -> tuple[Points, Points]:
+    """The corners of the hull (n, 3) and the normals (m, 3) of its faces, as long as the area; flat points as given."""
+    triangles = convex_hull(points)
+    if triangles is None:
+        return points, np.zeros((0, 3))
+    a, b, c = np.moveaxis(points[triangles], 1, 0)
+    return points[np.unique(triangles)], np.cross(b - a, c - a) / 2
+
+
+def _turns(points: Points, normals: Points) -> list[frames.Matrix]:
+    """Rotations whose axes may suit the points: principal axes, and those of the largest faces of the hull."""
+    away = points - points.mean(axis=0)
+    found = [frames.rotation_of(np.linalg.svd(away.T @ away)[0])]
+    if not len(normals):
+        return found
+    areas = np.linalg.norm(normals, axis=1)
+    units = np.round(normals[areas > 0] / areas[areas > 0, None], 4)
+    # A plane is one direction from both sides.
+    units[units[:, 0] < 0] *= -1
+    directions, which = np.unique(units, axis=0, return_inverse=True)
+    total = np.bincount(which.reshape(-1), areas[areas > 0])
+    chosen = directions[np.argsort(-total)[:_FACES]]
+    chosen = chosen / np.linalg.norm(chosen, axis=1)[:, None]
+    for index, first in enumerate(chosen):
+        # The neighbour that is nearest to a right angle gives the second axis.
+        cosines = np.abs(chosen @ first)
+        second = chosen[int(cosines.argmin())] if len(chosen) > 1 else np.eye(3)[int(np.abs(first).argmin())]
+        x, z = second - first * float(second @ first), first
+        length = float(np.linalg.norm(x))
+        if length < 1e-3:
+            continue
+        x = x / length
+        found.append(np.stack([x, np.cross(z, x), z], axis=1))
+        if index == 0:
+            found += [_about(z, x, angle) for angle in np.radians((15, 30, 45, 60, 75))]
+    return found
+
+
+def _about(z: Points, x: Points, angle: float) -> frames.Matrix:
+    turned = np.cos(angle) * x + np.sin(angle) * np.cross(z, x)
+    return np.stack([turned, np.cross(z, turned), z], axis=1)
+
+
+def _grown(shape: Primitive, margin: float, size: float) -> Primitive:
+    """Larger by a length on all sides, and never without any thickness."""
+    least = _THIN * size
+    shape.size = np.maximum(shape.size + 2 * margin, least)
+    shape.radius = max(shape.radius + margin, least / 2) if shape.kind is not schema.Cube else 0.0
+    if shape.kind is schema.Cylinder:
+        shape.height = max(shape.height + 2 * margin, least)
+    return shape
+
+
+def to_object(shape: Primitive, world: frames.Matrix) -> Primitive:
+    """A primitive of world lengths, along the axes of an object's rotation, as the object's collider has it.
+
+    world: (4, 4) of the object; the primitive's place is relative to that of the object. See `stretch`.
+    """
+    lengths = np.linalg.norm(world[:3, :3] @ shape.rotation, axis=0)
+    across = float(np.delete(lengths, shape.axis).max())
+    center = np.asarray(np.linalg.solve(world[:3, :3], frames.rotation_of(world) @ shape.center), float)
+    return Primitive(
+        shape.kind, center, shape.rotation, shape.size / lengths,
+        shape.radius / (float(lengths.max()) if shape.kind is schema.Sphere else across),
+        shape.height / float(lengths[shape.axis]), shape.axis,
+    )  # fmt: skip
+
+
+def stretch(world: frames.Matrix) -> frames.Matrix:
+    """(3, 3) from the space of an object to world lengths along the axes of its rotation."""
+    return np.asarray(frames.rotation_of(world).T @ np.asarray(world, float)[:3, :3], float)
+
+
+# --------------------------------------------------------------------------- parts of a mesh
+
+
+def loose_parts(surface: Surface) -> list[Surface]:
+    """The parts of a mesh that share no corners. Corners at the same place are one; loose corners are left out."""
+    _, welded = np.unique(np.round(surface.points, 6), axis=0, return_inverse=True)
+    corners = welded.reshape(-1)[surface.triangles]
+    label = np.arange(int(corners.max(initial=-1)) + 1)
+    while len(corners):
+        lowest = label[corners].min(axis=1)
+        before = label.copy()
+        np.minimum.at(label, corners.reshape(-1), np.repeat(lowest, 3))
+        # Follow the labels to their own, so that long strips do not take a round for every triangle.
+        label = label[label]
+        if (label == before).all():
+            break
+    part_of = label[corners[:, 0]] if len(corners) else np.zeros(0, np.int64)
+    return [_compact(surface.points, surface.triangles[part_of == part]) for part in np.unique(part_of)]
+
+
+def _compact(points: Points, triangles: Triangles) -> Surface:
+    used, numbers = np.unique(triangles, return_inverse=True)
+    return Surface(points[used], numbers.reshape(-1, 3).astype(np.int64))
+
+
+def hull(points: Points, margin: float = 0.0) -> Surface | None:
+    """The convex hull, larger by a length on all sides; None where the points are flat."""
+    triangles = convex_hull(points)
+    if triangles is None:
+        return None
+    found = _compact(np.asarray(points, float), triangles)
+    if margin <= 0.0:
+        return found
+    a, b, c = np.moveaxis(found.points[found.triangles], 1, 0)
+    normals = np.cross(b - a, c - a)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-30)[:, None]
+    moved = found.points.copy()
+    for index in range(len(moved)):
+        around = np.unique(np.round(normals[(found.triangles == index).any(axis=1)], 5), axis=0)
+        # Where the planes of all its faces meet when they are moved outwards.
+        step = np.linalg.lstsq(around, np.full(len(around), margin), rcond=1e-3)[0]
+        length = float(np.linalg.norm(step))
+        moved[index] += step * min(1.0, 3.0 * margin / length) if length else 0.0
+    return hull(moved) or found
+
+
+def decompose(surface: Surface, most: int = 16) -> list[Surface]:
+    """Convex parts that fill a mesh, at most `most`; parts that make up a convex one together are joined.
+
+    Raises MissingDependencyError without the solver, InputError where the mesh has no volume.
+    """
+    try:
+        import rapier3d
+
+        from ..simulation.rapier import shapes
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"The decomposition needs the physics engine, which is missing ({error}); install the zip of the "
+            "extension for this platform."
+        ) from error
+    from .model import Mesh
+
+    whole = hull(surface.points)
+    if whole is None:
+        raise InputError("it is flat; choose a box or give it a thickness")
+    if abs(whole.volume - surface.volume) <= _CONVEX * whole.volume:
+        return [whole]
+    try:
+        shape: Any = shapes.decomposition(Mesh(surface.points, surface.triangles))
+    except (ValueError, rapier3d.RapierError) as error:
+        raise InputError(f"it cannot be split into convex parts ({error})") from error
+    compound = shape.as_compound() if shape is not None else None
+    pieces = [part.as_convex_polyhedron() for _, part in compound.shapes()] if compound is not None else []
+    made = [hull(np.asarray(piece.points, float)) for piece in pieces if piece is not None]
+    parts = [part for part in made if part is not None]
+
+    def quick_hull(points: Points) -> Surface | None:
+        try:
+            found: Any = rapier3d.SharedShape.convex_hull(points).as_convex_polyhedron()
+        except (ValueError, rapier3d.RapierError):
+            return hull(points)
+        if found is None:
+            return hull(points)
+        corners, triangles = found.to_trimesh()
+        return Surface(np.asarray(corners, float), np.asarray(triangles, np.int64).reshape(-1, 3))
+
+    return _joined(parts, most, whole.volume, quick_hull) if parts else [whole]
+
+
+#: Shares of the volume of a mesh's hull: a mesh that has so little less is convex; parts are joined while their common
+#: hull has less than this more than the two.
+_CONVEX, _GROWTH = 1e-3, 0.005
+
+
+def _joined(
+    parts: list[Surface], most: int, size: float, make: Callable[[Points], Surface | None]
+) -> list[Surface]:
+    """Join two parts at a time, those first that lose the least, while that costs nothing or there are too many."""
+    alive: dict[int, Surface] = dict(enumerate(parts))
+    volumes = {index: part.volume for index, part in alive.items()}
+    costs: dict[tuple[int, int], tuple[float, Surface]] = {}
+
+    def cost(first: int, second: int) -> None:
+        both = make(np.concatenate((alive[first].points, alive[second].points)))
+        if both is not None:
+            costs[first, second] = (both.volume - volumes[first] - volumes[second], both)
+
+    for first in alive:
+        for second in range(first):
+            cost(first, second)
+    while costs:
+        pair = min(costs, key=lambda each: costs[each][0])
+        growth, both = costs[pair]
+        if len(alive) <= most and growth > _GROWTH * size:
+            break
+        number = max(alive) + 1
+        for index in pair:
+            del alive[index], volumes[index]
+        costs = {key: value for key, value in costs.items() if not set(key) & set(pair)}
+        alive[number], volumes[number] = both, both.volume
+        for other in alive:
+            if other != number:
+                cost(number, other)
+    return list(alive.values())
+
+
+# --------------------------------------------------------------------------- primitives as wires and properties
+
+
+def wire_of(shape: Primitive, count: int = 32) -> tuple[Points, list[tuple[int, int]]]:
+    """(corners (n, 3), edges) of a primitive about the origin, as large as it is along each axis."""
+    if shape.kind is schema.Cube:
+        signs = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+        ends = [(a, a | bit) for bit in (1, 2, 4) for a in range(8) if not a & bit]
+        return signs * shape.size, ends
+    half = 0.0 if shape.kind is schema.Sphere else shape.height / 2
+    angles = np.arange(count) * 2 * np.pi / count
+    x, y = shape.radius * np.cos(angles), shape.radius * np.sin(angles)
+    rings = [np.stack([x, y, np.full(count, along)], axis=1) for along in sorted({-half, half})]
+    if shape.kind is schema.Cylinder:
+        across, along = np.array([1, 1, -1, -1]) * shape.radius, np.array([-1, 1, 1, -1]) * half
+    else:
+        # Half a circle about each end; the quarters are in both, so that the sides are straight.
+        turn = np.linspace(-np.pi / 2, np.pi / 2, count // 2 + 1)
+        across = shape.radius * np.concatenate((np.sin(turn), -np.sin(turn)))
+        along = np.concatenate((shape.radius * np.cos(turn) + half, -shape.radius * np.cos(turn) - half))
+    nothing = np.zeros(len(across))
+    rings += [np.stack([across, nothing, along], axis=1), np.stack([nothing, across, along], axis=1)]
+    edges: list[tuple[int, int]] = []
+    start = 0
+    for ring in rings:
+        edges += [(start + index, start + (index + 1) % len(ring)) for index in range(len(ring))]
+        start += len(ring)
+    # Z becomes the spine; the order of the axes stays, so nothing is mirrored.
+    return np.roll(np.concatenate(rings), shape.axis - 2, axis=1), edges
+
+
+def sizes_of(shape: Primitive) -> dict[str, Any]:
+    """The properties of a collider that say a primitive's size."""
+    if shape.kind in (schema.Cube, schema.Plane):
+        return {"size": shape.size.tolist()}
+    if shape.kind is schema.Sphere:
+        return {"radius": shape.radius}
+    return {"radius": shape.radius, "height": shape.height, "axis": "XYZ"[shape.axis]}
+

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Materials that Blender's importer leaves out: of faces for physics only, of gprims, of meshes below their subsets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from ..bridge import remembered
+from ..core.validate import Issue
+from .import_repair import Found
+
+if TYPE_CHECKING:
+    from ..usd.import_source import Source
+
+
+def bind(source: Source, found: Found, issues: list[Issue]) -> None:
+    """Give colliders the materials that are bound to them, as far as they show no others."""
+    _bind_colliders(source, found)
+    _bind_faces(source, found, issues)
+
+
+def _bind_colliders(source: Source, found: Found) -> None:
+    """The material of a whole gprim, and that of a mesh of which all faces have others: it becomes the first slot."""
+    for path, material_path in source.visible_materials.items():
+        material = found.materials.get(material_path)
+        obj = found.objects.get(path) if material is not None else None
+        if obj is None or not isinstance(mesh := obj.data, bpy.types.Mesh):
+            continue
+        slots = list(mesh.materials)
+        if material in slots:
+            continue
+        faces = np.zeros(len(mesh.polygons), np.int32)
+        mesh.polygons.foreach_get("material_index", faces)
+        mesh.materials.clear()
+        for slot in (material, *slots):
+            mesh.materials.append(slot)
+        mesh.polygons.foreach_set("material_index", faces + 1 if slots else faces)
+
+
+def _bind_faces(source: Source, found: Found, issues: list[Issue]) -> None:
+    """Give the faces of meshes the materials of their subsets, where the mesh shows no other materials."""
+    by_path = {remembered.path_of(material): material for material in bpy.data.materials}
+    for path, subsets in source.face_materials.items():
+        obj = found.objects.get(path)
+        if obj is None or not isinstance(mesh := obj.data, bpy.types.Mesh):
+            continue
+        if any(material is not None for material in mesh.materials):
+            issues.append(Issue(
+                "SubsetMaterialLost", "warning", path, obj.name,
+                f"'{obj.name}' has visible materials, so the physics materials of its faces are left out.",
+                f"Set the friction of the visible materials of '{obj.name}' instead.",
+            ))  # fmt: skip
+            continue
+        _assign(mesh, [(faces, by_path.get(target)) for faces, target in subsets])
+
+
+def _assign(mesh: bpy.types.Mesh, subsets: list[tuple[Any, bpy.types.Material | None]]) -> None:
+    slots = np.zeros(len(mesh.polygons), np.int32)
+    for faces, material in subsets:
+        if material is None or faces is None:
+            continue
+        slots[faces[(faces >= 0) & (faces < len(slots))]] = len(mesh.materials)
+        mesh.materials.append(material)
+    mesh.polygons.foreach_set("material_index", slots)

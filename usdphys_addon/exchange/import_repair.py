@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Put right what Blender's importer makes of prims without a transform, and of those that ignore what is above them.
+
+It drops prims without a type, so that what is below loses its place; it puts units and up axis on the topmost prims
+that have a transform, wherever they are; and it does not know `!resetXformStack!`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import mathutils
+import numpy as np
+
+
+@dataclass(slots=True)
+class Found:
+    """What Blender made of the prims: objects and materials by prim path."""
+
+    objects: dict[str, bpy.types.Object] = field(default_factory=dict)
+    materials: dict[str, bpy.types.Material] = field(default_factory=dict)
+
+
+def repair(
+    scene: bpy.types.Scene, stage: Any, found: Found, resets: Iterable[str], below: str = "", scale: float = 1.0
+) -> None:
+    """Give every prim between two imported ones an Empty, and every object the parent and place that its prim has.
+
+    resets: paths of prims that reset the transform stack. scale: Blender units of a unit of the stage.
+    """
+    from pxr import Usd, UsdGeom
+
+    cache = UsdGeom.XformCache(Usd.TimeCode.Default())
+    objects = found.objects
+    conversion = _conversion(stage, scale)
+    is_converted = conversion != mathutils.Matrix()
+    loose: set[str] = set()
+    for path in sorted(objects):
+        for missing in reversed(_missing_above(path, found, below)):
+            empty = bpy.data.objects.new(missing.rsplit("/", 1)[1], None)
+            empty.empty_display_size = 0.01
+            scene.collection.objects.link(empty)
+            objects[missing] = empty
+            _place(empty, missing, stage, cache, _parent(missing, found))
+            if empty.parent is None:
+                # Blender leaves out the root prim of its own files, and with it the conversion of units and up axis.
+                empty.matrix_basis = conversion @ empty.matrix_basis
+            _settle(empty, missing, stage, conversion, loose)
+        obj, above = objects[path], path.rpartition("/")[0]
+        parent, expected = obj.parent, objects.get(above)
+        if expected is not None and parent is None and above not in loose and not is_converted:
+            # Blender has put it where its prim is below its parent, and only the parent is new.
+            obj.parent = expected
+        elif expected is not None and (parent != expected or above in loose):
+            _place(obj, path, stage, cache, _parent(path, found))
+        if expected is None or above in loose:
+            _settle(obj, path, stage, conversion, loose)
+    _honour_resets(resets, found, conversion)
+
+
+def _missing_above(path: str, found: Found, below: str) -> list[str]:
+    """Paths above one that have no object though something above them has; nearest first."""
+    missing: list[str] = []
+    above = path.rpartition("/")[0]
+    while above and above not in found.objects and above.startswith(below):
+        missing.append(above)
+        above = above.rpartition("/")[0]
+    return missing
+
+
+def _parent(path: str, found: Found) -> bpy.types.Object | None:
+    return found.objects.get(path.rpartition("/")[0])
+
+
+def _place(obj: bpy.types.Object, path: str, stage: Any, cache: Any, parent: bpy.types.Object | None) -> None:
+    """Parent an object as its prim is, with the prim's local transform."""
+    obj.parent = parent
+    obj.matrix_parent_inverse = mathutils.Matrix()
+    obj.matrix_basis = _local(path, stage, cache)
+
+
+def _local(path: str, stage: Any, cache: Any) -> mathutils.Matrix:
+    """The local transform of a prim."""
+    from ..usd import read as usd_read
+
+    local, _resets = usd_read.local_transform(cache, stage.GetPrimAtPath(path))
+    return mathutils.Matrix(np.array(local).T.tolist())
+
+
+def _conversion(stage: Any, scale: float) -> mathutils.Matrix:
+    """What the topmost objects are multiplied with: units, and Z up."""
+    from pxr import UsdGeom
+
+    is_y_up = UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.y
+    turn = mathutils.Matrix.Rotation(math.radians(90.0) if is_y_up else 0.0, 4, "X")
+    return turn @ mathutils.Matrix.Scale(scale, 4)
+
+
+def _is_xformable(stage: Any, path: str) -> bool:
+    from pxr import UsdGeom
+
+    return bool(stage.GetPrimAtPath(path).IsA(UsdGeom.Xformable))
+
+
+def _settle(obj: bpy.types.Object, path: str, stage: Any, conversion: mathutils.Matrix, loose: set[str]) -> None:
+    """Have units and up axis on the topmost object, also where its prim has no transform. loose: such prims."""
+    if _is_xformable(stage, path):
+        return
+    loose.add(path)
+    if obj.parent is None:
+        obj.matrix_basis = conversion
+
+
+def _honour_resets(resets: Iterable[str], found: Found, conversion: mathutils.Matrix) -> None:
+    """Undo what is above a prim that resets the transform stack; its object still moves with its parent."""
+    for path in sorted(found.objects.keys() & resets):
+        obj = found.objects[path]
+        if obj.parent is not None:
+            obj.matrix_parent_inverse = _world(obj.parent).inverted_safe() @ conversion
+
+
+def _world(obj: bpy.types.Object) -> mathutils.Matrix:
+    """Where an object is; Blender has not evaluated what is new yet."""
+    place = obj.matrix_basis.copy()
+    while obj.parent is not None:
+        place = obj.matrix_parent_inverse @ place
+        obj = obj.parent
+        place = obj.matrix_basis @ place
+    return place

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Give imported prims their names and kinds back on a stage that Blender has written.
+
+Blender writes an object as an Xform with its geometry below, under a name that is unique in the file. An imported
+object remembers its prim: its own name, and whether it was the geometry itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..bridge import remembered
+from ..bridge.remembered import GEOMETRY_TYPES
+from .stage_match import OBJECT_NAME
+
+_DATA_NAME = "userProperties:blender:data_name"
+#: Properties of a mesh that are true of the gprim in its place, too.
+_SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpacity", "userProperties:")
+
+
+def restore(stage: Any) -> None:
+    """Merge geometry into its object's prim where it was one, and rename prims, everything below them following."""
+    from pxr import Sdf
+
+    from ..usd import hierarchy as usd_hierarchy
+
+    layer = stage.GetEditTarget().GetLayer()
+    moves: dict[str, str] = {}
+    with Sdf.ChangeBlock():
+        pending = [(layer.pseudoRoot, "")]
+        while pending:
+            spec, new_parent = pending.pop()
+            children = list(spec.nameChildren)
+            taken = {child.name for child in children}
+            for child in children:
+                name = _wanted_name(child, taken)
+                path = f"{new_parent}/{name}"
+                if name != child.name:
+                    moves[str(child.path)] = path
+                pending.append((child, path))
+            for child in children:
+                obj = _object_of(child)
+                if obj is not None:
+                    _write_sheared(child, obj)
+                    _retype_plain(child, remembered.prim_of(obj))
+                type_name = remembered.type_of(obj) if obj is not None else ""
+                if type_name in remembered.GPRIM_TYPES and obj is not None and not _collides_as_gprim(obj):
+                    # Only what collides knows its parameters; what is merely seen is the mesh that Blender shows.
+                    type_name = "Mesh"
+                if type_name not in ("", "Scope", "Xform"):
+                    _merge_geometry(child, type_name)
+    moves.update(_material_moves(layer))
+    usd_hierarchy.move_prims(layer, moves)
+
+
+def _collides_as_gprim(obj: bpy.types.Object) -> bool:
+    return any(item.is_geometry for item in obj.usdphys.colliders)  # type: ignore[attr-defined]
+
+
+def _object_of(spec: Any) -> bpy.types.Object | None:
+    attribute = spec.attributes.get(OBJECT_NAME)
+    return bpy.data.objects.get(str(attribute.default)) if attribute is not None else None
+
+
+def _wanted_name(spec: Any, taken: set[str]) -> str:
+    obj = _object_of(spec)
+    if obj is None:
+        return str(spec.name)
+    name = remembered.name_of(obj)
+    return name if name not in taken else str(spec.name)
+
+
+def _retype_plain(spec: Any, prim: Any) -> None:
+    """A prim that was a scope, or had no type, is that again as long as nobody has moved the object."""
+    from ..usd import write as usd_write
+
+    if prim is None or prim.type_name not in ("", "Scope") or spec.typeName != "Xform":
+        return
+    if all(_is_nothing(spec.attributes[name]) for name in spec.attributes.keys() if name.startswith("xformOp:")):
+        usd_write.clear_local(spec)
+        if prim.type_name:
+            spec.typeName = prim.type_name
+        else:
+            spec.ClearInfo("typeName")
+
+
+def _write_sheared(spec: Any, obj: bpy.types.Object) -> None:
+    """The transform of an object that location, rotation and scale, in which Blender writes it, cannot hold."""
+    from pxr import Gf
+
+    from ..core import frames
+    from ..usd import write as usd_write
+
+    if obj.parent is None or obj.matrix_parent_inverse.is_identity:
+        return
+    local = obj.parent.matrix_world.inverted_safe() @ obj.matrix_world
+    is_animated = any(attribute.HasInfo("timeSamples") for attribute in spec.attributes)
+    if not is_animated and frames.is_sheared(np.array(local), 1e-6):
+        usd_write.write_matrix(spec, Gf.Matrix4d(*np.array(local).T.ravel().tolist()))
+
+
+def _is_nothing(attribute: Any) -> bool:
+    neutral = 1.0 if attribute.name == "xformOp:scale" else 0.0
+    # Units and up axis, put on the prim by the import and taken off again, leave the noise of 32 bits: degrees, too.
+    noise = 1e-4 if "rotate" in attribute.name else 2e-6
+    value = attribute.default
+    if value is None or attribute.HasInfo("timeSamples"):
+        return False
+    return all(abs(part - neutral) < noise for part in value)
+
+
+def _content(spec: Any, type_name: str) -> Any | None:
+    """The child of an Xform that is what the prim was: of the same type, or the mesh that stands for a gprim."""
+    own = [child for child in spec.nameChildren if OBJECT_NAME not in child.attributes]
+    same = next((child for child in own if child.typeName == type_name), None)
+    if same is None and type_name in GEOMETRY_TYPES:
+        same = next((child for child in own if child.typeName in GEOMETRY_TYPES), None)
+    return same
+
+
+def _merge_geometry(spec: Any, type_name: str) -> None:
+    """Move what Blender wrote below an Xform, geometry, a light or a camera, into that prim, where it was one."""
+    from pxr import Sdf
+
+    from ..usd import write as usd_write
+
+    geometry = _content(spec, type_name)
+    if geometry is None:
+        return
+    layer = spec.layer
+    keep_mesh = geometry.typeName == type_name
+    for name in list(geometry.properties.keys()):
+        if name in spec.properties.keys():
+            continue
+        if keep_mesh or name.startswith(_SURVIVES_AS_GPRIM):
+            Sdf.CopySpec(layer, geometry.properties[name].path, layer, spec.path.AppendProperty(name))
+    if keep_mesh:
+        for child in list(geometry.nameChildren):
+            Sdf.CopySpec(layer, child.path, layer, spec.path.AppendChild(child.name))
+    if geometry.HasInfo("apiSchemas"):
+        usd_write.apply_schemas(spec, geometry.GetInfo("apiSchemas").GetAddedOrExplicitItems())
+    del spec.nameChildren[geometry.name]
+    spec.typeName = type_name
+
+
+def _material_moves(layer: Any) -> dict[str, str]:
+    """Materials back to where they were."""
+    moves: dict[str, str] = {}
+    root = layer.GetPrimAtPath(layer.defaultPrim) if layer.defaultPrim else None
+    scopes = [layer.GetPrimAtPath("/_materials")]
+    if root is not None:
+        scopes.append(layer.GetPrimAtPath(root.path.AppendChild("_materials")))
+    for scope in scopes:
+        if scope is None:
+            continue
+        for spec in scope.nameChildren:
+            name = spec.attributes.get(_DATA_NAME)
+            material = bpy.data.materials.get(str(name.default)) if name is not None else None
+            prim = remembered.prim_of(material) if material is not None else None
+            if prim is not None:
+                moves[str(spec.path)] = prim.path
+    return moves
+
+
+def tidy(stage: Any, scene: Any) -> None:
+    """The order of the imported prims again, whatever order Blender wrote them in, and no names of Blender's own."""
+    from pxr import Sdf
+
+    layer = stage.GetEditTarget().GetLayer()
+    _restore_carried(layer, scene)
+    _restore_transforms(stage)
+    order = _orders(scene)
+    last, mixed = len(order), []
+    with Sdf.ChangeBlock():
+        pending = [layer.pseudoRoot]
+        while pending:
+            spec = pending.pop()
+            for name in _BLENDER_NAMES:
+                if name in spec.properties.keys():
+                    spec.RemoveProperty(spec.properties[name])
+            children = list(spec.nameChildren)
+            pending.extend(children)
+            wanted = sorted(children, key=lambda child: (order.get(str(child.path), last), child.name))
+            if wanted != children:
+                mixed.append([child.path for child in wanted])
+        for scope in ("/_materials", f"/{layer.defaultPrim}/_materials"):
+            empty = layer.GetPrimAtPath(scope)
+            if empty is not None and not len(empty.nameChildren):
+                removal = Sdf.BatchNamespaceEdit()
+                removal.Add(empty.path, Sdf.Path.emptyPath)
+                layer.Apply(removal)
+    # The deepest first: paths above stay what they are.
+    for paths in sorted(mixed, key=lambda paths: -paths[0].pathElementCount):
+        _reorder(layer, paths)
+
+
+def _reorder(layer: Any, paths: list[Any]) -> None:
+    """Put siblings into an order: away under other names, and back one after the other."""
+    from pxr import Sdf
+
+    away, back = Sdf.BatchNamespaceEdit(), Sdf.BatchNamespaceEdit()
+    for path in paths:
+        if layer.GetPrimAtPath(path) is None:
+            continue
+        aside = path.ReplaceName(f"{path.name}__aside")
+        away.Add(path, aside)
+        back.Add(aside, path)
+    if layer.Apply(away):
+        layer.Apply(back)
+
+
+def _restore_carried(layer: Any, scene: Any) -> None:
+    """What the imported file said beyond Blender and UsdPhysics, back on its prims."""
+    from ..usd import carry
+
+    def same(path: str) -> str:
+        return path
+
+    physics = scene.usdphys
+    carry.restore_trees(physics.source.carried_trees, layer, same)
+    for thing in (*bpy.data.materials, *physics.physics_scenes, *physics.collision_groups):
+        prim = remembered.prim_of(thing)
+        if prim is None or not prim.carried:
+            continue
+        spec = layer.GetPrimAtPath(prim.path)
+        if spec is not None:
+            carry.restore(prim.carried, spec, same)
+    for spec, obj in list(_objects_on(layer)):
+        if obj.usdphys.prim.carried:  # type: ignore[attr-defined]
+            carry.restore(obj.usdphys.prim.carried, spec, same)  # type: ignore[attr-defined]
+    carry.restore_prims(physics.source.carried, layer, same)
+
+
+def _objects_on(layer: Any) -> Iterator[tuple[Any, bpy.types.Object]]:
+    """All prims of objects that were imported, with the objects."""
+    pending = [layer.pseudoRoot]
+    while pending:
+        for child in pending.pop().nameChildren:
+            pending.append(child)
+            obj = _object_of(child)
+            if obj is not None and remembered.type_of(obj):
+                yield child, obj
+
+
+def _restore_transforms(stage: Any) -> None:
+    """Transforms as they were written in the imported file, where nobody has moved the object."""
+    from pxr import Sdf, Usd, UsdGeom
+
+    from ..usd import write as usd_write
+
+    layer = stage.GetEditTarget().GetLayer()
+    memories = [remembered.prim_of(obj) for obj in bpy.data.objects]
+    # From the top down: what resets the stack is compared in the world, when all above it is final.
+    for prim in sorted((memory for memory in memories if memory is not None), key=lambda memory: memory.path):
+        if not prim.transform:
+            continue
+        spec = layer.GetPrimAtPath(prim.path)
+        now = UsdGeom.Xformable(stage.GetPrimAtPath(prim.path))
+        if spec is None or not now or now.TransformMightBeTimeVarying():
+            continue
+        source, before, resets = _written_transform(prim.transform)
+        place = now.ComputeLocalToWorldTransform if resets else now.GetLocalTransformation
+        # What is compared in the world carries the noise of all that is above it.
+        if not _same(before, place(Usd.TimeCode.Default()), 1e-5 if resets else 2e-6):
+            continue
+        usd_write.clear_local(spec)
+        origin = source.rootPrims[0]
+        for name in origin.properties.keys():
+            Sdf.CopySpec(source, origin.path.AppendProperty(name), layer, spec.path.AppendProperty(name))
+
+
+@lru_cache(maxsize=64)
+def _written_transform(text: str) -> tuple[Any, Any, bool]:
+    """(layer, local matrix, whether the stack is reset) of the transform of an imported prim."""
+    from pxr import Sdf, Usd, UsdGeom
+
+    source = Sdf.Layer.CreateAnonymous(".usda")
+    source.ImportFromString(text)
+    stage = Usd.Stage.Open(source)
+    xformable = UsdGeom.Xformable(stage.GetPrimAtPath(source.rootPrims[0].path))
+    return source, xformable.GetLocalTransformation(), xformable.GetResetXformStack()
+
+
+def _same(one: Any, other: Any, tolerance: float) -> bool:
+    size = max(1.0, *(abs(part) for row in one for part in row))
+    pairs = ((a, b) for rows in zip(one, other, strict=True) for a, b in zip(*rows, strict=True))
+    return all(abs(a - b) <= tolerance * size for a, b in pairs)
+
+
+_BLENDER_NAMES = (OBJECT_NAME, _DATA_NAME)
+
+
+def _orders(scene: Any) -> dict[str, int]:
+    """Place in the imported stage by path, of everything that remembers its prim."""
+    physics = scene.usdphys
+    things = (*bpy.data.objects, *bpy.data.materials, *physics.physics_scenes, *physics.collision_groups)
+    prims = [remembered.prim_of(thing) for thing in things]
+    return {prim.path: prim.order for prim in prims if prim is not None}

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find the prims that Blender's exporter has made for the objects of a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from ..bridge.placements import Chain, Placement
+from ..bridge.remembered import GEOMETRY_TYPES, GPRIM_TYPES
+from ..bridge.scene_read import SceneReading
+from ..core import schema
+from ..core.model import PhysicsModel
+from ..core.validate import Issue
+
+_NOT_ASCII = re.compile(rb"[^A-Za-z0-9_/]")
+OBJECT_NAME = "userProperties:blender:object_name"
+
+
+class StageMatcher:
+    """Compares the expected paths of a model with a stage that Blender has filled, and corrects them.
+
+    Blender writes the name of each object on its prim (or, from 5.1 on, tells it in a map); where neither is at hand,
+    the expected path counts.
+
+    specs: those of prims of the model that were found in their places. is_as_expected: nothing is elsewhere or absent.
+    """
+
+    def __init__(
+        self, stage: Any, export_context: Any, *, by_name: bool = True, paths: Mapping[str, Any] = {}
+    ) -> None:
+        """by_name: False where the expected paths are certain. paths: what is known of prims as Sdf's own paths."""
+        self.stage = stage
+        self.layer = stage.GetEditTarget().GetLayer()
+        self.specs: dict[str, Any] = {}
+        self.is_as_expected = True
+        self._context = export_context
+        self._by_name = by_name
+        self._paths = paths
+        self._map: dict[str, str] | None = None
+        self._chains: dict[Chain, list[str]] | None = None
+
+    def matched(self, reading: SceneReading, issues: list[Issue]) -> PhysicsModel:
+        """The model with the paths of the stage; what is not on the stage is left out and said."""
+        model = reading.model
+        has_instances = bool(self.stage.GetPrototypes())
+        renames: dict[str, str] = {}
+        absent: set[str] = set()
+        for site in reading.sites.values():
+            path = self.find(site)
+            if path is None:
+                absent.add(site.path)
+                self.say_absent(site, issues)
+                continue
+            if has_instances:
+                self.make_unique(path, site, model, issues)
+            if path != site.path:
+                renames[site.path] = path
+            if site.geometry in model.prims:
+                geometry = self.find_geometry(site, path, reading)
+                if geometry is None:
+                    absent.add(site.geometry)
+                    self.say_no_geometry(site, issues)
+                elif geometry != site.geometry:
+                    renames[site.geometry] = geometry
+        if absent:
+            for path in list(model.prims):
+                if path in absent or _is_below(path, absent):
+                    del model.prims[path]
+        self.drop_orphans(model, reading, absent, issues)
+        self.match_materials(model, reading, renames)
+        self.avoid_collisions(model, renames)
+        self.is_as_expected = not renames and not absent
+        return model.renamed(renames) if renames else model
+
+    # ------------------------------------------------------------------ objects
+
+    def spec_at(self, path: str) -> Any:
+        """The spec of a prim, remembered."""
+        spec = self.layer.GetPrimAtPath(self._paths.get(path, path))
+        if spec is not None:
+            self.specs[path] = spec
+        return spec
+
+    def find(self, site: Placement) -> str | None:
+        if not self._by_name and self.spec_at(site.path) is not None:
+            return site.path
+        # One look-up instead of three, for what is nearly always so.
+        named = self.layer.GetAttributeAtPath(f"{site.path}.{OBJECT_NAME}")
+        if named is not None and named.default == site.chain[-1]:
+            return site.path
+        spec = self.layer.GetPrimAtPath(site.path)
+        if spec is not None and self.object_name(spec) in (site.chain[-1], None):
+            return site.path
+        candidates = self.chains.get(site.chain, [])
+        if len(candidates) > 1:
+            return min(candidates, key=lambda path: self.distance(path, site))
+        return candidates[0] if candidates else self.in_ascii(site.path)
+
+    def in_ascii(self, path: str) -> str | None:
+        """The path as Blender writes it without `allow_unicode`, where that is a prim without a known name."""
+        plain = _NOT_ASCII.sub(b"_", path.encode()).decode()
+        spec = self.layer.GetPrimAtPath(plain)
+        return plain if plain != path and spec is not None and self.object_name(spec) is None else None
+
+    def object_name(self, spec: Any) -> str | None:
+        """Name of the object of a prim; None where the prim is no object or nothing tells."""
+        attribute = spec.attributes.get(OBJECT_NAME)
+        if attribute is not None:
+            return str(attribute.default)
+        return self.prim_map.get(str(spec.path))
+
+    @cached_property
+    def names_are_written(self) -> bool:
+        """True where Blender wrote the names of the objects on their prims: the map then tells nothing more."""
+        root = self.stage.GetDefaultPrim() or self.stage.GetPseudoRoot()
+        return any(prim.HasAttribute(OBJECT_NAME) for prim in (root, *root.GetChildren()[:1]))
+
+    def composed_name(self, prim: Any) -> str | None:
+        """`object_name` of a prim that may come from elsewhere through an instance."""
+        attribute = prim.GetAttribute(OBJECT_NAME)
+        return str(attribute.Get()) if attribute else self.prim_map.get(str(prim.GetPath()))
+
+    @property
+    def prim_map(self) -> dict[str, str]:
+        """Object names by path, where Blender tells them (5.1 and later)."""
+        if self._map is None:
+            self._map = {}
+            if hasattr(self._context, "get_prim_map"):
+                for path, ids in self._context.get_prim_map().items():
+                    names = [item.name for item in ids if item.id_type == "OBJECT"]
+                    if names:
+                        self._map[str(path)] = names[0]
+        return self._map
+
+    @property
+    def chains(self) -> dict[Chain, list[str]]:
+        """Paths of all object prims by the names of the objects from the root down."""
+        if self._chains is None:
+            from pxr import Usd
+
+            self._chains = {}
+            seen_through = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
+            pending: list[tuple[Any, Chain]] = [(self.stage.GetPseudoRoot(), ())]
+            while pending:
+                prim, chain = pending.pop()
+                for child in prim.GetFilteredChildren(seen_through):
+                    name = self.composed_name(child)
+                    below = chain if name is None else (*chain, name)
+                    if name is not None:
+                        self._chains.setdefault(below, []).append(str(child.GetPath()))
+                    pending.append((child, below))
+        return self._chains
+
+    def distance(self, path: str, site: Placement) -> float:
+        """How far a prim is from where the object is expected, in the space of the root."""
+        from pxr import Usd, UsdGeom
+
+        cache = UsdGeom.XformCache(Usd.TimeCode.Default())
+        world = cache.GetLocalToWorldTransform(self.stage.GetPrimAtPath(path))
+        root = self.stage.GetDefaultPrim()
+        if root:
+            world = world * cache.GetLocalToWorldTransform(root).GetInverse()
+        return float(sum((a - b) ** 2 for a, b in zip(world.ExtractTranslation(), site.matrix[:3, 3], strict=True)))
+
+    def find_geometry(self, site: Placement, path: str, reading: SceneReading) -> str | None:
+        expected = f"{path}{site.geometry[len(site.path):]}"
+        spec = self.spec_at(expected)
+        if spec is not None and spec.typeName in GEOMETRY_TYPES:
+            if path == site.path and expected not in reading.object_paths:
+                return expected
+            is_named = self.layer.GetAttributeAtPath(f"{expected}.{OBJECT_NAME}") is not None
+            if not is_named and (self.names_are_written or self.object_name(spec) is None):
+                return expected
+        prim = self.stage.GetPrimAtPath(path)
+        if prim.GetTypeName() in GEOMETRY_TYPES:
+            return path
+        for child in prim.GetChildren():
+            if child.GetTypeName() in GEOMETRY_TYPES and self.composed_name(child) is None:
+                return str(self.editable(child.GetPath()).path)
+        return None
+
+    # ------------------------------------------------------------------ instances
+
+    def make_unique(self, path: str, site: Placement, model: PhysicsModel, issues: list[Issue]) -> None:
+        """Nothing below an instance can be changed: what has physics, or is above that, stops being one."""
+        prim = self.stage.GetPrimAtPath(path)
+        for prefix in prim.GetPath().GetPrefixes():
+            instance = self.stage.GetPrimAtPath(prefix)
+            if instance.IsInstance():
+                self.editable(prefix)
+                instance.SetInstanceable(False)
+                issues.append(Issue(
+                    "InstanceMadeUnique", "info", str(prefix), site.chain[-1],
+                    f"'{prefix}' is no longer an instance, because '{site.chain[-1]}' in it has physics.",
+                    "Export without instancing to avoid this.",
+                ))  # fmt: skip
+        spec = self.editable(prim.GetPath())
+        found = model.prims.get(site.path)
+        if found is not None and found.get(schema.Joint) is not None:
+            # The transform that a joint must not have comes through the reference.
+            spec.referenceList.ClearEdits()
+
+    def editable(self, path: Any) -> Any:
+        """The spec of a prim, made where the prim comes from elsewhere."""
+        from pxr import Sdf
+
+        return self.layer.GetPrimAtPath(path) or Sdf.CreatePrimInLayer(self.layer, path)
+
+    # ------------------------------------------------------------------ materials
+
+    def match_materials(self, model: PhysicsModel, reading: SceneReading, renames: dict[str, str]) -> None:
+        """Find Blender's materials; bind for physics what Blender has not bound at all."""
+        from pxr import Sdf
+
+        for path in reading.materials.values():
+            if path in model.prims and self.layer.GetPrimAtPath(path) is None:
+                plain = self.in_ascii(path)
+                if plain is not None and plain not in model.prims:
+                    renames[path] = plain
+                elif path in reading.optional_materials:
+                    del model.prims[path]
+        targets: dict[tuple[str, ...], set[Any]] = {}
+        # Blender binds all meshes of one material alike: one look tells for all.
+        bound: dict[tuple[str, ...], bool] = {}
+        for prim in model.prims.values():
+            is_gprim = prim.type_name in GPRIM_TYPES and prim.local is None
+            if (is_gprim or prim.type_name == "Mesh") and prim.materials and not prim.physics_binding:
+                wanted = targets.get(prim.materials)
+                if wanted is None:
+                    wanted = {Sdf.Path(renames.get(path, path)) for path in prim.materials}
+                    targets[prim.materials] = wanted
+                is_bound = bound.get(prim.materials) if not is_gprim else None
+                if is_bound is None:
+                    is_bound = self.binds(renames.get(prim.path, prim.path), wanted, with_faces=not is_gprim)
+                    if len(prim.materials) == 1 and not is_gprim:
+                        bound[prim.materials] = is_bound
+                if not is_bound:
+                    prim.physics_binding = prim.materials[-1]
+
+    def binds(self, path: str, materials: set[Any], *, with_faces: bool) -> bool:
+        """True where a prim, or some of its faces, are bound to one of the materials."""
+        spec = self.layer.GetRelationshipAtPath(f"{path}.material:binding")
+        if spec is not None and any(item in materials for item in spec.targetPathList.explicitItems):
+            return True
+        prim = self.stage.GetPrimAtPath(path) if with_faces else None
+        for one in (prim, *prim.GetChildren()) if prim else ():
+            relationship = one.GetRelationship("material:binding")
+            if relationship and any(target in materials for target in relationship.GetTargets()):
+                return True
+        return False
+
+    # ------------------------------------------------------------------ what is missing
+
+    def say_absent(self, site: Placement, issues: list[Issue]) -> None:
+        name = site.chain[-1]
+        issues.append(Issue(
+            "NotExported", "warning", site.path, name,
+            f"'{name}' has physics and is not in the exported file, because it is hidden or not selected.",
+            f"Show and select '{name}', or remove its physics.",
+        ))  # fmt: skip
+
+    def say_no_geometry(self, site: Placement, issues: list[Issue]) -> None:
+        name = site.chain[-1]
+        issues.append(Issue(
+            "ColliderWithoutGeometry", "error", site.path, name,
+            f"'{name}' is a mesh collider, and its mesh is not in the exported file.",
+            f"Select '{name}', convert it to a mesh, or choose a primitive shape.",
+        ))  # fmt: skip
+
+    def drop_orphans(
+        self, model: PhysicsModel, reading: SceneReading, absent: set[str], issues: list[Issue]
+    ) -> None:
+        """Remove joints whose body is not on the stage, and absent targets from lists."""
+        if not absent:
+            return
+        for path, prim in list(model.prims.items()):
+            for value in prim.schemas.values():
+                for attribute, targets in value.authored():
+                    if not attribute.is_relationship:
+                        continue
+                    left = tuple(target for target in targets if target not in absent and not _is_below(target, absent))
+                    if left == targets:
+                        continue
+                    setattr(value, attribute.field, left or None)
+                    if attribute.body is None and not isinstance(value, schema.Joint):
+                        continue
+                    model.prims.pop(path, None)
+                    issues.append(Issue(
+                        "JointBodyMissing", "error", path, prim.label,
+                        f"The joint '{prim.label}' was left out, because a body of it is not in the exported file.",
+                        "Export both bodies of the joint.",
+                    ))  # fmt: skip
+                    break
+
+    def avoid_collisions(self, model: PhysicsModel, renames: dict[str, str]) -> None:
+        """Prims that we make must not take the place of something that Blender wrote."""
+        taken: set[str] = set(model.prims)
+        for path, prim in model.prims.items():
+            is_made = prim.local is not None or prim.type_name in ("PhysicsScene", "PhysicsCollisionGroup")
+            if is_made and self.layer.GetPrimAtPath(path) is not None:
+                parent, _, leaf = path.rpartition("/")
+                number = 1
+                while f"{parent}/{leaf}_{number}" in taken or self.layer.GetPrimAtPath(f"{parent}/{leaf}_{number}"):
+                    number += 1
+                renames[path] = f"{parent}/{leaf}_{number}"
+
+
+def _is_below(path: str, roots: set[str]) -> bool:
+    while "/" in path[1:]:
+        path = path.rsplit("/", 1)[0]
+        if path in roots:
+            return True
+    return False
+

@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Export: Blender's own USD export writes the scene, our hook puts the physics on that stage, once."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import traceback
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from dataclasses import replace as replaced
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import bpy
+
+from ..bridge import scene_read
+from ..bridge.environment import beside_blender, collector_at_rest, require_usd
+from ..bridge.scene_read import DEFAULT_ROOT, SceneReading
+from ..core import summary, validate
+from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
+from ..core.files import USD_SUFFIXES, scratch_file
+from ..core.model import PhysicsModel
+from ..core.units import StageUnits
+from ..core.validate import Issue
+from . import stage_layout, usd_hooks
+from .stage_match import StageMatcher
+
+if TYPE_CHECKING:
+    from ..usd.write import PrimOpinions
+
+Hierarchy = Literal["nested", "flat", "reset"]
+
+
+@dataclass(slots=True)
+class ExportOptions:
+    """units: of the stage. hierarchy: what becomes of nested bodies. force: write in spite of errors.
+
+    native: further options of Blender's own exporter, by name.
+    """
+
+    units: StageUnits = field(default_factory=StageUnits)
+    hierarchy: Hierarchy = "nested"
+    selected_only: bool = False
+    animation: bool = False
+    root: str | None = None
+    force: bool = False
+    native: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ExportResult:
+    """issues: all that was found. counts: prims with physics by kind. moved: new paths of flattened bodies."""
+
+    path: Path
+    issues: list[Issue] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    moved: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> list[Issue]:
+        return [issue for issue in self.issues if issue.severity == "error"]
+
+
+def stage_options(scene: bpy.types.Scene) -> tuple[StageUnits, Hierarchy]:
+    """Units and hierarchy that a scene asks for; metres, kilograms, Z up and nested where it says nothing."""
+    stage = scene.usdphys.stage  # type: ignore[attr-defined]
+    units = StageUnits(typed_number(stage.meters_per_unit), typed_number(stage.kilograms_per_unit), stage.up_axis)
+    return units, stage.hierarchy.lower()
+
+
+def typed_number(value: float) -> float:
+    """The number that was typed into a 32-bit property: 0.01, not 0.009999999776."""
+    return float(f"{value:.7g}")
+
+
+# --------------------------------------------------------------------------- the export
+
+
+def export_usd(context: bpy.types.Context, filepath: str | Path, options: ExportOptions) -> ExportResult:
+    """Write the scene with its physics. The target is replaced at the end, in one step, or stays as it was.
+
+    Raises MissingDependencyError, OutputError, and ValidationFailedError unless `options.force`.
+    """
+    require_usd()
+    with collector_at_rest():
+        return _export(context, checked_target(filepath), options)
+
+
+def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
+    # In this thread: the modules of USD cannot be loaded in two at once.
+    from ..usd import hierarchy as usd_hierarchy  # noqa: F401
+    from ..usd import write as usd_write
+
+    if options.root is None:
+        # What was imported goes back to the root of the stage, under its own names.
+        scene: Any = context.scene
+        options = replaced(options, root="" if scene.usdphys.source.filepath else DEFAULT_ROOT)
+    keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
+    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root or "", keep=keep)
+    issues = reading.issues + validate.validate(reading.model, check_geometry=False)
+    refuse_errors(issues, target, force=options.force)
+    job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)
+    with scratch_file(target) as scratch, _hook_with(job), ThreadPoolExecutor(1) as translator:
+        units = _local_units(options.units, reading)
+        job.opinions = beside_blender(translator, usd_write.opinions_of, reading.model, units)
+        _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
+        if job.error is not None:
+            raise job.error
+        if not job.done:
+            raise OutputError(f"Blender's USD exporter wrote no stage for '{target}'; see the console for its reason.")
+        check_written(scratch, target)
+        replace(scratch, target)
+    return ExportResult(target, issues + job.issues, summary.counts(reading.model), job.moved)
+
+
+def refuse_errors(issues: list[Issue], target: Path, *, force: bool) -> None:
+    """Raise ValidationFailedError with the first error and the number of the others."""
+    errors = [issue for issue in issues if issue.severity == "error"]
+    if errors and not force:
+        more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
+
+
+def _local_units(units: StageUnits, reading: SceneReading) -> StageUnits:
+    """Blender converts units with a scale above the objects: what lies in their space stays in Blender units."""
+    return replaced(units, local_meters_per_unit=reading.model.units.meters_per_unit)
+
+
+def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
+    """Have Blender write the scene.
+
+    scene_meters: length of a Blender unit, which Blender's exporter takes for a metre whatever the scene says. names:
+    with those of objects and data as attributes on their prims, which nothing but we ourselves reads.
+    """
+    units = options.units
+    keywords: dict[str, Any] = {
+        "filepath": str(scratch),
+        "check_existing": False,
+        "selected_objects_only": options.selected_only,
+        "export_animation": options.animation,
+        "evaluation_mode": "VIEWPORT",  # colliders that are hidden in renders are exported, too
+        "use_instancing": False,
+        "root_prim_path": options.root or "",
+        "export_custom_properties": True,
+        "author_blender_name": names,
+        "allow_unicode": True,
+        "convert_world_material": False,  # it writes image files beside the target, which is about physics
+        "convert_orientation": units.up_axis == "Y",
+        "export_global_forward_selection": "NEGATIVE_Z",
+        "export_global_up_selection": "Y",
+        "convert_scene_units": "CUSTOM",
+        "meters_per_unit": units.meters_per_unit / scene_meters,
+    }
+    keywords.update(options.native)
+    try:
+        result = bpy.ops.wm.usd_export(**keywords)
+    except RuntimeError as error:
+        raise OutputError(f"Blender's USD exporter failed: {str(error).strip()}") from error
+    if "FINISHED" not in result:
+        raise OutputError("Blender's USD exporter was cancelled.")
+
+
+# --------------------------------------------------------------------------- files
+
+
+def checked_target(filepath: str | Path) -> Path:
+    """The absolute target. Raises OutputError where its type, its folder or its permissions forbid it."""
+    target = Path(bpy.path.abspath(str(filepath))).absolute()
+    if target.suffix.lower() not in USD_SUFFIXES:
+        raise OutputError(f"'{target}' is no USD file name; end it with one of {', '.join(USD_SUFFIXES)}.")
+    return checked_folder(target)
+
+
+def checked_folder(target: Path) -> Path:
+    """The target. Raises OutputError where its folder or its permissions forbid it."""
+    if not target.parent.is_dir():
+        raise OutputError(f"The folder '{target.parent}' does not exist; make it or choose another.")
+    if target.is_dir():
+        raise OutputError(f"'{target}' is a folder; choose a file name.")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise OutputError(f"'{target}' is write-protected; choose another name or allow writing.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise OutputError(f"The folder '{target.parent}' cannot be written to; choose another.")
+    return target
+
+
+def check_written(scratch: Path, target: Path) -> None:
+    """Raise OutputError where the file is not there or is cut off: the disk is full, usually."""
+    if not scratch.is_file() or not is_whole(scratch):
+        raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
+
+
+def is_whole(path: Path) -> bool:
+    """False where a USD file lacks its end: the last brace, the contents of a crate, the index of a package."""
+    if path.suffix.lower() == ".usdz":
+        return zipfile.is_zipfile(path)
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        head = stream.read(24)
+        if head.startswith(b"PXR-USDC"):
+            contents = int.from_bytes(head[16:24], "little")
+            return len(head) == 24 and 0 < contents < size
+        stream.seek(max(0, size - 16))
+        return head.startswith(b"#usda") and stream.read().rstrip().endswith((b"}", b")"))
+
+
+def replace(scratch: Path, target: Path) -> None:
+    """Put the finished file in the place of the old one, in one step."""
+    if target.exists():
+        shutil.copymode(target, scratch)
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        scratch.chmod(0o666 & ~mask)
+    try:
+        scratch.replace(target)
+    except OSError as error:
+        reason = os.strerror(error.errno or errno.EIO)
+        raise OutputError(f"'{target}' cannot be replaced ({reason}); the old file is untouched.") from error
+
+
+# --------------------------------------------------------------------------- the hook
+
+
+@dataclass(slots=True)
+class _Job:
+    """One export under way: what the hook is to write, and what came of it.
+
+    by_name: the paths of the reading have to be corrected by the names that Blender writes. opinions: on the way.
+    """
+
+    reading: SceneReading | None
+    options: ExportOptions | None
+    by_name: bool = True
+    opinions: Future[dict[str, PrimOpinions]] | None = None
+    issues: list[Issue] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
+    error: UsdPhysError | None = None
+    done: bool = False
+
+
+_job: _Job | None = None
+
+
+@contextmanager
+def _hook_with(job: _Job) -> Iterator[None]:
+    """Our hook is registered and works for this job."""
+    global _job
+    _job = job
+    try:
+        with usd_hooks.registered(usd_hooks.USDPHYS_ExportHook):
+            yield
+    finally:
+        _job = None
+
+
+def on_export(export_context: Any) -> bool:
+    """What the hook does in every USD export: in ours for its job, in Blender's own for the scene as it is."""
+    job = _job or _Job(None, None)
+    try:
+        _write_physics(export_context, job)
+        job.done = True
+    except UsdPhysError as error:
+        job.error = error
+    except Exception as error:  # an exception that leaves a hook is lost in Blender's log
+        traceback.print_exc()
+        reason = " ".join(str(error).split())[:200]
+        job.error = OutputError(f"The physics could not be written: {type(error).__name__}: {reason}")
+    if _job is None:
+        for issue in job.issues:
+            if issue.severity != "info":
+                print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+        if job.error is not None:
+            print(f"USD Physics: error: {job.error}")
+    return job.error is None
+
+
+def _write_physics(export_context: Any, job: _Job) -> None:
+    """Put the physics of a scene on the stage that Blender has just filled."""
+    from ..usd import hierarchy as usd_hierarchy
+    from ..usd import read as usd_read
+    from ..usd import write as usd_write
+
+    stage = export_context.get_stage()
+    depsgraph = export_context.get_depsgraph()
+    if job.reading is None or job.options is None:
+        _say_unit_scale(depsgraph)
+        reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
+        if not reading.model.prims:
+            return
+        job.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
+        wanted, hierarchy = stage_options(depsgraph.scene.original)
+        # In Blender's own export its own options decide on length and up axis.
+        units = replaced(usd_read.stage_units(stage), kilograms_per_unit=wanted.kilograms_per_unit)
+        units = replaced(units, meters_per_unit=typed_number(units.meters_per_unit))
+    else:
+        reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
+        _check_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
+    if scene_of(depsgraph).usdphys.source.filepath:
+        stage_layout.restore(stage)
+    units = _local_units(units, reading)
+    opinions = job.opinions.result() if job.opinions is not None else {}
+    paths = {path: known.path for path, known in opinions.items()}
+    matcher = StageMatcher(stage, export_context, by_name=job.by_name, paths=paths)
+    model = matcher.matched(reading, job.issues)
+    _write_sheared(stage, model)
+    _restore_default_prim(stage, scene_of(depsgraph).usdphys.source.default_prim)
+    usd_write.write_units(stage, units)
+    if matcher.is_as_expected:
+        usd_write.write_model(stage, model, units, opinions, matcher.specs)
+    else:
+        usd_write.write_model(stage, model, units)
+    animated = [path for path, prim in model.prims.items() if prim.is_animated]
+    usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
+    job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
+    if scene_of(depsgraph).usdphys.source.filepath:
+        stage_layout.tidy(stage, scene_of(depsgraph))
+
+
+def _write_sheared(stage: Any, model: PhysicsModel) -> None:
+    """Transforms that location, rotation and scale, in which Blender writes them, cannot hold."""
+    from pxr import Gf
+
+    from ..usd import write as usd_write
+
+    layer = stage.GetEditTarget().GetLayer()
+    for path, prim in model.prims.items():
+        if prim.sheared_local is None or prim.is_animated:
+            continue
+        spec = layer.GetPrimAtPath(path)
+        if spec is not None:
+            usd_write.write_matrix(spec, Gf.Matrix4d(*prim.sheared_local.T.ravel().tolist()))
+
+
+def _check_scale(stage: Any, wanted: float) -> None:
+    """Raise OutputError where Blender has exported with another unit than was asked for."""
+    from pxr import UsdGeom
+
+    if abs(UsdGeom.GetStageMetersPerUnit(stage) / wanted - 1.0) > 1e-5:
+        raise OutputError(
+            f"Blender's exporter cannot scale by {1.0 / wanted:g}; choose metres per unit nearer to the unit scale of "
+            "the scene."
+        )
+
+
+def _say_unit_scale(depsgraph: Any) -> None:
+    scale = scene_of(depsgraph).unit_settings.scale_length
+    if abs(scale - 1.0) > 1e-6:
+        print(
+            f"USD Physics: warning: Blender's own USD export ignores the unit scale {scale:g} of the scene and takes a "
+            "unit for a metre. File > Export > USD Physics does not."
+        )
+
+
+def _restore_default_prim(stage: Any, name: str) -> None:
+    prim = stage.GetPrimAtPath(f"/{name}") if name else None
+    if prim:
+        stage.SetDefaultPrim(prim)
+
+
+def scene_of(depsgraph: Any) -> Any:
+    """The original scene of a depsgraph."""
+    return depsgraph.scene.original
+
+
+def _root_path(stage: Any) -> str:
+    """The prims that Blender puts above all objects, and marks; empty where the objects are at the root."""
+    path, prim = "", stage.GetDefaultPrim()
+    while prim and prim.GetCustomDataByKey("Blender:generated"):
+        path = str(prim.GetPath())
+        prim = next((child for child in prim.GetChildren() if child.GetCustomDataByKey("Blender:generated")), None)
+    return path

@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Import: Blender's own USD import builds the objects, the same stage read into the model gives them their physics."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import bpy
+
+from ..bridge import attach, physics_collections, scene_write
+from ..bridge.environment import beside_blender, collector_at_rest, require_usd
+from ..core import schema
+from ..core.errors import InputError
+from ..core.model import PhysicsModel
+from ..core.validate import Issue
+from . import import_materials, import_repair, usd_hooks
+from .import_repair import Found
+
+if TYPE_CHECKING:
+    from ..usd.import_source import Source
+
+
+@dataclass(slots=True)
+class ImportOptions:
+    """convert_units: scale what is imported to the scene's unit; else the scene takes the unit of the file.
+
+    prim_path: only this prim and what is below it. variants: choices like "/Prim{set=choice}". attach: only the
+    physics, onto the objects of the scene that have the names of the prims. native: further options of Blender's own
+    importer, by name.
+    """
+
+    convert_units: bool = True
+    prim_path: str = ""
+    variants: tuple[str, ...] = ()
+    attach: bool = False
+    native: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ImportResult:
+    """issues: what did not come through. counts: what got physics, by kind. objects: names of what is new."""
+
+    path: Path
+    issues: list[Issue] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    objects: list[str] = field(default_factory=list)
+
+
+class Step(NamedTuple):
+    """What an import is about to do. done: fraction of the whole."""
+
+    done: float
+    text: str
+
+
+class LateProgress:
+    """Tells of the steps of an import on stderr, once it has taken a second."""
+
+    def __init__(self) -> None:
+        self.start = time.monotonic()
+
+    def __call__(self, step: Step) -> None:
+        if time.monotonic() - self.start > 1.0:
+            print(f"usdphys: {step.done:.0%} {step.text}", file=sys.stderr, flush=True)
+
+
+def import_usd(
+    context: bpy.types.Context, filepath: str | Path, options: ImportOptions,
+    tell: Callable[[Step], None] = lambda step: None,
+) -> ImportResult:  # fmt: skip
+    """Bring a USD file with its physics into the scene. Where that fails, the scene stays as it was.
+
+    tell: hears of each step. Raises MissingDependencyError and InputError.
+    """
+    steps = import_steps(context, filepath, options)
+    with collector_at_rest():
+        while True:
+            try:
+                tell(next(steps))
+            except StopIteration as end:
+                result: ImportResult = end.value
+                return result
+
+
+def import_steps(
+    context: bpy.types.Context, filepath: str | Path, options: ImportOptions
+) -> Generator[Step, None, ImportResult]:
+    """`import_usd` step by step; to close the generator undoes what is done."""
+    require_usd()
+    path = Path(bpy.path.abspath(str(filepath))).absolute()
+    with _told_in_one_sentence(path):
+        return (yield from _steps(context, path, options))
+
+
+@contextmanager
+def _told_in_one_sentence(path: Path) -> Iterator[None]:
+    """An error of USD that nothing else has foreseen refuses the file."""
+    from pxr import Tf
+
+    from ..usd import read as usd_read
+
+    try:
+        yield
+    except Tf.ErrorException as error:
+        reason = usd_read.short_reason(error)
+        raise InputError(f"'{path.name}' cannot be imported, because USD finds an error in it{reason}.") from error
+
+
+def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Generator[Step, None, ImportResult]:
+    from ..usd import composition, import_source, importable
+    from ..usd import read as usd_read
+
+    yield Step(0.0, f"Reading {path.name}")
+    stage = usd_read.open_stage(path)
+    choices = [composition.parse_choice(text) for text in options.variants]
+    composition.select_variants(stage, choices)
+    if options.prim_path and not stage.GetPrimAtPath(options.prim_path):
+        raise InputError(f"'{path.name}' has no prim '{options.prim_path}'; check the path.")
+    yield Step(0.05, "Looking through the file")
+    opinions = importable.check(stage, path)
+    units = usd_read.stage_units(stage)
+    scene: Any = context.scene
+    with _undone_on_failure(scene):
+        if options.attach:
+            yield Step(0.5, "Attaching physics")
+            result = _attach(scene, stage, import_source.read_source(stage, opinions))
+            result.path = path
+            return result
+        if not options.convert_units:
+            scene.unit_settings.scale_length = units.meters_per_unit
+        yield Step(0.2, "Blender imports geometry and materials, and gets the physics")
+        with ThreadPoolExecutor(1) as threads, _selected_file(path, choices) as file:
+            landing = _Landing(context, stage, path, options, choices, opinions, threads)
+            result = _native_import(file, options, landing)
+        yield Step(0.9, "Blender shows what came in")
+    return result
+
+
+@dataclass(slots=True)
+class _Landing:
+    """The physics of an import: read beside Blender, put on what it has brought."""
+
+    context: bpy.types.Context
+    stage: Any
+    path: Path
+    options: ImportOptions
+    choices: list[Any]
+    opinions: list[Any]
+    threads: ThreadPoolExecutor
+    reading: Future[Source] | None = None
+
+    @property
+    def scene(self) -> Any:
+        return self.context.scene
+
+    @property
+    def scene_meters(self) -> float:
+        """Length of a Blender unit."""
+        return float(self.scene.unit_settings.scale_length) or 1.0
+
+    def begin(self) -> None:
+        """Read the physics while Blender imports."""
+        from ..usd import import_source
+
+        self.reading = beside_blender(self.threads, import_source.read_source, self.stage, self.opinions)
+
+    def finish(self, found: Found) -> ImportResult:
+        """Put the physics on what was found. Blender evaluates the scene after that, and not a second time."""
+        from ..usd import carry
+        from ..usd import read as usd_read
+
+        assert self.reading is not None
+        scene, stage, source = self.scene, self.stage, self.reading.result()
+        model, issues = source.model, source.missing
+        _keep_instancers(model, source.instancers, issues)
+        _say_instances(source.instances, issues)
+        scale = model.units.meters_per_unit / self.scene_meters if self.options.convert_units else 1.0
+        import_repair.repair(scene, stage, found, source.resets, self.options.prim_path, scale)
+        if model.joints:
+            # Joints are placed in the world: what is above them has to be where it belongs.
+            self.context.view_layer.update()  # type: ignore[union-attr]
+        texts = scene_write.Texts(source.carried, source.transforms)
+        result = write_physics(scene, model, found, texts=texts)
+        result.path = self.path
+        result.issues[:0] = issues
+        import_materials.bind(source, found, result.issues)
+        physics_collections.tidy(model, found)
+        memory = scene.usdphys.source
+        known_paths = {*found.objects, *found.materials, *model.prims}
+        memory.carried = carry.capture_prims(stage, known_paths, self.opinions)
+        memory.carried_trees = _carried_trees(stage, source.instancers, found)
+        memory.filepath, memory.prim_path = str(self.path), self.options.prim_path
+        memory.variants = "\n".join(map(str, self.choices))
+        memory.default_prim = usd_read.default_prim_name(stage)
+        _take_units(scene, model)
+        return result
+
+
+def _attach(scene: Any, stage: Any, source: Source) -> ImportResult:
+    """Put the physics of a file on the objects that are there, by name."""
+    from ..usd import read as usd_read
+
+    written = attach.attach(scene, source.model, source.missing, vendor_prims=usd_read.count_vendor_prims(stage))
+    return ImportResult(Path(), source.missing, written.counts)
+
+
+@contextmanager
+def _selected_file(path: Path, choices: list[Any]) -> Iterator[Path]:
+    """The file that Blender is to import: a small one over it where variants are chosen."""
+    from ..usd import composition
+
+    if not choices:
+        yield path
+        return
+    # What Blender streams from a file, like animated meshes, it reads again later: for as long as it runs.
+    folder = Path(tempfile.mkdtemp(prefix="usdphys_", dir=bpy.app.tempdir or None))
+    file = folder / f"{path.stem}.usda"
+    composition.write_selected(path, choices, file)
+    yield file
+
+
+def _keep_instancers(model: PhysicsModel, instancers: list[str], issues: list[Issue]) -> None:
+    """Take the physics of point instancers out of a model: Blender cannot hold it, the file's own prims are kept."""
+    for path in instancers:
+        inside = [one for one in model.prims if one == path or one.startswith(f"{path}/")]
+        bodies = sum(model.prims[one].get(schema.RigidBodyAPI) is not None for one in inside)
+        for one in inside:
+            del model.prims[one]
+        if inside:
+            issues.append(Issue(
+                "PointInstancerKept", "info", path, "",
+                f"'{path}' is a point instancer: it is shown, and the physics of its prototypes ({bodies} bodies) is "
+                "kept as it is in the file.", "Edit its prototypes in the file that they come from.",
+            ))  # fmt: skip
+
+
+def _say_instances(paths: list[str], issues: list[Issue]) -> None:
+    if paths:
+        issues.append(Issue(
+            "InstancesSeparate", "info", paths[0], "",
+            f"{len(paths)} instances, '{paths[0]}' the first, are imported as objects of their own.",
+            "Export a physics layer to keep in the file all instances whose physics you do not change.",
+        ))  # fmt: skip
+
+
+def _carried_trees(stage: Any, instancers: list[str], found: Found) -> str:
+    """The text that brings the imported point instancers back."""
+    from ..usd import carry
+
+    known = [path for path in instancers if path in found.objects]
+    return carry.capture_trees(stage, known) if known else ""
+
+
+def write_physics(
+    scene: bpy.types.Scene, model: PhysicsModel, found: Found, *, texts: scene_write.Texts | None = None,
+    meters: float | None = None,
+) -> ImportResult:  # fmt: skip
+    """Put the physics of a model on what Blender has imported. meters: of a Blender unit; None: as the scene says."""
+    written = scene_write.write_scene(model, scene, found.objects, {**found.materials}, texts=texts, meters=meters)
+    names = sorted(obj.name for obj in found.objects.values())
+    result = ImportResult(Path(), counts=written.counts, objects=names)
+    for path in written.missing:
+        result.issues.append(Issue(
+            "NotImported", "warning", path, "", f"Blender imports nothing for '{path}', so its physics is left out.",
+            "Check whether the prim is a point instancer or of a type that Blender does not know.",
+        ))  # fmt: skip
+    return result
+
+
+def _take_units(scene: Any, model: PhysicsModel) -> None:
+    """What is exported again has the units of the file, unless somebody has chosen others."""
+    stage = scene.usdphys.stage
+    units = model.units
+    wanted = (units.meters_per_unit, units.kilograms_per_unit, units.up_axis)
+    for name, value in zip(("meters_per_unit", "kilograms_per_unit", "up_axis"), wanted, strict=True):
+        if not stage.is_property_set(name):
+            setattr(stage, name, value)
+
+
+def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> ImportResult:
+    """Have Blender import a file, and put the physics on what it found before it evaluates the scene."""
+    # Blender's importer takes a unit for a metre whatever the scene says.
+    scene_meters = landing.scene_meters
+    keywords: dict[str, Any] = {
+        "filepath": str(path),
+        "import_guide": True,
+        "import_proxy": True,
+        "import_render": True,
+        "import_all_materials": True,
+        "import_visible_only": False,
+        "support_scene_instancing": False,
+        "merge_parent_xform": False,
+        "set_frame_range": False,
+        "apply_unit_conversion_scale": options.convert_units,
+        "scale": 1.0 / scene_meters if options.convert_units else 1.0,
+        "prim_path_mask": options.prim_path,
+    }
+    keywords.update(options.native)
+    operator: Any = bpy.ops.wm.usd_import
+    known = {item.identifier for item in operator.get_rna_type().properties}
+    keywords = {name: value for name, value in keywords.items() if name in known}
+    with _capturing(landing.finish) as capture:
+        landing.begin()
+        try:
+            ended = bpy.ops.wm.usd_import(**keywords)
+        except RuntimeError as error:
+            if capture.error is None:
+                reason = " ".join(str(error).split()).rstrip(".")
+                raise InputError(f"Blender's USD importer failed on '{path.name}': {reason}.") from error
+    if capture.error is not None:
+        raise capture.error
+    if "FINISHED" not in ended or capture.result is None:
+        raise InputError(f"Blender's USD importer did not finish with '{path.name}'.")
+    return capture.result
+
+
+@contextmanager
+def _undone_on_failure(scene: Any) -> Iterator[None]:
+    """Remove everything that came in, and our entries in the scene, where the body raises."""
+    kinds = [item.identifier for item in bpy.data.bl_rna.properties if item.type == "COLLECTION"]
+    before = {kind: set(getattr(bpy.data, kind).keys()) for kind in kinds}
+    physics = scene.usdphys
+    lengths = {name: len(getattr(physics, name)) for name in ("physics_scenes", "collision_groups")}
+    settings = [(group, name, getattr(group, name), group.is_property_set(name))
+                for group, names in ((physics.source, physics.source.bl_rna.properties.keys()),
+                                     (physics.stage, ("meters_per_unit", "kilograms_per_unit", "up_axis")))
+                for name in names if name not in ("rna_type", "name", "bl_system_properties")]  # fmt: skip
+    scale_length = scene.unit_settings.scale_length
+    view_layer: Any = bpy.context.view_layer
+    active = view_layer.objects.active.name if view_layer.objects.active else ""
+    selected = [obj.name for obj in view_layer.objects if obj.select_get()]
+    try:
+        yield
+    except BaseException:
+        new = [item for kind, names in before.items() for item in getattr(bpy.data, kind) if item.name not in names]
+        bpy.data.batch_remove(new)
+        for name, length in lengths.items():
+            items = getattr(physics, name)
+            while len(items) > length:
+                items.remove(len(items) - 1)
+        for group, name, value, was_set in settings:
+            if was_set:
+                setattr(group, name, value)
+            else:
+                group.property_unset(name)
+        scene.unit_settings.scale_length = scale_length
+        view_layer.update()  # it still lists what was removed
+        view_layer.objects.active = view_layer.objects.get(active)
+        for obj in view_layer.objects:
+            obj.select_set(obj.name in selected)
+        raise
+
+
+# --------------------------------------------------------------------------- the hook
+
+@dataclass(slots=True)
+class _Capture:
+    """What becomes of an import of ours in Blender's hook, where an exception would be lost."""
+
+    finish: Callable[[Found], ImportResult]
+    result: ImportResult | None = None
+    error: BaseException | None = None
+
+    def take(self, import_context: Any) -> None:
+        try:
+            found = Found()
+            collect(import_context, found)
+            self.result = self.finish(found)
+        except BaseException as error:
+            self.error = error
+
+
+_capture: _Capture | None = None
+
+
+def on_import(import_context: Any) -> bool:
+    """What the hook does in every USD import: in ours what that wants, in Blender's own it adds the physics."""
+    if _capture is not None:
+        _capture.take(import_context)
+        return True
+    try:
+        return _on_native_import(import_context)
+    except Exception as error:  # an exception that leaves a hook is lost in Blender's log
+        traceback.print_exc()
+        print(f"USD Physics: error: the physics could not be imported: {type(error).__name__}: {error}")
+        return False
+
+
+def _on_native_import(import_context: Any) -> bool:
+    """Blender's own USD import: its options decide what came in, we add the physics of that."""
+    from ..usd import read as usd_read
+
+    found = Found()
+    collect(import_context, found)
+    model = usd_read.read_stage(import_context.get_stage())
+    if not found.objects or not any(prim.schemas for prim in model.prims.values()):
+        return True
+    scene: Any = bpy.context.scene
+    bpy.context.view_layer.update()  # type: ignore[union-attr]
+    # Blender's own import takes a unit for a metre whatever the scene says.
+    result = write_physics(scene, model, found, meters=1.0)
+    for issue in result.issues:
+        print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+    return True
+
+
+def collect(import_context: Any, found: Found) -> None:
+    """Note the objects and materials of an import by prim path."""
+    kinds: Any = ((bpy.types.Object, found.objects), (bpy.types.Material, found.materials))
+    for path, ids in import_context.get_prim_map().items():
+        for item in ids:
+            for kind, known in kinds:
+                if isinstance(item, kind):
+                    known[path.pathString] = item
+
+
+@contextmanager
+def _capturing(finish: Callable[[Found], ImportResult]) -> Iterator[_Capture]:
+    global _capture
+    _capture = _Capture(finish)
+    try:
+        with usd_hooks.registered(usd_hooks.USDPHYS_ImportHook):
+            yield _capture
+    finally:
+        _capture = None

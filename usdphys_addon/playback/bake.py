@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The preview as keyframes: bake a frame range, and take that back."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator
+from dataclasses import asdict
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core.errors import InputError
+from . import guard as preview_guard
+from .poses import Transform, restored
+from .session import PreviewSession
+
+#: Custom property of an action that the bake made: the transform that was authored, and the action before.
+_MARK = "usdphys_bake"
+
+
+def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[float, None, int]:
+    """Simulate from frame `start`, where everything is as authored, to `end`, and key every body on every frame.
+
+    Yields the fraction that is done; to close the generator leaves the scene as it was. Returns the number of objects.
+    Raises InputError where there is nothing to bake.
+    """
+    if end <= start:
+        raise InputError(f"The frame range {start} to {end} is empty; let it end later.")
+    scene: Any = context.scene
+    preview_guard.stop()
+    clear(scene)
+    before = scene.frame_current
+    fps = scene.render.fps / scene.render.fps_base
+    substeps = max(1, math.ceil(scene.usdphys.preview.frequency / fps))
+    scene.frame_set(start)
+    session = PreviewSession(context, frequency=fps * substeps)
+    places, turns = [], []
+    try:
+        authored = dict(session.authored)
+        for frame in range(start, end + 1):
+            for part in range(1, substeps + 1) if frame > start else ():
+                if session.is_led:
+                    # What is animated goes its way evenly, not in a jump per frame.
+                    now = frame - 1 + part / substeps
+                    scene.frame_set(int(now), subframe=now - int(now))
+                session.simulate(context)
+            location, quaternion = session.local_poses()
+            places.append(location)
+            turns.append(quaternion)
+            yield (frame - start) / (end - start)
+    finally:
+        session.stop()
+        scene.frame_set(before)
+    names = session.moving
+    _key(names, authored, np.arange(start, end + 1), np.stack(places), _steady(np.stack(turns)))
+    scene.frame_set(before)
+    return len(names)
+
+
+def bake(context: bpy.types.Context, start: int, end: int) -> int:
+    """`bake_steps` in one go."""
+    steps = bake_steps(context, start, end)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return int(done.value)
+
+
+def _steady(turns: Any) -> Any:
+    """Quaternions (frames, n, 4) of which none is the opposite of the one before: curves without jumps."""
+    for frame in range(1, len(turns)):
+        opposite = np.einsum("ij,ij->i", turns[frame], turns[frame - 1]) < 0
+        turns[frame][opposite] *= -1
+    return turns
+
+
+def _key(names: list[str], authored: dict[str, Transform], frames: Any, places: Any, turns: Any) -> None:
+    for row, name in enumerate(names):
+        obj: Any = bpy.data.objects.get(name)
+        if obj is None:
+            continue
+        data = obj.animation_data_create()
+        old = data.action
+        action = bpy.data.actions.new(f"{name} Bake")
+        action[_MARK] = json.dumps({"authored": asdict(authored[name]), "action": old.name if old else ""})
+        if old is not None:
+            old.use_fake_user = True
+        data.action = action
+        curves = _curves(action, obj)
+        obj.rotation_mode = "QUATERNION"
+        for path, values in (("location", places[:, row]), ("rotation_quaternion", turns[:, row])):
+            for index in range(values.shape[1]):
+                curve = curves.new(path, index=index)
+                curve.keyframe_points.add(len(frames))
+                curve.keyframe_points.foreach_set("co", np.stack([frames, values[:, index]], 1).ravel())
+                curve.keyframe_points.foreach_set("interpolation", np.ones(len(frames), np.int32))
+                curve.update()
+
+
+def _curves(action: Any, obj: Any) -> Any:
+    """Where the curves of an object go in a new action."""
+    slot = action.slots.new("OBJECT", obj.name)
+    strip = action.layers.new("Bake").strips.new(type="KEYFRAME")
+    obj.animation_data.action_slot = slot
+    return strip.channelbag(slot, ensure=True).fcurves
+
+
+def baked(scene: bpy.types.Scene) -> list[str]:
+    """Names of the objects of a scene that a bake has keyed."""
+    return [
+        obj.name for obj in scene.objects
+        if obj.animation_data is not None and obj.animation_data.action is not None
+        and _MARK in obj.animation_data.action.keys()
+    ]  # fmt: skip
+
+
+def clear(scene: bpy.types.Scene) -> int:
+    """Remove the keyframes of the last bake and put the objects back as they were authored; their number."""
+    names = baked(scene)
+    for name in names:
+        obj: Any = bpy.data.objects[name]
+        action = obj.animation_data.action
+        note = json.loads(action[_MARK])
+        obj.animation_data.action = bpy.data.actions.get(note["action"])
+        bpy.data.actions.remove(action)
+        if obj.animation_data.action is None and not obj.animation_data.drivers and not obj.animation_data.nla_tracks:
+            obj.animation_data_clear()
+        restored(obj, Transform(**note["authored"]))
+    return len(names)

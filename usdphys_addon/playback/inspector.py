@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The joint inspector: a value for each degree of freedom of some joints, which poses the bodies of the preview.
+
+The rows live in the window manager: they are no part of any file, and no undo step holds them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..core.errors import InputError
+from . import guard as preview_guard
+
+if TYPE_CHECKING:
+    from .session import PreviewSession
+
+#: Rows that a panel can hold.
+MAX_ROWS = 64
+_is_filling = False
+
+
+@contextmanager
+def _filling() -> Iterator[None]:
+    """What is set is shown, and poses nothing."""
+    global _is_filling
+    _is_filling = True
+    try:
+        yield
+    finally:
+        _is_filling = False
+
+
+def _pose(row: Any, context: Any) -> None:
+    """Somebody has moved a slider."""
+    session = preview_guard.current()
+    if _is_filling or session is None:
+        return
+    inspector = context.window_manager.usdphys_inspector
+    value = row.angle if row.is_angular else row.distance
+    try:
+        session.set_joint(row.path, row.dof, value, physics=inspector.physics)
+        inspector.problem = ""
+    except (InputError, KeyError) as error:
+        inspector.problem = str(error) if isinstance(error, InputError) else "The joint is gone; inspect again"
+        return
+    low, high = row.low, row.high
+    _show(row, min(max(value, low), high))
+
+
+def _follow(inspector: Any, _context: Any) -> None:
+    """Physics switched on plays, kinematics alone pauses."""
+    session = preview_guard.current()
+    if session is not None:
+        session.play() if inspector.physics else session.pause()
+
+
+def _show(row: Any, value: float) -> None:
+    with _filling():
+        setattr(row, "angle" if row.is_angular else "distance", value)
+
+
+class USDPHYS_PG_inspected(bpy.types.PropertyGroup):
+    """A degree of freedom of a joint."""
+
+    if TYPE_CHECKING:
+        path: str
+        dof: str
+        joint: str
+        is_angular: bool
+        low: float
+        high: float
+        angle: float
+        distance: float
+    else:
+        path: bpy.props.StringProperty()
+        dof: bpy.props.StringProperty()
+        joint: bpy.props.StringProperty(description="Name of the joint's object")
+        is_angular: bpy.props.BoolProperty()
+        low: bpy.props.FloatProperty()
+        high: bpy.props.FloatProperty()
+        angle: bpy.props.FloatProperty(
+            name="Angle", subtype="ANGLE", soft_min=-math.pi, soft_max=math.pi, update=_pose,
+            description="Angle of the joint; the bodies that hang on it go along",
+        )  # fmt: skip
+        distance: bpy.props.FloatProperty(
+            name="Position", unit="LENGTH", soft_min=-1.0, soft_max=1.0, update=_pose,
+            description="Position of the joint; the bodies that hang on it go along",
+        )  # fmt: skip
+
+
+class USDPHYS_PG_inspector(bpy.types.PropertyGroup):
+    """What the joint inspector shows."""
+
+    if TYPE_CHECKING:
+        rows: Any
+        physics: bool
+        problem: str
+    else:
+        rows: bpy.props.CollectionProperty(type=USDPHYS_PG_inspected)
+        physics: bpy.props.BoolProperty(
+            name="Physics", update=_follow,
+            description="Drives bring the joints to their values while the physics plays; else bodies are only posed",
+        )  # fmt: skip
+        problem: bpy.props.StringProperty()
+
+
+def open_rows(context: bpy.types.Context) -> int:
+    """Show the joints of the selection, or all where that has none; the number of rows. Raises InputError."""
+    session = preview_guard.current()
+    if session is None:
+        raise InputError("The preview does not run; press Play first.")
+    inspector = context.window_manager.usdphys_inspector  # type: ignore[union-attr]
+    inspector.rows.clear()
+    inspector.problem = ""
+    positions = session.joint_positions()
+    chosen = _chosen(context, session, set(positions))
+    shown = [(path, dof, value) for path in chosen for dof, value in positions[path].items()]
+    if not shown:
+        raise InputError("There is no joint that could move; add one, or reset and look at the checks.")
+    for path, dof, value in shown[:MAX_ROWS]:
+        row = inspector.rows.add()
+        label = session.model.prims[path].label or path
+        row.name = label if len(positions[path]) == 1 else f"{label} {dof}"
+        row.path, row.dof, row.joint = path, dof, label
+        row.is_angular = dof == "angular" or dof.startswith("rot")
+        row.low, row.high = session.joint_range(path, dof)
+        _show(row, value)
+    return len(inspector.rows)
+
+
+def _chosen(context: Any, session: PreviewSession, known: set[str]) -> list[str]:
+    """Paths of the joints that are selected, or whose bodies are, or that are below what is; all where none is."""
+    selected = {obj.name for obj in context.selected_objects}
+    bodies = {session.body_at(name) for name in selected} - {""}
+    below = tuple(
+        f"{path}/" for path, prim in session.model.articulations.items() if prim.label in selected or path in bodies
+    )
+    found = []
+    for path in known:
+        joint = session.model.joints[path]
+        value: Any = next(iter(joint.schemas.values()))
+        ends = {*(value.body0 or ()), *(value.body1 or ())}
+        if joint.label in selected or ends & bodies or (below and path.startswith(below)):
+            found.append(path)
+    order = {path: index for index, path in enumerate(session.model.joints)}
+    return sorted(found or known, key=order.__getitem__)
+
+
+def set_limit(row: Any, which: str) -> None:
+    """Make where a joint is now its limit. which: LOWER or UPPER. Raises InputError."""
+    from ..authoring import joint_tools
+
+    obj = bpy.data.objects.get(row.joint)
+    session = preview_guard.current()
+    if obj is None or session is None:
+        raise InputError(f"'{row.joint}' is gone; inspect the joints again.")
+    if obj.library is not None:
+        raise InputError(f"'{obj.name}' is linked; make a library override of it first.")
+    value = session.joint_positions()[row.path][row.dof]
+    group, low, high, _ = joint_tools.limit_of(obj, row.dof)
+    own, other = (low, high) if which == "LOWER" else (high, low)
+    if group.is_property_set(other) and (getattr(group, other) < value) == (which == "LOWER"):
+        end = "upper" if which == "LOWER" else "lower"
+        raise InputError(f"'{obj.name}' is beyond its {end} limit there; move that one first.")
+    if hasattr(group, "is_applied"):
+        group.is_applied = True
+    setattr(group, own, value)
+    if which == "LOWER":
+        row.low = value
+    else:
+        row.high = value
+
+
+_CLASSES = (USDPHYS_PG_inspected, USDPHYS_PG_inspector)
+
+
+def register() -> None:
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+    manager: Any = bpy.types.WindowManager
+    manager.usdphys_inspector = bpy.props.PointerProperty(type=USDPHYS_PG_inspector, options={"SKIP_SAVE"})
+
+
+def unregister() -> None:
+    manager: Any = bpy.types.WindowManager
+    del manager.usdphys_inspector
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

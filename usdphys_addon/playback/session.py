@@ -1,0 +1,579 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One preview session: the scene as it is authored, simulated, shown, and put back bit for bit."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ..bridge import joint_frames, scene_read
+from ..bridge.naming import objects_by_name
+from ..bridge.placements import Placement
+from ..core import frames, schema
+from ..core.errors import InputError, MissingDependencyError, UsdPhysError
+from ..core.model import PhysicsModel
+from ..core.validate import Issue
+from .poses import PoseWriter, Transform, applied, freed, restored, saved
+
+if TYPE_CHECKING:
+    from ..core.difference import Difference
+    from ..simulation.world import World
+
+#: At most so many steps are made up for in one redraw: a slow scene runs slower, it does not hang.
+_CATCH_UP = 4
+#: Seconds of each redraw that "as fast as it can" simulates.
+_FAST_BUDGET = 0.03
+#: Metres, and parts of a unit quaternion.
+_UNSEEN = 2e-5
+
+
+class UnstableError(UsdPhysError):
+    """The simulation has left the numbers; the scene was put back."""
+
+
+class Break(NamedTuple):
+    """place (3,): of a joint that broke, on its first body. bodies: where its bodies are. size: of its longer arm."""
+
+    place: Any
+    bodies: list[Any]
+    size: float
+
+
+class PreviewSession:
+    """A world of the scene and the objects that show it.
+
+    The objects hold the simulated poses until `stop` or `apply`. Objects are found by name every time: none is held.
+    """
+
+    def __init__(self, context: bpy.types.Context, *, frequency: float = 0.0) -> None:
+        """frequency: time steps in a second; 0 is that of the scene.
+
+        Raises MissingDependencyError without the solver, InputError where nothing could move.
+        """
+        scene: Any = context.scene
+        self.scene_name = str(scene.name)
+        time_step = 1.0 / (frequency or scene.usdphys.preview.frequency)
+        self._begin(context, scene_read.read_scene(context.evaluated_depsgraph_get()), time_step)
+
+    def _begin(
+        self, context: bpy.types.Context, reading: scene_read.SceneReading, time_step: float,
+        before: World | None = None,
+    ) -> None:  # fmt: skip
+        """Build the world of a reading, in which all objects stand as they are authored, and free the objects.
+
+        before: a world whose bodies go on from where they are.
+        """
+        world_type = _world_type()
+        settings = context.scene.usdphys.preview  # type: ignore[union-attr]
+        self.model: PhysicsModel = reading.model
+        self.meters = self.model.units.meters_per_unit
+        start = self.model if before is None else before.moved_copy(self.model)
+        self.world = world_type(start, time_step=time_step, substeps=settings.substeps)
+        self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
+        simulated = set(self.world.paths)
+        sites = {path: site for path, site in reading.sites.items() if path in simulated}
+        self._say_unshown(sites)
+        shown = {path: str(site.obj.name) for path, site in sites.items() if _is_own(site)}
+        self.names = [shown.get(path, "") for path in self.world.paths]
+        self._written = np.array([bool(name) for name in self.names], bool) & ~self.world.kinematic
+        if not self._written.any():
+            raise InputError("There is no rigid body that could move; give an object a rigid body and a collider.")
+        moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
+        known = objects_by_name()
+        self.authored: dict[str, Transform] = {name: saved(known[name]) for name in moving}
+        self._kinematic_places: dict[str, Any] = {}
+        #: Where kinematic bodies are going, (3,) m and (4,), and in how many steps they are to be there.
+        self._ways: dict[str, tuple[Any, Any, int]] = {}
+        self._frame = float(context.scene.frame_current_final)  # type: ignore[union-attr]
+        self._kinematic = [
+            (path, name) for path, name, held in zip(self.world.paths, self.names, self.world.kinematic, strict=True)
+            if held and name
+        ]  # fmt: skip
+        self._writer = PoseWriter(moving)
+        for name in moving:
+            freed(known[name])
+        self._was_awake = np.ones(len(self.names), bool)
+        self._shown = (self.world.positions.copy(), self.world.rotations.copy())
+        if before is not None:
+            # The objects stand elsewhere: all of them are to be written.
+            for poses in self._shown:
+                poses[:] = np.inf
+        self._edited = False
+        self._is_writing = False
+        self._debt = 0.0
+        self._counted, self._contacts = 0.0, 0
+        self._unseen_before = self._unseen()
+        self._time = time.monotonic()
+        self.is_playing = False
+        self._is_restarted = before is not None
+        self.real_time_factor = 0.0
+        self._mark(True)
+
+    def _say_unshown(self, sites: dict[str, Placement]) -> None:
+        for path, site in sites.items():
+            if not _is_own(site):
+                self.issues.append(Issue(
+                    "PreviewUnshown", "warning", path, site.obj.name,
+                    f"'{site.obj.name}' is linked or comes with a collection instance: it is simulated, and not shown "
+                    "moving.", "Make it local, or the instance real (Object > Apply > Make Instances Real).",
+                ))  # fmt: skip
+
+    @property
+    def notices(self) -> list[Issue]:
+        """What is simulated otherwise than the physics says, or is not shown."""
+        return [*self.issues, *self.world.notices]
+
+    @property
+    def is_led(self) -> bool:
+        """True where kinematic bodies follow their objects."""
+        return bool(self._kinematic)
+
+    @property
+    def scene(self) -> Any:
+        """The scene that is simulated; None where it is gone."""
+        return bpy.data.scenes.get(self.scene_name)
+
+    # ------------------------------------------------------------------ running
+
+    def play(self) -> None:
+        self.is_playing, self._time, self._debt = True, time.monotonic(), 0.0
+
+    def pause(self) -> None:
+        self.is_playing = False
+
+    def advance(self, context: bpy.types.Context) -> int:
+        """Simulate the time that has passed by the clock, and show it; the number of steps made."""
+        now = time.monotonic()
+        passed, self._time = now - self._time, now
+        if not self.is_playing:
+            return 0
+        settings = context.scene.usdphys.preview  # type: ignore[union-attr]
+        step = self.world.time_step
+        made = 0
+        if settings.is_fast:
+            while time.monotonic() - now < _FAST_BUDGET:
+                self.simulate(context)
+                made += 1
+        else:
+            self._debt = min(self._debt + passed * settings.speed, _CATCH_UP * step)
+            while self._debt >= step:
+                self.simulate(context)
+                self._debt -= step
+                made += 1
+        if made:
+            self.show(context)
+            if now - self._counted > 0.25:
+                self._counted, self._contacts = now, self.world.contact_count()
+        if passed > 0:
+            self.real_time_factor += 0.1 * (made * step / passed - self.real_time_factor)
+        return made
+
+    def step_once(self, context: bpy.types.Context) -> None:
+        """Simulate and show one time step."""
+        self.simulate(context)
+        self.show(context)
+
+    def simulate(self, context: bpy.types.Context) -> None:
+        """Simulate one time step without showing it. Raises UnstableError."""
+        unseen = self._unseen()
+        if self._edited or unseen != self._unseen_before:
+            self._edited, self._unseen_before = False, unseen
+            self._take_edits(context)
+        self._lead_kinematic(context)
+        self.world.step()
+        lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
+        if lost:
+            label = self.model.prims[lost[0]].label or lost[0]
+            self.stop()
+            raise UnstableError(
+                f"The simulation of '{label}' went out of all numbers, and the scene was put back; look at its mass, "
+                "its scale and the gains of its joints."
+            )
+
+    def _lead_kinematic(self, context: bpy.types.Context) -> None:
+        """Kinematic bodies go where their objects are: moved by hand, by animation or by constraints.
+
+        The way from one frame of the timeline to the next is gone evenly in the steps that a frame takes, not in the
+        first of them, at a speed that nobody has animated.
+        """
+        if not self._kinematic:
+            return
+        depsgraph = context.evaluated_depsgraph_get()
+        scene: Any = context.scene
+        turned, self._frame = abs(scene.frame_current_final - self._frame), scene.frame_current_final
+        lasts = min(turned, 1.0) * scene.render.fps_base / scene.render.fps
+        steps = max(1, round(lasts / self.world.time_step))
+        for path, name in self._kinematic:
+            obj = bpy.data.objects.get(name)
+            if obj is None:
+                continue
+            matrix = obj.evaluated_get(depsgraph).matrix_world
+            if self._kinematic_places.get(path) != matrix:
+                self._kinematic_places[path] = matrix.copy()
+                world = np.array(matrix)
+                goal = np.array(frames.quaternion_of(frames.rotation_of(world)))
+                self._ways[path] = (world[:3, 3] * self.meters, goal, steps)
+            way = self._ways.pop(path, None)
+            if way is None:
+                continue
+            place, goal, left = way
+            row = self.world.index(path)
+            here, now = self.world.positions[row], self.world.rotations[row]
+            part = 1.0 / left
+            turn = now * (1.0 - part) + goal * (part if now @ goal >= 0.0 else -part)
+            self.world.set_kinematic_pose(path, here + (place - here) * part, turn)
+            if left > 1:
+                self._ways[path] = (place, goal, left - 1)
+
+    # ------------------------------------------------------------------ showing
+
+    def show(self, context: bpy.types.Context) -> None:
+        """Put the objects where the bodies are."""
+        world = self.world
+        fell_asleep = self._was_awake & ~world.awake
+        self._was_awake = world.awake.copy()
+        # What trembles within what nobody sees need not be evaluated by Blender; what falls asleep is put in its place.
+        moved = np.abs(world.positions - self._shown[0]).max(axis=1) > _UNSEEN
+        moved |= np.abs(world.rotations - self._shown[1]).max(axis=1) > _UNSEEN
+        self._show(context, (world.awake & moved) | fell_asleep)
+
+    def _show(self, context: bpy.types.Context, changed: Any) -> None:
+        self._is_writing = True
+        try:
+            for shown, now in zip(self._shown, (self.world.positions, self.world.rotations), strict=True):
+                shown[changed] = now[changed]
+            rows = self._written
+            if self._writer.are_plain:
+                gone = self._writer.write_plain(
+                    self.world.positions[rows] / self.meters, self.world.rotations[rows], changed[rows]
+                )
+            else:
+                gone = self._writer.write(self._scaled_matrices()[rows], changed[rows])
+            context.view_layer.update()  # type: ignore[union-attr]
+        finally:
+            self._is_writing = False
+        for name in gone:
+            self.authored.pop(name, None)
+
+    def _scaled_matrices(self) -> Any:
+        matrices = self.world.matrices()
+        if self.meters != 1.0:
+            matrices[:, :3, 3] /= self.meters
+        return matrices
+
+    @property
+    def moving(self) -> list[str]:
+        """Names of the objects that are moved, in the order of `local_poses`."""
+        return list(self._writer.names)
+
+    def local_poses(self) -> tuple[Any, Any]:
+        """Locations (n, 3) and quaternions (n, 4), w first, that show the bodies as they are now."""
+        matrices = self._scaled_matrices()[self._written]
+        return self._writer.local(matrices, np.arange(len(matrices)))
+
+    def body_at(self, name: str) -> str:
+        """Path of the body that moves an object, or what it is below; empty where there is none."""
+        obj = bpy.data.objects.get(name)
+        while obj is not None:
+            if obj.name in self.names:
+                return str(self.world.paths[self.names.index(obj.name)])
+            obj = obj.parent
+        return ""
+
+    # ------------------------------------------------------------------ hands and read-outs
+
+    def grab(self, path: str, point: Any) -> int:
+        """Hold a body at a point of the world, Blender units. Raises KeyError for one that does not move freely."""
+        return int(self.world.grab(path, np.array(point) * self.meters))
+
+    def drag(self, number: int, point: Any) -> None:
+        self.world.move_grab(number, np.array(point) * self.meters)
+
+    def release(self, number: int) -> None:
+        self.world.release(number)
+
+    def joint_positions(self) -> dict[str, dict[str, float]]:
+        """Where the degrees of freedom of all joints are that can move, by path: Blender units and radians."""
+        return {
+            path: {dof: value / self._unit_of(dof) for dof, value in values.items()}
+            for path, values in self.world.joint_positions().items()
+        }
+
+    def set_joint(self, path: str, dof: str, value: float, *, physics: bool) -> None:
+        """Bring a degree of freedom to a value, Blender units or radians, or to the limit that is before it.
+
+        physics: by a drive, over time; for a joint without one that holds a position, by a firm one until the reset.
+        Otherwise at once, by kinematics: what hangs on the joint goes along and is shown, at rest. Raises KeyError
+        where there is no such joint or degree of freedom that moves, InputError for a joint of a closed loop.
+        """
+        value *= self._unit_of(dof)
+        if physics:
+            self.world.aim_joint(path, dof, value)
+            return
+        self.world.pose_joint(path, dof, value)
+        self.show(bpy.context)
+
+    def joint_range(self, path: str, dof: str) -> tuple[float, float]:
+        """Limits of a degree of freedom, Blender units or radians; infinite where there are none."""
+        low, high = self.world.joint_range(path, dof)
+        return low / self._unit_of(dof), high / self._unit_of(dof)
+
+    def _unit_of(self, dof: str) -> float:
+        return 1.0 if dof == "angular" or dof.startswith("rot") else self.meters
+
+    @property
+    def broken_places(self) -> list[Break]:
+        """Where the joints are that broke, Blender units: for drawing."""
+        return [
+            Break(place / self.meters, [end / self.meters for end in ends], size / self.meters)
+            for place, ends, size in map(self.world.joint_ends, self.world.broken_joints)
+        ]
+
+    @property
+    def readout(self) -> list[tuple[str, str]]:
+        """What goes on, as (name, value)."""
+        world = self.world
+        return [
+            ("Time", f"{world.time:.2f} s"),
+            ("Awake", f"{world.awake_count} of {len(self.names)} bodies"),
+            ("Contacts", str(self._contacts)),
+            ("Step", f"{world.step_milliseconds:.2f} ms"),
+            ("Real time", f"{self.real_time_factor:.2f}x"),
+        ]
+
+    @property
+    def broken(self) -> list[str]:
+        """Labels of the joints that broke."""
+        return [self.model.prims[path].label or path for path in self.world.broken_joints]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What has become unstable, and why."""
+        return [
+            f"Unstable: {self.model.prims[path].label or path}, {why}" for path, why in self.world.unstable.items()
+        ]
+
+    # ------------------------------------------------------------------ edits while it plays
+
+    def note_updates(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Called after every update of Blender: what somebody else has changed may be physics."""
+        if self._is_writing:
+            return
+        for update in depsgraph.updates:
+            if isinstance(update.id, bpy.types.Object | bpy.types.Scene | bpy.types.Material):
+                self._edited = True
+                return
+
+    def _unseen(self) -> list[Any]:
+        """Values whose change Blender does not tell of: physics scenes, and materials that only physics uses."""
+        scene = self.scene
+        values: list[Any] = [] if scene is None else [bool(scene.use_gravity), *scene.gravity]
+        for item in () if scene is None else scene.usdphys.physics_scenes:
+            values += [item.name, item.gravity_magnitude, *item.gravity_direction]
+        for material in bpy.data.materials:
+            group = material.usdphys.physics_material  # type: ignore[attr-defined]
+            if group.is_applied:
+                values += [material.name, group.dynamic_friction, group.restitution, group.density]
+        return values
+
+    def _take_edits(self, context: bpy.types.Context) -> None:
+        """What can change while it plays is changed; for all else the world is built anew and goes on."""
+        from ..core import difference
+
+        reading = self._reread(context)
+        new = reading.model
+        fresh = self._keep_frames(new)
+        self._move_statics(new)
+        edits = difference.difference(self.model, new)
+        if not edits:
+            self.model = new
+            return
+        if _are_live(edits):
+            self._apply_live(edits)
+            self.model = new
+        else:
+            for joint, values in fresh:
+                for name, value in values.items():
+                    setattr(joint, name, value)
+            self._rebuild(context, reading)
+
+    def _reread(self, context: bpy.types.Context) -> scene_read.SceneReading:
+        """The scene as it is authored now, read while the objects stand elsewhere."""
+        shown = self.put_authored()
+        try:
+            return scene_read.read_scene(context.evaluated_depsgraph_get())
+        finally:
+            self.put_shown(shown)
+
+    def _keep_frames(self, new: PhysicsModel) -> list[tuple[schema.Joint, dict[str, Any]]]:
+        """The frames of joints are those of the start: a body that was moved since takes its joints along.
+
+        Returns what was read instead.
+        """
+        fresh = []
+        for path, prim in new.joints.items():
+            before = self.model.prims.get(path)
+            old, joint = before and before.get(schema.Joint), prim.get(schema.Joint)
+            if old is not None and joint is not None:
+                fresh.append((joint, {name: getattr(joint, name) for name in _FRAMES}))
+                for name in _FRAMES:
+                    setattr(joint, name, getattr(old, name))
+        return fresh
+
+    def _move_statics(self, new: PhysicsModel) -> None:
+        """Static colliders go where somebody has moved their objects."""
+        for path, prim in new.colliders.items():
+            before = self.model.prims.get(path)
+            if before is None or np.array_equal(before.world, prim.world) or self.model.body_of(path) is not None:
+                continue
+            try:
+                rotation = frames.quaternion_of(frames.rotation_of(prim.world))
+                self.world.set_static_pose(path, prim.world[:3, 3], rotation)
+            except KeyError:
+                continue
+
+    def _apply_live(self, edits: Difference) -> None:
+        """Change values of the running world."""
+        joints = frozenset(self.world.joints)
+        for path, edit in edits.edits.items():
+            prim = edit.prim
+            for name in {name for name, _ in (*edit.values, *edit.cleared)}:
+                base, instance = schema.split_applied(name)
+                value = prim.schemas[name]
+                if isinstance(value, schema.DriveAPI):
+                    settings = {field: value.resolved(field) for field in _LIVE[base]}
+                    if path in joints:
+                        self.world.set_drive(path, instance, **settings)
+                elif isinstance(value, schema.MaterialAPI):
+                    self.world.set_friction(path, value.resolved("dynamic_friction"), value.resolved("restitution"))
+                elif isinstance(value, schema.MassAPI):
+                    self.world.set_mass(path, value.resolved("mass"))
+                elif isinstance(value, schema.Joint):
+                    if path in joints:
+                        self.world.set_joint_enabled(path, bool(value.resolved("joint_enabled")))
+                elif isinstance(value, schema.PhysicsScene):
+                    from ..simulation.layout import gravity_of
+
+                    self.world.set_gravity(gravity_of(value), path)
+
+    def _rebuild(self, context: bpy.types.Context, reading: scene_read.SceneReading) -> None:
+        """Another world, because the structure has changed: what is in both goes on from where it is."""
+        old, was_playing = self.world, self.is_playing
+        self.stop()
+        self._begin(context, reading, old.time_step, old)
+        if was_playing:
+            self.play()
+
+    # ------------------------------------------------------------------ ending
+
+    def reset(self, context: bpy.types.Context) -> None:
+        """Back to the start, ready to play again."""
+        if self._is_restarted:
+            self.stop()
+            self.__init__(context)  # type: ignore[misc]
+        self.world.reset()
+        self._was_awake[:] = True
+        self._show(context, self._was_awake)
+
+    def stop(self) -> None:
+        """Put every object back as it was authored, bit for bit, and end."""
+        self.is_playing = False
+        known = objects_by_name()
+        for name, before in self.authored.items():
+            if name in known:
+                restored(known[name], before)
+        self.authored.clear()
+        self._mark(False)
+
+    def apply(self, context: bpy.types.Context) -> None:
+        """End, and keep the poses as the authored ones; joints go along with their first body."""
+        self.is_playing = False
+        self._show(context, np.ones(len(self.names), bool))
+        after = dict(zip(self.world.paths, self.world.matrices(), strict=True))
+        known = objects_by_name()
+        for name, before in self.authored.items():
+            if name in known:
+                applied(known[name], before)
+        self.authored.clear()
+        self._mark(False)
+        context.view_layer.update()  # type: ignore[union-attr]
+        joint_frames.keep(self.model, after, self.meters)
+
+    def put_authored(self) -> dict[str, Transform]:
+        """Put the objects back for a moment; returns what `put_shown` needs."""
+        self._is_writing = True
+        shown: dict[str, Transform] = {}
+        known = objects_by_name()
+        for name, before in self.authored.items():
+            if name in known:
+                shown[name] = saved(known[name])
+                restored(known[name], before)
+        self._mark(False)
+        return shown
+
+    def put_shown(self, shown: dict[str, Transform]) -> None:
+        """Undo `put_authored`."""
+        known = objects_by_name()
+        for name, transform in shown.items():
+            if name in known:
+                freed(known[name])
+                restored(known[name], transform)
+        self._mark(True)
+        self._is_writing = False
+
+    def _mark(self, is_running: bool) -> None:
+        scene = self.scene
+        if scene is None:
+            return
+        if is_running:
+            scene.usdphys.preview.is_running = True
+        else:
+            scene.usdphys.preview.property_unset("is_running")
+
+
+def _is_own(site: Placement) -> bool:
+    """True for an object of this file that stands in the scene itself."""
+    return site.instance is None and site.obj.library is None
+
+
+def _world_type() -> type[World]:
+    try:
+        from ..simulation.world import World
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"The physics engine is missing ({error}); install the zip of the extension for this platform."
+        ) from error
+    return World
+
+
+_FRAMES = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
+#: Fields that a running world can change, by schema.
+_LIVE: dict[str, tuple[str, ...]] = {
+    "PhysicsScene": ("gravity_direction", "gravity_magnitude"),
+    "PhysicsDriveAPI": ("stiffness", "damping", "target_position", "target_velocity", "max_force", "type"),
+    "PhysicsMaterialAPI": ("dynamic_friction", "static_friction", "restitution"),
+    "PhysicsMassAPI": ("mass",),
+}
+
+
+def _are_live(edits: Difference) -> bool:
+    """True where all edits are of values that a running world can change."""
+    if edits.added or edits.removed:
+        return False
+    for edit in edits.edits.values():
+        if edit.added or edit.removed or edit.type_name is not None or edit.binding is not None:
+            return False
+        for name, field in (*edit.values, *edit.cleared):
+            base, _ = schema.split_applied(name)
+            value = edit.prim.schemas[name]
+            if isinstance(value, schema.Joint):
+                if field != "joint_enabled":
+                    return False
+            elif field not in _LIVE.get(base, ()):
+                return False
+            if isinstance(value, schema.MassAPI) and not (value.mass or 0.0) > 0.0:
+                return False
+    return True

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Articulation roots -> trees of joints in reduced coordinates. No solver.
+
+Source: "Articulations" of the UsdPhysics documentation.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..core.model import PhysicsModel
+from ..core.schema import Joint, RigidBodyAPI
+from .joint_facts import JointFacts
+from .notices import Notices
+
+#: What stands still is one more node of the graph.
+WORLD = ""
+
+
+@dataclass(slots=True)
+class Link:
+    """A joint of a tree; reversed: its body 1 is nearer to the root."""
+
+    joint: JointFacts
+    parent: str
+    child: str
+
+    @property
+    def reversed(self) -> bool:
+        return self.joint.body0 == self.child
+
+
+@dataclass(slots=True)
+class Tree:
+    """links: parents before children. root: path of the root body, WORLD for a fixed base. prim: where it is said."""
+
+    prim: str
+    root: str
+    links: list[Link] = field(default_factory=list)
+
+
+def trees(model: PhysicsModel, joints: Sequence[JointFacts], kinematic: set[str], notices: Notices) -> list[Tree]:
+    """The articulations of a model; joints that belong to none are not in the result."""
+    found: list[Tree] = []
+    taken: set[str] = set()
+    used: set[str] = set()
+    for path, prim in model.articulations.items():
+        body = path if prim.get(RigidBodyAPI) is not None else ""
+        if prim.get(Joint) is not None:
+            body = next((joint.body0 or joint.body1 for joint in joints if joint.path == path), "")
+        if body:
+            # The root is one of the chain: all that is tied to it belongs to it, wherever the prims are.
+            below = [joint for joint in _connected(joints, body) if joint.path not in used]
+        else:
+            below = [joint for joint in joints if joint.path not in used and joint.path.startswith(f"{path}/")]
+        candidates = [joint for joint in below if _reducible(joint, kinematic, notices)]
+        used.update(joint.path for joint in below)
+        found += _spanning(prim.path, candidates, taken, notices)
+    return found
+
+
+def _connected(joints: Sequence[JointFacts], body: str) -> list[JointFacts]:
+    """Joints that are tied to a body, directly or through others."""
+    at: dict[str, list[JointFacts]] = defaultdict(list)
+    for joint in joints:
+        for side in (joint.body0, joint.body1):
+            if side:
+                at[side].append(joint)
+    reached, queue, result = {body}, deque([body]), {}
+    while queue:
+        for joint in at[queue.popleft()]:
+            result[joint.path] = joint
+            for side in (joint.body0, joint.body1):
+                if side and side not in reached:
+                    reached.add(side)
+                    queue.append(side)
+    return list(result.values())
+
+
+def _reducible(joint: JointFacts, kinematic: set[str], notices: Notices) -> bool:
+    """True where the solver has this joint in reduced coordinates. A base that moves would not be felt in them."""
+    if joint.excluded or not joint.enabled:
+        return False
+    moving = [index for index, freedom in enumerate(joint.freedoms) if not freedom.is_locked]
+    simple = len(moving) <= 1
+    ball = moving == [3, 4, 5] and not any(
+        freedom.is_limited or freedom.drive is not None for freedom in joint.freedoms[3:]
+    )
+    why = ""
+    if joint.breaks:
+        why = "it can break"
+    elif joint.distance is not None:
+        why = "it limits a distance"
+    elif joint.cone is not None:
+        why = "it has a cone"
+    elif joint.body0 in kinematic or joint.body1 in kinematic:
+        why = "it hangs on a kinematic body"
+    elif not simple and not ball:
+        why = "it moves in several ways"
+    if why:
+        notices.add(
+            "JointNotReduced", joint.prim,
+            f"{joint.prim.display} is simulated in maximal coordinates, because {why}.",
+        )  # fmt: skip
+    return not why
+
+
+def _spanning(root: str, joints: list[JointFacts], taken: set[str], notices: Notices) -> list[Tree]:
+    """One tree per connected part; joints that would close a loop stay out. taken: bodies that are in a tree."""
+    at: dict[str, list[JointFacts]] = defaultdict(list)
+    for joint in joints:
+        at[joint.body0].append(joint)
+        at[joint.body1].append(joint)
+    result: list[Tree] = []
+    placed: set[str] = set()
+    # Fixed bases first, then the body that carries the root, then the rest.
+    bodies = [path for path in at if path != WORLD]
+    starts: list[tuple[str, JointFacts | None]] = [(WORLD, joint) for joint in at[WORLD]]
+    starts += [(path, None) for path in bodies if path == root]
+    starts += [(path, None) for path in bodies]
+    for start, first in starts:
+        if start in taken or (first is not None and (first.body0 or first.body1) in taken):
+            continue
+        tree = Tree(root, start)
+        queue: deque[str] = deque()
+        if first is None:
+            taken.add(start)
+            queue.append(start)
+        else:
+            child = first.body0 or first.body1
+            tree.links.append(Link(first, WORLD, child))
+            placed.add(first.path)
+            taken.add(child)
+            queue.append(child)
+        while queue:
+            parent = queue.popleft()
+            for joint in at[parent]:
+                other = joint.body1 if joint.body0 == parent else joint.body0
+                if joint.path in placed or other in taken or other == WORLD:
+                    continue
+                tree.links.append(Link(joint, parent, other))
+                placed.add(joint.path)
+                taken.add(other)
+                queue.append(other)
+        if tree.links:
+            result.append(tree)
+        else:
+            taken.discard(start)
+    for joint in joints:
+        if joint.path not in placed:
+            notices.add(
+                "ArticulationLoop", joint.prim,
+                f"{joint.prim.display} closes a loop of the articulation {root}; it is simulated in maximal "
+                "coordinates.",
+            )  # fmt: skip
+    return result

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A joint posed by hand: which bodies go along, and how. Kinematics alone, no solver and no time."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..core import frames
+from ..core.errors import InputError
+from ..core.frames import Matrix
+from .joint_facts import Freedom, JointFacts
+
+#: Nearer to half a turn than this, rad, the angles of a joint that turns in several ways are not told apart.
+_EDGE = 1e-3
+
+
+def clamped(freedom: Freedom, value: float) -> float:
+    """The value within the limits of a degree of freedom, m or rad."""
+    return min(max(value, freedom.low), freedom.high)
+
+
+def carried(joint: JointFacts, holding: Iterable[JointFacts], held: Iterable[str]) -> tuple[tuple[str, ...], bool]:
+    """(bodies that go along with a joint that is moved, whether they are those of side 0).
+
+    They are those that only this joint ties to the rest: on the side of body 1, or of body 0 where side 1 is tied to
+    the world. holding: the joints that hold now. held: bodies that joints cannot move, the kinematic ones. Raises
+    InputError where both sides are tied, to each other or to the world.
+    """
+    at: dict[str, list[JointFacts]] = defaultdict(list)
+    for other in holding:
+        if other.path != joint.path:
+            at[other.body0].append(other)
+            at[other.body1].append(other)
+    fixed = {"", *held}
+    for start, end, is_first in ((joint.body1, joint.body0, False), (joint.body0, joint.body1, True)):
+        found = _reached(start, end, at, fixed)
+        if found:
+            return found, is_first
+    raise InputError(
+        f"{joint.prim.display} is part of a closed loop, so it cannot be posed alone; let the physics move it instead."
+    )
+
+
+def _reached(start: str, end: str, at: dict[str, list[JointFacts]], fixed: set[str]) -> tuple[str, ...]:
+    """Bodies that are tied to one; none where it is tied to what stands still, or to the other end."""
+    if start in fixed:
+        return ()
+    reached, stack = {start: None}, [start]
+    while stack:
+        for joint in at[stack.pop()]:
+            for path in (joint.body0, joint.body1):
+                if path in fixed or path == end:
+                    return ()
+                if path not in reached:
+                    reached[path] = None
+                    stack.append(path)
+    return tuple(reached)
+
+
+def moved(joint: JointFacts, dof: str, relative: Matrix, value: float) -> Matrix:
+    """Pose (4, 4) of the frame on body 1 in that on body 0, with one degree of freedom at a value, m or rad.
+
+    relative: the pose as it is; the other degrees of freedom stay. Raises KeyError for a dof without a meaning.
+    """
+    axis = joint.names[dof]
+    result = relative.copy()
+    if axis == 6:
+        distance = float(np.linalg.norm(relative[:3, 3]))
+        direction = relative[:3, 3] / distance if distance > 1e-9 else np.array([1.0, 0.0, 0.0])
+        result[:3, 3] = direction * value
+    elif axis < 3:
+        result[axis, 3] = value
+    else:
+        result[:3, :3] = _turned(joint, axis - 3, relative[:3, :3], value)
+    return result
+
+
+def _turned(joint: JointFacts, axis: int, rotation: Matrix, value: float) -> Matrix:
+    free = [index for index in range(3) if not joint.freedoms[3 + index].is_locked]
+    w, *imaginary = frames.quaternion_of(rotation)
+    if free == [axis]:
+        now = 2.0 * math.atan2(imaginary[axis], w)
+        half = (value - now) / 2.0
+        turn = np.zeros(4)
+        turn[0], turn[1 + axis] = math.cos(half), math.sin(half)
+        return frames.matrix_of(turn) @ rotation
+    # The angles of several axes are those whose half tangents are the parts of the quaternion over its w.
+    edge = math.pi - _EDGE
+    tangents = [math.tan(min(max(2.0 * math.atan2(part, w), -edge), edge) / 2.0) for part in imaginary]
+    tangents[axis] = math.tan(min(max(value, -edge), edge) / 2.0)
+    return frames.matrix_of((1.0, *tangents))
+
+
+def shift(world0: Matrix, world1: Matrix, relative: Matrix, is_first: bool) -> Matrix:
+    """What the carried bodies are moved by, (4, 4), in the world.
+
+    world0, world1: the joint frames on both bodies as they are, in the world. relative: as they are to be.
+    """
+    if is_first:
+        # Frame 1 stays: frame 0 goes to where the pose is right.
+        result: Matrix = world1 @ np.linalg.inv(relative) @ np.linalg.inv(world0)
+    else:
+        result = world0 @ relative @ np.linalg.inv(world1)
+    return result

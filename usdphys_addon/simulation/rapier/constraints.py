@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""JointFacts -> Rapier joints, and what has to be done for them before every step.
+
+Rapier has no smallest distance, no cone of two angles and no angle beyond half a turn: these are kept up here.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import rapier3d
+from rapier3d import GenericJoint, ImpulseJointHandle, Isometry3, JointAxesMask, JointAxis, MotorModel, PhysicsWorld
+
+from ...core import frames
+from ...core.frames import Matrix
+from ..articulations import Link
+from ..joint_facts import ENDLESS, Drive, Freedom, JointFacts
+
+AXES = (JointAxis.LIN_X, JointAxis.LIN_Y, JointAxis.LIN_Z, JointAxis.ANG_X, JointAxis.ANG_Y, JointAxis.ANG_Z)
+BITS = (
+    JointAxesMask.LIN_X, JointAxesMask.LIN_Y, JointAxesMask.LIN_Z,
+    JointAxesMask.ANG_X, JointAxesMask.ANG_Y, JointAxesMask.ANG_Z,
+)  # fmt: skip
+FREE = JointAxesMask.empty()
+_HALF_TURN = math.pi
+#: Angles nearer to half a turn than this are kept up by turning the frame along.
+_MARGIN = 0.3
+
+
+def isometry(matrix: Matrix) -> Isometry3:
+    """Rapier's pose of a matrix (4, 4) without scale."""
+    w, x, y, z = frames.quaternion_of(matrix[:3, :3])
+    return Isometry3(tuple(matrix[:3, 3].tolist()), rapier3d.Rotation3(w, x, y, z))
+
+
+def matrix_of(pose: Isometry3) -> Matrix:
+    """Matrix (4, 4) of a pose of Rapier's."""
+    result: Matrix = np.asarray(pose.to_matrix(), float).reshape(4, 4)
+    return result
+
+
+def about_x(angle: float) -> Matrix:
+    """Rotation (4, 4) about X."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[1.0, 0.0, 0.0, 0.0], [0.0, c, -s, 0.0], [0.0, s, c, 0.0], [0.0, 0.0, 0.0, 1.0]])
+
+
+def set_drive(joint: GenericJoint, axis: int, drive: Drive, target: float, sign: float = 1.0) -> None:
+    """Put a drive on an axis of a joint; target: position in the coordinate that the solver uses."""
+    name = AXES[axis]
+    joint.set_motor_model(name, MotorModel.ACCELERATION_BASED if drive.acceleration else MotorModel.FORCE_BASED)
+    joint.set_motor(name, target, sign * drive.target_velocity, drive.stiffness, drive.damping)
+    joint.set_motor_max_force(name, min(drive.max_force, 3e38))
+
+
+@dataclass(slots=True)
+class State:
+    """What changes while a world runs, besides the solver's own."""
+
+    enabled: bool
+    broken: bool = False
+    reduced: bool = False
+    angle: float = 0.0
+    freedoms: list[Freedom] = field(default_factory=list)
+    distance: Freedom | None = None
+    base: ImpulseJointHandle | None = None
+    rope: ImpulseJointHandle | None = None
+    push: ImpulseJointHandle | None = None
+    link: Any = None
+
+
+class Constraint:
+    """One joint in a solver's world."""
+
+    def __init__(self, facts: JointFacts, handles: tuple[Any, Any], link: Link | None = None) -> None:
+        """handles: of the solver's bodies on both sides. link: its place in a tree in reduced coordinates."""
+        self.facts, self.handles, self.tree_link = facts, handles, link
+        self.state = State(
+            facts.enabled, freedoms=copy.deepcopy(facts.freedoms), distance=copy.deepcopy(facts.distance),
+            reduced=link is not None,
+        )  # fmt: skip
+        moving = [index for index, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
+        self.turns = [index for index in moving if index >= 3] == [3]
+        self.load = (0.0, 0.0)
+
+    # ----------------------------------------------------------------------- building
+
+    @property
+    def active(self) -> bool:
+        """True where the joint holds."""
+        return self.state.enabled and not self.state.broken
+
+    @property
+    def reversed(self) -> bool:
+        return self.tree_link is not None and self.tree_link.reversed
+
+    def reduced_joint(self) -> GenericJoint:
+        """The joint of a link of a tree, seen from the parent."""
+        facts, state = self.facts, self.state
+        joint = GenericJoint(self._locked())
+        first, second = (facts.frame1, facts.frame0) if self.reversed else (facts.frame0, facts.frame1)
+        joint.local_frame1, joint.local_frame2 = isometry(first), isometry(second)
+        joint.contacts_enabled = facts.collides
+        sign = -1.0 if self.reversed else 1.0
+        for axis, freedom in enumerate(state.freedoms):
+            if freedom.is_limited:
+                low, high = sorted((sign * _bounded(freedom.low), sign * _bounded(freedom.high)))
+                joint.set_limits(AXES[axis], low, high)
+            if freedom.drive is not None:
+                set_drive(joint, axis, freedom.drive, sign * freedom.drive.target_position, sign)
+        return joint
+
+    def insert(self, physics: PhysicsWorld) -> None:
+        """Put the joint into the world as one in maximal coordinates."""
+        facts, state = self.facts, self.state
+        joints = physics.impulse_joints
+        state.reduced, state.link = False, None
+        self._first_angle(physics)
+        if facts.kind != "DistanceJoint":
+            state.base = joints.insert(*self.handles, self._base_joint())
+        if state.distance is not None:
+            state.rope = joints.insert(*self.handles, self._rope_joint())
+            if state.distance.low > 0.0:
+                state.push = joints.insert(*self.handles, self._plain(FREE))
+        self.apply_enabled(physics)
+
+    def _locked(self) -> JointAxesMask:
+        mask = FREE
+        for bit, freedom in zip(BITS, self.state.freedoms, strict=True):
+            if freedom.is_locked:
+                mask = mask | bit
+        return mask
+
+    def _plain(self, mask: JointAxesMask) -> GenericJoint:
+        joint = GenericJoint(mask)
+        joint.local_frame1, joint.local_frame2 = isometry(self.facts.frame0), isometry(self.facts.frame1)
+        joint.contacts_enabled = self.facts.collides
+        return joint
+
+    def _base_joint(self) -> GenericJoint:
+        joint = self._plain(self._locked())
+        if self.facts.cone is not None:
+            joint.coupled_axes = JointAxesMask.ANG_Y | JointAxesMask.ANG_Z
+            limit = max(self.facts.cone)
+            joint.set_limits(JointAxis.ANG_Y, -limit, limit)
+        self._apply(joint)
+        return joint
+
+    def _rope_joint(self) -> GenericJoint:
+        joint = self._plain(FREE)
+        joint.coupled_axes = JointAxesMask.LIN_AXES
+        self._apply_rope(joint)
+        return joint
+
+    def _apply_rope(self, joint: GenericJoint) -> None:
+        distance = self.state.distance
+        assert distance is not None
+        joint.set_limits(JointAxis.LIN_X, 0.0, _bounded(distance.high))
+        if distance.drive is not None:
+            set_drive(joint, 0, distance.drive, distance.drive.target_position)
+
+    def _apply(self, joint: GenericJoint) -> None:
+        """Limits and drives of the base joint, around the angle where its frame is."""
+        state = self.state
+        if self.turns:
+            joint.local_frame1 = isometry(self.facts.frame0 @ about_x(state.angle))
+        several = not self.turns
+        for axis, freedom in enumerate(state.freedoms):
+            offset = state.angle if axis == 3 and self.turns else 0.0
+            if freedom.is_limited and not (axis > 3 and self.facts.cone is not None):
+                low, high = freedom.low - offset, freedom.high - offset
+                if axis >= 3:
+                    edge = _HALF_TURN - (1e-3 if several else 0.0)
+                    low, high = min(max(low, -edge), edge), max(min(high, edge), -edge)
+                joint.set_limits(AXES[axis], _bounded(low), _bounded(high))
+            if freedom.drive is not None:
+                target = freedom.drive.target_position - offset
+                if axis >= 3:
+                    target = min(max(target, 0.01 - _HALF_TURN), _HALF_TURN - 0.01)
+                set_drive(joint, axis, freedom.drive, target)
+
+    # ----------------------------------------------------------------------- changes
+
+    def apply_enabled(self, physics: PhysicsWorld) -> None:
+        """A joint that is off or broken neither holds nor keeps its bodies from colliding."""
+        for handle in (self.state.base, self.state.rope):
+            if handle is not None:
+                joint = physics.impulse_joints[handle].data
+                joint.set_enabled(self.active)
+                joint.contacts_enabled = self.facts.collides or not self.active
+        if self.state.push is not None:
+            joint = physics.impulse_joints[self.state.push].data
+            joint.set_enabled(False)
+            joint.contacts_enabled = True
+
+    def leave_tree(self, physics: PhysicsWorld) -> None:
+        """From reduced to maximal coordinates, where it is."""
+        if self.state.link is not None:
+            physics.multibody_joints.remove(self.state.link)
+        self.insert(physics)
+
+    def set_enabled(self, physics: PhysicsWorld, enabled: bool) -> None:
+        """Switch the joint; a broken one stays broken."""
+        if enabled == self.state.enabled:
+            return
+        if self.state.reduced:
+            self.leave_tree(physics)
+        self.state.enabled = enabled
+        if enabled:
+            self._first_angle(physics)
+            if self.state.base is not None:
+                self._apply(physics.impulse_joints[self.state.base].data)
+        self.apply_enabled(physics)
+
+    def break_up(self, physics: PhysicsWorld) -> None:
+        """The joint holds no more."""
+        self.state.broken = True
+        self.apply_enabled(physics)
+
+    def drive_of(self, dof: str) -> Drive:
+        """The drive of a degree of freedom, made where there is none. Raises KeyError for one that cannot move."""
+        freedom = self._freedom(dof)
+        if freedom.is_locked:
+            raise KeyError(dof)
+        if freedom.drive is None:
+            freedom.drive = Drive()
+        return freedom.drive
+
+    def _freedom(self, dof: str) -> Freedom:
+        index = self.facts.names[dof]
+        if index < 6:
+            return self.state.freedoms[index]
+        if self.state.distance is None:
+            raise KeyError(dof)
+        return self.state.distance
+
+    def apply_drives(self, physics: PhysicsWorld) -> None:
+        """Give the solver the drives as they are now."""
+        state = self.state
+        if state.reduced:
+            multibody, number = physics.multibody_joints.get(state.link)
+            sign = -1.0 if self.reversed else 1.0
+            for axis, freedom in enumerate(state.freedoms):
+                drive = freedom.drive
+                if drive is not None:
+                    kind = MotorModel.ACCELERATION_BASED if drive.acceleration else MotorModel.FORCE_BASED
+                    multibody.set_link_motor_model(number, AXES[axis], kind)
+                    multibody.set_link_motor(
+                        number, AXES[axis], sign * drive.target_position, sign * drive.target_velocity,
+                        drive.stiffness, drive.damping,
+                    )  # fmt: skip
+                    multibody.set_link_motor_max_force(number, AXES[axis], min(drive.max_force, 3e38))
+            return
+        if state.base is not None:
+            self._apply(physics.impulse_joints[state.base].data)
+        if state.rope is not None:
+            self._apply_rope(physics.impulse_joints[state.rope].data)
+
+    # ----------------------------------------------------------------------- before a step
+
+    @property
+    def needs_upkeep(self) -> bool:
+        """True where something has to be done before each step."""
+        state, cone = self.state, self.facts.cone
+        if state.reduced or not self.active:
+            return False
+        return state.push is not None or (cone is not None and cone[0] != cone[1]) or self._turns_far()
+
+    def _turns_far(self) -> bool:
+        if not self.turns or self.state.base is None:
+            return False
+        freedom = self.state.freedoms[3]
+        if freedom.is_limited and not (freedom.high - freedom.low <= 2.0 * (_HALF_TURN - _MARGIN)):
+            return True
+        drive = freedom.drive
+        if drive is None or drive.stiffness == 0.0:
+            return False
+        return abs(drive.target_position - _middle(freedom)) > _HALF_TURN - _MARGIN
+
+    def _first_angle(self, physics: PhysicsWorld) -> None:
+        """Where the frame of a hinge is turned to: to the middle of its limits, or to where the hinge is."""
+        if not self.turns:
+            return
+        self.state.angle = _middle(self.state.freedoms[3])
+        if not self._turns_far_without_base():
+            return
+        angle = self.angle_now(physics)
+        freedom = self.state.freedoms[3]
+        turn = 2.0 * math.pi
+        while angle < freedom.low and angle + turn <= max(freedom.high, freedom.low + turn):
+            angle += turn
+        while angle > freedom.high and angle - turn >= min(freedom.low, freedom.high - turn):
+            angle -= turn
+        self.state.angle = angle
+
+    def _turns_far_without_base(self) -> bool:
+        had = self.state.base
+        self.state.base = had or ImpulseJointHandle.invalid()
+        far = self._turns_far()
+        self.state.base = had
+        return far
+
+    def frames(self, physics: PhysicsWorld) -> tuple[Matrix, Matrix]:
+        """The joint frames (4, 4) on both bodies, in the world."""
+        first, second = (matrix_of(physics.rigid_bodies[handle].position) for handle in self.handles)
+        return first @ self.facts.frame0, second @ self.facts.frame1
+
+    def relative(self, physics: PhysicsWorld) -> Matrix:
+        """Pose (4, 4) of the frame on body 1 in the frame on body 0."""
+        world0, world1 = self.frames(physics)
+        result: Matrix = np.linalg.inv(world0) @ world1
+        return result
+
+    def position(self, physics: PhysicsWorld, axis: int) -> float:
+        """Where a degree of freedom is, m or rad within half a turn; axis: as in `facts.names`."""
+        relative = self.relative(physics)
+        if axis == 6:
+            return float(np.linalg.norm(relative[:3, 3]))
+        if axis < 3:
+            return float(relative[axis, 3])
+        if self.turns:
+            return math.atan2(relative[2, 1] - relative[1, 2], relative[1, 1] + relative[2, 2])
+        w, *imaginary = frames.quaternion_of(relative[:3, :3])
+        return 2.0 * math.atan2(imaginary[axis - 3], w)
+
+    def moving(self) -> dict[str, Freedom]:
+        """The degrees of freedom that have a name and can move."""
+        found = {name: self.state.freedoms[axis] for name, axis in self.facts.names.items() if axis < 6}
+        if self.state.distance is not None:
+            found |= {name: self.state.distance for name, axis in self.facts.names.items() if axis == 6}
+        return {name: freedom for name, freedom in found.items() if not freedom.is_locked}
+
+    def drives(self) -> list[tuple[int, Drive]]:
+        """(axis, drive) of all that are driven."""
+        freedoms = [*self.state.freedoms, *([] if self.state.distance is None else [self.state.distance])]
+        return [(axis, freedom.drive) for axis, freedom in enumerate(freedoms) if freedom.drive is not None]
+
+    def turn_to(self, physics: PhysicsWorld, angle: float) -> None:
+        """Tell a hinge that it is at an angle, rad, of which the solver knows the place within half a turn only."""
+        if not self.state.reduced and self._turns_far():
+            self.state.angle = angle
+            self._apply(physics.impulse_joints[self.state.base].data)
+
+    def angle_now(self, physics: PhysicsWorld) -> float:
+        """Angle about X, within half a turn."""
+        turn = self.relative(physics)
+        return math.atan2(turn[2, 1] - turn[1, 2], turn[1, 1] + turn[2, 2])
+
+    def upkeep(self, physics: PhysicsWorld) -> None:
+        """Bring what the solver does not know up to where the bodies are."""
+        relative = self.relative(physics)
+        state, cone = self.state, self.facts.cone
+        if state.push is not None:
+            self._push(physics, relative)
+        if cone is not None and cone[0] != cone[1] and state.base is not None:
+            y, z = float(relative[1, 0]), float(relative[2, 0])
+            size = math.hypot(y, z)
+            limit = min(cone) if size < 1e-6 else size / math.hypot(y / cone[0], z / cone[1])
+            physics.impulse_joints[state.base].data.set_limits(JointAxis.ANG_Y, -limit, limit)
+        if self._turns_far() and state.base is not None:
+            wrapped = math.atan2(relative[2, 1] - relative[1, 2], relative[1, 1] + relative[2, 2])
+            state.angle += math.remainder(wrapped - state.angle, 2.0 * math.pi)
+            self._apply(physics.impulse_joints[state.base].data)
+
+    def _push(self, physics: PhysicsWorld, relative: Matrix) -> None:
+        """Below its smallest distance the joint is a limit along the line between the anchors, as it is now."""
+        state = self.state
+        assert state.distance is not None and state.push is not None
+        joint = physics.impulse_joints[state.push].data
+        offset = relative[:3, 3]
+        distance = float(np.linalg.norm(offset))
+        near = distance < state.distance.low * 1.5 + 0.05
+        joint.set_enabled(near)
+        if not near:
+            return
+        direction = offset / distance if distance > 1e-6 else np.array([1.0, 0.0, 0.0])
+        turn = np.eye(4)
+        other = np.eye(3)[int(np.argmin(np.abs(direction)))]
+        across = np.cross(direction, other)
+        across /= np.linalg.norm(across)
+        turn[:3, :3] = np.column_stack((direction, across, np.cross(direction, across)))
+        joint.local_frame1 = isometry(self.facts.frame0 @ turn)
+        joint.set_limits(JointAxis.LIN_X, state.distance.low, ENDLESS)
+
+    # ----------------------------------------------------------------------- snapshots
+
+    def saved(self) -> State:
+        """A copy of what changes."""
+        state = copy.copy(self.state)
+        state.freedoms, state.distance = copy.deepcopy(state.freedoms), copy.deepcopy(state.distance)
+        return state
+
+    def load_state(self, state: State) -> None:
+        """Back to a copy."""
+        self.state = copy.copy(state)
+        self.state.freedoms = copy.deepcopy(state.freedoms)
+        self.state.distance = copy.deepcopy(state.distance)
+
+
+def _bounded(value: float) -> float:
+    return min(max(value, -ENDLESS), ENDLESS)
+
+
+def _middle(freedom: Freedom) -> float:
+    """The middle of the limits of a hinge that has both, else zero."""
+    if freedom.is_limited and abs(freedom.low) < ENDLESS and abs(freedom.high) < ENDLESS:
+        return (freedom.low + freedom.high) / 2.0
+    return 0.0

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Masses of bodies, computed once for all that are the same but for their place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from dataclasses import replace
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+import rapier3d
+
+from ...core import schema
+from ...core.mass import mass_properties
+from ...core.model import Mesh, PhysicsModel, Prim, SpherePoints
+from ...core.schema import Schema
+from ..layout import Body
+from .loads import Weight
+
+Geometry = Mesh | SpherePoints | None
+#: What else than geometry, place and material decides on a mass.
+_DECIDING: tuple[type[Schema], ...] = (
+    schema.MassAPI, schema.CollisionAPI, schema.RigidBodyAPI, schema.MeshCollisionAPI, schema.Gprim
+)  # fmt: skip
+_IGNORED = frozenset({"velocity", "angular_velocity", "simulation_owner", "starts_asleep", "kinematic_enabled"})
+
+
+class Geometries:
+    """Loads the geometry of a prim once, until it is told to forget."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Geometry] = {}
+
+    def of(self, prim: Prim) -> Geometry:
+        """The mesh or points of a collider; None where it has none."""
+        if prim.mesh is None:
+            return None
+        if prim.path not in self._loaded:
+            self._loaded[prim.path] = prim.mesh()
+        return self._loaded[prim.path]
+
+    def forget(self) -> None:
+        self._loaded.clear()
+
+
+class Weigher:
+    """Weights of the bodies of one model."""
+
+    def __init__(self, model: PhysicsModel, geometries: Geometries) -> None:
+        self.model, self.geometries = model, geometries
+        self._known: dict[Hashable, tuple[Weight, rapier3d.MassProperties]] = {}
+        self._getters: dict[type[Schema], attrgetter[Any] | None] = {}
+
+    def of(self, body: Body) -> tuple[Weight, rapier3d.MassProperties]:
+        """The weight of a body, and the same for the solver."""
+        key = self._key(body)
+        known = self._known.get(key)
+        if known is None:
+            found = mass_properties(self._part_of(body), body.prim.path)
+            weight = Weight(found.mass, found.center_of_mass, found.diagonal_inertia, found.principal_axes)
+            known = self._known[key] = (weight, weight.of_solver)
+        return known
+
+    def _key(self, body: Body) -> Hashable:
+        """What a mass is computed from: bodies with the same key have the same numbers, to the last bit."""
+        world = body.prim.world
+        parts: list[Hashable] = [world[:3, :3].tobytes(), self._facts(body.prim)]
+        for prim in body.inside:
+            if prim is body.prim:
+                parts.append(self._substance(prim))
+                continue
+            below = prim.path[len(body.prim.path) :]
+            offset = (prim.world[:3, 3] - world[:3, 3]).tobytes()
+            parts.append((below, prim.world[:3, :3].tobytes(), offset, self._facts(prim), self._substance(prim)))
+        return tuple(parts)
+
+    def _facts(self, prim: Prim) -> Hashable:
+        """Values of the schemas that decide."""
+        found: list[Hashable] = []
+        for name, value in prim.schemas.items():
+            kind = type(value)
+            if kind not in self._getters:
+                fields = [item.field for item in kind.attributes if item.field not in _IGNORED]
+                decides = isinstance(value, _DECIDING) and fields
+                self._getters[kind] = attrgetter(*fields) if decides else None
+            get = self._getters[kind]
+            # As text: a value of a wrong type may have no hash.
+            found.append((name, None if get is None else repr(get(value))))
+        return tuple(found)
+
+    def _substance(self, prim: Prim) -> Hashable:
+        """Geometry and materials of a collider."""
+        densities = []
+        for path in prim.materials:
+            material = self.model.prims.get(path)
+            api = None if material is None else material.get(schema.MaterialAPI)
+            densities.append((path, None if api is None else repr(api.density)))
+        return fingerprint(self.geometries.of(prim)), tuple(densities), prim.physics_binding
+
+    def _part_of(self, body: Body) -> PhysicsModel:
+        """What decides the mass of one body, so that it is not looked for in the whole model."""
+        part = PhysicsModel(units=self.model.units)
+        for prim in (body.prim, *body.inside):
+            # The part asks us for its geometry, which may be loaded already.
+            part.add(prim if prim.mesh is None else replace(prim, mesh=partial(self.geometries.of, prim)))
+            for material in prim.materials:
+                if material in self.model.prims:
+                    part.add(self.model.prims[material])
+        return part
+
+
+def fingerprint(geometry: Geometry) -> bytes:
+    """The same for the same points and faces; remembered with a mesh."""
+    if geometry is None:
+        return b""
+    if isinstance(geometry, SpherePoints):
+        return _digest(b"points", geometry.centers, geometry.radii)
+    known: bytes | None = geometry.derived.get(fingerprint)
+    if known is None:
+        known = geometry.derived[fingerprint] = _digest(b"mesh", geometry.points, geometry.triangles)
+    return known
+
+
+def _digest(kind: bytes, *arrays: Any) -> bytes:
+    result = hashlib.blake2b(kind, digest_size=16)
+    for array in arrays:
+        result.update(repr((array.shape, str(array.dtype))).encode())
+        result.update(array.tobytes())
+    return result.digest()

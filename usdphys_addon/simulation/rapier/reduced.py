@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a tree of joints in reduced coordinates begins: where its bodies are, and as fast as they are.
+
+The solver itself begins with all joints at zero and at rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from rapier3d import GenericJoint, JointAxesMask, Multibody, PhysicsWorld
+
+from ...core import frames
+from ...core.frames import Matrix
+from .constraints import AXES, BITS, Constraint, matrix_of
+
+#: (body of the parent, body of the child, joint), in the solver's terms.
+Inserted = tuple[Any, Any, GenericJoint]
+
+
+def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted]) -> None:
+    """Set coordinates and velocities of a tree that has just been inserted, from the poses of its bodies."""
+    if not joints:
+        return
+    bodies = physics.rigid_bodies
+    by_child = {child: (parent, joint) for parent, child, joint in joints}
+    multibody = physics.multibody_joints.get_multibody(
+        physics.multibody_joints.rigid_body_link(joints[0][1]).multibody
+    )
+    poses = {handle: matrix_of(bodies[handle].position) for triple in joints for handle in triple[:2]}
+    # Only after this does the tree know whether its root is fixed.
+    multibody.forward_kinematics(bodies, True)
+    displacements: list[float] = []
+    velocities = {}
+    for number in range(multibody.num_links):
+        link = multibody.get_link(number)
+        known = by_child.get(link.rigid_body)
+        body = bodies[link.rigid_body]
+        velocities[number] = (*body.linvel.to_tuple(), *body.angvel.to_tuple())
+        if known is None:
+            displacements += [0.0] * link.ndofs
+            continue
+        parent, joint = known
+        first = poses[parent] @ matrix_of(joint.local_frame1)
+        second = poses[link.rigid_body] @ matrix_of(joint.local_frame2)
+        displacements += coordinates(joint, np.linalg.inv(first) @ second)
+    if any(displacements):
+        multibody.apply_displacements(displacements)
+        multibody.forward_kinematics(bodies, True)
+    multibody.update_rigid_bodies(bodies, True)
+    undamp(multibody)
+    if any(any(values) for values in velocities.values()):
+        # The joint velocities that come nearest to those of the bodies.
+        rows = [np.asarray(multibody.body_jacobian(number), float).reshape(6, -1) for number in velocities]
+        solution = np.linalg.lstsq(np.concatenate(rows), np.concatenate(list(velocities.values())), rcond=None)[0]
+        multibody.set_generalized_velocity(solution.tolist())
+
+
+def bend(physics: PhysicsWorld, constraint: Constraint, relative: Matrix, value: float) -> None:
+    """Give a joint of a tree the coordinates of a pose (4, 4), frame 1 in frame 0, without moving the bodies yet.
+
+    value: of its one free coordinate, where it has one.
+    """
+    multibody, number = physics.multibody_joints.get(constraint.state.link)
+    link = multibody.get_link(number)
+    displacements = [0.0] * multibody.ndofs
+    sign = -1.0 if constraint.reversed else 1.0
+    if link.ndofs == 1:
+        displacements[link.assembly_id] = sign * value - multibody.generalized_position()[link.assembly_id]
+    else:
+        seen, now = relative[:3, :3], constraint.relative(physics)[:3, :3]
+        change = seen.T @ now if constraint.reversed else seen @ now.T
+        w, *imaginary = frames.quaternion_of(change)
+        size = math.hypot(*imaginary)
+        factor = 2.0 * math.atan2(size, w) / size if size > 1e-9 else 2.0
+        for index, part in enumerate(imaginary):
+            displacements[link.assembly_id + index] = factor * part
+    multibody.apply_displacements(displacements)
+
+
+def follow(physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
+    """Bring the bodies of trees to where their roots are and their joints are bent to, at rest."""
+    done = set()
+    for constraint in constraints:
+        multibody, _ = physics.multibody_joints.get(constraint.state.link)
+        root = multibody.get_link(0).rigid_body
+        if root in done:
+            continue
+        done.add(root)
+        multibody.forward_kinematics(physics.rigid_bodies, True)
+        multibody.update_rigid_bodies(physics.rigid_bodies, True)
+        multibody.set_generalized_velocity([0.0] * multibody.ndofs)
+
+
+def undamp(multibody: Multibody) -> None:
+    """Take out the friction that the solver gives to every joint in reduced coordinates."""
+    multibody.set_damping([0.0] * len(multibody.damping()))
+
+
+def coordinates(joint: GenericJoint, relative: Matrix) -> list[float]:
+    """Free coordinates of a joint whose second frame has this pose (4, 4) in its first."""
+    free = [axis for axis, bit in enumerate(BITS) if (joint.locked_axes & bit) == JointAxesMask.empty()]
+    result = [float(relative[axis, 3]) for axis in free if axis < 3]
+    w, *imaginary = frames.quaternion_of(relative[:3, :3])
+    turning = [axis - 3 for axis in free if axis >= 3]
+    if len(turning) == 1:
+        axis = turning[0]
+        angle = 2.0 * math.atan2(imaginary[axis], w)
+        limits = joint.limits(AXES[axis + 3])
+        if limits is not None:
+            # The same place may be whole turns away.
+            candidates = [angle + turn * 2.0 * math.pi for turn in (0, 1, -1)]
+            angle = min(candidates, key=lambda value: max(limits.min - value, value - limits.max, 0.0))
+        result.append(angle)
+    elif turning:
+        size = math.hypot(*imaginary)
+        factor = 2.0 * math.atan2(size, w) / size if size > 1e-9 else 2.0
+        result += [factor * part for part in imaginary]
+    return result

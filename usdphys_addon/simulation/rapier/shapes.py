@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Collider prims -> Rapier shapes. Scale, shear and mirroring are part of the shape; position and rotation are not."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+
+import numpy as np
+import rapier3d
+from numpy.typing import NDArray
+from rapier3d import SharedShape
+
+from ...core import frames, schema
+from ...core.frames import Matrix
+from ...core.model import Mesh, Prim, SpherePoints
+from ..notices import Notices
+from .matter import Geometry
+
+Points = NDArray[np.float64]
+Triangles = NDArray[np.int64]
+
+_AXES = {"X": 0, "Y": 1, "Z": 2}
+#: Rapier's cylinders and cones stand along Y; these turn Y into the axis.
+_FROM_Y: dict[str, Matrix] = {
+    "X": np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+    "Y": np.eye(3),
+    "Z": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+}
+#: Half a turn across each axis, for a mirrored cone.
+_TURNED: dict[str, Matrix] = {"X": np.diag([-1.0, -1.0, 1.0]), "Y": np.diag([-1.0, -1.0, 1.0]),
+                              "Z": np.diag([1.0, -1.0, -1.0])}  # fmt: skip
+#: Triangles that a mesh may keep when it is to be simplified, and cells along its longest side.
+SIMPLE_TRIANGLES, SIMPLE_CELLS = 512, 16
+#: Part of the extent that a flat hull is thick.
+THIN = 0.005
+_TRIMESH_FLAGS = rapier3d.TriMeshFlags.MERGE_DUPLICATE_VERTICES | rapier3d.TriMeshFlags.DELETE_DEGENERATE_TRIANGLES
+
+#: Hulls and decompositions take long and come back with every start.
+_CACHE: OrderedDict[bytes, SharedShape] = OrderedDict()
+_CACHED = 512
+
+
+class ShapeError(ValueError):
+    """Why there is no shape, as the end of a sentence."""
+
+
+#: (shape, centre (3,), rotation (3, 3)) in the prim's space without scale; None for none.
+Placed = tuple[SharedShape, Matrix | None, Matrix | None]
+
+
+def shape_of(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices, *, moves: bool) -> Placed | None:
+    """The shape of a collider with its place in the prim's frame, or None with a notice.
+
+    geometry: of the prim, loaded. rotation: (3, 3) of the prim without its scale. moves: it is part of a body.
+    """
+    try:
+        gprim = prim.get(schema.Gprim)
+        if gprim is not None:
+            return _gprim(prim, gprim, rotation, notices, moves)
+        return _geometry(prim, geometry, rotation, notices)
+    except ShapeError as error:
+        notices.add("MeshUnusable", prim, f"{prim.display} does not collide: {error}.")
+    except rapier3d.MeshConversionError as error:
+        notices.add("MeshUnusable", prim, f"{prim.display} does not collide: its mesh gives no shape ({error}).")
+    return None
+
+
+# --------------------------------------------------------------------------- primitives
+
+
+def _gprim(prim: Prim, gprim: schema.Schema, rotation: Matrix, notices: Notices, moves: bool) -> Placed | None:
+    """Sizes by the rules of the UsdPhysics parsing utilities: the largest scale where only one is possible."""
+    signed = frames.scale_of(prim.world)
+    scale = np.abs(signed)
+    if not np.isfinite(scale).all() or (scale == 0.0).any():
+        raise ShapeError("it is scaled to nothing")
+    if isinstance(gprim, schema.Plane):
+        if moves:
+            notices.add("PlaneMoves", prim, f"{prim.display} is an infinite plane on a moving body; it is left out.")
+            return None
+        # The normal keeps a right angle to the plane in a sheared space, too.
+        axis = np.linalg.inv(prim.world[:3, :3]).T @ np.eye(3)[_AXES[gprim.resolved("axis")]]
+        axis = rotation.T @ (axis / np.linalg.norm(axis))
+        return SharedShape.halfspace(tuple(axis.tolist())), None, None
+    uneven = frames.is_sheared(prim.world)
+    if isinstance(gprim, schema.Cube):
+        half = abs(gprim.resolved("size")) * scale / 2.0
+        turn: Matrix | None
+        shape, turn = SharedShape.cuboid(*_positive(*half.tolist())), None
+    elif isinstance(gprim, schema.Sphere):
+        uneven |= not frames.is_uniform(scale)
+        shape, turn = SharedShape.ball(*_positive(abs(gprim.resolved("radius")) * float(scale.max()))), None
+    else:
+        axis_name = gprim.resolved("axis")
+        spine = _AXES[axis_name]
+        across = np.delete(scale, spine)
+        uneven |= not frames.is_uniform(np.array([across[0], across[1], across.max()]))
+        radius = abs(gprim.resolved("radius")) * float(across.max())
+        half_height = abs(gprim.resolved("height")) * float(scale[spine]) / 2.0
+        turn = _FROM_Y[axis_name]
+        if isinstance(gprim, schema.Capsule):
+            shape = SharedShape.capsule_y(half_height, *_positive(radius))
+        elif isinstance(gprim, schema.Cylinder):
+            shape = SharedShape.cylinder(*_positive(half_height, radius))
+        else:
+            shape = SharedShape.cone(*_positive(half_height, radius))
+            if signed[0] < 0:
+                turn = _TURNED[axis_name] @ turn
+    if uneven:
+        notices.add(
+            "ShearedCollider", prim,
+            f"{prim.display} is a {type(gprim).__name__.lower()} whose scale is uneven or sheared; the nearest "
+            "shape of its kind is simulated.",
+        )  # fmt: skip
+    return shape, None, turn
+
+
+def _positive(*sizes: float) -> tuple[float, ...]:
+    if not all(0.0 < size < math.inf for size in sizes):
+        raise ShapeError("one of its sizes is zero or not a number")
+    return sizes
+
+
+# --------------------------------------------------------------------------- meshes and points
+
+
+def _geometry(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices) -> Placed | None:
+    if geometry is None:
+        notices.add("ColliderWithoutGeometry", prim, f"{prim.display} is a collider without geometry.")
+        return None
+    stretch = rotation.T @ prim.world[:3, :3]
+    if isinstance(geometry, SpherePoints):
+        return _balls(geometry, stretch, float(np.abs(frames.scale_of(prim.world)).max())), None, None
+    options = prim.get(schema.MeshCollisionAPI)
+    approximation = "none" if options is None else options.resolved("approximation")
+    # Meshes are shared by many colliders, most of them of the same size.
+    key = (_of_mesh, approximation, stretch.tobytes())
+    known: tuple[Placed, bool] | None = geometry.derived.get(key)
+    if known is None:
+        known = geometry.derived[key] = _of_mesh(geometry, stretch, approximation)
+    placed, is_flat = known
+    if is_flat:
+        notices.add("FlatCollider", prim, f"{prim.display} is flat; a thin shape is simulated.")
+    return placed
+
+
+def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> tuple[Placed, bool]:
+    """(shape with its place, whether it is thin because the mesh is flat)"""
+    if not len(geometry.points) or not np.isfinite(geometry.points).all():
+        raise ShapeError("its mesh has no usable points")
+    points = np.asarray(geometry.points, float) @ stretch.T
+    triangles = np.asarray(geometry.triangles, np.int64).reshape(-1, 3)
+    low, high = points.min(axis=0), points.max(axis=0)
+    if approximation == "boundingCube":
+        half = np.maximum((high - low) / 2.0, THIN * float((high - low).max()))
+        return (SharedShape.cuboid(*_positive(*half.tolist())), (low + high) / 2.0, None), False
+    if approximation == "boundingSphere":
+        middle = (low + high) / 2.0
+        radius = float(np.linalg.norm(points - middle, axis=1).max())
+        return (SharedShape.ball(*_positive(radius)), middle, None), False
+    mesh = Mesh(points, triangles)
+    shape = _cached(approximation, mesh, _MAKERS.get(approximation, _trimesh))
+    if shape is not None:
+        return (shape, None, None), False
+    shape = _cached(f"thin {approximation}", mesh, lambda flat: _hull(_thickened(flat)))
+    if shape is None:
+        raise ShapeError("all its points are in a line")
+    return (shape, None, None), True
+
+
+def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], SharedShape | None]) -> SharedShape | None:
+    """make(mesh), or what it gave for the same mesh before."""
+    key = hashlib.blake2b(name.encode(), digest_size=16)
+    key.update(mesh.points.tobytes())
+    key.update(mesh.triangles.tobytes())
+    known = _CACHE.get(key.digest())
+    if known is not None:
+        _CACHE.move_to_end(key.digest())
+        return known
+    shape = make(mesh)
+    if shape is not None:
+        _CACHE[key.digest()] = shape
+        if len(_CACHE) > _CACHED:
+            _CACHE.popitem(last=False)
+    return shape
+
+
+def _balls(points: SpherePoints, stretch: Matrix, scale: float) -> SharedShape:
+    usable = np.isfinite(points.centers).all(axis=1) & np.isfinite(points.radii) & (points.radii > 0.0)
+    if not usable.any():
+        raise ShapeError("none of its points has a width")
+    centers, radii = points.centers[usable] @ stretch.T, points.radii[usable] * scale
+    parts = [
+        (rapier3d.Isometry3(tuple(center)), SharedShape.ball(radius))
+        for center, radius in zip(centers.tolist(), radii.tolist(), strict=True)
+    ]
+    return SharedShape.compound(parts)
+
+
+def _hull(mesh: Mesh) -> SharedShape | None:
+    """The convex hull; None where the points lie in a plane."""
+    extent = np.ptp(mesh.points, axis=0)
+    if extent.max() == 0.0:
+        raise ShapeError("all its points are in one place")
+    away = mesh.points - mesh.points.mean(axis=0)
+    # Thickness across the best plane through the points.
+    normal = np.linalg.svd(away[:, :3].T @ away)[0][:, 2]
+    if float(np.ptp(away @ normal)) < 1e-4 * float(extent.max()):
+        return None
+    return SharedShape.convex_hull(mesh.points)
+
+
+def _thickened(mesh: Mesh) -> Mesh:
+    """Flat points with some thickness below them: away from the side that the first triangles face."""
+    away = mesh.points - mesh.points.mean(axis=0)
+    normal = np.linalg.svd(away.T @ away)[0][:, 2]
+    if len(mesh.triangles):
+        a, b, c = np.moveaxis(mesh.points[mesh.triangles], 1, 0)
+        if float(np.cross(b - a, c - a).sum(axis=0) @ normal) < 0.0:
+            normal = -normal
+    down = -THIN * float(np.ptp(mesh.points, axis=0).max()) * normal
+    return Mesh(np.concatenate((mesh.points, mesh.points + down)), mesh.triangles)
+
+
+def _trimesh(mesh: Mesh) -> SharedShape:
+    used = _without_slivers(mesh)
+    if not len(used):
+        raise ShapeError("its mesh has no faces")
+    return SharedShape.trimesh(mesh.points, used.astype(np.uint32), _TRIMESH_FLAGS)
+
+
+def _without_slivers(mesh: Mesh) -> Triangles:
+    a, b, c = np.moveaxis(mesh.points[mesh.triangles], 1, 0)
+    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    kept: Triangles = mesh.triangles[areas > 0.0]
+    return kept
+
+
+def decomposition(mesh: Mesh) -> SharedShape | None:
+    """Convex parts by Rapier's own VHACD; of a convex mesh the hull."""
+    used = _without_slivers(mesh)
+    if not len(used):
+        raise ShapeError("its mesh has no faces")
+    hull = _hull(mesh)
+    if hull is None:
+        return None
+    return SharedShape.convex_decomposition(mesh.points, used.astype(np.uint32))
+
+
+def _simplified(mesh: Mesh) -> SharedShape:
+    """Vertices that share a cell of a grid become their mean, as fine as the number of triangles allows."""
+    if len(mesh.triangles) <= SIMPLE_TRIANGLES:
+        return _trimesh(mesh)
+    low, extent = mesh.points.min(axis=0), float(np.ptp(mesh.points, axis=0).max())
+    cells, triangles, points = SIMPLE_CELLS, mesh.triangles, mesh.points
+    while cells > 2:
+        places = np.floor((mesh.points - low) / extent * cells)
+        _, cluster, sizes = np.unique(places, axis=0, return_inverse=True, return_counts=True)
+        cluster = cluster.reshape(-1)
+        points = np.stack([np.bincount(cluster, column) for column in mesh.points.T], axis=1) / sizes[:, None]
+        triangles = cluster[mesh.triangles]
+        distinct = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)
+        _, first = np.unique(np.sort(triangles[distinct], axis=1), axis=0, return_index=True)
+        triangles = triangles[distinct][np.sort(first)]
+        if len(triangles) <= SIMPLE_TRIANGLES:
+            break
+        cells = cells * 3 // 4
+    return _trimesh(Mesh(points, triangles))
+
+
+_MAKERS: dict[str, Callable[[Mesh], SharedShape | None]] = {
+    "none": _trimesh, "convexHull": _hull, "convexDecomposition": decomposition, "meshSimplification": _simplified,
+}  # fmt: skip

@@ -1,0 +1,591 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One physics scene in Rapier: bodies, colliders, joints and filters, one step at a time."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import rapier3d
+from numpy.typing import NDArray
+from rapier3d import CoefficientCombineRule, GenericJoint, Group, InteractionGroups, Isometry3, PhysicsWorld
+
+from ...core import frames, schema
+from ...core.frames import Matrix
+from ...core.model import Prim
+from ...core.schema import Quaternion
+from ..articulations import WORLD, Tree
+from ..filters import Filters
+from ..joint_facts import JointFacts
+from ..layout import Body, Layout, Surface, surface
+from ..notices import Notices
+from .constraints import FREE, Constraint, State, isometry, matrix_of
+from .energy import EnergyWatch, Matter
+from .grab import Grab, grab, pull, release
+from .loads import Loads, Weight
+from .matter import Geometries, Weigher
+from .reduced import bend, follow, start_tree, undamp
+from .shapes import Placed, shape_of
+
+#: m/s. A body that is faster is called unstable; the solver itself stops at CLAMP.
+FASTEST, CLAMP = 1000.0, 1e5
+#: Steps that a tree in reduced coordinates must survive before it is used.
+TRIAL_STEPS = 60
+#: A body slower than this, m/s and rad/s, for a while, falls asleep.
+SLOW, SLOW_TURN = 0.01, 0.02
+#: Iterations of the solver, more than its one, for bodies with joints.
+MORE_ITERATIONS = 7
+#: Metres: sizes that the solver's tolerances are made for, and bounds of what they are adapted to.
+SMALLEST, LARGEST = 0.005, 1.0
+
+
+@dataclass(slots=True)
+class SavedSpace:
+    """A space at one moment."""
+
+    solver: bytes
+    states: list[State]
+    grabs: list[Grab]
+    weights: dict[str, Weight]
+    broken: list[str]
+
+
+@dataclass(slots=True)
+class Setup:
+    """What a space is built from: only what belongs to its scene."""
+
+    scene: str
+    gravity: Matrix
+    bodies: dict[str, Body]
+    statics: list[Prim]
+    joints: list[JointFacts] = field(default_factory=list)
+    trees: list[Tree] = field(default_factory=list)
+
+
+class Space:
+    """The solver's world of one physics scene."""
+
+    def __init__(
+        self, layout: Layout, setup: Setup, filters: Filters, notices: Notices, time_step: float, substeps: int
+    ) -> None:  # fmt: skip
+        self.scene, self.model, self.notices = setup.scene, layout.model, notices
+        self.places = layout.places
+        self.bodies = setup.bodies
+        self.paths = tuple(setup.bodies)
+        self.physics = PhysicsWorld(tuple(setup.gravity.tolist()))
+        self.handles: dict[str, Any] = {}
+        self.static_handles: dict[str, Any] = {}
+        self.surfaces: dict[str, list[Any]] = {}
+        self.weights: dict[str, Weight] = {}
+        self.constraints: list[Constraint] = []
+        self.grabs: list[Grab] = []
+        self.broken: list[str] = []
+        self.targets: dict[str, tuple[Matrix, Matrix]] = {}
+        self._extents: list[float] = []
+        self._ground: Any = None
+        self._upkeep: list[Constraint] | None = None
+        self._add_bodies(filters)
+        self._add_statics(setup.statics, filters)
+        self._add_joints(setup)
+        self._add_pairs(filters)
+        # Longer time steps have as many more.
+        self.substeps = substeps or math.ceil((4 if self.constraints else 2) * max(1.0, time_step * 60.0 - 0.01))
+        self.time_step = time_step
+        self._tune()
+        self.loads = Loads(self.handles, self.weights)
+        self._views: list[Any] = []
+        self._watch, self._matter = EnergyWatch(), _matter(self.paths, self.weights)
+        self._refresh()
+
+    # ----------------------------------------------------------------------- building
+
+    def _tune(self) -> None:
+        parameters = self.physics.integration_parameters
+        parameters.dt = self.time_step / self.substeps
+        size = float(np.median(self._extents)) if self._extents else LARGEST
+        parameters.length_unit = min(max(size, SMALLEST), LARGEST)
+        parameters.normalized_max_linear_velocity = CLAMP / parameters.length_unit
+        for constraint in self.constraints:
+            self._iterate_more(constraint)
+
+    def _iterate_more(self, constraint: Constraint) -> None:
+        """Chains of joints, and drives in reduced coordinates, take more iterations; others need not pay for them."""
+        for path in (constraint.facts.body0, constraint.facts.body1):
+            if path:
+                self.physics.rigid_bodies[self.handles[path]].additional_pgs_iterations = MORE_ITERATIONS
+
+    def _add_bodies(self, filters: Filters) -> None:
+        geometries = Geometries()
+        weigher = Weigher(self.model, geometries)
+        longest: dict[int, float] = {}
+        for path, body in self.bodies.items():
+            api = body.prim.get(schema.RigidBodyAPI)
+            assert api is not None
+            kind = rapier3d.RigidBody.kinematic_position_based if body.is_kinematic else rapier3d.RigidBody.dynamic
+            builder = kind().position(_isometry(body.position, body.quaternion))
+            moves = bool(api.velocity or api.angular_velocity)
+            if not body.is_kinematic:
+                if moves:
+                    velocity = body.prim.world[:3, :3] @ np.asarray(api.resolved("velocity"), float)
+                    spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
+                    builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
+                if api.resolved("starts_asleep"):
+                    builder = builder.sleeping(True)
+                self.weights[path], of_solver = weigher.of(body)
+                builder = builder.additional_mass_properties(of_solver)
+            elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
+                self.notices.add(
+                    "KinematicVelocity", body.prim,
+                    f"{body.prim.display} is kinematic; its initial velocity does nothing.",
+                )  # fmt: skip
+            builders = []
+            materials = []
+            for prim in body.colliders:
+                geometry = geometries.of(prim)
+                placed = shape_of(prim, geometry, self.places[prim.path].rotation, self.notices, moves=True)
+                if placed is None:
+                    continue
+                frame = None
+                if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
+                    frame = np.linalg.inv(body.pose) @ self.places[prim.path].pose
+                material = surface(self.model, prim, self.notices)
+                builders.append(self._collider(prim, placed, frame, material, filters))
+                # Shapes of meshes are kept, so that theirs are not those of others.
+                if id(placed[0]) not in longest or geometry is None:
+                    longest[id(placed[0])] = _longest(placed[0])
+                self._extents.append(longest[id(placed[0])])
+                materials.append(material)
+            geometries.forget()
+            handle = self.physics.add_body(builder, builders)
+            self.handles[path] = handle
+            solver_body = self.physics.rigid_bodies[handle]
+            activation = solver_body.activation
+            activation.linear_threshold, activation.angular_threshold = SLOW, SLOW_TURN
+            solver_body.activation = activation
+            for material, collider in zip(materials, solver_body.colliders, strict=True):
+                self.surfaces.setdefault(material.material, []).append(collider)
+
+    def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> None:
+        for prim in prims:
+            place = self.places[prim.path]
+            geometry = prim.mesh() if prim.mesh is not None else None
+            placed = shape_of(prim, geometry, place.rotation, self.notices, moves=False)
+            if placed is None:
+                continue
+            material = surface(self.model, prim, self.notices)
+            builder = self._collider(prim, placed, None, material, filters)
+            pose = _isometry(place.position, place.quaternion)
+            handle = self.physics.add_body(rapier3d.RigidBody.fixed().position(pose), [builder])
+            self.static_handles[prim.path] = handle
+            collider = self.physics.rigid_bodies[handle].colliders[0]
+            self.surfaces.setdefault(material.material, []).append(collider)
+
+    def _collider(
+        self, prim: Prim, placed: Placed, frame: Matrix | None, material: Surface, filters: Filters
+    ) -> Any:
+        """frame: of the prim in its body, (4, 4); None where they are one."""
+        shape, center, turn = placed
+        builder = (
+            rapier3d.Collider.new(shape)
+            .density(0.0)
+            .friction(material.friction)
+            .restitution(material.restitution)
+            .friction_combine_rule(CoefficientCombineRule.AVERAGE)
+            .restitution_combine_rule(CoefficientCombineRule.AVERAGE)
+        )
+        if frame is None and turn is None:
+            if center is not None:
+                builder = builder.position(Isometry3(tuple(center.tolist())))
+        elif center is not None or turn is not None:
+            own = frames.transform(np.zeros(3) if center is None else center, turn)
+            builder = builder.position(isometry(own if frame is None else frame @ own))
+        elif frame is not None:
+            builder = builder.position(isometry(frame))
+        mask = filters.masks.get(prim.path)
+        if mask is not None:
+            builder = builder.collision_groups(InteractionGroups(Group(mask.member), Group(mask.meets)))
+        return builder
+
+    def _side(self, path: str, static: str) -> Any:
+        """The solver's body on one side of a joint."""
+        if path:
+            return self.handles[path]
+        if static in self.static_handles:
+            return self.static_handles[static]
+        return self._still()
+
+    def _still(self) -> Any:
+        """A body of the world itself, for joints."""
+        if self._ground is None:
+            self._ground = self.physics.add_body(rapier3d.RigidBody.fixed())
+        return self._ground
+
+    def _frame_on_static(self, facts: JointFacts) -> None:
+        """Frames on static colliders are in the space of the solver's body that carries those."""
+        if facts.static0 in self.static_handles and not facts.body0:
+            pose = matrix_of(self.physics.rigid_bodies[self.static_handles[facts.static0]].position)
+            facts.frame0 = np.linalg.inv(pose) @ facts.frame0
+        if facts.static1 in self.static_handles and not facts.body1:
+            pose = matrix_of(self.physics.rigid_bodies[self.static_handles[facts.static1]].position)
+            facts.frame1 = np.linalg.inv(pose) @ facts.frame1
+
+    def _add_joints(self, setup: Setup) -> None:
+        in_tree = {}
+        for tree in setup.trees:
+            if self._survives(tree, setup.gravity):
+                in_tree.update({link.joint.path: link for link in tree.links})
+            else:
+                prim = self.model.prims[tree.prim]
+                self.notices.add(
+                    "ArticulationUnstable", prim,
+                    f"{prim.display} is unstable in reduced coordinates; its joints are simulated in maximal ones.",
+                )  # fmt: skip
+        by_path = {}
+        for facts in setup.joints:
+            self._frame_on_static(facts)
+            handles = (self._side(facts.body0, facts.static0), self._side(facts.body1, facts.static1))
+            constraint = Constraint(facts, handles, in_tree.get(facts.path))
+            by_path[facts.path] = constraint
+            self.constraints.append(constraint)
+            limited = [freedom for freedom in facts.freedoms[3:] if freedom.is_limited]
+            if len(limited) > 1 and any(max(-item.low, item.high) > math.pi for item in limited):
+                self.notices.add(
+                    "LimitBeyondTurn", facts.prim,
+                    f"{facts.prim.display} limits several rotations, one of them beyond half a turn.",
+                )  # fmt: skip
+        for tree in setup.trees:
+            links = [by_path[link.joint.path] for link in tree.links if link.joint.path in in_tree]
+            self._insert_tree(tree, links)
+        for constraint in self.constraints:
+            if not constraint.state.reduced:
+                constraint.insert(self.physics)
+
+    def _insert_tree(self, tree: Tree, links: Sequence[Constraint]) -> None:
+        if not links:
+            return
+        physics, handles = self.physics, self.handles
+        root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
+        inserted = []
+        for constraint in links:
+            link = constraint.tree_link
+            assert link is not None
+            facts = constraint.facts
+            parent = handles[link.parent] if link.parent != WORLD else root
+            joint = constraint.reduced_joint()
+            if link.parent == WORLD:
+                # The base stands at the origin of the world, wherever the static collider of the joint is.
+                side, static = (1, facts.static1) if constraint.reversed else (0, facts.static0)
+                if static in self.static_handles:
+                    pose = matrix_of(self.physics.rigid_bodies[self.static_handles[static]].position)
+                    joint.local_frame1 = isometry(pose @ (facts.frame1 if side else facts.frame0))
+            constraint.state.link = physics.multibody_joints.insert(parent, handles[link.child], joint)
+            if constraint.state.link is None:
+                constraint.insert(physics)
+            else:
+                inserted.append((parent, handles[link.child], joint))
+        start_tree(physics, inserted)
+
+    def _survives(self, tree: Tree, gravity: Matrix) -> bool:
+        """Let the tree alone move for a while: it must stay finite and together."""
+        physics = PhysicsWorld(tuple(gravity.tolist()))
+        physics.integration_parameters.dt = 1.0 / 240.0
+        handles: dict[str, Any] = {}
+        for link in tree.links:
+            for path in (link.parent, link.child):
+                if path != WORLD and path not in handles:
+                    source = self.physics.rigid_bodies[self.handles[path]]
+                    builder = rapier3d.RigidBody.dynamic().position(source.position).can_sleep(False)
+                    builder = builder.linvel(source.linvel).angvel(source.angvel)
+                    handles[path] = physics.add_body(
+                        builder.additional_mass_properties(self.weights[path].of_solver)
+                    )
+        root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
+        joints = []
+        for link in tree.links:
+            joint = Constraint(link.joint, (None, None), link).reduced_joint()
+            parent = root if link.parent == WORLD else handles[link.parent]
+            if physics.multibody_joints.insert(parent, handles[link.child], joint) is None:
+                return False
+            joints.append((parent, handles[link.child], joint))
+        start_tree(physics, joints)
+        for _ in range(TRIAL_STEPS):
+            physics.step()
+            if not physics.quarantine.is_empty():
+                return False
+        speeds = [physics.rigid_bodies[handle].linvel.norm() for handle in handles.values()]
+        return all(math.isfinite(speed) and speed < FASTEST for speed in speeds)
+
+    def _add_pairs(self, filters: Filters) -> None:
+        everything = {**self.static_handles, **self.handles}
+        for first, second in sorted(filters.pairs):
+            if first in everything and second in everything:
+                if first in self.static_handles and second in self.static_handles:
+                    continue
+                joint = GenericJoint(FREE)
+                joint.contacts_enabled = False
+                self.physics.impulse_joints.insert(everything[first], everything[second], joint, False)
+
+    def _refresh(self) -> None:
+        bodies = self.physics.rigid_bodies
+        self._views = [bodies[self.handles[path]] for path in self.paths]
+
+    # ----------------------------------------------------------------------- stepping
+
+    def step(self) -> list[str]:
+        """One time step. Returns the paths of bodies whose state was not finite any more."""
+        lost: list[str] = []
+        starts = {path: self.pose(path) for path in self.targets}
+        breakable = [constraint for constraint in self.constraints if constraint.facts.breaks]
+        for number in range(self.substeps):
+            part = (number + 1) / self.substeps
+            for path, (position, rotation) in self.targets.items():
+                self._drive_kinematic(path, starts[path], position, rotation, part)
+            for held in self.grabs:
+                pull(self.physics, held, 1.0 / (self.substeps - number))
+            for constraint in self._kept_up():
+                constraint.upkeep(self.physics)
+            if breakable:
+                self.loads.before(self.physics, self.constraints)
+            self.physics.step()
+            if not self.physics.quarantine.is_empty():
+                lost += self._rescue()
+            if breakable:
+                for constraint in self.loads.after(self.physics, breakable, self.time_step / self.substeps):
+                    self._break(constraint)
+        if self.targets or self.grabs or lost:
+            self._watch.forget()
+        self.targets.clear()
+        return lost
+
+    def made_energy(self, seconds: float) -> str:
+        """The body that gained most where energy came from nowhere since this was asked, `seconds` ago; else ""."""
+        row = self._watch.look(self.physics, self._views, self._matter, self.constraints, seconds)
+        return self.paths[row] if row >= 0 else ""
+
+    def _kept_up(self) -> list[Constraint]:
+        """The joints that need something done before each step; found again after every change."""
+        if self._upkeep is None:
+            self._upkeep = [constraint for constraint in self.constraints if constraint.needs_upkeep]
+        return self._upkeep
+
+    def _break(self, constraint: Constraint) -> None:
+        constraint.break_up(self.physics)
+        self._upkeep = None
+        self._watch.forget()
+        self.broken.append(constraint.facts.path)
+        for path in (constraint.facts.body0, constraint.facts.body1):
+            if path:
+                self.physics.wake_up(self.handles[path])
+
+    def _rescue(self) -> list[str]:
+        """Bodies that the solver took out: those of a tree go on in maximal coordinates, the others stay out."""
+        numbers = {self.handles[path]: path for path in self.paths}
+        lost = [numbers[handle] for handle in self.physics.quarantine.bodies if handle in numbers]
+        trees = {
+            constraint.tree_link.child: constraint
+            for constraint in self.constraints if constraint.tree_link is not None and constraint.state.reduced
+        }  # fmt: skip
+        if not trees:
+            return lost
+        for constraint in trees.values():
+            constraint.leave_tree(self.physics)
+        self._upkeep = None
+        for path in lost:
+            self.physics.rigid_bodies[self.handles[path]].is_enabled = True
+        return lost
+
+    def pose(self, path: str) -> tuple[Matrix, Matrix]:
+        """Where a body is: position (3,) and quaternion (4,), w first."""
+        pose = self.physics.rigid_bodies[self.handles[path]].position
+        x, y, z, w = pose.rotation.quaternion
+        return np.array(pose.translation.to_tuple()), np.array((w, x, y, z))
+
+    def _drive_kinematic(
+        self, path: str, start: tuple[Matrix, Matrix], position: Matrix, rotation: Matrix, part: float
+    ) -> None:
+        here, turn = start
+        place = here + (position - here) * part
+        body = self.physics.rigid_bodies[self.handles[path]]
+        target = rapier3d.Rotation3(*rotation.tolist())
+        now = rapier3d.Rotation3(*turn.tolist())
+        body.set_next_kinematic_position(Isometry3(tuple(place.tolist()), now.slerp(target, part)))
+
+    # ----------------------------------------------------------------------- results
+
+    def read_poses(self, positions: NDArray[np.float64], rotations: NDArray[np.float64], everything: bool) -> Any:
+        """Write the poses of bodies that are awake into (n, 3) and (n, 4), w first; returns who is awake, (n,)."""
+        views = self._views
+        awake = np.fromiter((not view.is_sleeping for view in views), bool, len(views))
+        chosen = np.arange(len(views)) if everything else np.flatnonzero(awake)
+        if len(chosen):
+            raw = b"".join([views[index].position.to_bytes() for index in chosen.tolist()])
+            values = np.frombuffer(raw, np.uint8).reshape(len(chosen), -1)[:, -28:]
+            numbers = np.ascontiguousarray(values).view("<f4").reshape(len(chosen), 7).astype(float)
+            rotations[chosen] = numbers[:, (3, 0, 1, 2)]
+            positions[chosen] = numbers[:, 4:]
+        return awake
+
+    def velocities(self) -> NDArray[np.float64]:
+        """Linear velocities of the centres of mass and angular velocities (n, 6) in the world, m/s and rad/s."""
+        rows = [(*view.linvel.to_tuple(), *view.angvel.to_tuple()) for view in self._views]
+        return np.array(rows, float).reshape(-1, 6)
+
+    def contacts(self) -> int:
+        """Number of pairs of colliders that touch."""
+        return sum(pair.has_any_active_contact for pair in self.physics.narrow_phase.contact_pairs())
+
+    def contact_points(self, most: int) -> list[tuple[float, float, float, float, float, float]]:
+        """Where colliders touch, m, and the normal there, away from the first; no more pairs once there are `most`."""
+        found: list[tuple[float, float, float, float, float, float]] = []
+        for pair in self.physics.narrow_phase.contact_pairs():
+            if not pair.has_any_active_contact:
+                continue
+            for manifold in pair.manifolds:
+                data = manifold.data
+                for contact in data.solver_contacts:
+                    point = data.solver_contact_world_points(contact, self.physics.rigid_bodies)[0]
+                    found.append((*_tuple(point), *_tuple(data.normal)))
+            if len(found) >= most:
+                break
+        return found
+
+    # ----------------------------------------------------------------------- changes
+
+    def grab(self, path: str, point: Matrix) -> Grab:
+        """Hold a body at a world point."""
+        held = grab(self.physics, path, self.handles[path], point, self.weights[path].mass)
+        self.grabs.append(held)
+        return held
+
+    def release(self, held: Grab) -> None:
+        """Let go."""
+        release(self.physics, held)
+        self.grabs.remove(held)
+        self._watch.forget()
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """m/s2."""
+        x, y, z = self.physics.gravity.to_tuple()
+        return (x, y, z)
+
+    @gravity.setter
+    def gravity(self, value: tuple[float, float, float]) -> None:
+        if value != self.gravity:
+            self.physics.gravity = value
+            self.physics.wake_up_all()
+            self._watch.forget()
+
+    def joint_changed(self, constraint: Constraint) -> None:
+        """After a change of a joint: its bodies wake up."""
+        self._upkeep = None
+        self._watch.forget()
+        if not constraint.state.reduced:
+            # What is left of its tree is new to the solver.
+            for other in self.constraints:
+                if other.state.reduced:
+                    undamp(self.physics.multibody_joints.multibody(other.state.link))
+        for path in (constraint.facts.body0, constraint.facts.body1):
+            if path in self.weights:
+                self.physics.wake_up(self.handles[path])
+
+    def set_surface(self, material: str, friction: float, restitution: float | None) -> None:
+        """Change what all colliders of a material are made of."""
+        self._watch.forget()
+        for handle in self.surfaces.get(material, ()):
+            collider = self.physics.colliders[handle]
+            collider.friction = friction
+            if restitution is not None:
+                collider.restitution = restitution
+            # Contacts that last keep what they began with, unless the collider counts as new.
+            collider.is_enabled = False
+            collider.is_enabled = True
+            if collider.parent is not None:
+                self.physics.wake_up(collider.parent)
+
+    def move_static(self, path: str, position: Matrix, rotation: Matrix) -> None:
+        """Put a static collider, with all that is attached to it, somewhere else."""
+        self._watch.forget()
+        body = self.physics.rigid_bodies[self.static_handles[path]]
+        w, x, y, z = (rotation / np.linalg.norm(rotation)).tolist()
+        body.position = Isometry3(tuple(position.tolist()), rapier3d.Rotation3(w, x, y, z))
+
+    def shift_bodies(self, paths: Sequence[str], by: Matrix, posed: Constraint, relative: Matrix, value: float) -> None:
+        """Move bodies at once by a matrix (4, 4), so that a joint is in a pose, and lay them to rest.
+
+        relative: frame 1 in frame 0 of the joint as it is to be. value: of what was changed, m or rad.
+        """
+        bodies, reduced = self.physics.rigid_bodies, [item for item in self.constraints if item.state.reduced]
+        if posed.state.reduced:
+            bend(self.physics, posed, relative, value)
+        elif posed.turns:
+            posed.turn_to(self.physics, value)
+        for path in paths:
+            body = bodies[self.handles[path]]
+            body.position = isometry(by @ matrix_of(body.position))
+            body.linvel = body.angvel = (0.0, 0.0, 0.0)
+        # The solver keeps trees in coordinates of their own.
+        chosen = {self.handles[path] for path in paths}
+        touched = [item for item in reduced if item is posed or not chosen.isdisjoint(item.handles)]
+        follow(self.physics, touched)
+        for path in paths:
+            self.physics.wake_up(self.handles[path])
+        self._watch.forget()
+
+    def set_mass(self, path: str, mass: float) -> None:
+        """Scale the mass of a body, and its inertia with it."""
+        self.weights[path] = self.weights[path].scaled_to(mass)
+        body = self.physics.rigid_bodies[self.handles[path]]
+        body.set_additional_mass_properties(self.weights[path].of_solver, True)
+        self._matter = _matter(self.paths, self.weights)
+        self._watch.forget()
+
+    # ----------------------------------------------------------------------- snapshots
+
+    def save(self) -> SavedSpace:
+        """All that changes while the space runs."""
+        return SavedSpace(
+            self.physics.snapshot(), [constraint.saved() for constraint in self.constraints],
+            [copy.copy(held) for held in self.grabs], dict(self.weights), list(self.broken),
+        )  # fmt: skip
+
+    def load(self, saved: SavedSpace) -> None:
+        """Back to a moment, bit for bit."""
+        self.physics = PhysicsWorld.restore(saved.solver)
+        for constraint, state in zip(self.constraints, saved.states, strict=True):
+            constraint.load_state(state)
+        self.grabs[:] = [copy.copy(held) for held in saved.grabs]
+        self.weights.clear()
+        self.weights.update(saved.weights)
+        self.broken = list(saved.broken)
+        self._upkeep = None
+        self.targets.clear()
+        self._matter = _matter(self.paths, self.weights)
+        self._watch.forget()
+        self._refresh()
+
+
+def _tuple(vector: Any) -> tuple[float, float, float]:
+    x, y, z = vector.to_tuple() if hasattr(vector, "to_tuple") else vector
+    return float(x), float(y), float(z)
+
+
+def _isometry(position: Matrix, quaternion: Quaternion) -> Isometry3:
+    return Isometry3(tuple(position.tolist()), rapier3d.Rotation3(*quaternion))
+
+
+def _matter(paths: Sequence[str], weights: Mapping[str, Weight]) -> Matter:
+    found = [weights.get(path) for path in paths]
+    masses = [0.0 if weight is None else weight.mass for weight in found]
+    moments = [0.0 if weight is None else max(weight.moments) for weight in found]
+    return Matter(np.array(masses, float), np.array(moments, float))
+
+
+def _longest(shape: Any) -> float:
+    """The longest side of the bounds of a shape."""
+    box = shape.compute_aabb(Isometry3.identity())
+    return float(max(high - low for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)))

@@ -1,0 +1,540 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The world of a live preview: a PhysicsModel that moves. All values are SI, radians and Z up, as in the model.
+
+A world is built once and stepped in fixed time steps. Poses come in bulk, for all bodies that are not static, in the
+order of `paths`. What is not done as the physics says is in `notices`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from copy import copy
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import frames, schema
+from ..core.errors import InputError
+from ..core.model import PhysicsModel
+from ..core.rules.base import Above, Issue
+from .articulations import Tree, trees
+from .filters import Filters, filters
+from .joint_facts import JointFacts, read_joints
+from .joint_poses import carried, clamped, moved, shift
+from .layout import Layout, layout
+from .notices import Notices
+from .rapier.constraints import Constraint, matrix_of
+from .rapier.energy import PERIOD
+from .rapier.grab import Grab
+from .rapier.space import FASTEST, SavedSpace, Setup, Space
+
+Floats = NDArray[np.float64]
+TIME_STEP = 1.0 / 60.0
+#: Of the drive that a joint gets for a target of its own, without overshoot: Hz, at least, and rad that all that
+#: hangs on it may make it sag.
+FIRM, SAG = 4.0, 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A world at one moment; for `World.restore` of the same world only."""
+
+    spaces: tuple[SavedSpace, ...]
+    positions: Floats
+    rotations: Floats
+    awake: NDArray[np.bool_]
+    frame: int
+    grabs: dict[int, tuple[int, int]]
+    unstable: dict[str, str]
+    gravity: tuple[tuple[float, float, float], ...]
+
+
+class World:
+    """Bodies, colliders, joints and filters of a model, simulated.
+
+    paths: prims of all bodies that are not static. positions (n, 3) and rotations (n, 4), quaternions w first: where
+    they are now. stretches (n, 3, 3): scale and shear of the prims, so that the world matrix of a prim is
+    rotation @ stretch. awake, kinematic: (n,) masks.
+    """
+
+    def __init__(self, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0) -> None:
+        """time_step: seconds that `step` takes. substeps: steps of the solver in each; 0 chooses by what is there."""
+        self._notices = Notices()
+        self.time_step = time_step
+        self.frame = 0
+        self.step_milliseconds = 0.0
+        self.unstable: dict[str, str] = {}
+        self._grabs: dict[int, tuple[Space, Grab]] = {}
+        self._ids = count(1)
+        self._layout = layout(model, self._notices)
+        self._spaces = _spaces(self._layout, self._notices, time_step, substeps)
+        self.paths = tuple(path for space in self._spaces for path in space.paths)
+        self._index = {path: index for index, path in enumerate(self.paths)}
+        self._space_of = {path: space for space in self._spaces for path in space.paths}
+        self._ranges = []
+        start = 0
+        for space in self._spaces:
+            self._ranges.append(slice(start, start + len(space.paths)))
+            start += len(space.paths)
+        bodies = [self._layout.bodies[path] for path in self.paths]
+        self.positions: Floats = np.array([body.position for body in bodies]).reshape(-1, 3)
+        self.rotations: Floats = np.array([body.quaternion for body in bodies], float).reshape(-1, 4)
+        self.stretches: Floats = np.array([body.stretch for body in bodies]).reshape(-1, 3, 3)
+        self.kinematic = np.array([body.is_kinematic for body in bodies], bool)
+        self.awake = np.ones(len(bodies), bool)
+        self._joints = {
+            constraint.facts.path: (space, constraint) for space in self._spaces for constraint in space.constraints
+        }
+        self._start = self.snapshot()
+
+    # ----------------------------------------------------------------------- running
+
+    @property
+    def notices(self) -> list[Issue]:
+        """What is simulated otherwise than the physics says, or not at all. Grows while the world runs."""
+        return list(self._notices.issues)
+
+    @property
+    def time(self) -> float:
+        """Seconds since the start."""
+        return self.frame * self.time_step
+
+    @property
+    def substeps(self) -> int:
+        """Steps of the solver in each step, the most of all scenes."""
+        return max((space.substeps for space in self._spaces), default=1)
+
+    def step(self) -> None:
+        """One time step. What moves too fast, or gains energy from nowhere, is in `unstable`.
+
+        A body whose state is not finite any more stays where it was last, and is in `unstable`, too.
+        """
+        began = time.perf_counter()
+        before = self.positions.copy()
+        for space, rows in zip(self._spaces, self._ranges, strict=True):
+            for path in space.step():
+                self._mark(path, "its pose is not a number any more")
+            self.awake[rows] = space.read_poses(self.positions[rows], self.rotations[rows], everything=False)
+        self.frame += 1
+        self._check(before)
+        frames_between = max(1, round(PERIOD / self.time_step))
+        if self.frame % frames_between == 0:
+            for space in self._spaces:
+                path = space.made_energy(frames_between * self.time_step)
+                if path:
+                    self._mark(path, "it gains energy that nothing gives it")
+        self.step_milliseconds = 1e3 * (time.perf_counter() - began)
+
+    def _check(self, before: Floats) -> None:
+        moved = self.positions - before
+        with np.errstate(invalid="ignore"):
+            fast = np.einsum("ij,ij->i", moved, moved) > (FASTEST * self.time_step) ** 2
+        finite = np.isfinite(self.positions).all(axis=1) & np.isfinite(self.rotations).all(axis=1)
+        for index in np.flatnonzero(~finite):
+            self.positions[index] = before[index]
+            self.rotations[index] = (1.0, 0.0, 0.0, 0.0)
+            self._mark(self.paths[index], "its pose is not a number any more")
+        for index in np.flatnonzero(fast & finite & ~self.kinematic):
+            self._mark(self.paths[index], f"it moves faster than {FASTEST:g} m/s")
+
+    def _mark(self, path: str, why: str) -> None:
+        if path in self.unstable:
+            return
+        self.unstable[path] = why
+        prim = self._layout.bodies[path].prim
+        self._notices.add("Unstable", prim, f"{prim.display} is unstable: {why}.")
+
+    def matrices(self) -> Floats:
+        """World matrices (n, 4, 4) of the prims, for column vectors, with their scale."""
+        w, x, y, z = self.rotations.T
+        result = np.zeros((len(self.paths), 4, 4))
+        turns = np.empty((len(self.paths), 3, 3))
+        turns[:, 0, 0], turns[:, 0, 1] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z)
+        turns[:, 0, 2], turns[:, 1, 0] = 2 * (x * z + w * y), 2 * (x * y + w * z)
+        turns[:, 1, 1], turns[:, 1, 2] = 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+        turns[:, 2, 0], turns[:, 2, 1] = 2 * (x * z - w * y), 2 * (y * z + w * x)
+        turns[:, 2, 2] = 1 - 2 * (x * x + y * y)
+        result[:, :3, :3] = turns @ self.stretches
+        result[:, :3, 3] = self.positions
+        result[:, 3, 3] = 1.0
+        return result
+
+    def index(self, path: str) -> int:
+        """Row of a body. Raises KeyError for what is no moving body."""
+        return self._index[path]
+
+    # ----------------------------------------------------------------------- moments
+
+    def snapshot(self) -> Snapshot:
+        """All that changes while the world runs; takes about 15 ms for 1,000 bodies."""
+        grabs = {
+            number: (self._spaces.index(space), space.grabs.index(held))
+            for number, (space, held) in self._grabs.items()
+        }  # fmt: skip
+        return Snapshot(
+            tuple(space.save() for space in self._spaces), self.positions.copy(), self.rotations.copy(),
+            self.awake.copy(), self.frame, grabs, dict(self.unstable),
+            tuple(space.gravity for space in self._spaces),
+        )  # fmt: skip
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Back to a moment, bit for bit; live edits made since are undone as well."""
+        for space, saved, gravity in zip(self._spaces, snapshot.spaces, snapshot.gravity, strict=True):
+            space.load(saved)
+            space.gravity = gravity
+        self.positions[:], self.rotations[:] = snapshot.positions, snapshot.rotations
+        self.awake[:] = snapshot.awake
+        self.frame, self.unstable = snapshot.frame, dict(snapshot.unstable)
+        self._grabs = {
+            number: (self._spaces[space], self._spaces[space].grabs[held])
+            for number, (space, held) in snapshot.grabs.items()
+        }  # fmt: skip
+
+    def reset(self) -> None:
+        """Back to the start: poses, velocities, broken joints and live edits."""
+        self.restore(self._start)
+
+    def velocities(self) -> tuple[Floats, Floats]:
+        """Linear (n, 3), of the centres of mass, and angular (n, 3) velocities in the world: m/s and rad/s."""
+        found = np.concatenate([space.velocities() for space in self._spaces] or [np.zeros((0, 6))])
+        return found[:, :3], found[:, 3:]
+
+    def move_model(self, model: PhysicsModel) -> None:
+        """Put the bodies of another model, and all that they carry, where they are here, as fast as they are here.
+
+        For a restart after an edit: what is in both goes on from where it is. The model is changed.
+        """
+        matrices, (linear, angular) = self.matrices(), self.velocities()
+        shifts: dict[str, Floats] = {}
+        for path, prim in model.bodies.items():
+            row = self._index.get(path)
+            if row is None:
+                continue
+            shifts[path] = matrices[row] @ np.linalg.inv(prim.world)
+            if self.kinematic[row]:
+                continue
+            api = prim.get(schema.RigidBodyAPI)
+            assert api is not None
+            x, y, z = np.linalg.solve(matrices[row][:3, :3], linear[row]).tolist()
+            api.velocity = (x, y, z)
+            x, y, z = (frames.matrix_of(self.rotations[row]).T @ angular[row]).tolist()
+            api.angular_velocity = (x, y, z)
+            api.starts_asleep = not self.awake[row]
+        owners = Above({path: model.prims[path] for path in shifts}, _cuts(model))
+        for path, prim in model.prims.items():
+            owner = owners.at(path)
+            if owner is not None:
+                prim.world = shifts[owner.path] @ prim.world
+
+    def moved_copy(self, model: PhysicsModel) -> PhysicsModel:
+        """A copy of a model that `move_model` has moved; the model itself stays as it is."""
+        copied = replace(model, prims={})
+        for prim in model.prims.values():
+            schemas = dict(prim.schemas)
+            body = prim.get(schema.RigidBodyAPI)
+            if body is not None:
+                schemas[schema.RigidBodyAPI.usd_name] = copy(body)
+            copied.add(replace(prim, schemas=schemas))
+        self.move_model(copied)
+        return copied
+
+    # ----------------------------------------------------------------------- what others move
+
+    def set_kinematic_pose(self, path: str, position: ArrayLike, rotation: ArrayLike) -> None:
+        """Where a kinematic body is at the end of the next step; it gets there with a velocity, pushing others.
+
+        position (3,), rotation (w, x, y, z) of the prim without its scale. Raises KeyError for another kind of body.
+        """
+        if not self.kinematic[self._index[path]]:
+            raise KeyError(path)
+        turn = np.asarray(rotation, float)
+        self._space_of[path].targets[path] = (np.array(position, float), turn / np.linalg.norm(turn))
+
+    def set_static_pose(self, path: str, position: ArrayLike, rotation: ArrayLike) -> None:
+        """Put a static collider somewhere else at once. Raises KeyError for a prim that is none."""
+        for space in self._spaces:
+            if path in space.static_handles:
+                space.move_static(path, np.asarray(position, float), np.asarray(rotation, float))
+                return
+        raise KeyError(path)
+
+    # ----------------------------------------------------------------------- live edits
+
+    def set_gravity(self, gravity: ArrayLike, scene: str = "") -> None:
+        """Acceleration (3,), m/s2, of one scene by path, or of all."""
+        x, y, z = np.asarray(gravity, float).tolist()
+        for space in self._spaces:
+            if scene in ("", space.scene):
+                space.gravity = (x, y, z)
+
+    def set_drive(
+        self, path: str, dof: str, *,
+        stiffness: float | None = None, damping: float | None = None, target_position: float | None = None,
+        target_velocity: float | None = None, max_force: float | None = None,
+        type: Literal["force", "acceleration"] | None = None,
+    ) -> None:  # fmt: skip
+        """Change the drive of a joint, or give it one. dof: the instance name, such as "angular" or "rotX".
+
+        SI and radians. Raises KeyError where there is no such joint or degree of freedom.
+        """
+        space, constraint = self._joints[path]
+        drive = constraint.drive_of(dof)
+        given = {
+            "stiffness": stiffness, "damping": damping, "target_position": target_position,
+            "target_velocity": target_velocity, "max_force": max_force,
+        }  # fmt: skip
+        for name, value in given.items():
+            if value is not None:
+                setattr(drive, name, value)
+        if type is not None:
+            drive.acceleration = type == "acceleration"
+        constraint.apply_drives(space.physics)
+        space.joint_changed(constraint)
+
+    def set_friction(self, material: str, friction: float, restitution: float | None = None) -> None:
+        """Change a physics material by path; "" is what all colliders without a material have."""
+        for space in self._spaces:
+            space.set_surface(material, friction, restitution)
+
+    def set_mass(self, path: str, mass: float) -> None:
+        """Change the mass, kg, of a dynamic body; its inertia follows. Raises KeyError for another kind of body."""
+        if self.kinematic[self._index[path]] or not mass > 0.0:
+            raise KeyError(path)
+        self._space_of[path].set_mass(path, mass)
+
+    def set_joint_enabled(self, path: str, enabled: bool) -> None:
+        """Switch a joint on or off; a broken joint stays broken. Raises KeyError for one that is not simulated."""
+        space, constraint = self._joints[path]
+        constraint.set_enabled(space.physics, enabled)
+        space.joint_changed(constraint)
+
+    def pose_joint(self, path: str, dof: str, value: float) -> tuple[str, ...]:
+        """Put a degree of freedom to a value, m or rad, within its limits, without time: what hangs on it goes along.
+
+        Returns the bodies that were moved; they are at rest then. Raises KeyError where there is no such joint or
+        degree of freedom that moves, InputError where the joint is part of a loop.
+        """
+        space, constraint = self._joints[path]
+        freedom = constraint.moving()[dof]
+        bodies, is_first = self._carried(space, constraint)
+        now = constraint.relative(space.physics)
+        wanted = clamped(freedom, value)
+        relative = moved(constraint.facts, dof, now, wanted)
+        by = shift(*constraint.frames(space.physics), relative, is_first)
+        space.shift_bodies(bodies, by, constraint, relative, wanted)
+        for body in space.paths:
+            row = self._index[body]
+            self.positions[row], self.rotations[row] = space.pose(body)
+            self.awake[row] |= body in bodies
+        return bodies
+
+    def aim_joint(self, path: str, dof: str, value: float) -> None:
+        """Let a drive bring a degree of freedom to a value, m or rad, within its limits: its own, where it has one
+        that holds a position, else a firm one. Raises KeyError as `set_drive` does."""
+        space, constraint = self._joints[path]
+        drive = constraint.drive_of(dof)
+        wanted = clamped(constraint.moving()[dof], value)
+        if drive.stiffness > 0.0:
+            self.set_drive(path, dof, target_position=wanted)
+            return
+        matter, weight = self._hanging(space, constraint, constraint.facts.names[dof])
+        stiffness = max(matter * (2.0 * math.pi * FIRM) ** 2, weight / SAG)
+        self.set_drive(
+            path, dof, stiffness=stiffness, damping=2.0 * math.sqrt(stiffness * matter), target_position=wanted,
+            target_velocity=0.0, type="force",
+        )  # fmt: skip
+
+    def _hanging(self, space: Space, constraint: Constraint, axis: int) -> tuple[float, float]:
+        """What a drive has to move, kg or kg m2 about the joint, and the most that it weighs for it, N m or none."""
+        try:
+            bodies, _ = self._carried(space, constraint)
+        except InputError:
+            bodies = tuple(space.weights)
+        weights = [(space.weights[body], space.handles[body]) for body in bodies]
+        if not 3 <= axis < 6:
+            return sum(weight.mass for weight, _ in weights), 0.0
+        place = constraint.frames(space.physics)[0][:3, 3]
+        gravity = math.hypot(*space.gravity)
+        inertia = torque = 0.0
+        for weight, handle in weights:
+            body = matrix_of(space.physics.rigid_bodies[handle].position)
+            arm = float(np.linalg.norm(body[:3, :3] @ weight.center + body[:3, 3] - place))
+            inertia += weight.mass * arm**2 + max(weight.moments)
+            torque += weight.mass * gravity * arm
+        return inertia, torque
+
+    def _carried(self, space: Space, constraint: Constraint) -> tuple[tuple[str, ...], bool]:
+        holding = [item.facts for item in space.constraints if item.active]
+        held = [body for body in space.paths if self.kinematic[self._index[body]]]
+        return carried(constraint.facts, holding, held)
+
+    # ----------------------------------------------------------------------- hands
+
+    def grab(self, path: str, point: ArrayLike) -> int:
+        """Hold a dynamic body at a world point (3,) with a spring; returns a number for the calls below.
+
+        Raises KeyError for another kind of body.
+        """
+        if self.kinematic[self._index[path]]:
+            raise KeyError(path)
+        space = self._space_of[path]
+        number = next(self._ids)
+        self._grabs[number] = (space, space.grab(path, np.asarray(point, float)))
+        return number
+
+    def move_grab(self, number: int, target: ArrayLike) -> None:
+        """Where the held point is to go, (3,)."""
+        x, y, z = np.asarray(target, float).tolist()
+        self._grabs[number][1].target = (x, y, z)
+
+    def grab_point(self, number: int) -> Floats:
+        """Where the held point of the body is now, (3,)."""
+        held = self._grabs[number][1]
+        row = self._index[held.path]
+        turned: Floats = frames.matrix_of(self.rotations[row]) @ np.asarray(held.point) + self.positions[row]
+        return turned
+
+    def release(self, number: int) -> None:
+        """Let go. A number that is not known any more, after a reset, is no error."""
+        found = self._grabs.pop(number, None)
+        if found is not None:
+            found[0].release(found[1])
+
+    # ----------------------------------------------------------------------- read-outs
+
+    @property
+    def awake_count(self) -> int:
+        """Bodies that move, or may."""
+        return int(self.awake.sum())
+
+    def contact_count(self) -> int:
+        """Pairs of colliders that touch; takes some milliseconds for 1,000 bodies."""
+        return sum(space.contacts() for space in self._spaces)
+
+    def contact_points(self, most: int = 4000) -> tuple[Floats, Floats]:
+        """Points (n, 3) where colliders touch, m, and the normals (n, 3) there, away from the first; about `most`."""
+        found = [point for space in self._spaces for point in space.contact_points(most)]
+        both = np.array(found, float).reshape(-1, 6)
+        return both[:, :3], both[:, 3:]
+
+    @property
+    def broken_joints(self) -> tuple[str, ...]:
+        """Paths, in the order of breaking."""
+        return tuple(path for space in self._spaces for path in space.broken)
+
+    @property
+    def static_colliders(self) -> tuple[str, ...]:
+        """Paths of what `set_static_pose` can move."""
+        return tuple(path for space in self._spaces for path in space.static_handles)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Paths of the joints that are simulated."""
+        return tuple(self._joints)
+
+    def joint_load(self, path: str) -> tuple[float, float]:
+        """Force (N) and torque (N m) of a joint that can break, in the last solver step; zero for all others."""
+        return self._joints[path][1].load
+
+    def joint_position(self, path: str, dof: str) -> float:
+        """Position (m) or angle (rad) of a degree of freedom; angles are within half a turn."""
+        space, constraint = self._joints[path]
+        return constraint.position(space.physics, constraint.facts.names[dof])
+
+    def joint_positions(self) -> dict[str, dict[str, float]]:
+        """Where the degrees of freedom of all joints are that can move: m, or rad within half a turn."""
+        return {
+            path: {dof: self.joint_position(path, dof) for dof in constraint.moving()}
+            for path, (_, constraint) in self._joints.items()
+        }
+
+    def joint_range(self, path: str, dof: str) -> tuple[float, float]:
+        """Limits of a degree of freedom that moves, m or rad. Raises KeyError for another."""
+        freedom = self._joints[path][1].moving()[dof]
+        return freedom.low, freedom.high
+
+    def joint_ends(self, path: str) -> tuple[Floats, list[Floats], float]:
+        """(place of the joint frame on body 0, centres of mass of the bodies, (3,) each, longer of their arms), now."""
+        space, constraint = self._joints[path]
+        facts, bodies = constraint.facts, space.physics.rigid_bodies
+        ends, arms = [], [0.0]
+        for handle, body, frame in zip(
+            constraint.handles, (facts.body0, facts.body1), (facts.frame0, facts.frame1), strict=True
+        ):
+            if body:
+                ends.append(np.array(bodies[handle].center_of_mass.to_tuple()))
+                arms.append(float(np.linalg.norm(frame[:3, 3] - bodies[handle].local_center_of_mass.to_tuple())))
+        return constraint.frames(space.physics)[0][:3, 3], ends, max(arms)
+
+    def is_reduced(self, path: str) -> bool:
+        """True for a joint that is simulated in reduced coordinates."""
+        return self._joints[path][1].state.reduced
+
+    def kinetic_energy(self) -> float:
+        """Of all dynamic bodies, J."""
+        return sum(
+            float(space.physics.rigid_bodies[handle].kinetic_energy())
+            for space in self._spaces for path, handle in space.handles.items() if path in space.weights
+        )  # fmt: skip
+
+
+def _cuts(model: PhysicsModel) -> set[str]:
+    return {path for path, prim in model.prims.items() if prim.resets_xform_stack}
+
+
+# --------------------------------------------------------------------------- building
+
+
+def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) -> list[Space]:
+    """One space for each scene that has something in it."""
+    joints = read_joints(found, notices)
+    kinematic = {path for path, body in found.bodies.items() if body.is_kinematic}
+    articulations = trees(found.model, joints, kinematic, notices)
+    chosen = _filters(found, joints, articulations, notices)
+    by_scene: dict[str, Setup] = {
+        scene: Setup(scene, gravity, {}, []) for scene, gravity in found.gravity.items()
+    }  # fmt: skip
+    for path, body in found.bodies.items():
+        by_scene[body.scene].bodies[path] = body
+    for path, scene in found.statics.items():
+        by_scene[scene].statics.append(found.model.prims[path])
+    for joint in joints:
+        by_scene[joint.scene].joints.append(joint)
+    for tree in articulations:
+        by_scene[tree.links[0].joint.scene].trees.append(tree)
+    return [
+        Space(found, setup, chosen, notices, time_step, substeps)
+        for setup in by_scene.values() if setup.bodies or setup.statics
+    ]  # fmt: skip
+
+
+def _filters(
+    found: Layout, joints: list[JointFacts], articulations: list[Tree], notices: Notices
+) -> Filters:
+    carriers = {collider.path: path for path, body in found.bodies.items() for collider in body.colliders}
+    carriers.update({path: path for path in found.statics})
+    links: dict[str, set[str]] = defaultdict(set)
+    for tree in articulations:
+        for link in tree.links:
+            links[tree.prim] |= {link.parent, link.child} - {""}
+    result = filters(found.model, carriers, links, notices)
+    reduced = {link.joint.path for tree in articulations for link in tree.links}
+    for joint in joints:
+        if joint.collides or not joint.enabled:
+            continue
+        for body, static in ((joint.body1, joint.static0), (joint.body0, joint.static1)):
+            for path in found.statics if static else ():
+                # A joint to the static collider itself keeps the two apart already.
+                if path.startswith(f"{static}/") or (path == static and joint.path in reduced):
+                    result.pairs.add((min(body, path), max(body, path)))
+    scenes = {path: body.scene for path, body in found.bodies.items()} | found.statics
+    for first, second in result.pairs:
+        if scenes[first] != scenes[second]:
+            prim = found.model.prims[first]
+            notices.add("SceneMixed", prim, f"{prim.display} and {second} are filtered, but in different scenes.")
+    return result

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a stage is put together from: variants to choose, files that are missing, instances."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pxr import Pcp, Sdf, Usd, UsdGeom, UsdShade
+
+from ..core.errors import InputError
+from ..core.validate import Issue
+from . import opinions as usd_opinions
+from . import read as usd_read
+from .opinions import Opinions
+
+_CHOICE = re.compile(r"(/[^{}]*)\{([^{}=]+)=([^{}]*)\}\Z")
+_ASSET = re.compile(r"@([^@]*)@")
+#: Metadata that USD reads from the root layer of a stage only.
+STAGE_FIELDS = (
+    "metersPerUnit", "kilogramsPerUnit", "upAxis", "defaultPrim", "timeCodesPerSecond", "framesPerSecond",
+    "startTimeCode", "endTimeCode", "expressionVariables", "colorConfiguration", "colorManagementSystem",
+    "renderSettingsPrimPath",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class VariantChoice:
+    """A choice in a variant set of a prim, written as USD writes it in paths: /Prim{set=choice}."""
+
+    prim_path: str
+    set_name: str
+    choice: str
+
+    def __str__(self) -> str:
+        return f"{self.prim_path}{{{self.set_name}={self.choice}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class VariantSet:
+    """A variant set on a stage. choices: names. selection: the one in force, or empty."""
+
+    prim_path: str
+    name: str
+    choices: tuple[str, ...]
+    selection: str
+
+
+def parse_choice(text: str) -> VariantChoice:
+    """The choice that a text like /Prim{set=choice} names. Raises InputError."""
+    found = _CHOICE.match(text.strip())
+    if found is None:
+        raise InputError(f"'{text}' names no variant; write it like '/Prim{{set=choice}}'.")
+    return VariantChoice(*found.groups())
+
+
+def variant_sets(stage: Usd.Stage) -> list[VariantSet]:
+    """All variant sets of a stage, in its order; those in variants that are not selected are not seen."""
+    found = []
+    for prim in stage.Traverse():
+        if prim.HasVariantSets():
+            sets = prim.GetVariantSets()
+            for name in sets.GetNames():
+                one = sets.GetVariantSet(name)
+                found.append(
+                    VariantSet(str(prim.GetPath()), name, tuple(one.GetVariantNames()), one.GetVariantSelection())
+                )
+    return found
+
+
+def select_variants(stage: Usd.Stage, choices: Sequence[VariantChoice]) -> None:
+    """Make choices on a stage without a change of its files. Raises InputError where there is no such variant."""
+    with Usd.EditContext(stage, stage.GetSessionLayer()):
+        for choice in choices:
+            name = Path(stage.GetRootLayer().identifier).name
+            prim = stage.GetPrimAtPath(choice.prim_path)
+            if not prim:
+                raise InputError(f"'{name}' has no prim '{choice.prim_path}' to choose a variant of; check the path.")
+            if choice.set_name not in prim.GetVariantSets().GetNames():
+                sets = ", ".join(prim.GetVariantSets().GetNames()) or "none"
+                raise InputError(f"'{choice.prim_path}' has no variant set '{choice.set_name}'; it has: {sets}.")
+            one = prim.GetVariantSet(choice.set_name)
+            if choice.choice and choice.choice not in one.GetVariantNames():
+                raise InputError(
+                    f"The variant set '{choice.set_name}' of '{choice.prim_path}' has no choice '{choice.choice}'; "
+                    f"it has: {', '.join(one.GetVariantNames())}."
+                )
+            one.SetVariantSelection(choice.choice)
+
+
+def write_selections(layer: Sdf.Layer, choices: Iterable[VariantChoice]) -> None:
+    """Author choices in a layer."""
+    for choice in choices:
+        Sdf.CreatePrimInLayer(layer, choice.prim_path).variantSelections[choice.set_name] = choice.choice
+
+
+def write_selected(source: str | Path, choices: Iterable[VariantChoice], target: str | Path) -> None:
+    """Write a small file that shows `source` with these choices."""
+    root = Sdf.Layer.FindOrOpen(str(source))
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    for name in STAGE_FIELDS:
+        if root.pseudoRoot.HasInfo(name):
+            layer.pseudoRoot.SetInfo(name, root.pseudoRoot.GetInfo(name))
+    layer.subLayerPaths.append(Path(source).absolute().as_posix())
+    write_selections(layer, choices)
+    layer.Export(str(target))
+
+
+def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:
+    """One warning for each layer, reference, payload and texture that a stage names and that is not there.
+
+    opinions: those about all its prims.
+    """
+    issues: dict[str, Issue] = {}
+    for error in stage.GetCompositionErrors():
+        text = usd_read.said(error)
+        assets = _ASSET.findall(text)
+        path = str(error.rootSite.path)
+        if isinstance(error, Pcp.ErrorInvalidAssetPath | Pcp.ErrorInvalidSublayerPath | Pcp.ErrorMutedAssetPath):
+            what = f"'{assets[0]}' cannot be read" if assets else "A file cannot be read"
+            named = "" if path in ("", "/") else f", which '{path}' brings in"
+            message = f"{what}{named}; what it holds is missing."
+            fix = "Put the file there, or correct the path in the USD file."
+        else:
+            message = f"A part of '{path}' is missing: {' '.join(text.split()).rstrip('.')}."
+            fix = "Correct the reference in the USD file."
+        issues.setdefault(message, Issue("AssetMissing", "warning", path, "", message, fix))
+    for one in opinions:
+        if not usd_opinions.is_a(one.type_name, UsdShade.Shader):
+            continue
+        for item in usd_opinions.authored_properties(one.usd_prim):
+            asset = item.Get() if isinstance(item, Usd.Attribute) else None
+            if not isinstance(asset, Sdf.AssetPath):
+                continue
+            if asset.path and not asset.resolvedPath and "<UDIM>" not in asset.path:
+                issues.setdefault(asset.path, Issue(
+                    "AssetMissing", "warning", one.path, "", f"The texture '{asset.path}' of '{one.path}' is missing.",
+                    "Put the file there, or correct the path in the USD file.",
+                ))  # fmt: skip
+    return list(issues.values())
+
+
+def instance_paths(stage: Usd.Stage) -> list[str]:
+    """Paths of the instances of a stage, those within instances left out."""
+    if not stage.GetPrototypes():
+        return []
+    return [str(prim.GetPath()) for prim in stage.Traverse() if prim.IsInstance()]
+
+
+def instancer_paths(opinions: Iterable[Opinions]) -> list[str]:
+    """Paths of the point instancers among the prims of a stage, those below others left out."""
+    found: list[str] = []
+    for one in opinions:
+        if usd_opinions.is_a(one.type_name, UsdGeom.PointInstancer) and not (
+            found and one.path.startswith(f"{found[-1]}/")
+        ):
+            found.append(one.path)
+    return found

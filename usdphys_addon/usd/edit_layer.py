@@ -1,0 +1,504 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Physics for a file that one does not own: as a small layer over it, or as edits in a copy of its root layer.
+
+The source is only read. A target is made beside itself and replaced in one step.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdUtils, Vt
+
+from ..core import frames, schema
+from ..core.difference import Difference, PrimEdit
+from ..core.errors import OutputError
+from ..core.files import scratch_file
+from ..core.model import Mesh, Prim
+from ..core.schema import Attribute, Schema
+from ..core.units import StageUnits
+from . import read as usd_read
+from . import write as usd_write
+from .carry import alike, relative_path
+from .composition import STAGE_FIELDS, VariantChoice, select_variants, write_selections
+
+SUFFIXES = (".usd", ".usda", ".usdc")
+_LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems")
+#: What makes an attribute spec worth keeping when its value goes.
+_DECLARATION = frozenset({"custom", "typeName", "variability", "default", "timeSamples", "spline"})
+_GROUP_COLLECTION = "CollectionAPI:colliders"
+
+
+@dataclass(slots=True)
+class LayerResult:
+    """uninstanced: paths of instances that had to become plain prims. missing: edited paths that the source has not."""
+
+    path: Path
+    uninstanced: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def write_layer(
+    source: str | Path, target: str | Path, difference: Difference, units: StageUnits | None = None,
+    variants: Sequence[VariantChoice] = (),
+) -> LayerResult:  # fmt: skip
+    """Write a layer over `source` that makes its physics what the difference wants.
+
+    It names the source as its only sublayer, relative where both are on one drive, and holds nothing but changes:
+    values and targets, prepended and deleted API schemas, blocks for what is no longer authored, `def`s for new prims,
+    `active = false` for those that are gone, `instanceable = false` where an edit lies in an instance. An edited value
+    hides the time samples that the source has. units: of the numbers; by default the source's. variants: choices that
+    the edits were made with, which become those of the layer.
+    Raises InputError where the source cannot be read, OutputError where the target cannot be written.
+    """
+    stage, target = _checked(Path(source), Path(target))
+    root = stage.GetRootLayer()
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    for name in STAGE_FIELDS:
+        if root.pseudoRoot.HasInfo(name):
+            layer.pseudoRoot.SetInfo(name, root.pseudoRoot.GetInfo(name))
+    folder = Path(os.path.realpath(Path(source).absolute().parent))
+    layer.subLayerPaths.append(relative_path(str(folder / Path(source).name), os.path.realpath(target.parent)))
+    select_variants(stage, variants)
+    write_selections(layer, variants)
+    editor = _Editor(layer, stage, units or usd_read.stage_units(stage), None)
+    editor.apply(difference)
+    _save(layer, target)
+    return editor.result(target)
+
+
+def merge_into_copy(
+    source: str | Path, target: str | Path, difference: Difference, units: StageUnits | None = None,
+    variants: Sequence[VariantChoice] = (),
+) -> LayerResult:  # fmt: skip
+    """Write a copy of the root layer of `source` with the edits in it.
+
+    Opinions of that layer are changed or removed; weaker ones, in layers below, variants and references, are
+    overridden as `write_layer` does. Properties of a removed schema go with it. All other opinions stay, and relative
+    asset paths lead to the same files; a copy without any change of a file in the same format is made byte by byte.
+    Units, errors, instances and variants: see `write_layer`.
+    """
+    stage, target = _checked(Path(source), Path(target))
+    root = stage.GetRootLayer()
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.TransferContent(root)
+    is_moved = _reanchor(layer, root, target.parent)
+    select_variants(stage, variants)
+    write_selections(layer, variants)
+    editor = _Editor(layer, stage, units or usd_read.stage_units(stage), root)
+    editor.apply(difference)
+    is_same_format = target.suffix.lower() == Path(root.realPath).suffix.lower()
+    is_unchanged = not is_moved and not difference and not variants
+    _save(layer, target, Path(root.realPath) if is_same_format and is_unchanged else None)
+    return editor.result(target)
+
+
+# --------------------------------------------------------------------------- edits
+
+
+class _Editor:
+    """Writes a difference into a layer. own: the layer of the stage that is being edited in a copy, if any."""
+
+    def __init__(self, layer: Sdf.Layer, stage: Usd.Stage, units: StageUnits, own: Sdf.Layer | None) -> None:
+        self.layer = layer
+        self.stage = stage
+        self.units = units
+        self.own = own
+        self.writer = usd_write.SpecWriter(layer, units)
+        self.uninstanced: dict[str, None] = {}
+        self.missing: list[str] = []
+        self.made: dict[str, Prim] = {}
+
+    def result(self, target: Path) -> LayerResult:
+        return LayerResult(target, tuple(self.uninstanced), tuple(self.missing))
+
+    def apply(self, difference: Difference) -> None:
+        for path in difference.removed:
+            self.remove(path)
+        for prim in difference.added.values():
+            self.add(prim)
+        for path, edit in difference.edits.items():
+            if self.stage.GetPrimAtPath(path):
+                self.edit(edit)
+            else:
+                self.missing.append(path)
+
+    def spec(self, path: str) -> Sdf.PrimSpec:
+        """The spec of a prim in the layer, an `over` where there is none; instances above it are opened."""
+        for prefix in Sdf.Path(path).GetPrefixes()[:-1]:
+            above = self.stage.GetPrimAtPath(prefix)
+            if above and above.IsInstance():
+                Sdf.CreatePrimInLayer(self.layer, prefix).SetInfo("instanceable", False)
+                self.uninstanced[str(prefix)] = None
+        return Sdf.CreatePrimInLayer(self.layer, path)
+
+    def is_own(self, spec: Sdf.Spec, path: str) -> bool:
+        return self.own is not None and spec.layer == self.own and str(spec.path) == path
+
+    # ------------------------------------------------------------------ whole prims
+
+    def remove(self, path: str) -> None:
+        usd_prim = self.stage.GetPrimAtPath(path)
+        if not usd_prim:
+            self.missing.append(path)
+            return
+        stack = usd_prim.GetPrimStack()
+        if len(stack) == 1 and self.is_own(stack[0], path):
+            spec = self.layer.GetPrimAtPath(path)
+            siblings = spec.nameParent.nameChildren if spec.nameParent else self.layer.rootPrims
+            del siblings[spec.name]
+        else:
+            self.spec(path).active = False
+
+    def add(self, prim: Prim) -> None:
+        usd_prim = self.stage.GetPrimAtPath(prim.path)
+        if usd_prim and usd_prim.IsDefined():
+            if not usd_prim.IsActive():
+                self.spec(prim.path).active = True
+            self.edit(_as_edit(prim))
+            return
+        spec = self.spec(prim.path)
+        self.made[prim.path] = prim
+        spec.specifier, spec.typeName = Sdf.SpecifierDef, prim.type_name
+        self.define_parents(spec)
+        if _has_place(prim):
+            local = self.local(prim) if prim.local is None else prim.local
+            usd_write.write_local(spec, local, self.units.local, reset=prim.resets_xform_stack)
+            self.geometry(spec, prim)
+        self.writer.write(prim)
+
+    def define_parents(self, spec: Sdf.PrimSpec) -> None:
+        parent = spec.nameParent
+        while parent is not None and parent.path != Sdf.Path.absoluteRootPath:
+            if not self.stage.GetPrimAtPath(parent.path) and str(parent.path) not in self.made:
+                parent.specifier, parent.typeName = Sdf.SpecifierDef, "Scope"
+            parent = parent.nameParent
+
+    def local(self, prim: Prim) -> frames.Matrix:
+        """Pose (4, 4) of a new prim in the space of its parent, metres, in the axes of the file."""
+        world = self.in_file(prim.world)
+        if prim.resets_xform_stack:
+            return world
+        parent = Sdf.Path(prim.path).GetParentPath()
+        while not parent.IsAbsoluteRootPath():
+            if str(parent) in self.made:
+                return np.asarray(np.linalg.solve(self.in_file(self.made[str(parent)].world), world))
+            if usd_prim := self.stage.GetPrimAtPath(parent):
+                above = np.array(usd_read.settled(UsdGeom.XformCache().GetLocalToWorldTransform, usd_prim)).T
+                above[:3, 3] *= self.units.meters_per_unit
+                return np.asarray(np.linalg.solve(above, world))
+            parent = parent.GetParentPath()
+        return world
+
+    def in_file(self, world: frames.Matrix) -> frames.Matrix:
+        turned = world.copy()
+        turned[:3] = self.units.to_z_up.T @ world[:3]
+        return turned
+
+    def geometry(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
+        """Extent of a new gprim; points and faces of a new mesh."""
+        gprim = prim.get(schema.Gprim)
+        if isinstance(gprim, schema.Gprim):
+            half = np.array(usd_write.half_extent(gprim)) / self.units.local
+            self.writer.set(spec, "extent", "float3[]", _vectors([-half, half]))
+        mesh = prim.mesh() if prim.type_name == "Mesh" and prim.mesh else None
+        if isinstance(mesh, Mesh) and len(mesh.points):
+            points = mesh.points / self.units.local
+            self.writer.set(spec, "extent", "float3[]", _vectors([points.min(0), points.max(0)]))
+            names = Sdf.ValueTypeNames
+            for name, type_name, value in (
+                ("points", names.Point3fArray, _vectors(points)),
+                ("faceVertexCounts", names.IntArray, Vt.IntArray([3] * len(mesh.triangles))),
+                ("faceVertexIndices", names.IntArray, Vt.IntArray(mesh.triangles.ravel().tolist())),
+            ):
+                Sdf.AttributeSpec(spec, name, type_name).default = value
+            self.writer.set(spec, "subdivisionScheme", "token", "none", uniform=True)
+
+    # ------------------------------------------------------------------ one prim
+
+    def edit(self, edit: PrimEdit) -> None:
+        prim = edit.prim
+        spec = self.spec(prim.path)
+        usd_prim = self.stage.GetPrimAtPath(prim.path)
+        if edit.type_name is not None:
+            usd_write.retype(spec, edit.type_name)
+        for name in edit.removed:
+            self.unapply(spec, usd_prim, name, prim)
+        applied = [name for name in edit.added if prim.schemas[name].kind != "typed"]
+        if schema.CollisionGroup.usd_name in edit.added:
+            applied.append(_GROUP_COLLECTION)
+        if edit.binding:
+            applied.append("MaterialBindingAPI")
+        usd_write.apply_schemas(spec, applied)
+        for (name, field), content in edit.values.items():
+            self.put(spec, prim.schemas[name], _instance(name), field, content)
+        for name, field in (*edit.cleared, *_unset(edit)):
+            attribute = schema.attribute_of(type(prim.schemas[name]), field)
+            self.clear(spec, usd_prim, attribute.usd_name(_instance(name)), attribute)
+        self.world_frames(spec, edit)
+        if edit.purpose is not None:
+            self.writer.set(spec, "purpose", "token", edit.purpose, uniform=True)
+        if edit.binding:
+            self.writer.relationship(spec, "material:binding:physics", [Sdf.Path(edit.binding)])
+        elif edit.binding is not None:
+            self.clear(spec, usd_prim, "material:binding:physics", None)
+
+    def put(self, spec: Sdf.PrimSpec, value: Schema, instance: str, field: str, content: Any) -> None:
+        attribute = schema.attribute_of(type(value), field)
+        name = attribute.usd_name(instance)
+        if attribute.is_relationship:
+            if content:
+                self.writer.relationship(spec, name, [Sdf.Path(path) for path in content])
+            else:
+                _empty_targets(spec, name)
+            return
+        if attribute.type == "opaque":
+            return
+        self.drop_animation(spec, name, attribute)
+        drive_type = value.type if isinstance(value, schema.DriveAPI) else None
+        stage_value = self.writer.translator.stage_value(attribute, content, instance, drive_type)
+        self.writer.set(spec, name, attribute.type, stage_value, uniform=attribute.uniform)
+
+    def drop_animation(self, spec: Sdf.PrimSpec, name: str, attribute: Attribute) -> None:
+        """What would win over the new default in the same spec, and a spec that cannot hold it."""
+        found = spec.attributes.get(name)
+        if found is None:
+            return
+        if not alike(str(found.typeName), attribute.type):
+            spec.RemoveProperty(found)
+            return
+        _clear_animation(found)
+
+    def world_frames(self, spec: Sdf.PrimSpec, edit: PrimEdit) -> None:
+        """A joint side in the world stands in the axes of the file: position and rotation change together."""
+        if self.units.up_axis == "Z" and self.units.local == self.units.meters_per_unit:
+            return
+        fields = {field for _, field in (*edit.values, *edit.cleared)}
+        joint = edit.prim.get(schema.Joint)
+        if not isinstance(joint, schema.Joint):
+            return
+        # Only the sides that have changed: the other one is given a body, and is passed over for that.
+        sides = schema.Joint(body0=("/",), body1=("/",))
+        for side in (0, 1):
+            names = (f"body{side}", f"local_pos{side}", f"local_rot{side}")
+            if not getattr(joint, names[0]) and not fields.isdisjoint(names):
+                for name in names:
+                    setattr(sides, name, getattr(joint, name))
+        for item in self.writer.translator.world_frames(sides):
+            self.writer.put(spec, item)
+
+    def clear(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str, attribute: Attribute | None) -> None:
+        """Take the opinion of the layer away; where weaker ones would show, block them."""
+        found = spec.properties.get(name)
+        if found is not None:
+            _clear_value(spec, found)
+        if not self.has_weaker(usd_prim, name):
+            return
+        if attribute is None or attribute.is_relationship:
+            _empty_targets(spec, name)
+        elif attribute.type != "opaque":
+            self.drop_animation(spec, name, attribute)
+            self.writer.set(spec, name, attribute.type, Sdf.ValueBlock(), uniform=attribute.uniform)
+
+    def has_weaker(self, usd_prim: Usd.Prim, name: str) -> bool:
+        item = usd_prim.GetProperty(name)
+        if not item or not item.IsAuthored():
+            return False
+        path = str(usd_prim.GetPath().AppendProperty(name))
+        return any(_has_value(spec) for spec in item.GetPropertyStack() if not self.is_own(spec, path))
+
+    # ------------------------------------------------------------------ API schemas
+
+    def unapply(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str, prim: Prim) -> None:
+        cls = schema.SCHEMAS[schema.split_applied(name)[0]]
+        if cls.kind == "typed":
+            if cls is schema.CollisionGroup:
+                self.delete_schema(spec, usd_prim, _GROUP_COLLECTION)
+        else:
+            self.delete_schema(spec, usd_prim, name)
+        if self.own is None:
+            return
+        used = {
+            attribute.usd_name(_instance(other))
+            for other, value in prim.schemas.items()
+            for attribute in value.attributes
+        }
+        for attribute in cls.attributes:
+            found = spec.properties.get(attribute.usd_name(_instance(name)))
+            if found is not None and found.name not in used and not issubclass(cls, schema.Gprim):
+                spec.RemoveProperty(found)
+
+    def delete_schema(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str) -> None:
+        path = str(usd_prim.GetPath())
+        weaker = any(
+            name in one.GetInfo("apiSchemas").GetAddedOrExplicitItems()
+            for one in usd_prim.GetPrimStack()
+            if one.HasInfo("apiSchemas") and not self.is_own(one, path)
+        )
+        listed = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
+        for kind in _LISTS:
+            items = list(getattr(listed, kind))
+            if name in items:
+                setattr(listed, kind, [item for item in items if item != name])
+        if weaker and not listed.isExplicit:
+            listed.deletedItems = [*listed.deletedItems, name]
+        if listed.isExplicit or any(getattr(listed, kind) for kind in _LISTS):
+            spec.SetInfo("apiSchemas", listed)
+        else:
+            spec.ClearInfo("apiSchemas")
+
+
+def _as_edit(prim: Prim) -> PrimEdit:
+    """All of a prim as an edit of one without physics."""
+    values = {
+        (name, attribute.field): content
+        for name, value in prim.schemas.items()
+        for attribute, content in value.authored()
+    }
+    typed = any(value.kind == "typed" for value in prim.schemas.values())
+    return PrimEdit(
+        prim, prim.type_name if typed else None, tuple(prim.schemas), (), values,
+        binding=prim.physics_binding or None,
+    )  # fmt: skip
+
+
+def _unset(edit: PrimEdit) -> Iterator[tuple[str, str]]:
+    """What a new schema leaves open: a property that lies there already must not fill it."""
+    names = {
+        attribute.usd_name(_instance(name))
+        for name, value in edit.prim.schemas.items()
+        for attribute, _ in value.authored()
+    }
+    for name in edit.added:
+        value = edit.prim.schemas[name]
+        for attribute in value.attributes:
+            is_taken = attribute.usd_name(_instance(name)) in names
+            if getattr(value, attribute.field) is None and not is_taken and attribute.type != "opaque":
+                yield name, attribute.field
+
+
+def _instance(name: str) -> str:
+    return schema.split_applied(name)[1]
+
+
+def _has_place(prim: Prim) -> bool:
+    """Whether a new prim is made with a pose: physics prims, materials and scopes have none."""
+    cls = schema.SCHEMAS.get(prim.type_name)
+    if cls is not None and not issubclass(cls, schema.Gprim):
+        return False
+    return prim.is_xformable and prim.type_name not in ("", "Scope", "Material")
+
+
+# --------------------------------------------------------------------------- specs
+
+
+def _has_value(spec: Sdf.PropertySpec) -> bool:
+    if isinstance(spec, Sdf.RelationshipSpec):
+        return bool(spec.HasInfo("targetPaths"))
+    return bool(
+        (spec.HasDefaultValue() and not isinstance(spec.default, Sdf.ValueBlock))
+        or spec.layer.GetNumTimeSamplesForPath(spec.path)
+        or (hasattr(spec, "HasSpline") and spec.HasSpline())
+    )
+
+
+def _clear_value(owner: Sdf.PrimSpec, spec: Sdf.PropertySpec) -> None:
+    """Remove a property; only its value where it says more than that."""
+    if isinstance(spec, Sdf.RelationshipSpec) or not set(spec.ListInfoKeys()) - _DECLARATION:
+        owner.RemoveProperty(spec)
+        return
+    spec.ClearDefaultValue()
+    _clear_animation(spec)
+
+
+def _clear_animation(spec: Sdf.AttributeSpec) -> None:
+    for time in spec.layer.ListTimeSamplesForPath(spec.path):
+        spec.layer.EraseTimeSample(spec.path, time)
+    if hasattr(spec, "ClearSpline"):
+        spec.ClearSpline()
+
+
+def _empty_targets(spec: Sdf.PrimSpec, name: str) -> None:
+    found = spec.relationships.get(name) or Sdf.RelationshipSpec(spec, name, custom=False)
+    found.targetPathList.ClearEditsAndMakeExplicit()
+
+
+def _vectors(rows: Any) -> Vt.Vec3fArray:
+    return Vt.Vec3fArray([Gf.Vec3f(*(float(part) for part in row)) for row in rows])
+
+
+def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
+    """Make the relative asset paths of a copy lead where those of the original lead; whether any has changed."""
+    to_folder = os.path.realpath(folder)
+    changed: list[str] = []
+
+    def moved(path: str) -> str:
+        plain, arguments = Sdf.Layer.SplitIdentifier(path) if path else ("", {})
+        if not plain or ":" in plain or plain.startswith(("/", "\\", "`")):
+            return path
+        # A tile or frame pattern is no file, and would pass for a path to be searched for.
+        anchored = root.ComputeAbsolutePath(f"./{plain}" if "<" in plain and plain[0] != "." else plain)
+        if not Path(anchored.split("[")[0]).is_absolute():
+            return path
+        inside, bracket, rest = anchored.partition("[")
+        real = Path(os.path.realpath(Path(inside).parent), Path(inside).name)
+        found = relative_path(str(real), to_folder) + bracket + rest
+        if os.path.normpath(found) == os.path.normpath(plain):
+            return path
+        changed.append(path)
+        return str(Sdf.Layer.CreateIdentifier(found, arguments))
+
+    offsets = list(layer.subLayerOffsets)
+    UsdUtils.ModifyAssetPaths(layer, moved)
+    # Pixar's function forgets these.
+    for index, offset in enumerate(offsets):
+        layer.subLayerOffsets[index] = offset
+    return bool(changed)
+
+
+# --------------------------------------------------------------------------- files
+
+
+def _checked(source: Path, target: Path) -> tuple[Usd.Stage, Path]:
+    """The source, opened, and the absolute target. Raises InputError or OutputError."""
+    target = target.absolute()
+    if target.suffix.lower() not in SUFFIXES:
+        raise OutputError(f"'{target}' is no name for a layer; end it with one of {', '.join(SUFFIXES)}.")
+    if not target.parent.is_dir():
+        raise OutputError(f"The folder '{target.parent}' does not exist; make it or choose another.")
+    if target.is_dir():
+        raise OutputError(f"'{target}' is a folder; choose a file name.")
+    stage = usd_read.open_stage(source)
+    if _same_file(source, target):
+        raise OutputError(f"'{target}' is the source itself, which is never changed; choose another name.")
+    for layer in stage.GetUsedLayers():
+        if layer.realPath and _same_file(Path(layer.realPath.split("[")[0]), target):
+            raise OutputError(f"'{target}' is a part of '{source.name}', which is never changed; choose another name.")
+    return stage, target
+
+
+def _same_file(first: Path, second: Path) -> bool:
+    return os.path.normcase(os.path.realpath(first)) == os.path.normcase(os.path.realpath(second))
+
+
+def _save(layer: Sdf.Layer, target: Path, identical: Path | None = None) -> None:
+    """Write a layer, or an identical file, in place of the target."""
+    try:
+        with scratch_file(target) as scratch:
+            if identical is not None:
+                shutil.copyfile(identical, scratch)
+            elif not layer.Export(str(scratch)):
+                raise OutputError(f"'{target}' could not be written; the old file is untouched.")
+            scratch.replace(target)
+    except (OSError, Tf.ErrorException) as error:
+        reason = str(error).strip().splitlines()[-1].strip()
+        raise OutputError(f"'{target}' could not be written ({reason}); the old file is untouched.") from error
+    cached = Sdf.Layer.Find(str(target))
+    if cached:
+        cached.Reload(force=True)

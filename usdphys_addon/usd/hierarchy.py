@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nested rigid bodies made flat, or given a reset transform stack, on a stage that is already written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+import numpy as np
+from pxr import Gf, Sdf, Usd, UsdGeom
+
+from . import write as usd_write
+
+Hierarchy = Literal["nested", "flat", "reset"]
+
+
+def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> dict[str, str]:
+    """Bring bodies below other bodies into the wanted form; world poses, also animated ones, stay.
+
+    bodies: paths of all rigid bodies. Returns the new path of every body that moved. "flat" moves a nested body,
+    with what is below it, beside the outermost body above it; every relationship follows.
+    """
+    if hierarchy == "nested":
+        return {}
+    listed = set(bodies)
+    above = {path: [parent for parent in _parents(path) if parent in listed] for path in listed}
+    nested = {path: parents for path, parents in above.items() if parents}
+    if not nested:
+        return {}
+    poses = {path: _world_samples(stage.GetPrimAtPath(path)) for path in nested}
+    layer = stage.GetEditTarget().GetLayer()
+    if hierarchy == "reset":
+        for path, samples in poses.items():
+            _write_pose(layer.GetPrimAtPath(path), samples, reset=True)
+        return {}
+    moved: dict[str, str] = {}
+    members = _memberships(stage, nested)
+    # The deepest first: moving what is below a body leaves the body where it is.
+    for path in sorted(nested, key=lambda path: -path.count("/")):
+        parent = nested[path][-1].rsplit("/", 1)[0]
+        target = _free_path(layer, parent, path.rsplit("/", 1)[1])
+        samples = poses[path]
+        parent_prim = stage.GetPrimAtPath(parent) if parent else stage.GetPseudoRoot()
+        for time in samples:
+            inverse = UsdGeom.XformCache(time).GetLocalToWorldTransform(parent_prim).GetInverse()
+            samples[time] = samples[time] * inverse
+        edit = Sdf.BatchNamespaceEdit()
+        edit.Add(path, target)
+        if not layer.Apply(edit):
+            raise RuntimeError(f"'{path}' cannot be moved to '{target}'")
+        moved[path] = target
+        _write_pose(layer.GetPrimAtPath(target), samples, reset=False)
+    follow = _follower(moved)
+    _retarget(layer, follow)
+    _keep_memberships(stage, members, follow)
+    return moved
+
+
+def keep_current_poses(stage: Usd.Stage, paths: Iterable[str], frame: float) -> None:
+    """Give animated transforms, of prims and what is above them, their value at a frame as default value.
+
+    Physics starts from the default time, where Blender's exporter leaves an animated transform without a value.
+    """
+    done: set[str] = set()
+    for path in paths:
+        for above in (path, *_parents(path)):
+            if above in done:
+                break
+            done.add(above)
+            prim = stage.GetPrimAtPath(above)
+            for attribute in prim.GetAttributes() if prim else ():
+                if attribute.GetName().startswith("xformOp:") and attribute.GetNumTimeSamples():
+                    attribute.Set(attribute.Get(frame))
+
+
+def _parents(path: str) -> list[str]:
+    """Paths above a path, nearest first."""
+    found = []
+    while path.count("/") > 1:
+        path = path.rsplit("/", 1)[0]
+        found.append(path)
+    return found
+
+
+def _free_path(layer: Sdf.Layer, parent: str, name: str) -> str:
+    number, path = 0, f"{parent}/{name}"
+    while layer.GetPrimAtPath(path):
+        number += 1
+        path = f"{parent}/{name}_{number}"
+    return path
+
+
+def _world_samples(prim: Usd.Prim) -> dict[Usd.TimeCode, Gf.Matrix4d]:
+    """World matrix at the default time, and at every time at which the prim or anything above it is animated."""
+    times: set[float] = set()
+    current = prim
+    while current and not current.IsPseudoRoot():
+        xformable = UsdGeom.Xformable(current)
+        if xformable:
+            times.update(xformable.GetTimeSamples())
+            if xformable.GetResetXformStack():
+                break
+        current = current.GetParent()
+    codes = [Usd.TimeCode.Default(), *(Usd.TimeCode(time) for time in sorted(times))]
+    return {code: UsdGeom.XformCache(code).GetLocalToWorldTransform(prim) for code in codes}
+
+
+def _write_pose(spec: Sdf.PrimSpec, samples: dict[Usd.TimeCode, Gf.Matrix4d], *, reset: bool) -> None:
+    default = samples[Usd.TimeCode.Default()]
+    if len(samples) == 1:
+        usd_write.write_local(spec, np.array(default).T, 1.0, reset=reset)
+        return
+    usd_write.write_matrix(spec, default, reset=reset)
+    path = spec.path.AppendProperty("xformOp:transform")
+    for code, matrix in samples.items():
+        if not code.IsDefault():
+            spec.layer.SetTimeSample(path, code.GetValue(), matrix)
+
+
+def _memberships(stage: Usd.Stage, bodies: Iterable[str]) -> dict[Sdf.Path, dict[Sdf.Path, bool]]:
+    """Whether each body belongs to each collision group of the stage, by the paths of group and body."""
+    paths = [Sdf.Path(path) for path in bodies]
+    found = {}
+    for prim in stage.Traverse():
+        if prim.HasAPI(Usd.CollectionAPI, "colliders"):
+            query = Usd.CollectionAPI(prim, "colliders").ComputeMembershipQuery()
+            found[prim.GetPath()] = {path: query.IsPathIncluded(path) for path in paths}
+    return found
+
+
+def _keep_memberships(
+    stage: Usd.Stage, members: dict[Sdf.Path, dict[Sdf.Path, bool]], follow: Callable[[Sdf.Path], Sdf.Path]
+) -> None:
+    """A body that belonged to a group through the one above it now has to be listed itself."""
+    for path, bodies in members.items():
+        collection = Usd.CollectionAPI(stage.GetPrimAtPath(follow(path)), "colliders")
+        query = collection.ComputeMembershipQuery()
+        for old, was_included in bodies.items():
+            if query.IsPathIncluded(follow(old)) != was_included:
+                relationship = collection.CreateIncludesRel() if was_included else collection.CreateExcludesRel()
+                relationship.AddTarget(follow(old))
+
+
+def _follower(moved: dict[str, str]) -> Callable[[Sdf.Path], Sdf.Path]:
+    """From the path of anything before the move to that after it."""
+    prefixes = [(Sdf.Path(old), Sdf.Path(new)) for old, new in moved.items()]
+    prefixes.sort(key=lambda pair: -pair[0].pathElementCount)
+
+    def follow(path: Sdf.Path) -> Sdf.Path:
+        for old, new in prefixes:
+            if path.HasPrefix(old):
+                return path.ReplacePrefix(old, new)
+        return path
+
+    return follow
+
+
+def move_prims(layer: Sdf.Layer, moves: dict[str, str]) -> None:
+    """Move prims of a layer, given by old and new path; relationships and connections follow.
+
+    Where the new place is taken the prim stays. Parents that do not exist are made as scopes.
+    """
+    done: dict[str, str] = {}
+    renamed = {old: new for old, new in moves.items() if old != new}
+    elsewhere: list[tuple[str, str]] = []
+    # The deepest first: a prim moves before anything above it is renamed.
+    for old, new in sorted(renamed.items(), key=lambda move: -move[0].count("/")):
+        (parent, _), (new_parent, leaf) = old.rsplit("/", 1), new.rsplit("/", 1)
+        if _followed(parent, renamed) != new_parent:
+            elsewhere.append((old, new))
+        elif _is_moved(layer, old, f"{parent}/{leaf}"):
+            done[old] = new
+    # When all have their names: no scope gets in the way of a prim that is to be renamed to it.
+    for old, new in elsewhere:
+        new_parent = new.rsplit("/", 1)[0]
+        if new_parent and layer.GetPrimAtPath(new) is None:
+            _make_scopes(layer, new_parent)
+        if _is_moved(layer, _followed(old, done), new):
+            done[old] = new
+    if done:
+        _retarget(layer, lambda path: Sdf.Path(_followed(str(path), done)) if path.IsAbsolutePath() else path)
+
+
+def _is_moved(layer: Sdf.Layer, old: str, new: str) -> bool:
+    """Move a prim to where there is none."""
+    if layer.GetPrimAtPath(new) is not None:
+        return False
+    edit = Sdf.BatchNamespaceEdit()
+    edit.Add(old, new)
+    return bool(layer.Apply(edit))
+
+
+def _followed(path: str, moves: dict[str, str]) -> str:
+    """A path after moves: the longest listed part of it decides."""
+    prim, dot, rest = path.partition(".")
+    head, tail = prim, ""
+    while head:
+        if head in moves:
+            return f"{moves[head]}{tail}{dot}{rest}"
+        head, _, leaf = head.rpartition("/")
+        tail = f"/{leaf}{tail}"
+    return path
+
+
+def _make_scopes(layer: Sdf.Layer, path: str) -> None:
+    spec = Sdf.CreatePrimInLayer(layer, path)
+    while spec is not None and spec.specifier == Sdf.SpecifierOver:
+        spec.specifier, spec.typeName = Sdf.SpecifierDef, "Scope"
+        spec = spec.nameParent
+
+
+def _retarget(layer: Sdf.Layer, follow: Callable[[Sdf.Path], Sdf.Path]) -> None:
+    """Point every relationship and connection of a layer at the new paths."""
+
+    def visit(path: Sdf.Path) -> None:
+        spec = layer.GetObjectAtPath(path)
+        if isinstance(spec, Sdf.RelationshipSpec):
+            paths = spec.targetPathList
+        elif isinstance(spec, Sdf.AttributeSpec):
+            paths = spec.connectionPathList
+        else:
+            return
+        for name in ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems"):
+            items = list(getattr(paths, name))
+            followed = [follow(item) for item in items]
+            if followed != items:
+                setattr(paths, name, followed)
+
+    with Sdf.ChangeBlock():
+        found: list[Sdf.Path] = []
+        layer.Traverse(Sdf.Path.absoluteRootPath, found.append)
+        for path in found:
+            if path.IsPropertyPath():
+                visit(path)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All that an import takes from a stage itself, beside what Blender brings; any thread can read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from pxr import Tf, Usd, UsdGeom, UsdShade, Vt
+
+from ..core import schema
+from ..core.model import PhysicsModel
+from ..core.validate import Issue
+from . import carry, composition
+from . import opinions as usd_opinions
+from . import read as usd_read
+from .opinions import Opinions
+
+_COLLISION = schema.CollisionAPI.usd_name
+
+
+@dataclass(slots=True)
+class Source:
+    """What a stage holds for an import.
+
+    missing: files that are not there. instancers, instances: paths of point instancers and of instances. carried,
+    transforms: by prim path the texts of `usd_carry.capture` and `usd_opinions.transform_text`, the empty ones left
+    out. resets: paths of prims that reset the transform stack. visible_materials: the material that a collider shows
+    and Blender does not bind, by its path. face_materials: (indices of faces, or None; material path) of the subsets of
+    a prim, by its path.
+    """
+
+    model: PhysicsModel
+    missing: list[Issue]
+    instancers: list[str]
+    instances: list[str]
+    carried: dict[str, str] = field(default_factory=dict)
+    transforms: dict[str, str] = field(default_factory=dict)
+    resets: list[str] = field(default_factory=list)
+    visible_materials: dict[str, str] = field(default_factory=dict)
+    face_materials: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)
+
+
+def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> Source:
+    """Read a stage for an import. opinions: those about all its prims."""
+    source = Source(
+        PhysicsModel(usd_read.stage_units(stage)), composition.missing_assets(stage, opinions),
+        composition.instancer_paths(opinions), composition.instance_paths(stage),
+    )  # fmt: skip
+    divided: set[str] = set()
+    source.model = usd_read.read_stage(stage, _noted(source, opinions, divided))
+    # Blender binds the materials of meshes without subsets itself.
+    _read_visible_materials(source, [
+        one for one in opinions
+        if _COLLISION in one.schemas and (one.path in divided or not one.kind.is_mesh)
+    ])  # fmt: skip
+    return source
+
+
+def _noted(source: Source, opinions: list[Opinions], divided: set[str]) -> Iterator[Opinions]:
+    """Hands out opinions, and reads from each all the rest while its properties are at hand.
+
+    divided: gets the paths of prims with subsets.
+    """
+    for one in opinions:
+        yield one
+        _read_rest(source, one, divided)
+        one.forget()
+
+
+def _read_rest(source: Source, one: Opinions, divided: set[str]) -> None:
+    """What the model does not hold of a prim."""
+    kind = one.kind
+    if kind.is_subset:
+        divided.add(one.path.rpartition("/")[0])
+        _read_subset(source, one)
+        return
+    if kind.is_node or one.path == "/":
+        return
+    if text := carry.capture(one, source.model.units):
+        source.carried[one.path] = text
+    if not kind.is_xformable:
+        return
+    if text := usd_opinions.transform_text(one):
+        source.transforms[one.path] = text
+    if one.resets_xform_stack():
+        source.resets.append(one.path)
+
+
+def _read_subset(source: Source, opinions: Opinions) -> None:
+    for target in usd_read.targets(opinions.usd_prim.GetRelationship("material:binding:physics"))[:1]:
+        value = UsdGeom.Subset(opinions.usd_prim).GetIndicesAttr().Get()
+        faces = np.asarray(value, np.int64) if isinstance(value, Vt.IntArray) else None
+        source.face_materials.setdefault(opinions.path.rsplit("/", 1)[0], []).append((faces, target))
+
+
+def _read_visible_materials(source: Source, colliders: list[Opinions]) -> None:
+    try:
+        bound, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials([one.usd_prim for one in colliders])
+    except Tf.ErrorException:  # a binding somewhere is no relationship
+        return
+    for one, material in zip(colliders, bound, strict=True):
+        if material:
+            source.visible_materials[one.path] = str(material.GetPath())

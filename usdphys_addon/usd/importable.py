@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that are refused before Blender sees them: much of it would end Blender, and not only the import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pxr import Sdf, Usd, UsdGeom, UsdPhysics, Vt
+
+from ..core.errors import InputError
+from . import opinions as usd_opinions
+from .opinions import Opinions
+
+#: Levels of prims; what is deeper takes minutes.
+MAX_DEPTH = 200
+#: Of metres and kilograms; beyond, and beyond its inverse, densities and inertias are no numbers any more.
+_SMALLEST_UNIT = 1e-20
+#: Of all faces, corners by corners: Blender's normals of one face take the square of its corners.
+_MAX_WORK = 4e9
+#: What a mesh is made of.
+_MESH_ARRAYS = (("points", Vt.Vec3fArray), ("faceVertexCounts", Vt.IntArray), ("faceVertexIndices", Vt.IntArray))
+#: Faces and corners of a mesh that is quickly looked through.
+_SMALL = 4096
+
+
+def check(stage: Usd.Stage, path: Path) -> list[Opinions]:
+    """Raise InputError, which names the file and the prim, where the stage holds what Blender cannot take.
+
+    Returns the opinions about all prims, so that nobody has to look them up again.
+    """
+    _check_units(stage, path)
+    found: list[Opinions] = []
+    sound: set[Any] = set()
+    for one in usd_opinions.of_stage(stage):
+        found.append(one)
+        reason = _too_deep(one)
+        if not reason and (check_shape := _shape_check(one.type_name)) is not None:
+            reason = check_shape(one, sound)
+        if reason:
+            raise InputError(f"'{path.name}' cannot be imported: {reason}.")
+    return found
+
+
+def _check_units(stage: Usd.Stage, path: Path) -> None:
+    metrics = {"metersPerUnit": UsdGeom.GetStageMetersPerUnit, "kilogramsPerUnit": UsdPhysics.GetStageKilogramsPerUnit}
+    for name, ask in metrics.items():
+        value = ask(stage)
+        if not _SMALLEST_UNIT <= value <= 1 / _SMALLEST_UNIT:
+            raise InputError(f"'{path.name}' has {name} = {value:g}; set it to a number above zero, within all reason.")
+
+
+def _name(path: str) -> str:
+    """Path of a prim in quotes, without the middle of a very long one."""
+    return f"'{path}'" if len(path) <= 120 else f"'{path[:60]}...{path[-57:]}'"
+
+
+def _too_deep(opinions: Opinions) -> str:
+    if opinions.path.count("/") <= MAX_DEPTH:
+        return ""
+    root = opinions.path[: opinions.path.index("/", 1)]
+    return f"the prims below {_name(root)} are nested more than {MAX_DEPTH} levels deep"
+
+
+@cache
+def _shape_check(type_name: str) -> Callable[[Opinions, set[Any]], str] | None:
+    """What says why the arrays of a prim of a type do not fit together; None for types without arrays."""
+    kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
+    checks = ((UsdGeom.Mesh, _broken_mesh), (UsdGeom.Curves, _broken_curves), (UsdGeom.Points, _no_points))
+    return next((check for base, check in checks if kind.IsA(base)), None)
+
+
+def _broken_mesh(opinions: Opinions, sound: set[Any]) -> str:
+    """Why the arrays of a mesh do not fit together; empty where they do. sound: face counts that are, for the next."""
+    if opinions.is_still and _is_plain_mesh(opinions, sound):
+        return ""
+    mesh = UsdGeom.Mesh(opinions.usd_prim)
+    attributes = (mesh.GetPointsAttr(), mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
+    for time in _times(attributes):
+        points = _array(attributes[0], time, Vt.Vec3fArray)
+        counts, indices = (_array(attribute, time, Vt.IntArray) for attribute in attributes[1:])
+        name = f"the mesh {_name(opinions.path)}"
+        if len(counts) and counts.min() < 0:
+            return f"{name} has a face with {counts.min()} corners"
+        if np.square(counts, dtype=float).sum() > _MAX_WORK:
+            return f"{name} has a face with {counts.max()} corners, which is more than Blender can work with"
+        if counts.sum(dtype=np.int64) != len(indices):
+            return f"{name} has {len(indices)} face vertex indices where its faces have {counts.sum()} corners"
+        if len(indices) and (indices.min() < 0 or indices.max() >= len(points)):
+            wrong = indices.min() if indices.min() < 0 else indices.max()
+            return f"{name} has the face vertex index {wrong} and {len(points)} points"
+    return ""
+
+
+def _is_plain_mesh(opinions: Opinions, sound: set[bytes]) -> bool:
+    """True for a small mesh that is sound, as nearly all are; found out many times quicker than why another is not."""
+    if opinions.spec is None:
+        return False
+    find, arrays = opinions.spec.properties.get, []
+    for name, kind in _MESH_ARRAYS:
+        item = find(name)
+        array = item.default if isinstance(item, Sdf.AttributeSpec) else None
+        if not isinstance(array, kind):
+            return False
+        arrays.append(array)
+    points, counts, indices = arrays
+    if len(counts) > _SMALL or len(indices) > _SMALL:
+        return False
+    faces = np.asarray(counts)
+    if (key := faces.tobytes()) not in sound:
+        if len(faces) and faces.min() < 0:
+            return False
+        sound.add(key)
+    return bool(UsdGeom.Mesh.ValidateTopology(indices, counts, len(points))[0])
+
+
+def _broken_curves(opinions: Opinions, sound: set[Any]) -> str:
+    """Why the arrays of curves do not fit together; empty where they do."""
+    curves = UsdGeom.Curves(opinions.usd_prim)
+    attributes = (curves.GetPointsAttr(), curves.GetCurveVertexCountsAttr())
+    for time in _times(attributes):
+        points, counts = _array(attributes[0], time, Vt.Vec3fArray), _array(attributes[1], time, Vt.IntArray)
+        name = _name(opinions.path)
+        if len(counts) and (counts.min() < 0 or counts.sum(dtype=np.int64) != len(points)):
+            return f"the curves {name} have {len(points)} points, which do not fit their vertex counts"
+        is_nurbs = opinions.usd_prim.IsA(UsdGeom.NurbsCurves)
+        if len(counts) and is_nurbs and not _has_knots(UsdGeom.NurbsCurves(opinions.usd_prim), counts):
+            return f"the curves {name} have orders and knots that do not fit their vertex counts"
+    return ""
+
+
+def _has_knots(curves: UsdGeom.NurbsCurves, counts: Any) -> bool:
+    order = _array(curves.GetOrderAttr(), Usd.TimeCode.Default(), Vt.IntArray)
+    knots = _array(curves.GetKnotsAttr(), Usd.TimeCode.Default(), Vt.DoubleArray)
+    return len(order) == len(counts) and order.min() > 0 and int(order.sum() + counts.sum()) == len(knots)
+
+
+def _no_points(opinions: Opinions, sound: set[Any]) -> str:
+    """Why a point cloud cannot be: Blender's exporter does not survive an empty one."""
+    attribute = UsdGeom.Points(opinions.usd_prim).GetPointsAttr()
+    is_empty = not any(len(_array(attribute, time, Vt.Vec3fArray)) for time in _times([attribute]))
+    return f"the point cloud {_name(opinions.path)} has no points" if is_empty else ""
+
+
+def _times(attributes: Any) -> list[Usd.TimeCode]:
+    """The default time, and every time at which one of the attributes changes."""
+    samples = {time for attribute in attributes for time in attribute.GetTimeSamples()}
+    return [Usd.TimeCode.Default(), *map(Usd.TimeCode, sorted(samples))]
+
+
+def _array(attribute: Usd.Attribute, time: Usd.TimeCode, kind: Any) -> Any:
+    """Values of an attribute, the earliest where there are no others; empty where they are of another kind."""
+    value = attribute.Get(time)
+    if value is None and time.IsDefault():
+        value = attribute.Get(Usd.TimeCode.EarliestTime())
+    return np.asarray(value) if isinstance(value, kind) and len(value) else np.zeros(0, np.int64)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a USD file holds, for a look at it before it is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from ..core import summary, validate
+from ..core.errors import UsdPhysError
+from ..core.units import StageUnits
+from ..core.validate import Issue
+from . import composition
+from . import opinions as usd_opinions
+from . import read as usd_read
+from .composition import VariantSet
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """error: why the file cannot be read, or empty. counts: prims with physics by kind. instances: their number."""
+
+    error: str = ""
+    units: StageUnits = field(default_factory=StageUnits)
+    counts: dict[str, int] = field(default_factory=dict)
+    prims: int = 0
+    instances: int = 0
+    point_instancers: int = 0
+    issues: tuple[Issue, ...] = ()
+    variant_sets: tuple[VariantSet, ...] = ()
+
+    def problems(self, severity: str) -> list[Issue]:
+        return [issue for issue in self.issues if issue.severity == severity]
+
+
+def overview(path: str | Path, choices: Sequence[str] = ()) -> Overview:
+    """Look into a file, with variant choices like "/Prim{set=choice}". Files that did not change are read once."""
+    file = Path(path)
+    try:
+        state = file.stat()
+    except OSError:
+        return Overview(f"There is no file '{path}'; check the name.")
+    return _overview(str(file), tuple(choices), state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=8)
+def _overview(path: str, choices: tuple[str, ...], _changed: int, _size: int) -> Overview:
+    try:
+        stage = usd_read.open_stage(path)
+        composition.select_variants(stage, [composition.parse_choice(text) for text in choices])
+        opinions = list(usd_opinions.of_stage(stage))
+        model = usd_read.read_stage(stage, opinions)
+    except UsdPhysError as error:
+        return Overview(str(error))
+    issues = composition.missing_assets(stage, opinions) + validate.validate(model, check_geometry=False)
+    return Overview(
+        "", model.units, summary.counts(model), len(model.order) - 1,
+        len(composition.instance_paths(stage)), len(composition.instancer_paths(opinions)),
+        tuple(issues), tuple(composition.variant_sets(stage)),
+    )  # fmt: skip

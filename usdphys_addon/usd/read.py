@@ -1,0 +1,439 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""USD stage -> PhysicsModel. With usd_write the only core file that imports pxr."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, Vt
+
+from ..core import frames, schema, units
+from ..core.errors import InputError
+from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
+from ..core.schema import Attribute, Schema
+from ..core.units import StageUnits
+from . import opinions as usd_opinions
+from .opinions import Kind, Opinions
+
+_Answer = TypeVar("_Answer")
+#: What is in messages of USD about files that it cannot read, and what it means.
+_REASONS = (
+    ("is not a valid usda layer", "it does not begin like a USD text file"),
+    ("too small|[Cc]orrupt|while reading @|out of range|Failed to read", "it is cut off or damaged"),
+    ("[Cc]annot determine file format|Unsupported|not a valid usdc|version", "its format is unknown"),
+)
+
+
+def open_stage(path: str | Path) -> Usd.Stage:
+    """Open a file. Raises InputError with one sentence where it is missing or broken."""
+    if not Path(path).is_file():
+        raise InputError(f"There is no file '{path}'; check the name.")
+    try:
+        stage = Usd.Stage.Open(str(path))
+    except Exception as error:
+        raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
+    if stage is None:
+        raise InputError(f"'{path}' is not a USD file that can be read.")
+    # A layer that something still holds is not read again by itself when its file has changed.
+    try:
+        stage.Reload()
+    except Exception as error:
+        raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
+    return stage
+
+
+def _reason(error: Exception) -> str:
+    """What USD says about a file that it cannot read, short and in brackets; empty where it says nothing."""
+    text = said(error)
+    if not text:
+        return " (it holds bytes that are not UTF-8)"
+    place = re.search(r":(\d+):\d+: | on line (\d+)", text)
+    if place is not None:
+        return f" (line {place[1] or place[2]} is wrong)"
+    for pattern, reason in _REASONS:
+        if re.search(pattern, text):
+            return f" ({reason})"
+    return ""
+
+
+def said(error: object) -> str:
+    """The message of an error of USD; empty where it quotes bytes of a file that are no text."""
+    try:
+        return str(error)
+    except UnicodeDecodeError:
+        return ""
+
+
+def short_reason(error: object) -> str:
+    """What an error of USD says, in brackets and without where in USD's own code it says it."""
+    quoted = re.search(r"\.(?:cpp|h) : '\s*([^'\n]{1,120})", said(error))
+    return f" ({quoted[1].strip(' .')})" if quoted else ""
+
+
+def settled(ask: Callable[[Usd.Prim], _Answer], usd_prim: Usd.Prim) -> _Answer:
+    """What an XformCache says of the place of a prim. Broken transform operations raise once, and are left out."""
+    try:
+        return ask(usd_prim)
+    except Tf.ErrorException:
+        return ask(usd_prim)
+
+
+def local_transform(cache: UsdGeom.XformCache, usd_prim: Usd.Prim) -> tuple[Gf.Matrix4d, bool]:
+    """(matrix, whether the transform stack is reset) of a prim, without the operations that are broken."""
+    try:
+        matrix, resets = cache.GetLocalTransformation(usd_prim)
+        return matrix, bool(resets)
+    except Tf.ErrorException:
+        pass
+    matrix, resets = Gf.Matrix4d(1.0), False
+    order = usd_prim.GetAttribute("xformOpOrder").Get()
+    for name in order if isinstance(order, Vt.TokenArray) else ():
+        if name == UsdGeom.XformOpTypes.resetXformStack:
+            matrix, resets = Gf.Matrix4d(1.0), True
+            continue
+        bare = name.removeprefix("!invert!")
+        attribute = usd_prim.GetAttribute(bare) if bare else None
+        if not attribute:
+            continue
+        try:
+            operation = UsdGeom.XformOp(attribute, isInverseOp=name.startswith("!invert!"))
+            matrix = operation.GetOpTransform(Usd.TimeCode.Default()) * matrix
+        except Tf.ErrorException:
+            continue
+    return matrix, resets
+
+
+def stage_units(stage: Usd.Stage) -> StageUnits:
+    """Units metadata of a stage, USD's fallbacks where it says nothing."""
+    return StageUnits(
+        UsdGeom.GetStageMetersPerUnit(stage),
+        UsdPhysics.GetStageKilogramsPerUnit(stage),
+        "Y" if UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.y else "Z",
+    )
+
+
+def default_prim_name(stage: Usd.Stage) -> str:
+    """Name of the default prim; empty where there is none, or where the metadata do not hold a name."""
+    try:
+        prim = stage.GetDefaultPrim()
+    except Tf.ErrorException:
+        return ""
+    return str(prim.GetName()) if prim else ""
+
+
+def read_stage(stage: Usd.Stage, opinions: Iterable[Opinions] | None = None) -> PhysicsModel:
+    """All the physics of a stage. Prims without physics are left out; their paths are in `other_paths`.
+
+    opinions: those about all its prims, where they are at hand.
+    """
+    reader = _Reader(stage)
+    others = {}
+    for one in usd_opinions.of_stage(stage) if opinions is None else opinions:
+        path = one.path
+        reader.model.order[path] = len(reader.model.order)
+        reader.has_purposes = reader.has_purposes or "purpose" in one.names
+        prim = reader.read(one)
+        reader.note_subset(one)
+        if prim is None:
+            others[path] = one.type_name
+        else:
+            reader.model.add(prim)
+    reader.bind_materials()
+    reader.add_joint_targets(stage)
+    reader.model.other_paths = frozenset(others) - reader.model.prims.keys()
+    reader.model.other_types = others
+    reader.model.locate = reader.locate
+    return reader.model
+
+
+def count_vendor_prims(stage: Usd.Stage) -> int:
+    """Number of prims with API schemas that neither the table nor USD itself declares."""
+    registry = Usd.SchemaRegistry()
+    known: dict[str, bool] = {}
+    count = 0
+    for usd_prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)):
+        names = {schema.split_applied(name)[0] for name in usd_opinions.applied_schemas(usd_prim)}
+        for name in names - known.keys():
+            known[name] = name in schema.SCHEMAS or bool(registry.FindAppliedAPIPrimDefinition(name))
+        count += not all(known[name] for name in names)
+    return count
+
+
+class _StagePrim(Prim):
+    """A prim that looks up where it is when it is first asked: many never are."""
+
+    __slots__ = ("_world", "find")
+    _world: frames.Matrix | None
+    find: Callable[[], frames.Matrix | None]
+
+    @property
+    def world(self) -> frames.Matrix:
+        if self._world is None:
+            self.world = self.find()
+        assert self._world is not None
+        return self._world
+
+    @world.setter
+    def world(self, value: frames.Matrix | None) -> None:
+        self._world = value
+
+
+class _Reader:
+    def __init__(self, stage: Usd.Stage) -> None:
+        self.stage = stage
+        self.units = stage_units(stage)
+        self.model = PhysicsModel(self.units, source=stage.GetRootLayer().identifier)
+        self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
+        self.rotation = self.units.to_z_up
+        self.purposes = frozenset(UsdGeom.Imageable.GetOrderedPurposeTokens())
+        self.colliders: list[tuple[Prim, Usd.Prim]] = []
+        #: Of faces, by the path of their mesh.
+        self.subsets: dict[str, list[Usd.Prim]] = {}
+        self.has_purposes = False
+        self.has_instances = bool(stage.GetPrototypes())
+
+    def read(self, opinions: Opinions) -> Prim | None:
+        """The prim with its schemas, or None where it has no physics."""
+        kind = opinions.kind
+        rows = _authored_schemas(kind)
+        if not rows:
+            return None
+        found: dict[str, Schema] = {}
+        for name, cls, instance, authored in rows:
+            value = found[name] = found.get(name) or cls()
+            if authored:
+                self.fill(value, opinions, instance, authored)
+        typed = schema.SCHEMAS.get(kind.type_name)
+        if typed is not None and issubclass(typed, schema.Gprim):
+            found[kind.type_name] = typed()
+            self.fill(found[kind.type_name], opinions, "", typed.attributes, resolve=True)
+        prim = self.placed(opinions, found)
+        # Parents come before their children: as long as no prim has one, none inherits one.
+        imageable = UsdGeom.Imageable(opinions.usd_prim) if self.has_purposes else None
+        if imageable:
+            purpose = str(imageable.ComputePurpose())
+            prim.purpose = purpose if purpose in self.purposes else "default"
+        if schema.CollisionAPI.usd_name in found:
+            self.colliders.append((prim, opinions.usd_prim))
+            prim.mesh = self.geometry(opinions)
+        if "material:binding:physics" in kind.names:
+            bound = targets(opinions.usd_prim.GetRelationship("material:binding:physics"))
+            prim.physics_binding = bound[0] if bound else ""
+        if isinstance(typed, type) and issubclass(typed, schema.Joint):
+            self.turn_world_frames(found[kind.type_name])
+        return prim
+
+    def note_subset(self, opinions: Opinions) -> None:
+        if opinions.kind.is_subset:
+            self.subsets.setdefault(opinions.path.rpartition("/")[0], []).append(opinions.usd_prim)
+
+    def bind_materials(self) -> None:
+        """Physics materials of all colliders at once, which is many times quicker than one by one."""
+        parts = [[*self.subsets.get(prim.path, ()), usd_prim] for prim, usd_prim in self.colliders]
+        bound = iter(_bound_materials([one for several in parts for one in several]))
+        for (prim, _), several in zip(self.colliders, parts, strict=True):
+            *subsets, own = (next(bound) for _ in several)
+            others = dict.fromkeys(path for path in subsets if path and path != own)
+            prim.materials = (*others, own) if others or own else ()
+
+    def placed(self, opinions: Opinions, found: dict[str, Schema]) -> Prim:
+        prim = _StagePrim(opinions.path, opinions.type_name, None, found)  # type: ignore[arg-type]
+        prim.find = partial(self.locate, opinions.path)
+        prim.is_instance_proxy = self.has_instances and opinions.usd_prim.IsInstanceProxy()
+        kind = opinions.kind
+        prim.is_xformable = kind.is_xformable
+        if kind.is_xformable and "xformOpOrder" in kind.operations:
+            prim.resets_xform_stack = opinions.resets_xform_stack()
+            prim.is_animated = opinions.is_animated()
+        return prim
+
+    def add_joint_targets(self, stage: Usd.Stage) -> None:
+        """Prims without physics that joints are attached to: where they are counts."""
+        for joint in list(self.model.joints.values()):
+            for attribute, targets in joint.get(schema.Joint).authored():  # type: ignore[union-attr]
+                if not attribute.is_relationship:
+                    continue
+                for path in targets:
+                    usd_prim = stage.GetPrimAtPath(path)
+                    if usd_prim and path not in self.model.prims:
+                        self.model.add(self.placed(Opinions(usd_prim), {}))
+
+    def locate(self, path: str) -> frames.Matrix | None:
+        """Where a prim is; None where there is no such prim."""
+        usd_prim = self.stage.GetPrimAtPath(path)
+        return self.world(usd_prim) if usd_prim else None
+
+    def world(self, usd_prim: Usd.Prim) -> frames.Matrix:
+        matrix = np.array(settled(self.cache.GetLocalToWorldTransform, usd_prim)).T
+        if self.units.up_axis == "Z" and self.units.meters_per_unit == 1.0:
+            return matrix
+        matrix[:3, :3] = self.rotation @ matrix[:3, :3]
+        matrix[:3, 3] = self.rotation @ matrix[:3, 3] * self.units.meters_per_unit
+        return matrix
+
+    def fill(
+        self, value: Schema, opinions: Opinions, instance: str, attributes: Iterable[Attribute], resolve: bool = False
+    ) -> None:
+        """Fill a schema with the values of some of its attributes. resolve: also with fallbacks."""
+        drive_type = None
+        for attribute in attributes:
+            read = self.value(opinions, attribute, instance, drive_type, resolve)
+            if attribute.field == "type":
+                drive_type = read
+            if read is not None:
+                setattr(value, attribute.field, read)
+
+    def value(
+        self, opinions: Opinions, attribute: Attribute, instance: str, drive_type: str | None, resolve: bool
+    ) -> Any:
+        name = attribute.usd_name(instance)
+        if attribute.is_relationship:
+            relationship = opinions.usd_prim.GetRelationship(name)
+            if not relationship or not relationship.HasAuthoredTargets():
+                return None
+            return targets(relationship)
+        raw = opinions.value(name)
+        if raw is None and resolve and (fallback := opinions.usd_prim.GetAttribute(name)):
+            raw = fallback.Get()
+        if raw is None or isinstance(raw, bool | str):
+            return raw
+        factor = self.units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
+        value = plain_value(raw, factor)
+        if attribute.space == "world" and attribute.accepts(value):
+            x, y, z = self.rotation @ np.asarray(value)
+            value = (float(x), float(y), float(z))
+        return value
+
+    def turn_world_frames(self, joint: Schema) -> None:
+        """A joint side without a body is in the world: its frame turns with the up axis."""
+        if self.units.up_axis == "Z" or not isinstance(joint, schema.Joint):
+            return
+        for side in (0, 1):
+            position, rotation = getattr(joint, f"local_pos{side}"), getattr(joint, f"local_rot{side}")
+            is_readable = joint.holds(f"local_pos{side}") or joint.holds(f"local_rot{side}")
+            if not getattr(joint, f"body{side}") and is_readable:
+                frame = frames.world_frame(
+                    None, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
+                )
+                position, rotation = frames.local_frame(None, frames.transform((0, 0, 0), self.rotation) @ frame)
+                setattr(joint, f"local_pos{side}", position)
+                setattr(joint, f"local_rot{side}", rotation)
+
+    def geometry(self, opinions: Opinions) -> Callable[[], Mesh | SpherePoints | None] | None:
+        # The stage is looked up when the geometry is asked for: that keeps it alive until then.
+        stage, path, meters = self.stage, opinions.path, self.units.local
+        if opinions.kind.is_mesh:
+            return lambda: _mesh(UsdGeom.Mesh(stage.GetPrimAtPath(path)), meters)
+        if opinions.kind.is_points:
+            return lambda: _points(UsdGeom.Points(stage.GetPrimAtPath(path)), meters)
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _authored_schemas(kind: Kind) -> tuple[tuple[str, type[Schema], str, tuple[Attribute, ...]], ...]:
+    """(name, class, instance, attributes with opinions) of the schemas of a prim, gprims left out."""
+    rows = []
+    for name in (kind.type_name, *kind.schemas):
+        base, instance = schema.split_applied(name)
+        cls = schema.SCHEMAS.get(base)
+        if cls is None or issubclass(cls, schema.Gprim) or (cls.kind == "typed") != (name == kind.type_name):
+            continue
+        authored = tuple(item for item in cls.attributes if item.usd_name(instance) in kind.names)
+        rows.append((name, cls, instance, authored))
+    return tuple(rows)
+
+
+_QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
+_VECTORS = (Gf.Vec3f, Gf.Vec3d, Gf.Vec3h)
+
+
+def plain_value(raw: Any, factor: float) -> Any:
+    """Python value of a USD value: floats scaled, vectors and quaternions as tuples, tokens as strings."""
+    if raw is None or isinstance(raw, bool):
+        return raw
+    if isinstance(raw, int | float):
+        return units.scaled(float(raw), factor)
+    if isinstance(raw, _QUATERNIONS):
+        return (float(raw.GetReal()), *(float(part) for part in raw.GetImaginary()))
+    if isinstance(raw, _VECTORS):
+        return tuple(units.scaled(float(part), factor) for part in raw)
+    return raw.GetText() if isinstance(raw, Sdf.PathExpression) else str(raw)
+
+
+def _bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:
+    """Path of the physics material of each prim; empty where it has none."""
+    try:
+        found, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(usd_prims, "physics")
+    except Tf.ErrorException:  # one of the bindings is no relationship
+        found = [_bound_material(usd_prim) for usd_prim in usd_prims]
+    is_physical: dict[str, bool] = {}
+    paths = []
+    for material in found:
+        path = str(material.GetPath()) if material else ""
+        if path and path not in is_physical:
+            is_physical[path] = schema.MaterialAPI.usd_name in usd_opinions.applied_schemas(material.GetPrim())
+        paths.append(path if path and is_physical[path] else "")
+    return paths
+
+
+def targets(relationship: Usd.Relationship) -> tuple[str, ...]:
+    """Paths that a relationship leads to; none where other layers have an attribute of its name."""
+    try:
+        return tuple(str(path) for path in relationship.GetTargets()) if relationship else ()
+    except Tf.ErrorException:
+        return ()
+
+
+def _bound_material(usd_prim: Usd.Prim) -> UsdShade.Material | None:
+    try:
+        material, _ = UsdShade.MaterialBindingAPI(usd_prim).ComputeBoundMaterial("physics")
+    except Tf.ErrorException:
+        return None
+    return material
+
+
+def _mesh(mesh: UsdGeom.Mesh, meters: float) -> Mesh | None:
+    points, counts, indices = (
+        attribute.Get() or attribute.Get(Usd.TimeCode.EarliestTime())
+        for attribute in (mesh.GetPointsAttr(), mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
+    )
+    if not points or not counts or not indices:
+        return None
+    triangles = triangulated(np.asarray(counts, np.int64), np.asarray(indices, np.int64))
+    if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
+        triangles = triangles[:, ::-1]
+    if len(triangles) and triangles.max() >= len(points):
+        return None
+    return Mesh(np.asarray(points, float) * meters, triangles)
+
+
+def triangulated(counts: Any, indices: Any) -> Any:
+    """Fans (m, 3) of polygons given as vertex counts (f,) and indices; a short index array ends the mesh."""
+    starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else np.zeros(0, np.int64)
+    inside = starts + counts <= len(indices)
+    starts, counts = starts[inside], counts[inside]
+    fans = [np.zeros((0, 3), np.int64)]
+    for size in np.unique(counts):
+        if size < 3:
+            continue
+        corner = starts[counts == size][:, None]
+        for offset in range(1, int(size) - 1):
+            fan = corner + np.array([0, offset, offset + 1])
+            fans.append(indices[fan])
+    return np.concatenate(fans)
+
+
+def _points(points: UsdGeom.Points, meters: float) -> SpherePoints | None:
+    positions = points.GetPointsAttr().Get()
+    primvar = UsdGeom.PrimvarsAPI(points).GetPrimvar("widths")
+    widths = primvar.ComputeFlattened() if primvar.HasAuthoredValue() else points.GetWidthsAttr().Get()
+    if not positions or not widths or len(positions) != len(widths):
+        return None
+    return SpherePoints(np.asarray(positions, float) * meters, np.asarray(widths, float) * meters / 2)
+
+

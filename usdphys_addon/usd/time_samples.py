@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Simulated motion and USD time: where animated prims are at a time, and a layer of time samples over a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdUtils, Vt
+
+from ..core import frames
+from ..core.errors import OutputError
+from ..core.files import scratch_file
+from ..core.frames import Matrix
+from ..core.model import PhysicsModel
+from .read import stage_units
+
+#: Suffix of our transform operations, so that they never meet an attribute of another type.
+SUFFIX = "simulated"
+_KEPT_METADATA = ("metersPerUnit", "kilogramsPerUnit", "upAxis", "defaultPrim")
+
+
+class Clock:
+    """Time codes of a stage for the frames of a simulation."""
+
+    def __init__(self, stage: Usd.Stage, fps: float | None = None) -> None:
+        """fps: frames per second of the simulation; None takes the stage's time codes."""
+        self.rate = stage.GetTimeCodesPerSecond()
+        self.fps = fps or self.rate
+        self.start = stage.GetStartTimeCode() if stage.HasAuthoredTimeCodeRange() else 0.0
+
+    def at(self, frame: int) -> Usd.TimeCode:
+        """Time code of the stage at a frame."""
+        return Usd.TimeCode(self.start + frame * self.rate / self.fps)
+
+    def baked(self, frame: int) -> float:
+        """Time code of the baked layer, which has its own rate, at a frame."""
+        return float(self.start / self.rate * self.fps + frame)
+
+
+def animated(stage: Usd.Stage, paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of the prims that move with time by themselves or by what is above them."""
+    known: dict[Sdf.Path, bool] = {Sdf.Path.absoluteRootPath: False}
+
+    def moves(prim: Usd.Prim) -> bool:
+        path = prim.GetPath()
+        if path not in known:
+            xformable = UsdGeom.Xformable(prim)
+            own = bool(xformable) and xformable.TransformMightBeTimeVarying()
+            resets = bool(xformable) and xformable.GetResetXformStack()
+            known[path] = own or (not resets and moves(prim.GetParent()))
+        return known[path]
+
+    return tuple(path for path in paths if moves(stage.GetPrimAtPath(path)))
+
+
+def worlds_at(stage: Usd.Stage, paths: Iterable[str], time: Usd.TimeCode) -> dict[str, Matrix]:
+    """World matrices (4, 4) of prims at a time: metres, Z up."""
+    units = stage_units(stage)
+    cache = UsdGeom.XformCache(time)
+    result = {}
+    for path in paths:
+        matrix = np.array(cache.GetLocalToWorldTransform(stage.GetPrimAtPath(path))).T
+        matrix[:3] = units.to_z_up @ matrix[:3]
+        matrix[:3, 3] *= units.meters_per_unit
+        result[path] = matrix
+    return result
+
+
+def move_to(stage: Usd.Stage, model: PhysicsModel, time: Usd.TimeCode) -> None:
+    """Put the prims of a model that are animated where they are at a time."""
+    listed = [path for path, prim in model.prims.items() if prim.is_xformable]
+    for path, world in worlds_at(stage, animated(stage, listed), time).items():
+        model.prims[path].world = world
+
+
+def write_bake(
+    stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock
+) -> None:
+    """Write a layer over the stage's root layer that moves prims: worlds (f, n, 4, 4) in the stage's units and axes.
+
+    The file is replaced at the end, in one step. Raises OutputError where it cannot be written.
+    """
+    try:
+        with scratch_file(target) as scratch:
+            layer = Sdf.Layer.CreateNew(str(scratch))
+            _fill(layer, stage, target, paths, worlds, clock)
+            if not layer.Save():
+                raise OutputError(f"'{target}' could not be written.")
+            del layer
+            scratch.chmod(0o644)
+            scratch.replace(target)
+    except OSError as error:
+        raise OutputError(f"'{target}' cannot be written ({error.strerror}).") from error
+    except Exception as error:
+        if type(error).__name__ != "ErrorException":
+            raise
+        raise OutputError(f"'{target}' cannot be written.") from error
+
+
+def flatten(layer: Path, target: Path) -> None:
+    """Write a baked layer and what it lies over as one file over `target`, in the same folder as they are."""
+    stage = Usd.Stage.Open(str(layer))
+    # Both lie in one folder: paths of textures stay as they are.
+    flat = UsdUtils.FlattenLayerStack(stage, resolveAssetPathFn=lambda _layer, path: path)
+    del stage
+    if not flat.Export(str(target)):
+        raise OutputError(f"'{target}' could not be written.")
+
+
+def _fill(
+    layer: Sdf.Layer, stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock
+) -> None:
+    source = stage.GetRootLayer().realPath
+    try:
+        # As in any layer, relative to where this one will be.
+        below = Path(os.path.relpath(source, target.absolute().parent)).as_posix()
+        layer.subLayerPaths.append(below if below.startswith("../") else f"./{below}")
+    except ValueError:
+        layer.subLayerPaths.append(Path(source).as_posix())
+    root = stage.GetPseudoRoot()
+    for name in _KEPT_METADATA:
+        if stage.HasAuthoredMetadata(name):
+            layer.pseudoRoot.SetInfo(name, root.GetMetadata(name))
+    layer.timeCodesPerSecond = layer.framesPerSecond = clock.fps
+    layer.startTimeCode, layer.endTimeCode = clock.baked(0), clock.baked(len(worlds) - 1)
+    locals_ = _local(stage, paths, worlds, clock)
+    with Sdf.ChangeBlock():
+        for path in paths:
+            _break_instances(layer, stage, path)
+            if path in locals_:
+                _animate(layer, stage.GetPrimAtPath(path), locals_[path], clock)
+
+
+def _break_instances(layer: Sdf.Layer, stage: Usd.Stage, path: str) -> None:
+    """Bodies inside of an instance can move on their own only where it is one no longer."""
+    prim = stage.GetPrimAtPath(path)
+    while prim and prim.IsInstanceProxy():
+        prim = prim.GetParent()
+        if prim.IsInstance() or prim.IsInstanceable():
+            Sdf.CreatePrimInLayer(layer, prim.GetPath()).instanceable = False
+
+
+def _local(
+    stage: Usd.Stage, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock
+) -> dict[str, NDArray[np.float64]]:
+    """Matrices (f, 4, 4) in the space of each prim's parent, which may be or hang on a body that moves, too."""
+    rows = {path: row for row, path in enumerate(paths)}
+    result: dict[str, NDArray[np.float64]] = {path: np.empty((len(worlds), 4, 4)) for path in paths}
+    parents = {path: _parent(stage, path, rows) for path in paths}
+    for frame, matrices in enumerate(worlds):
+        cache = UsdGeom.XformCache(clock.at(frame))
+
+        def world(prim: Usd.Prim, cache: UsdGeom.XformCache = cache) -> Matrix:
+            matrix: Matrix = np.array(cache.GetLocalToWorldTransform(prim)).T
+            return matrix
+
+        for path, (parent, carrier) in parents.items():
+            space = np.eye(4)
+            if parent is not None:
+                space = world(parent)
+                if carrier:
+                    # What is between the body and its parent goes along as it is.
+                    old = world(stage.GetPrimAtPath(carrier))
+                    space = matrices[rows[carrier]] @ np.linalg.solve(old, space)
+            result[path][frame] = np.linalg.solve(space, matrices[rows[path]])
+    return result
+
+
+def _parent(stage: Usd.Stage, path: str, rows: Mapping[str, int]) -> tuple[Usd.Prim | None, str]:
+    """(parent prim, path of the moving body at or above it); no parent where the transform stack is reset."""
+    prim = stage.GetPrimAtPath(path)
+    if UsdGeom.Xformable(prim).GetResetXformStack():
+        return None, ""
+    parent = above = prim.GetParent()
+    while above and not above.IsPseudoRoot():
+        if str(above.GetPath()) in rows:
+            return parent, str(above.GetPath())
+        xformable = UsdGeom.Xformable(above)
+        if xformable and xformable.GetResetXformStack():
+            break
+        above = above.GetParent()
+    return parent, ""
+
+
+def _animate(layer: Sdf.Layer, prim: Usd.Prim, matrices: NDArray[np.float64], clock: Clock) -> None:
+    """Time samples of place and orientation, with the scale as it is; of a matrix where that is sheared."""
+    over = Sdf.CreatePrimInLayer(layer, prim.GetPath())
+    times = [clock.baked(frame) for frame in range(len(matrices))]
+    order = ["!resetXformStack!"] if UsdGeom.Xformable(prim).GetResetXformStack() else []
+    scale = frames.scale_of(matrices[0])
+    if frames.is_sheared(matrices[0]) or (scale == 0.0).any():
+        name = f"xformOp:transform:{SUFFIX}"
+        attribute = Sdf.AttributeSpec(over, name, Sdf.ValueTypeNames.Matrix4d)
+        for time, matrix in zip(times, matrices, strict=True):
+            layer.SetTimeSample(attribute.path, time, Gf.Matrix4d(*matrix.T.ravel().tolist()))
+        order.append(name)
+    else:
+        place = Sdf.AttributeSpec(over, f"xformOp:translate:{SUFFIX}", Sdf.ValueTypeNames.Double3)
+        turn = Sdf.AttributeSpec(over, f"xformOp:orient:{SUFFIX}", Sdf.ValueTypeNames.Quatd)
+        last = np.zeros(4)
+        for time, matrix in zip(times, matrices, strict=True):
+            layer.SetTimeSample(place.path, time, Gf.Vec3d(*matrix[:3, 3].tolist()))
+            quaternion = np.array(frames.quaternion_of(frames.rotation_of(matrix)))
+            # The shorter way from sample to sample.
+            last = -quaternion if quaternion @ last < 0 else quaternion
+            layer.SetTimeSample(turn.path, time, Gf.Quatd(*last.tolist()))
+        order += [place.name, turn.name]
+        if not np.allclose(scale, 1.0, atol=1e-9):
+            size = Sdf.AttributeSpec(over, f"xformOp:scale:{SUFFIX}", Sdf.ValueTypeNames.Double3)
+            size.default = Gf.Vec3d(*scale.tolist())
+            order.append(size.name)
+    tokens = Sdf.AttributeSpec(over, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)
+    tokens.default = Vt.TokenArray(order)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What panels show that has to be computed: asked for by a draw, computed a moment later.
+
+A draw gets what is known, at once. Nothing is computed for a panel that nobody has open.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ..authoring import groups
+from ..bridge.environment import redraw
+from ..playback import guard as preview_guard
+
+#: Seconds from a draw that asks to the answer.
+_PAUSE = 0.1
+#: Seconds for which an answer counts, and at least so many times as long as it took to find.
+_KEEP = 0.3
+_SHARE = 20.0
+
+
+@dataclass(slots=True, repr=False)
+class MassReadout:
+    """The mass of a body as it counts: kg, Blender units in the object's space, kg m2; sources as phrases.
+
+    problem: why there is none; empty where there is.
+    """
+
+    mass: float = 0.0
+    center_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    diagonal_inertia: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    principal_axes: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    sources: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
+    """The mass of the body that an object is."""
+    from ..bridge import scene_read
+    from ..core import frames, mass, schema
+
+    obj = bpy.data.objects.get(name)
+    if obj is None:
+        return MassReadout(problem=f"There is no object '{name}'")
+    family = {obj.name_full, *(child.name_full for child in obj.children_recursive)}
+    above = obj.parent
+    while above is not None:
+        family.add(above.name_full)
+        above = above.parent
+    reading = scene_read.read_scene(
+        context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family
+    )
+    path = next((path for path, site in reading.sites.items() if site.obj == obj and site.instance is None), "")
+    prim = reading.model.prims.get(path)
+    if prim is None or prim.get(schema.RigidBodyAPI) is None:
+        return MassReadout(problem="Only a rigid body has a mass")
+    found = mass.mass_properties(reading.model, path)
+    # The body's frame has no scale, the object's space has.
+    scale = frames.scale_of(prim.world) * reading.model.units.meters_per_unit
+    x, y, z = (part / (size or 1.0) for part, size in zip(found.center_of_mass, scale.tolist(), strict=True))
+    return MassReadout(
+        found.mass, (x, y, z), found.diagonal_inertia, found.principal_axes,
+        (("mass", _short(found.mass_source.text)), ("center_of_mass", _short(found.center_source.text)),
+         ("diagonal_inertia", _short(found.inertia_source.text)), ("principal_axes", _short(found.axes_source.text))),
+        found.notes,
+    )  # fmt: skip
+
+
+def _short(text: str) -> str:
+    """A phrase without the paths behind the names of objects."""
+    return re.sub(r"(?<=') \(/[^()]*\)", "", text)
+
+
+def compute_members(_context: bpy.types.Context, name: str) -> tuple[str, ...]:
+    """Names of the objects that belong to a collision group."""
+    return tuple(obj.name for obj in groups.members(name))
+
+
+_KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {"mass": compute_mass, "members": compute_members}
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _Known:
+    """What was computed, when, and how long it took, seconds."""
+
+    value: Any
+    at: float
+    took: float
+
+
+_known: dict[tuple[str, str], _Known] = {}
+_asked: list[tuple[str, str]] = []
+
+
+def mass_of(name: str) -> MassReadout | None:
+    """For a draw: the mass of an object's body as last computed; None where it is not known yet."""
+    found: MassReadout | None = _ask("mass", name)
+    return found
+
+
+def members_of(name: str) -> tuple[str, ...] | None:
+    """For a draw: the members of a collision group as last computed; None where they are not known yet."""
+    found: tuple[str, ...] | None = _ask("members", name)
+    return found
+
+
+def _ask(kind: str, name: str) -> Any:
+    key = kind, name
+    known = _known.get(key)
+    # Blender tells nobody of every change of a property, but it draws the panels then.
+    is_due = known is None or time.monotonic() - known.at > max(_KEEP, _SHARE * known.took)
+    if is_due and preview_guard.current() is None:
+        if key not in _asked:
+            _asked.append(key)
+        if not bpy.app.timers.is_registered(_compute):
+            bpy.app.timers.register(_compute, first_interval=_PAUSE)
+    return known.value if known is not None else None
+
+
+def _compute() -> None:
+    """Compute what was asked for, and have the panels drawn again where that is something else than before."""
+    keys, _asked[:] = list(_asked), []
+    if len(_known) > 64:
+        _known.clear()
+    is_new = False
+    for key in keys:
+        kind, name = key
+        start = time.monotonic()
+        try:
+            value = _KINDS[kind](bpy.context, name)
+        except Exception as error:  # a panel has nobody to tell it to
+            print(f"USD Physics: the {kind} of '{name}' could not be computed: {type(error).__name__}: {error}")
+            value = None
+        is_new |= key not in _known or _known[key].value != value
+        now = time.monotonic()
+        _known[key] = _Known(value, now, now - start)
+    if is_new:
+        redraw("VIEW_3D", "PROPERTIES")
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _forget(*_: Any) -> None:
+    _known.clear()
+    _asked.clear()
+
+
+_HANDLERS = ("load_post", "undo_post", "redo_post")
+
+
+def register() -> None:
+    for name in _HANDLERS:
+        getattr(bpy.app.handlers, name).append(_forget)
+
+
+def unregister() -> None:
+    for name in _HANDLERS:
+        getattr(bpy.app.handlers, name).remove(_forget)
+    if bpy.app.timers.is_registered(_compute):
+        bpy.app.timers.unregister(_compute)
+    _forget()
