@@ -92,22 +92,32 @@ class USDPHYS_Preferences(  # noqa: N801
             update=_switch_checks,
         )
         export_units: bpy.props.EnumProperty(
-            name="Units", items=_UNITS, default="SCENE",
+            name="Units",
+            items=_UNITS,
+            default="SCENE",
             description="Length of a unit of an exported file, unless the scene sets it",
         )
         export_hierarchy: bpy.props.EnumProperty(
-            name="Nested Bodies", items=HIERARCHIES, default="NESTED",
+            name="Nested Bodies",
+            items=HIERARCHIES,
+            default="NESTED",
             description="What becomes of rigid bodies below other rigid bodies, unless the scene sets it",
         )
         export_format: bpy.props.EnumProperty(
             name="Format", items=_FORMATS, default=".usda", description="Type of file that an export starts with"
         )
         preview_frequency: bpy.props.IntProperty(
-            name="Frequency", default=60, min=10, max=1000,
+            name="Frequency",
+            default=60,
+            min=10,
+            max=1000,
             description="Time steps of the preview in a second of simulated time (Hz), in new files",
         )
         preview_substeps: bpy.props.IntProperty(
-            name="Substeps", default=0, min=0, max=64,
+            name="Substeps",
+            default=0,
+            min=0,
+            max=64,
             description="Steps of the solver in each time step, in new files; 0 chooses by the scene",
         )
         overlay_dynamic: _colour("Dynamic Body", "Colour of bodies that forces move", (0.25, 0.65, 1.0, 0.8))

@@ -138,7 +138,10 @@ class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):
         parts: set[str]
     else:
         parts: bpy.props.EnumProperty(
-            name="Parts", items=PARTS, options={"ENUM_FLAG"}, default={item[0] for item in PARTS},
+            name="Parts",
+            items=PARTS,
+            options={"ENUM_FLAG"},
+            default={item[0] for item in PARTS},
             description="What is copied",
         )
 
@@ -172,7 +175,6 @@ class USDPHYS_OT_copy_property(_FromActive, bpy.types.Operator):
         from ..usdphys_addon.authoring import copying
 
         return copying.copy_property(context.active_object, context.selected_objects, self.data_path)
-
 
 
 def draw_button_menu(menu: Any, context: Any) -> None:

@@ -82,7 +82,9 @@ class _IssueOperator:
     else:
         code: bpy.props.StringProperty(name="Code", description="Code of the issue", options={"SKIP_SAVE"})
         kind: bpy.props.StringProperty(
-            name="Kind", description="What the name names: object, material, group or scene", default="object",
+            name="Kind",
+            description="What the name names: object, material, group or scene",
+            default="object",
             options={"SKIP_SAVE"},
         )
         name: bpy.props.StringProperty(

@@ -63,9 +63,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
         from ..usdphys_addon.exchange import usd_layer_export
 
         try:
-            result = usd_layer_export.export_layer(
-                context, self.filepath, into_copy=self.into_copy, force=self.force
-            )
+            result = usd_layer_export.export_layer(context, self.filepath, into_copy=self.into_copy, force=self.force)
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

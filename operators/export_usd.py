@@ -38,15 +38,23 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         selected_only: bpy.props.BoolProperty(name="Selected Only", description="Export selected objects only")
         animation: bpy.props.BoolProperty(name="Animation", description="Write the frame range as time samples")
         hierarchy: bpy.props.EnumProperty(
-            name="Nested Bodies", items=HIERARCHIES, default="NESTED",
+            name="Nested Bodies",
+            items=HIERARCHIES,
+            default="NESTED",
             description="What becomes of rigid bodies below other rigid bodies",
         )
         meters_per_unit: bpy.props.FloatProperty(
-            name="Meters per Unit", default=1.0, min=1e-9, precision=6,
+            name="Meters per Unit",
+            default=1.0,
+            min=1e-9,
+            precision=6,
             description="Length of one unit of the file: 1 is metres, 0.01 centimetres",
         )
         kilograms_per_unit: bpy.props.FloatProperty(
-            name="Kilograms per Unit", default=1.0, min=1e-9, precision=6,
+            name="Kilograms per Unit",
+            default=1.0,
+            min=1e-9,
+            precision=6,
             description="Mass of one unit of the file: 1 is kilograms, 0.001 grams",
         )
         up_axis: bpy.props.EnumProperty(

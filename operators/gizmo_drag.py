@@ -43,15 +43,27 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             name="Handle", options={"HIDDEN", "SKIP_SAVE"}, description="What the handle changes"
         )
         value: bpy.props.FloatProperty(
-            name="Value", options={"SKIP_SAVE"}, unit="LENGTH", precision=4,
+            name="Value",
+            options={"SKIP_SAVE"},
+            unit="LENGTH",
+            precision=4,
             description="The new value: a length, or an angle in radians",
         )
         angle: bpy.props.FloatProperty(
-            name="Angle", options={"SKIP_SAVE"}, subtype="ANGLE", precision=4, description="The value as an angle",
-            get=lambda self: self.value, set=lambda self, angle: setattr(self, "value", angle),
+            name="Angle",
+            options={"SKIP_SAVE"},
+            subtype="ANGLE",
+            precision=4,
+            description="The value as an angle",
+            get=lambda self: self.value,
+            set=lambda self, angle: setattr(self, "value", angle),
         )
         place: bpy.props.FloatVectorProperty(
-            name="Place", size=3, subtype="TRANSLATION", options={"SKIP_SAVE"}, precision=4,
+            name="Place",
+            size=3,
+            subtype="TRANSLATION",
+            options={"SKIP_SAVE"},
+            precision=4,
             description="The new place, of a handle that moves freely",
         )
         both_sides: bpy.props.BoolProperty(

@@ -73,7 +73,8 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
     else:
         filter_glob: bpy.props.StringProperty(default=USD_FILTER, options={"HIDDEN"})
         convert_units: bpy.props.BoolProperty(
-            name="Convert Units", default=True,
+            name="Convert Units",
+            default=True,
             description="Scale what is imported to the unit of the scene; else the scene takes the unit of the file",
         )
         attach: bpy.props.BoolProperty(
@@ -85,7 +86,8 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
             name="Prim Path", description="Import this prim and what is below it only; empty is the whole file"
         )
         variants: bpy.props.StringProperty(
-            name="Variants", options={"SKIP_SAVE"},
+            name="Variants",
+            options={"SKIP_SAVE"},
             description="Choices in variant sets as USD writes them, with semicolons between them: /Prim{set=choice}",
         )
         variant_sets: bpy.props.CollectionProperty(type=USDPHYS_PG_variant, options={"HIDDEN", "SKIP_SAVE"})

@@ -16,9 +16,7 @@ _LINE = 32
 def fields_of(cls: type[Schema]) -> list[str]:
     """Names of the properties of a schema that a panel can draw one after the other."""
     return [
-        attribute.field
-        for attribute in cls.attributes
-        if not attribute.is_relationship and attribute.type != "opaque"
+        attribute.field for attribute in cls.attributes if not attribute.is_relationship and attribute.type != "opaque"
     ]
 
 
@@ -50,9 +48,7 @@ def draw_text(layout: Any, text: str, icon: str) -> None:
         layout.label(text=line, icon="BLANK1" if number else icon)
 
 
-def draw_list(
-    layout: Any, owner: Any, items: str, index: str, which: str, list_type: str = "UI_UL_list"
-) -> None:
+def draw_list(layout: Any, owner: Any, items: str, index: str, which: str, list_type: str = "UI_UL_list") -> None:
     """A list with its add and remove buttons."""
     row = layout.row()
     row.template_list(list_type, which, owner, items, owner, index, rows=2)

@@ -34,9 +34,7 @@ class _Material(Part):
         draw_presets(row, "material")
         layout = layout.column()
         layout.active = material.is_applied
-        attributes.draw(
-            layout, material, attributes.fields_of(schema.MaterialAPI), "material.usdphys.physics_material"
-        )
+        attributes.draw(layout, material, attributes.fields_of(schema.MaterialAPI), "material.usdphys.physics_material")
 
 
 def _material(context: Any) -> Any:

@@ -94,9 +94,7 @@ class _Colliders(_SubPart):
 
     def draw(self, context: Any) -> None:
         layout, physics = self.active_layout(context), context.object.usdphys
-        attributes.draw_list(
-            layout, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders"
-        )
+        attributes.draw_list(layout, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders")
         layout.prop(physics, "physics_material")
         index = physics.active_collider_index
         if not 0 <= index < len(physics.colliders):

@@ -114,9 +114,7 @@ class _Matrix(Part):
                 ignored = groups.are_ignored(one, other)
                 cell = row.column()
                 cell.ui_units_x = 1.0
-                button = cell.operator(
-                    "usdphys.group_ignore", text="", icon="X" if ignored else "DOT", depress=ignored
-                )
+                button = cell.operator("usdphys.group_ignore", text="", icon="X" if ignored else "DOT", depress=ignored)
                 button.one, button.other = one.name, other.name
         hidden = len(context.scene.usdphys.collision_groups) - len(shown)
         if hidden:

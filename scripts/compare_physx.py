@@ -135,7 +135,8 @@ def with_preview(file: Path, steps: int) -> tuple[dict[str, Pose], dict[str, tup
         turns = [tuple(turn) for turn in body["rotation"]]
         poses[path] = (places[-1], turns[-1])
         ways[path] = (
-            sum(math.dist(*pair) for pair in pairwise(places)), sum(between(*pair) for pair in pairwise(turns))
+            sum(math.dist(*pair) for pair in pairwise(places)),
+            sum(between(*pair) for pair in pairwise(turns)),
         )
     return poses, ways
 

@@ -227,9 +227,7 @@ def body(obj: bpy.types.Object, mass: float | None = None, **values: Any) -> bpy
     return obj
 
 
-def joint(
-    kind: str, name: str, parent: Any, location: Triple, body0: Any, body1: Any, **values: Any
-) -> Any:
+def joint(kind: str, name: str, parent: Any, location: Triple, body0: Any, body1: Any, **values: Any) -> Any:
     """A joint on an empty of its own, which is its frame."""
     empty = place(bpy.data.objects.new(name, None), parent, location)
     empty.empty_display_type, empty.empty_display_size = "ARROWS", 0.25

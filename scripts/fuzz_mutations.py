@@ -666,8 +666,17 @@ def prim_fields(rng: random.Random, layer: Sdf.Layer) -> None:
         tokens = ("invisible", "inherited", "nonsense", "guide", "proxy", "render", "")
         set_attribute(spec, what, "token", rng.choice(tokens))
     elif what == "clips":
-        spec.SetInfo("clips", {"default": {"assetPaths": [Sdf.AssetPath("missing.usda")], "primPath": "/Nowhere",
-                                           "active": Vt.Vec2dArray([(0, 0)]), "times": Vt.Vec2dArray([(0, 0)])}})
+        spec.SetInfo(
+            "clips",
+            {
+                "default": {
+                    "assetPaths": [Sdf.AssetPath("missing.usda")],
+                    "primPath": "/Nowhere",
+                    "active": Vt.Vec2dArray([(0, 0)]),
+                    "times": Vt.Vec2dArray([(0, 0)]),
+                }
+            },
+        )
     elif what == "variant":
         spec.variantSelections["look"] = "nowhere"
     else:

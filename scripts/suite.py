@@ -74,6 +74,7 @@ def check() -> None:
         (package / part.name).symlink_to(part)
     commands = {
         "ruff": [tools / "ruff", "check", "."],
+        "format": [tools / "ruff", "format", "--check", "."],
         "mypy": [tools / "mypy", "--config-file", ROOT / "pyproject.toml", "-p", package.name],
     }
     for name, command in commands.items():
@@ -155,7 +156,7 @@ def main(names: list[str]) -> int:
     written: list[Path] = []
     for name in names:
         for old in JUNIT.glob("*.xml"):
-            if old.stem.split("-")[0] in ({"ruff", "mypy", "check"} if name == "check" else {name}):
+            if old.stem.split("-")[0] in ({"ruff", "format", "mypy", "check"} if name == "check" else {name}):
                 old.unlink()
         before, start = set(JUNIT.glob("*.xml")), time.monotonic()
         suites[name]()

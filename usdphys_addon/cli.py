@@ -60,7 +60,8 @@ def _parser() -> argparse.ArgumentParser:
         help="turn Blender's own rigid bodies and constraints into USD Physics first",
     )  # fmt: skip
     convert.add_argument(
-        "--hierarchy", choices=("nested", "flat", "reset"),
+        "--hierarchy",
+        choices=("nested", "flat", "reset"),
         help="bodies below bodies: as parented, moved beside, or with !resetXformStack! (default: as the scene says)",
     )
     for option, what in (("--meters-per-unit", "length"), ("--kilograms-per-unit", "mass")):

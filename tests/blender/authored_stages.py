@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """USD files of our own, one per corner of UsdPhysics that files of others seldom have. Pure text: no USD, no Blender.
 
-    write(folder) puts them all into a folder, as `name.usda`.
+write(folder) puts them all into a folder, as `name.usda`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from textwrap import dedent
 from typing import Any
 
 
-def stage(
-    body: str, *, meters: float = 1.0, kilograms: float | None = 1.0, up: str = "Z", root: str = "Xform "
-) -> str:
+def stage(body: str, *, meters: float = 1.0, kilograms: float | None = 1.0, up: str = "Z", root: str = "Xform ") -> str:
     """A file with one root prim, `World`, and what is in it. kilograms None: the file does not say."""
     mass = "" if kilograms is None else f"    kilogramsPerUnit = {kilograms!r}\n"
     head = f'(\n    defaultPrim = "World"\n    metersPerUnit = {meters!r}\n{mass}    upAxis = "{up}"\n)\n'
@@ -177,6 +175,7 @@ def _scenes() -> str:
 
 def _all_quantities(length: float, **units: Any) -> str:
     """Every kind of quantity in other units. length: units of the file in about a metre."""
+
     def size(*values: float) -> str:
         parts = ", ".join(f"{value * length:.9g}" for value in values)
         return f"({parts})" if len(values) > 1 else parts
@@ -375,6 +374,7 @@ def _vendor() -> str:
 
 def _materials() -> str:
     """Bindings for all purposes, for one, on faces, inherited, stronger than below, and of what is no physics."""
+
     def material(name: str, friction: float | None) -> str:
         if friction is None:
             return prim("Material", name)
@@ -449,8 +449,11 @@ def _point_instancer() -> str:
         "rel prototypes = [</World/Many/Prototypes/Crate>, </World/Many/Prototypes/Ball>]",
         "vector3f[] velocities = [(1, 0, 0), (0, 0, 0), (0, 0, 0), (0, 1, 0)]",
     )  # fmt: skip
-    prototypes = prim("Scope", "Prototypes", below=(
-        crate("Crate", "float physics:mass = 4") + prim("Sphere", "Ball", "double radius = 0.5", apis=CRATE)))
+    prototypes = prim(
+        "Scope",
+        "Prototypes",
+        below=(crate("Crate", "float physics:mass = 4") + prim("Sphere", "Ball", "double radius = 0.5", apis=CRATE)),
+    )
     return stage(
         SCENE
         + prim("PointInstancer", "Many", *fields, "bool physics:startsAsleep = 1", apis=("PhysicsRigidBodyAPI",),

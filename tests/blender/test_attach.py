@@ -1,6 +1,5 @@
 """Attach: the physics of a file goes onto objects that are there, by name, and means the same there."""
 
-
 import bpy
 import numpy as np
 import pytest

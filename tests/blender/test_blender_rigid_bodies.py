@@ -379,6 +379,7 @@ def pairs_that_collide(model, objects):
             for group in groups_of(model, paths[one])
             for target in groups[group].filtered_groups or ()
         )
+
     return {(a, b) for a, b in itertools.combinations(objects, 2) if not (filters(a, b) or filters(b, a))}
 
 

@@ -234,8 +234,15 @@ def test_round_things_are_as_large_as_they_are_exported(shape, is_sheared):
 
 
 def test_limits_of_a_hinge_are_about_the_axis_of_its_frame():
-    joint = scenes.add_joint("Joint", "REVOLUTE", None, scenes.solid("Body"), location=(1, 2, 3),
-                             rotation_euler=(0.3, 0.5, -0.4), scale=(2, 2, 2))
+    joint = scenes.add_joint(
+        "Joint",
+        "REVOLUTE",
+        None,
+        scenes.solid("Body"),
+        location=(1, 2, 3),
+        rotation_euler=(0.3, 0.5, -0.4),
+        scale=(2, 2, 2),
+    )
     group = joint.usdphys.joint
     group.axis, group.revolute.lower_limit, group.revolute.upper_limit = "Y", -20 * DEGREE, 70 * DEGREE
     frame = frames.rotation_of(scenes.world_of(joint))
@@ -278,8 +285,10 @@ def kinds() -> dict[str, Any]:
     scenes.make_body(box)
     box.usdphys.mass.is_applied, box.usdphys.mass.center_of_mass = True, (0.1, 0.1, 0.1)
     capsule = collider("CAPSULE")
-    joints = {kind: scenes.add_joint(kind, kind, None, box) for kind in ("REVOLUTE", "PRISMATIC", "SPHERICAL",
-                                                                         "DISTANCE", "GENERIC")}
+    joints = {
+        kind: scenes.add_joint(kind, kind, None, box)
+        for kind in ("REVOLUTE", "PRISMATIC", "SPHERICAL", "DISTANCE", "GENERIC")
+    }
     joints["REVOLUTE"].usdphys.joint.drives.angular.is_applied = True
     generic = joints["GENERIC"].usdphys.joint
     generic.limits.rotY.is_applied = generic.limits.transZ.is_applied = generic.drives.rotX.is_applied = True

@@ -165,10 +165,15 @@ def PhysicsPrismaticJoint "C" { uniform token physics:axis = "up" }
 
 def test_attribute_here_and_relationship_there(tmp_path):
     """USD raises where the layers do not agree on what a property is."""
-    write(tmp_path / "part.usda", 'def Cube "A" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {\n'
-          "    float material:binding:physics = 1\n    float vendor:thing = 1\n    rel xformOp:scale = </A>\n}")
-    body = 'def Cube "A" (references = @./part.usda@</A>) {\n    rel material:binding:physics = </M>\n' \
-           "    rel vendor:thing = </M>\n    float3 xformOp:scale = (2, 2, 2)\n}\ndef Material \"M\" {}"
+    write(
+        tmp_path / "part.usda",
+        'def Cube "A" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {\n'
+        "    float material:binding:physics = 1\n    float vendor:thing = 1\n    rel xformOp:scale = </A>\n}",
+    )
+    body = (
+        'def Cube "A" (references = @./part.usda@</A>) {\n    rel material:binding:physics = </M>\n'
+        '    rel vendor:thing = </M>\n    float3 xformOp:scale = (2, 2, 2)\n}\ndef Material "M" {}'
+    )
     comes_in(write(tmp_path / "whole.usda", body), tmp_path)
 
 
@@ -298,13 +303,13 @@ def test_face_with_very_many_corners(tmp_path):
 
 @pytest.mark.parametrize("counts", ["[3]", "[-1]", "[2, 2]"])
 def test_curves_that_do_not_fit_together(tmp_path, counts):
-    body = f'''
+    body = f"""
 def BasisCurves "C"
 {{
     int[] curveVertexCounts = {counts}
     point3f[] points = [(0, 0, 0), (1, 0, 0)]
 }}
-'''
+"""
     assert "'/C'" in refusal(write(tmp_path / "curves.usda", body))
 
 
@@ -325,13 +330,18 @@ def test_mesh_without_faces_comes_in(tmp_path):
 
 
 def test_subset_of_faces_that_are_not_there(tmp_path):
-    body = mesh(more="""
+    body = (
+        mesh(
+            more="""
     def GeomSubset "S" {
         uniform token elementType = "face"
         uniform token familyName = "materialBind"
         int[] indices = [0, -1, 5]
         rel material:binding:physics = </Ice>
-    }""") + 'def Material "Ice" (prepend apiSchemas = ["PhysicsMaterialAPI"]) {}'
+    }"""
+        )
+        + 'def Material "Ice" (prepend apiSchemas = ["PhysicsMaterialAPI"]) {}'
+    )
     comes_in(write(tmp_path / "subset.usda", body), tmp_path)
 
 
@@ -374,8 +384,10 @@ def test_odd_names(tmp_path, name):
 def test_name_of_the_root_is_taken_in_the_scene(tmp_path):
     """Blender exports it under another name first: the material below it must not make a scope of that name."""
     bpy.data.objects.new("World", None)
-    body = f'def Xform "World" {{ {BODY}{{\n    rel material:binding:physics = </World/Ice>\n}}\n' \
-           'def Material "Ice" (prepend apiSchemas = ["PhysicsMaterialAPI"]) {} }'
+    body = (
+        f'def Xform "World" {{ {BODY}{{\n    rel material:binding:physics = </World/Ice>\n}}\n'
+        'def Material "Ice" (prepend apiSchemas = ["PhysicsMaterialAPI"]) {} }'
+    )
     comes_in(write(tmp_path / "world.usda", body), tmp_path)
     text = (tmp_path / "out.usda").read_text()
     assert 'def Xform "World"' in text and "rel material:binding:physics = </World/Ice>" in text

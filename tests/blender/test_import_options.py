@@ -214,7 +214,10 @@ def test_command_line_takes_variants(tmp_path, capfd):
 
 
 def test_what_is_missing_is_named_and_the_rest_is_there(tmp_path):
-    file = written(tmp_path / "broken.usda", HEAD.replace(")", "    subLayers = [@./sub.usda@]\n)") + f"""
+    file = written(
+        tmp_path / "broken.usda",
+        HEAD.replace(")", "    subLayers = [@./sub.usda@]\n)")
+        + f"""
 def Xform "World"
 {{
     def Xform "Engine" (
@@ -239,7 +242,8 @@ def Xform "World"
         }}
     }}
 }}
-""")
+""",
+    )
     result = import_usd(file)
     messages = [issue.message for issue in result.issues if issue.code == "AssetMissing"]
     for name in ("sub.usda", "engine.usda", "load.usda", "paint.png"):

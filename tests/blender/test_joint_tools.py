@@ -60,9 +60,7 @@ def frames_in_model(obj: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
             # What stands still is no prim of the model itself.
             world = scenes.world_of(getattr(obj.usdphys.joint, f"body{side}"))
             world[:3, 3] *= model.units.meters_per_unit
-        found.append(
-            frames.world_frame(world, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))
-        )
+        found.append(frames.world_frame(world, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")))
     return found[0], found[1]
 
 

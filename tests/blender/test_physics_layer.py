@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Physics as a layer over a file of others: only the edits, the file itself untouched."""
 
-
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError

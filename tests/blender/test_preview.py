@@ -451,7 +451,8 @@ def test_applied_pose_keeps_the_frames_of_joints():
         joints = [prim.get(schema.Joint) for prim in model.joints.values()]
         return [
             (joint.resolved(f"local_pos{side}"), frames.matrix_of(joint.resolved(f"local_rot{side}")).ravel())
-            for joint in joints for side in (0, 1)
+            for joint in joints
+            for side in (0, 1)
         ]
 
     before = facts()

@@ -98,8 +98,10 @@ def default_of(item: Any) -> Any:
 @pytest.mark.parametrize(("group", "attribute"), ROWS)
 def test_attribute_has_its_property(group, attribute):
     item = properties(group)[attribute.field]
-    assert attribute.usd in item.description or attribute.usd.replace(schema.INSTANCE, "*") in item.description or (
-        attribute.is_relationship
+    assert (
+        attribute.usd in item.description
+        or attribute.usd.replace(schema.INSTANCE, "*") in item.description
+        or (attribute.is_relationship)
     )
     assert item.is_overridable
     if attribute.is_relationship:

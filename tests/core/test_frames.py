@@ -29,8 +29,10 @@ TURNS = {
 def gf(scale: tuple[float, ...], turn: tuple[tuple[float, ...], float], move: tuple[float, ...] = (4, -5, 6)):
     """Gf.Matrix4d that scales, then turns, then moves: row vectors."""
     matrix = Gf.Matrix4d().SetScale(Gf.Vec3d(*scale))
-    return matrix * Gf.Matrix4d().SetRotate(Gf.Rotation(Gf.Vec3d(*turn[0]), turn[1])) * Gf.Matrix4d().SetTranslate(
-        Gf.Vec3d(*move)
+    return (
+        matrix
+        * Gf.Matrix4d().SetRotate(Gf.Rotation(Gf.Vec3d(*turn[0]), turn[1]))
+        * Gf.Matrix4d().SetTranslate(Gf.Vec3d(*move))
     )
 
 

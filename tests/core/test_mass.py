@@ -192,7 +192,7 @@ def test_scale_of_gprims_is_the_parsers(kind: str, scale: tuple[float, ...], axi
     for name, value in (("axis", axis), ("height", 3.0)):
         if prim.HasAttribute(name):
             prim.GetAttribute(name).Set(value)
-    (_, descriptors), = UsdPhysics.UsdPhysicsLoadStageFromPrimRange(stage, ["/"]).values()
+    ((_, descriptors),) = UsdPhysics.UsdPhysicsLoadStageFromPrimRange(stage, ["/"]).values()
     shape = mass.collider_shape(usd_read.read_stage(stage).prims["/Thing"])
     assert shape.volume == pytest.approx(GPRIMS[kind](descriptors[0]), rel=1e-6)
     if kind not in ("Plane", "Cube", "Sphere"):
@@ -411,9 +411,10 @@ def inner_body_is_collider(scene: Scene) -> None:
 
 
 def bind(*densities: tuple[str, str, float, str]) -> Callable[[Scene], None]:
-    return lambda scene: [
-        scene.material(name, density, getattr(scene, where), purpose) for name, where, density, purpose in densities
-    ] and None
+    return lambda scene: (
+        [scene.material(name, density, getattr(scene, where), purpose) for name, where, density, purpose in densities]
+        and None
+    )
 
 
 def subset_materials(scene: Scene) -> None:

@@ -214,7 +214,7 @@ def test_vendor_schema_is_read(vendor: tuple[type[schema.Schema], type[schema.Sc
     assert (found.linear_damping, found.max_linear_velocity) == (0.5, pytest.approx(3.0))
     assert (found.sleep_threshold, found.solve_contact) == (None, None)
     assert found.resolved("sleep_threshold") == 5e-5
-    (instance, damping), = read.instances(limit)
+    ((instance, damping),) = read.instances(limit)
     assert instance == "rotX"
     assert damping.damping == pytest.approx(7.0 * 0.001 * 0.01**2 * 180 / math.pi)
 

@@ -281,7 +281,7 @@ def test_targets_and_connections_move() -> None:
     assert prim.GetAttribute("v:x").GetConnections() == ["/root/A_001/B.outputs:o"]
 
 
-METADATA = '''def Xform "A" (
+METADATA = """def Xform "A" (
     "a comment"
     kind = "component"
     assetInfo = {
@@ -316,7 +316,7 @@ METADATA = '''def Xform "A" (
         doc = "q"
     )
 }
-'''
+"""
 
 
 def test_metadata_known_and_unknown_to_usd() -> None:
@@ -460,7 +460,7 @@ def test_spline(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------- whole prims and the layer
 
 
-WHOLE = '''(
+WHOLE = """(
     "said"
     customLayerData = {
         string maker = "m"
@@ -539,7 +539,7 @@ def Material "unused"
 def SkelAnimation "swing"
 {
 }
-'''
+"""
 KNOWN = {"/World", "/World/Body"}
 
 

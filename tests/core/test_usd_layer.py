@@ -46,7 +46,7 @@ def write(way: str, source: Path, target: Path, edit: Edit) -> edit_layer.LayerR
     return result
 
 
-ASSET = '''#usda 1.0
+ASSET = """#usda 1.0
 (
     defaultPrim = "World"
     kilogramsPerUnit = 0.001
@@ -96,7 +96,7 @@ def Xform "World"
         float drive:angular:physics:stiffness = 100
     }
 }
-'''
+"""
 
 
 @pytest.fixture
@@ -315,9 +315,7 @@ def test_refusals(way: str, asset: Path, target: Path) -> None:
 
 
 @both
-def test_a_failure_leaves_the_old_target(
-    way: str, asset: Path, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_leaves_the_old_target(way: str, asset: Path, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target.write_text("old")
 
     def full(self: Path, other: Path) -> None:
@@ -597,7 +595,7 @@ def test_an_edit_of_what_the_source_has_not_is_said(way: str, asset: Path, targe
 # --------------------------------------------------------------------------- composed sources
 
 
-ROBOT = '''#usda 1.0
+ROBOT = """#usda 1.0
 (
     defaultPrim = "R"
     metersPerUnit = 1
@@ -635,8 +633,8 @@ def Xform "R" (
         }
     }
 }
-'''
-SCENE = '''#usda 1.0
+"""
+SCENE = """#usda 1.0
 (
     metersPerUnit = 1
     upAxis = "Z"
@@ -656,7 +654,7 @@ def Xform "S"
     {
     }
 }
-'''
+"""
 
 
 @pytest.fixture(params=["references", "payload"])
@@ -748,7 +746,7 @@ def test_all_relative_paths_of_a_copy(tmp_path: Path, target: Path) -> None:
         (folder / name).write_text("x")
     source = folder / "s.usda"
     source.write_text(
-        '#usda 1.0\n(subLayers = [@base.usda@ (offset = 2)])\n'
+        "#usda 1.0\n(subLayers = [@base.usda@ (offset = 2)])\n"
         'def Xform "A" (references = [@sub/ref.usda@, </B>]\npayload = @./pay.usda@\n'
         'assetInfo = {\nasset identifier = @./s.usda@\n}\nvariants = {\nstring v = "x"\n}\nprepend variantSets = "v")\n'
         "{\nasset v:a = @./sub/skin.png@\nasset v:t = @tile.<UDIM>.png@\nasset[] v:l = [@./sub/skin.png@, @/abs.png@]\n"

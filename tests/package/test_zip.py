@@ -20,7 +20,15 @@ def test_one_zip_for_each_platform_and_one_for_the_others(zips):
 
 @pytest.mark.parametrize("kind", [*sorted(PLATFORMS), "no_wheels"])
 def test_zip_holds_the_extension_and_nothing_else(zips, kind):
-    allowed = {"__init__.py", "preferences.py", "keymap.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md"}
+    allowed = {
+        "__init__.py",
+        "preferences.py",
+        "keymap.py",
+        "blender_manifest.toml",
+        "LICENSE",
+        "README.md",
+        "CHANGELOG.md",
+    }
     allowed_folders = {"usdphys_addon", "operators", "panels", "wheels"}
     strangers = [n for n in names(zips[kind]) if n not in allowed and n.split("/")[0] not in allowed_folders]
     strangers += [n for n in names(zips[kind]) if "__pycache__" in n or "/." in n or n.endswith(("ruff.toml", ".pyc"))]

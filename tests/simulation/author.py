@@ -88,13 +88,31 @@ class File:
     # ------------------------------------------------------------------- prims
 
     def body(
-        self, name: str, position: Vector = (0, 0, 0), rotation: Vector = IDENTITY, *, shape: str = "Cube",
-        size: Vector = (1.0, 1.0, 1.0), mass: float | None = 1.0, inertia: Vector | None = None,
-        center: Vector | None = None, velocity: Vector | None = None, spin: Vector | None = None,
-        kinematic: bool = False, asleep: bool = False, enabled: bool = True, dynamic: bool = True,
-        collides: bool = True, material: str = "", apis: Sequence[str] = (), extra: Sequence[str] = (),
-        children: Sequence[str] = (), geometry: str | None = None, density: float | None = None,
-        axes: Vector | None = None, owner: str = "",
+        self,
+        name: str,
+        position: Vector = (0, 0, 0),
+        rotation: Vector = IDENTITY,
+        *,
+        shape: str = "Cube",
+        size: Vector = (1.0, 1.0, 1.0),
+        mass: float | None = 1.0,
+        inertia: Vector | None = None,
+        center: Vector | None = None,
+        velocity: Vector | None = None,
+        spin: Vector | None = None,
+        kinematic: bool = False,
+        asleep: bool = False,
+        enabled: bool = True,
+        dynamic: bool = True,
+        collides: bool = True,
+        material: str = "",
+        apis: Sequence[str] = (),
+        extra: Sequence[str] = (),
+        children: Sequence[str] = (),
+        geometry: str | None = None,
+        density: float | None = None,
+        axes: Vector | None = None,
+        owner: str = "",
     ) -> str:
         """An Xform with a collider of this size below it; Sphere, Capsule, ... take (radius, height, -)."""
         api = list(apis)
@@ -133,8 +151,16 @@ class File:
         return self.xform(name, position, rotation, api, [*lines, *extra], inside)
 
     def xform(
-        self, name: str, position: Vector, rotation: Vector = IDENTITY, apis: Sequence[str] = (),
-        lines: Sequence[str] = (), inside: Sequence[str] = (), *, nested: bool = False, scale: Vector | None = None,
+        self,
+        name: str,
+        position: Vector,
+        rotation: Vector = IDENTITY,
+        apis: Sequence[str] = (),
+        lines: Sequence[str] = (),
+        inside: Sequence[str] = (),
+        *,
+        nested: bool = False,
+        scale: Vector | None = None,
         type_name: str = "Xform",
     ) -> str:
         """nested: the place is in the space of a parent that is no world."""
@@ -149,9 +175,19 @@ class File:
         return block(type_name, name, text, apis)
 
     def shape(
-        self, name: str, kind: str, size: Vector, position: Vector = (0, 0, 0), rotation: Vector = IDENTITY, *,
-        material: str = "", axis: str = "Z", scale: Vector | None = None, lines: Sequence[str] = (),
-        apis: Sequence[str] = (), owner: str = "",
+        self,
+        name: str,
+        kind: str,
+        size: Vector,
+        position: Vector = (0, 0, 0),
+        rotation: Vector = IDENTITY,
+        *,
+        material: str = "",
+        axis: str = "Z",
+        scale: Vector | None = None,
+        lines: Sequence[str] = (),
+        apis: Sequence[str] = (),
+        owner: str = "",
     ) -> str:
         """A collider. Cube: edge lengths; others: (radius, height)."""
         if kind == "Cube":
@@ -173,8 +209,15 @@ class File:
         return self.xform(name, position, rotation, api, text, nested=True, scale=scale, type_name=kind)
 
     def mesh(
-        self, name: str, points: Sequence[Vector], faces: Sequence[Sequence[int]], approximation: str = "", *,
-        position: Vector = (0, 0, 0), scale: Vector | None = None, material: str = "",
+        self,
+        name: str,
+        points: Sequence[Vector],
+        faces: Sequence[Sequence[int]],
+        approximation: str = "",
+        *,
+        position: Vector = (0, 0, 0),
+        scale: Vector | None = None,
+        material: str = "",
     ) -> str:
         text = [
             f"point3f[] points = [{', '.join(row(self.lengths(point)) for point in points)}]",
@@ -193,9 +236,7 @@ class File:
         """A static box with its top at this height, tilted about Y by some degrees."""
         angle = tilt * DEGREE
         down = (-math.sin(angle) * 0.5, 0.0, height - math.cos(angle) * 0.5)
-        return self.body(
-            "Ground", down, about("Y", tilt), size=(size, size, 1.0), dynamic=False, material=material
-        )
+        return self.body("Ground", down, about("Y", tilt), size=(size, size, 1.0), dynamic=False, material=material)
 
     def material(self, name: str, friction: float, restitution: float = 0.0, static: float | None = None) -> str:
         return block(
@@ -209,12 +250,27 @@ class File:
         )  # fmt: skip
 
     def joint(
-        self, name: str, kind: str, body0: str = "", body1: str = "", *, pos0: Vector = (0, 0, 0),
-        pos1: Vector = (0, 0, 0), rot0: Vector = IDENTITY, rot1: Vector = IDENTITY, axis: str = "",
-        low: float | None = None, high: float | None = None, cone: Vector | None = None,
-        distance: Vector | None = None, limits: dict[str, Vector] | None = None,
-        drives: dict[str, dict[str, float | str]] | None = None, break_force: float = INF,
-        break_torque: float = INF, lines: Sequence[str] = (), apis: Sequence[str] = (),
+        self,
+        name: str,
+        kind: str,
+        body0: str = "",
+        body1: str = "",
+        *,
+        pos0: Vector = (0, 0, 0),
+        pos1: Vector = (0, 0, 0),
+        rot0: Vector = IDENTITY,
+        rot1: Vector = IDENTITY,
+        axis: str = "",
+        low: float | None = None,
+        high: float | None = None,
+        cone: Vector | None = None,
+        distance: Vector | None = None,
+        limits: dict[str, Vector] | None = None,
+        drives: dict[str, dict[str, float | str]] | None = None,
+        break_force: float = INF,
+        break_torque: float = INF,
+        lines: Sequence[str] = (),
+        apis: Sequence[str] = (),
     ) -> str:
         text = []
         for side, (body, place, turn) in enumerate(((body0, pos0, rot0), (body1, pos1, rot1))):

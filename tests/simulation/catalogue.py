@@ -67,9 +67,7 @@ def spherical_cone(file: File) -> None:
     """Hangs from a cone about Z and is pressed against its limit."""
     file.gravity = (4.0, 2.0, -9.0)
     file.add(file.body("Bob", (0, 0, 2), size=(0.2, 0.2, 0.2), mass=3.0))
-    file.add(
-        file.joint("Cone", "Spherical", "", f"{W}/Bob", pos0=(0, 0, 3), pos1=(0, 0, 1), axis="Z", cone=(0.2, 0.2))
-    )
+    file.add(file.joint("Cone", "Spherical", "", f"{W}/Bob", pos0=(0, 0, 3), pos1=(0, 0, 1), axis="Z", cone=(0.2, 0.2)))
 
 
 @scene

@@ -87,8 +87,16 @@ def test_drive_to_more_than_a_turn(units: Units) -> None:
     file = File(units)
     file.gravity = (0, 0, 0)
     file.add(file.body("Wheel", inertia=(0.1, 0.1, 0.1)))
-    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Wheel", axis="Z",
-                        drives={"angular": {"targetPosition": 500 * DEGREE, "stiffness": 10.0, "damping": 2.0}}))
+    file.add(
+        file.joint(
+            "Hinge",
+            "Revolute",
+            "",
+            f"{W}/Wheel",
+            axis="Z",
+            drives={"angular": {"targetPosition": 500 * DEGREE, "stiffness": 10.0, "damping": 2.0}},
+        )
+    )
     world = world_of(file)
     turned, last = 0.0, 0.0
     for _ in range(240):
@@ -591,8 +599,18 @@ def test_reversed_joint_of_an_articulation(units: Units, swapped: bool) -> None:
     if swapped:
         names.reverse()
         ends = {"pos0": ends["pos1"], "pos1": ends["pos0"]}
-    base.append(file.joint("Hinge", "Revolute", *names, axis="Z", low=-1.0, high=2.0, **ends,
-                           drives={"angular": {"stiffness": 100.0, "damping": 30.0, "targetPosition": 5.0}}))
+    base.append(
+        file.joint(
+            "Hinge",
+            "Revolute",
+            *names,
+            axis="Z",
+            low=-1.0,
+            high=2.0,
+            **ends,
+            drives={"angular": {"stiffness": 100.0, "damping": 30.0, "targetPosition": 5.0}},
+        )
+    )
     world = run(world_of(file.add(block("Xform", "R", base, ["PhysicsArticulationRootAPI"]))), 3.0)
     assert world.is_reduced(f"{W}/R/Hinge")
     assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(2.0, abs=0.05)
@@ -654,8 +672,17 @@ def test_unstable_articulation_falls_back() -> None:
     inside = [file.body("Link0", (0, 0, 2), mass=1e-7, inertia=(1e-12,) * 3, collides=False),
               file.joint("Foot", "Spherical", "", f"{W}/R/Link0", pos0=(0, 0, 2))]  # fmt: skip
     for index in range(1, 8):
-        inside.append(file.body(f"Link{index}", (0.2 * index, 0, 2), mass=10.0 ** (index % 2 * 9 - 5),
-                                inertia=(1e-12,) * 3, velocity=(0, 50, 30), spin=(90, 0, 70), collides=False))
+        inside.append(
+            file.body(
+                f"Link{index}",
+                (0.2 * index, 0, 2),
+                mass=10.0 ** (index % 2 * 9 - 5),
+                inertia=(1e-12,) * 3,
+                velocity=(0, 50, 30),
+                spin=(90, 0, 70),
+                collides=False,
+            )
+        )
         inside.append(file.joint(f"Ball{index}", "Spherical", f"{W}/R/Link{index - 1}", f"{W}/R/Link{index}",
                                  pos0=(0.1, 0, 0), pos1=(-0.1, 0, 0)))  # fmt: skip
     world = run(world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"]))), 1.0)

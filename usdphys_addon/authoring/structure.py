@@ -409,9 +409,7 @@ def make_collider_objects(
     return outcome
 
 
-def _parts_of(
-    obj: Any, seen: Surface, kind: str, margin: float, axis: str, turned: bool, most: int
-) -> list[_Part]:
+def _parts_of(obj: Any, seen: Surface, kind: str, margin: float, axis: str, turned: bool, most: int) -> list[_Part]:
     if kind in fitting.KINDS:
         return [_Part(fitting.contain(seen.points, [kind], axis=axis, turned=turned, margin=margin))]
     if kind == "DECOMPOSITION":
@@ -491,9 +489,7 @@ def _set_primitive(item: Any, shape: Primitive) -> None:
         setattr(item, name, value)
 
 
-def _make(
-    context: Any, planned: list[tuple[Any, frames.Matrix, list[_Part]]], replace: bool, outcome: Outcome
-) -> None:
+def _make(context: Any, planned: list[tuple[Any, frames.Matrix, list[_Part]]], replace: bool, outcome: Outcome) -> None:
     for obj, world, parts in planned:
         settings = _settings(obj, outcome)
         material = settings.pop("physics_material", None) or _material_of(obj)

@@ -677,9 +677,7 @@ def _joins(obj: Any, names: set[str]) -> bool:
     if not applies(obj, "joint"):
         return False
     joint = obj.usdphys.joint
-    return any(
-        body is not None and body.name_full in names for body in (joint.body0, joint.body1)
-    )
+    return any(body is not None and body.name_full in names for body in (joint.body0, joint.body1))
 
 
 def has_any(obj: Any) -> bool:

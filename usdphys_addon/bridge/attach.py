@@ -28,9 +28,7 @@ from .scene_write import Written
 _SAME_TURN = 1e-6
 
 
-def attach(
-    scene: bpy.types.Scene, model: PhysicsModel, issues: list[Issue], *, vendor_prims: int = 0
-) -> Written:
+def attach(scene: bpy.types.Scene, model: PhysicsModel, issues: list[Issue], *, vendor_prims: int = 0) -> Written:
     """Put the physics of a model that was read from a stage on the objects of a scene that have the names of its prims.
 
     issues: takes what could not be attached. vendor_prims: how many prims of the stage have schemas of others, see

@@ -31,9 +31,7 @@ def keep(model: PhysicsModel, after: Mapping[str, Matrix], meters: float) -> Non
             continue
         worlds = [_world(model, joint, side, after) for side in (0, 1)]
         places = [
-            frames.world_frame(
-                worlds[side], joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
-            )
+            frames.world_frame(worlds[side], joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))
             for side in (0, 1)
         ]
         place = places[0].copy()

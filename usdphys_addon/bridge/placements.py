@@ -84,9 +84,7 @@ class Placements:
         for placement in self.all:
             self._locate(placement)
 
-    def _add(
-        self, instance: Any, keep: Callable[[bpy.types.Object], bool] | None
-    ) -> None:
+    def _add(self, instance: Any, keep: Callable[[bpy.types.Object], bool] | None) -> None:
         if instance.is_instance:
             evaluated = instance.instance_object
             ids = tuple(number for number in instance.persistent_id if number != _UNUSED_ID)
@@ -153,9 +151,7 @@ class Placements:
             self.are_certain = False
         self._paths.add(placement.path)
 
-    def find(
-        self, obj: bpy.types.Object | None, instance: tuple[str, tuple[int, ...]] | None
-    ) -> Placement | None:
+    def find(self, obj: bpy.types.Object | None, instance: tuple[str, tuple[int, ...]] | None) -> Placement | None:
         """Where an object is, seen from within an instance: its copy there or in an instance around it, else itself."""
         if obj is None:
             return None

@@ -307,19 +307,23 @@ ColliderProperties = _group(
 #: Fields that all joint types have one property for.
 JOINT_SHARED_FIELDS = frozenset(attribute.field for attribute in schema.Joint.attributes) | {"axis"}
 RevoluteProperties = _group(
-    "RevoluteProperties", "Limits of a PhysicsRevoluteJoint",
+    "RevoluteProperties",
+    "Limits of a PhysicsRevoluteJoint",
     _attributes(schema.RevoluteJoint, skip=JOINT_SHARED_FIELDS),
 )
 PrismaticProperties = _group(
-    "PrismaticProperties", "Limits of a PhysicsPrismaticJoint",
+    "PrismaticProperties",
+    "Limits of a PhysicsPrismaticJoint",
     _attributes(schema.PrismaticJoint, skip=JOINT_SHARED_FIELDS),
 )
 SphericalProperties = _group(
-    "SphericalProperties", "Limits of a PhysicsSphericalJoint",
+    "SphericalProperties",
+    "Limits of a PhysicsSphericalJoint",
     _attributes(schema.SphericalJoint, skip=JOINT_SHARED_FIELDS),
 )
 DistanceProperties = _group(
-    "DistanceProperties", "Limits of a PhysicsDistanceJoint",
+    "DistanceProperties",
+    "Limits of a PhysicsDistanceJoint",
     _attributes(schema.DistanceJoint, skip=JOINT_SHARED_FIELDS),
 )
 LinearLimitProperties = _group(
@@ -341,9 +345,7 @@ AngularDriveProperties = _group(
 
 
 def _per_dof(cls: type[Schema], linear: Any, angular: Any) -> dict[str, Any]:
-    return {
-        dof: _pointer(angular if dof in schema.ANGULAR_DOFS else linear, dof) for dof in cls.instances
-    }
+    return {dof: _pointer(angular if dof in schema.ANGULAR_DOFS else linear, dof) for dof in cls.instances}
 
 
 LimitsProperties = _group(
@@ -460,19 +462,30 @@ PreviewProperties = _group(
     "How the scene is previewed.",
     {
         "frequency": bpy.props.IntProperty(
-            name="Frequency", default=60, min=10, max=1000,
+            name="Frequency",
+            default=60,
+            min=10,
+            max=1000,
             description="Time steps of the preview in a second of simulated time (Hz)",
         ),
         "substeps": bpy.props.IntProperty(
-            name="Substeps", default=0, min=0, max=64,
+            name="Substeps",
+            default=0,
+            min=0,
+            max=64,
             description="Steps of the solver in each time step; 0 chooses by the scene",
         ),
         "speed": bpy.props.FloatProperty(
-            name="Speed", default=1.0, min=0.01, max=10.0, soft_max=2.0,
+            name="Speed",
+            default=1.0,
+            min=0.01,
+            max=10.0,
+            soft_max=2.0,
             description="Simulated seconds in a second by the clock: less than 1 is slow motion",
         ),
         "is_fast": bpy.props.BoolProperty(
-            name="As Fast as It Can", description="Do not wait for the clock",
+            name="As Fast as It Can",
+            description="Do not wait for the clock",
         ),
         # True while the objects hold simulated poses: tells an undo step what is in it.
         "is_running": bpy.props.BoolProperty(options={"HIDDEN"}),

@@ -483,9 +483,7 @@ class SceneReader:
         if target is not None:
             setattr(joint, f"body{side}", (target.path,))
         try:
-            position, rotation = frames.local_frame(
-                None if target is None else self.metric(target.matrix), prim.world
-            )
+            position, rotation = frames.local_frame(None if target is None else self.metric(target.matrix), prim.world)
         except np.linalg.LinAlgError:
             self.issue(
                 "ZeroScale", "error", prim.path, label,

@@ -310,9 +310,7 @@ def decompose(surface: Surface, most: int = 16) -> list[Surface]:
 _CONVEX, _GROWTH = 1e-3, 0.005
 
 
-def _joined(
-    parts: list[Surface], most: int, size: float, make: Callable[[Points], Surface | None]
-) -> list[Surface]:
+def _joined(parts: list[Surface], most: int, size: float, make: Callable[[Points], Surface | None]) -> list[Surface]:
     """Join two parts at a time, those first that lose the least, while that costs nothing or there are too many."""
     alive: dict[int, Surface] = dict(enumerate(parts))
     volumes = {index: part.volume for index, part in alive.items()}
@@ -380,4 +378,3 @@ def sizes_of(shape: Primitive) -> dict[str, Any]:
     if shape.kind is schema.Sphere:
         return {"radius": shape.radius}
     return {"radius": shape.radius, "height": shape.height, "axis": "XYZ"[shape.axis]}
-

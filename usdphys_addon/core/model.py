@@ -190,7 +190,8 @@ class PhysicsModel:
         return [
             prim
             for path, prim in self.colliders.items()
-            if (path == body_path or path.startswith(prefix)) and (owner := self.body_of(path)) is not None
+            if (path == body_path or path.startswith(prefix))
+            and (owner := self.body_of(path)) is not None
             and owner.path == body_path
         ]
 

@@ -42,7 +42,6 @@ class Primitive:
         """True where its axes are those of the space."""
         return bool(self.rotation.tolist() == _ALIGNED)
 
-
     def survives(self, world: frames.Matrix) -> bool:
         """True where a space (4, 4) leaves it what it is: no shear, and no uneven scale of a round thing."""
         linear = world if self.is_aligned else world[:3, :3] @ self.rotation
@@ -143,11 +142,7 @@ def _turned(
     has_top = (at_tip & on_rim).sum() >= ROUND_RING
     if has_base and has_top and ((at_base | at_tip) & (on_rim | on_axis)).all():
         return Cylinder, radius, 2 * half
-    if (
-        has_base
-        and (at_tip & on_axis).any()
-        and ((at_base & (on_rim | on_axis)) | (at_tip & on_axis)).all()
-    ):
+    if has_base and (at_tip & on_axis).any() and ((at_base & (on_rim | on_axis)) | (at_tip & on_axis)).all():
         return Cone, radius, 2 * half
     spine = half - radius
     if spine > tolerance and len(offset) >= ROUND_SURFACE:

@@ -289,7 +289,10 @@ class PhysicsScene(Schema):
 @schema("PhysicsRigidBodyAPI", "single")
 class RigidBodyAPI(Schema):
     rigid_body_enabled: bool | None = attr(
-        "physics:rigidBodyEnabled", "bool", True, "The body moves; a disabled body is a static collider",
+        "physics:rigidBodyEnabled",
+        "bool",
+        True,
+        "The body moves; a disabled body is a static collider",
         label="Enabled",
     )
     kinematic_enabled: bool | None = attr(
@@ -379,7 +382,10 @@ class CollisionGroup(Schema):
         "physics:mergeGroup", "string", None, "Groups with the same merge name are one", label="Merge Group"
     )
     invert_filtered_groups: bool | None = attr(
-        "physics:invertFilteredGroups", "bool", None, "Collide with the filtered groups only, and with nothing else",
+        "physics:invertFilteredGroups",
+        "bool",
+        None,
+        "Collide with the filtered groups only, and with nothing else",
         label="Inverted",
     )
     filtered_groups: tuple[str, ...] | None = rel(
@@ -418,8 +424,6 @@ class ArticulationRootAPI(Schema):
     """Joints below this prim prefer reduced coordinates."""
 
 
-
-
 @schema("PhysicsJoint", "typed")
 class Joint(Schema):
     """The generic joint; its limits and drives per degree of freedom are LimitAPI and DriveAPI."""
@@ -444,7 +448,10 @@ class Joint(Schema):
     )  # fmt: skip
     joint_enabled: bool | None = attr("physics:jointEnabled", "bool", True, "The joint holds", label="Enabled")
     collision_enabled: bool | None = attr(
-        "physics:collisionEnabled", "bool", False, "The two bodies of the joint collide with each other",
+        "physics:collisionEnabled",
+        "bool",
+        False,
+        "The two bodies of the joint collide with each other",
         label="Bodies Collide",
     )
     exclude_from_articulation: bool | None = attr(
@@ -470,9 +477,7 @@ class FixedJoint(Joint):
 @schema("PhysicsRevoluteJoint", "typed")
 class RevoluteJoint(Joint):
     axis: str | None = attr("physics:axis", "token", "X", "Axis of rotation in the joint frame", **_AXIS)
-    lower_limit: float | None = attr(
-        "physics:lowerLimit", "float", -INF, "Smallest angle", dimension=units.ANGLE
-    )
+    lower_limit: float | None = attr("physics:lowerLimit", "float", -INF, "Smallest angle", dimension=units.ANGLE)
     upper_limit: float | None = attr("physics:upperLimit", "float", INF, "Largest angle", dimension=units.ANGLE)
 
 

@@ -61,9 +61,7 @@ class StageUnits:
         """SI value of one stage unit of this dimension; `local` where the number lives in prim space."""
         meters = self.local if local else self.meters_per_unit
         return float(
-            meters**dimension.length
-            * self.kilograms_per_unit**dimension.mass
-            * math.radians(1.0) ** dimension.angle
+            meters**dimension.length * self.kilograms_per_unit**dimension.mass * math.radians(1.0) ** dimension.angle
         )
 
     @property

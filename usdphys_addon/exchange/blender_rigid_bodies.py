@@ -118,9 +118,7 @@ def convert_scene(
 
 
 class _Converter:
-    def __init__(
-        self, scene: bpy.types.Scene, objects: Iterable[bpy.types.Object] | None, replace: bool
-    ) -> None:
+    def __init__(self, scene: bpy.types.Scene, objects: Iterable[bpy.types.Object] | None, replace: bool) -> None:
         self.scene = scene
         self.world: Any = scene.rigidbody_world
         self.replace = replace

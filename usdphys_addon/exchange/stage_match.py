@@ -28,9 +28,7 @@ class StageMatcher:
     specs: those of prims of the model that were found in their places. is_as_expected: nothing is elsewhere or absent.
     """
 
-    def __init__(
-        self, stage: Any, export_context: Any, *, by_name: bool = True, paths: Mapping[str, Any] = {}
-    ) -> None:
+    def __init__(self, stage: Any, export_context: Any, *, by_name: bool = True, paths: Mapping[str, Any] = {}) -> None:
         """by_name: False where the expected paths are certain. paths: what is known of prims as Sdf's own paths."""
         self.stage = stage
         self.layer = stage.GetEditTarget().GetLayer()
@@ -166,7 +164,7 @@ class StageMatcher:
         return float(sum((a - b) ** 2 for a, b in zip(world.ExtractTranslation(), site.matrix[:3, 3], strict=True)))
 
     def find_geometry(self, site: Placement, path: str, reading: SceneReading) -> str | None:
-        expected = f"{path}{site.geometry[len(site.path):]}"
+        expected = f"{path}{site.geometry[len(site.path) :]}"
         spec = self.spec_at(expected)
         if spec is not None and spec.typeName in GEOMETRY_TYPES:
             if path == site.path and expected not in reading.object_paths:
@@ -270,9 +268,7 @@ class StageMatcher:
             f"Select '{name}', convert it to a mesh, or choose a primitive shape.",
         ))  # fmt: skip
 
-    def drop_orphans(
-        self, model: PhysicsModel, reading: SceneReading, absent: set[str], issues: list[Issue]
-    ) -> None:
+    def drop_orphans(self, model: PhysicsModel, reading: SceneReading, absent: set[str], issues: list[Issue]) -> None:
         """Remove joints whose body is not on the stage, and absent targets from lists."""
         if not absent:
             return
@@ -314,4 +310,3 @@ def _is_below(path: str, roots: set[str]) -> bool:
         if path in roots:
             return True
     return False
-

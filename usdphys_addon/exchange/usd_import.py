@@ -362,6 +362,7 @@ def _undone_on_failure(scene: Any) -> Iterator[None]:
 
 # --------------------------------------------------------------------------- the hook
 
+
 @dataclass(slots=True)
 class _Capture:
     """What becomes of an import of ours in Blender's hook, where an exception would be lost."""

@@ -103,9 +103,7 @@ class PoseWriter:
                 self._depth[row] = self._depth_of(obj, rows)
             scale = [one * other or 1.0 for one, other in zip(obj.scale, obj.delta_scale, strict=True)]
             self._unscale[row, (0, 1, 2), (0, 1, 2)] = [1.0 / part for part in scale]
-            self._is_plain[row] = (
-                obj.parent is None and min(scale) > 0.0 and obj.delta_rotation_quaternion == _UNTURNED
-            )
+            self._is_plain[row] = obj.parent is None and min(scale) > 0.0 and obj.delta_rotation_quaternion == _UNTURNED
             if obj.delta_rotation_quaternion != _UNTURNED:
                 self._undelta[row] = np.array(obj.delta_rotation_quaternion.to_matrix()).T
             self._delta[row] = obj.delta_location

@@ -352,9 +352,7 @@ class PreviewSession:
     @property
     def warnings(self) -> list[str]:
         """What has become unstable, and why."""
-        return [
-            f"Unstable: {self.model.prims[path].label or path}, {why}" for path, why in self.world.unstable.items()
-        ]
+        return [f"Unstable: {self.model.prims[path].label or path}, {why}" for path, why in self.world.unstable.items()]
 
     # ------------------------------------------------------------------ edits while it plays
 

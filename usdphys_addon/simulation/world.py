@@ -513,9 +513,7 @@ def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) ->
     ]  # fmt: skip
 
 
-def _filters(
-    found: Layout, joints: list[JointFacts], articulations: list[Tree], notices: Notices
-) -> Filters:
+def _filters(found: Layout, joints: list[JointFacts], articulations: list[Tree], notices: Notices) -> Filters:
     carriers = {collider.path: path for path, body in found.bodies.items() for collider in body.colliders}
     carriers.update({path: path for path in found.statics})
     links: dict[str, set[str]] = defaultdict(set)

@@ -301,9 +301,7 @@ class _Carrier:
 
     def attribute(self, item: Usd.Attribute, convert: Convert) -> None:
         """The whole attribute; of the types that its layers give it the first that fits its values."""
-        types = dict.fromkeys(
-            spec.typeName for spec in item.GetPropertyStack() if isinstance(spec, Sdf.AttributeSpec)
-        )
+        types = dict.fromkeys(spec.typeName for spec in item.GetPropertyStack() if isinstance(spec, Sdf.AttributeSpec))
         for type_name in types:
             if self.attribute_of(item, type_name, convert):
                 return

@@ -321,5 +321,3 @@ def _has_sound_transform(xformable: UsdGeom.Xformable) -> bool:
     except Tf.ErrorException:
         return False
     return True
-
-

@@ -317,9 +317,7 @@ class _Reader:
             position, rotation = getattr(joint, f"local_pos{side}"), getattr(joint, f"local_rot{side}")
             is_readable = joint.holds(f"local_pos{side}") or joint.holds(f"local_rot{side}")
             if not getattr(joint, f"body{side}") and is_readable:
-                frame = frames.world_frame(
-                    None, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
-                )
+                frame = frames.world_frame(None, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))
                 position, rotation = frames.local_frame(None, frames.transform((0, 0, 0), self.rotation) @ frame)
                 setattr(joint, f"local_pos{side}", position)
                 setattr(joint, f"local_rot{side}", rotation)
@@ -435,5 +433,3 @@ def _points(points: UsdGeom.Points, meters: float) -> SpherePoints | None:
     if not positions or not widths or len(positions) != len(widths):
         return None
     return SpherePoints(np.asarray(positions, float) * meters, np.asarray(widths, float) * meters / 2)
-
-

@@ -77,9 +77,7 @@ def move_to(stage: Usd.Stage, model: PhysicsModel, time: Usd.TimeCode) -> None:
         model.prims[path].world = world
 
 
-def write_bake(
-    stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock
-) -> None:
+def write_bake(stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock) -> None:
     """Write a layer over the stage's root layer that moves prims: worlds (f, n, 4, 4) in the stage's units and axes.
 
     The file is replaced at the end, in one step. Raises OutputError where it cannot be written.

@@ -262,7 +262,7 @@ def cone_limit(towards_y: float, towards_z: float, length: float) -> Vertices:
     part = np.sinc(tilt / math.pi)  # sin(tilt) / tilt
     rim = length * np.stack((np.cos(tilt), part * tilt_y, part * tilt_z), axis=1)
     rays = np.zeros((16, 3))
-    rays[1::2] = rim[:-1: ROUND // 8]
+    rays[1::2] = rim[: -1 : ROUND // 8]
     return joined(_strip(rim), rays)
 
 

@@ -81,9 +81,7 @@ def view_of(context: Any) -> View:
     data, region = getattr(context, "region_data", None), getattr(context, "region", None)
     if data is None or region is None or not region.width or not region.height:
         return View(np.eye(4), np.diag([0.1, 0.1, -0.01, 1.0]), 200.0, 200.0)
-    return View(
-        np.array(data.view_matrix), np.array(data.window_matrix), float(region.width), float(region.height)
-    )
+    return View(np.array(data.view_matrix), np.array(data.window_matrix), float(region.width), float(region.height))
 
 
 def shown_for(context: Any, obj: Any, view: View, mass_of: Callable[[str], Any] | None = None) -> Shown:
@@ -662,8 +660,10 @@ def is_wanted(context: Any) -> bool:
     if not props.is_physical(obj) or not is_editable(obj) or not obj.visible_get():
         return False
     space = context.space_data
-    if space is not None and space.type == "VIEW_3D" and not (
-        space.show_gizmo and space.show_gizmo_context and obj.visible_in_viewport_get(space)
+    if (
+        space is not None
+        and space.type == "VIEW_3D"
+        and not (space.show_gizmo and space.show_gizmo_context and obj.visible_in_viewport_get(space))
     ):
         return False
     window, screen = context.window, context.screen

@@ -62,8 +62,12 @@ class USDPHYS_OverlaySettings(bpy.types.PropertyGroup):
         show: _switch("Physics", "Draw the physics over the 3D view", True)
         colliders: _scope("Colliders", "The shapes that collide, as the simulation has them", "SELECTED")
         color_by: bpy.props.EnumProperty(
-            name="Color", description="What the colours of colliders tell", items=_COLORS, default="KIND",
-            update=_redraw, options={"SKIP_SAVE"},
+            name="Color",
+            description="What the colours of colliders tell",
+            items=_COLORS,
+            default="KIND",
+            update=_redraw,
+            options={"SKIP_SAVE"},
         )
         bodies: _scope("Bodies", "The corners of the space that each rigid body takes up, by its kind")
         mass: _scope("Mass", "The centre of mass, and the box that has the mass and inertia of the body")
@@ -77,12 +81,23 @@ class USDPHYS_OverlaySettings(bpy.types.PropertyGroup):
         broken: _switch("Broken Joints", "Crosses where joints broke, while the preview runs", True)
         use_xray: _switch("X-Ray", "Show what is behind surfaces, too, fainter", False)
         line_width: bpy.props.FloatProperty(
-            name="Line Width", description="Width of the lines, in pixels at a resolution scale of 1", default=1.5,
-            min=1.0, max=6.0, update=_redraw, options={"SKIP_SAVE"},
+            name="Line Width",
+            description="Width of the lines, in pixels at a resolution scale of 1",
+            default=1.5,
+            min=1.0,
+            max=6.0,
+            update=_redraw,
+            options={"SKIP_SAVE"},
         )
         joint_size: bpy.props.FloatProperty(
-            name="Joint Size", description="Factor of the size at which joints are drawn", default=1.0, min=0.05,
-            soft_max=5.0, max=100.0, update=_redraw, options={"SKIP_SAVE"},
+            name="Joint Size",
+            description="Factor of the size at which joints are drawn",
+            default=1.0,
+            min=0.05,
+            soft_max=5.0,
+            max=100.0,
+            update=_redraw,
+            options={"SKIP_SAVE"},
         )
 
 

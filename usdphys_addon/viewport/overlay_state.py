@@ -472,8 +472,10 @@ def _after_update(scene: Any, depsgraph: Any) -> None:
 
 def _is_selection(updates: Any) -> bool:
     """True where nothing has changed but what is selected, or hidden, which only the scene is told."""
-    return len(updates) == 1 and isinstance(updates[0].id, bpy.types.Scene) and not (
-        updates[0].is_updated_transform or updates[0].is_updated_geometry or updates[0].is_updated_shading
+    return (
+        len(updates) == 1
+        and isinstance(updates[0].id, bpy.types.Scene)
+        and not (updates[0].is_updated_transform or updates[0].is_updated_geometry or updates[0].is_updated_shading)
     )
 
 

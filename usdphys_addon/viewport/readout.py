@@ -54,9 +54,7 @@ def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
     while above is not None:
         family.add(above.name_full)
         above = above.parent
-    reading = scene_read.read_scene(
-        context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family
-    )
+    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family)
     path = next((path for path, site in reading.sites.items() if site.obj == obj and site.instance is None), "")
     prim = reading.model.prims.get(path)
     if prim is None or prim.get(schema.RigidBodyAPI) is None:

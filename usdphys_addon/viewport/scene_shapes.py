@@ -526,7 +526,6 @@ class _Builder:
         return found
 
 
-
 def _spanned(root: str, joints: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """(parent, child) of the bodies that joints tie to a root, those next to it first; a loop is cut."""
     at: dict[str, list[str]] = defaultdict(list)

@@ -77,9 +77,7 @@ class EnergyWatch:
         return row if float(gains.sum()) > given + kept else -1
 
 
-def _moment(
-    physics: PhysicsWorld, views: Sequence[Any], bodies: Matter, constraints: Sequence[Constraint]
-) -> _Moment:
+def _moment(physics: PhysicsWorld, views: Sequence[Any], bodies: Matter, constraints: Sequence[Constraint]) -> _Moment:
     kinetic = np.fromiter((view.kinetic_energy() for view in views), float, len(views))
     centers = np.array([view.center_of_mass.to_tuple() for view in views], float).reshape(-1, 3)
     kinetic[bodies.masses == 0.0] = 0.0

@@ -27,9 +27,7 @@ def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted]) -> None:
         return
     bodies = physics.rigid_bodies
     by_child = {child: (parent, joint) for parent, child, joint in joints}
-    multibody = physics.multibody_joints.get_multibody(
-        physics.multibody_joints.rigid_body_link(joints[0][1]).multibody
-    )
+    multibody = physics.multibody_joints.get_multibody(physics.multibody_joints.rigid_body_link(joints[0][1]).multibody)
     poses = {handle: matrix_of(bodies[handle].position) for triple in joints for handle in triple[:2]}
     # Only after this does the tree know whether its root is fixed.
     multibody.forward_kinematics(bodies, True)

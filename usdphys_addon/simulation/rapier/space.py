@@ -184,9 +184,7 @@ class Space:
             collider = self.physics.rigid_bodies[handle].colliders[0]
             self.surfaces.setdefault(material.material, []).append(collider)
 
-    def _collider(
-        self, prim: Prim, placed: Placed, frame: Matrix | None, material: Surface, filters: Filters
-    ) -> Any:
+    def _collider(self, prim: Prim, placed: Placed, frame: Matrix | None, material: Surface, filters: Filters) -> Any:
         """frame: of the prim in its body, (4, 4); None where they are one."""
         shape, center, turn = placed
         builder = (
@@ -300,9 +298,7 @@ class Space:
                     source = self.physics.rigid_bodies[self.handles[path]]
                     builder = rapier3d.RigidBody.dynamic().position(source.position).can_sleep(False)
                     builder = builder.linvel(source.linvel).angvel(source.angvel)
-                    handles[path] = physics.add_body(
-                        builder.additional_mass_properties(self.weights[path].of_solver)
-                    )
+                    handles[path] = physics.add_body(builder.additional_mass_properties(self.weights[path].of_solver))
         root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
         joints = []
         for link in tree.links:
