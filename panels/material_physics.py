@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..usdphys_addon.core import schema
+from ..usdphys_addon.core.schemas import usd_physics
 from . import attributes
 from .places import Part, in_properties, in_sidebar
 from .structure import draw_presets
@@ -34,7 +34,9 @@ class _Material(Part):
         draw_presets(row, "material")
         layout = layout.column()
         layout.active = material.is_applied
-        attributes.draw(layout, material, attributes.fields_of(schema.MaterialAPI), "material.usdphys.physics_material")
+        attributes.draw(
+            layout, material, attributes.fields_of(usd_physics.MaterialAPI), "material.usdphys.physics_material"
+        )
 
 
 def _material(context: Any) -> Any:

@@ -10,14 +10,15 @@ import bpy
 from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.props import DRIVE_DOFS, GPRIM_SHAPES, JOINT_TYPES, LIMIT_DOFS
 from ..usdphys_addon.core import schema
+from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.viewport import readout
 from . import attributes
 from .places import Part, in_properties, in_sidebar
 
 _GPRIM_FIELDS = {
-    schema.Cube: ("size",), schema.Sphere: ("radius",), schema.Capsule: ("radius", "height", "axis"),
-    schema.Cylinder: ("radius", "height", "axis"), schema.Cone: ("radius", "height", "axis"),
-    schema.Plane: ("size", "axis"),
+    usd_geom.Cube: ("size",), usd_geom.Sphere: ("radius",), usd_geom.Capsule: ("radius", "height", "axis"),
+    usd_geom.Cylinder: ("radius", "height", "axis"), usd_geom.Cone: ("radius", "height", "axis"),
+    usd_geom.Plane: ("size", "axis"),
 }  # fmt: skip
 _FRAME_FIELDS = frozenset({"local_pos0", "local_rot0", "local_pos1", "local_rot1"})
 _BREAK_FIELDS = ("break_force", "break_torque")
@@ -66,7 +67,7 @@ class _RigidBody(_SubPart):
 
     def draw(self, context: Any) -> None:
         layout, body = self.active_layout(context), context.object.usdphys.rigid_body
-        attributes.draw(layout, body, attributes.fields_of(schema.RigidBodyAPI), "object.usdphys.rigid_body")
+        attributes.draw(layout, body, attributes.fields_of(usd_physics.RigidBodyAPI), "object.usdphys.rigid_body")
         _draw_owner(layout, context, body)
 
 
@@ -137,11 +138,12 @@ class _Joint(_SubPart):
             group = getattr(joint, own)
             names = [name for name in attributes.fields_of(cls) if name in type(group).__annotations__]
             attributes.draw(layout, group, names, f"{path}.{own}")
-        shared = [name for name in attributes.fields_of(schema.Joint) if name not in _FRAME_FIELDS]
+        shared = [name for name in attributes.fields_of(usd_physics.Joint) if name not in _FRAME_FIELDS]
         attributes.draw(layout, joint, [name for name in shared if name not in _BREAK_FIELDS], path)
         for label, groups, kind, useful in (
-            ("Limits", joint.limits, schema.LimitAPI, LIMIT_DOFS), ("Drives", joint.drives, schema.DriveAPI, DRIVE_DOFS)
-        ):  # fmt: skip
+            ("Limits", joint.limits, usd_physics.LimitAPI, LIMIT_DOFS),
+            ("Drives", joint.drives, usd_physics.DriveAPI, DRIVE_DOFS),
+        ):
             # What another type of joint has no use for is shown where a file brings it.
             dofs = [dof for dof in kind.instances if dof in useful[joint.type] or getattr(groups, dof).is_applied]
             body = _fold(layout, f"usdphys_joint_{label.lower()}", label) if dofs else None
@@ -228,7 +230,7 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
 def _draw_mass(layout: Any, group: Any, path: str, computed: readout.MassReadout | None) -> None:
     """computed: offers to start from what counts now."""
     offered = {} if computed is None or computed.problem else dict(computed.sources)
-    for name in attributes.fields_of(schema.MassAPI):
+    for name in attributes.fields_of(usd_physics.MassAPI):
         is_offered = name in offered and name != "principal_axes" and not group.is_property_set(name)
         row = attributes.draw_one(layout, group, name, path, ends=not is_offered)
         if is_offered:

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.authoring import groups
-from ..usdphys_addon.core import schema
+from ..usdphys_addon.core.schemas import usd_physics
 from ..usdphys_addon.viewport import readout
 from . import attributes
 from .places import Part, in_properties, in_sidebar
@@ -41,7 +41,7 @@ class _PhysicsScenes(Part):
             layout.label(text="One is made at export, with Blender's gravity", icon="INFO")
         elif 0 <= index < len(physics.physics_scenes):
             item, path = physics.physics_scenes[index], f"scene.usdphys.physics_scenes[{index}]"
-            attributes.draw(layout, item, attributes.fields_of(schema.PhysicsScene), path)
+            attributes.draw(layout, item, attributes.fields_of(usd_physics.PhysicsScene), path)
             if not item.is_property_set("gravity_magnitude"):
                 layout.label(text="Automatic: 9.81 m/s², down", icon="INFO")
 

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.bridge import attach as attaching
 from usdphys_ext.usdphys_addon.bridge import attach_match, props
-from usdphys_ext.usdphys_addon.core import difference, frames, schema
+from usdphys_ext.usdphys_addon.core import difference, frames
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
 from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -176,7 +177,7 @@ def assert_same_models(one, two, monkeypatch):
         same = two.prims[path]
         assert prim.type_name == same.type_name and prim.purpose == same.purpose, path
         assert prim.materials == same.materials and prim.physics_binding == same.physics_binding, path
-        if prim.get(schema.CollisionAPI) is not None:
+        if prim.get(usd_physics.CollisionAPI) is not None:
             np.testing.assert_allclose(prim.world[:3, 3], same.world[:3, 3], atol=2e-5, err_msg=path)
             rotations = [frames.rotation_of(one.world) for one in (prim, same)]
             np.testing.assert_allclose(*rotations, atol=2e-5, err_msg=path)
@@ -185,7 +186,7 @@ def assert_same_models(one, two, monkeypatch):
 def in_world(model):
     """All that lies in the space of a prim as it is in the world: spaces of files of different units differ."""
     for prim in model.joints.values():
-        joint = prim.get(schema.Joint)
+        joint = prim.get(usd_physics.Joint)
         for side in (0, 1):
             body = getattr(joint, f"body{side}")
             position, rotation = (joint.resolved(f"local_{what}{side}") for what in ("pos", "rot"))
@@ -195,16 +196,16 @@ def in_world(model):
             setattr(joint, f"local_pos{side}", tuple(frame[:3, 3]))
             setattr(joint, f"local_rot{side}", frames.quaternion_of(frame[:3, :3]))
     for prim in model.prims.values():
-        body, mass, gprim = (prim.get(cls) for cls in (schema.RigidBodyAPI, schema.MassAPI, schema.Gprim))
+        body, mass, gprim = (prim.get(cls) for cls in (usd_physics.RigidBodyAPI, usd_physics.MassAPI, usd_geom.Gprim))
         if body is not None and body.velocity is not None:
             body.velocity = tuple(prim.world[:3, :3] @ body.velocity)
         if mass is not None and mass.center_of_mass is not None:
             mass.center_of_mass = tuple((prim.world @ (*mass.center_of_mass, 1.0))[:3])
-        if gprim is not None and not isinstance(gprim, schema.Plane):
+        if gprim is not None and not isinstance(gprim, usd_geom.Plane):
             sizes = [float(size) for size in measures(prim)]
-            if isinstance(gprim, schema.Cube):
+            if isinstance(gprim, usd_geom.Cube):
                 gprim.size, prim.materials = sizes[0], (*prim.materials, f"{np.round(sizes, 4)}")
-            elif isinstance(gprim, schema.Sphere):
+            elif isinstance(gprim, usd_geom.Sphere):
                 gprim.radius = sizes[0]
             else:
                 gprim.height, gprim.radius = sizes
@@ -317,7 +318,7 @@ def test_moved_objects_take_their_physics_along(tmp_path, full_file):
     for path, prim in before.colliders.items():
         np.testing.assert_allclose(move @ prim.world, after.prims[path].world, atol=1e-5, err_msg=path)
     for path, prim in before.joints.items():
-        joint, moved = prim.get(schema.Joint), after.prims[path].get(schema.Joint)
+        joint, moved = prim.get(usd_physics.Joint), after.prims[path].get(usd_physics.Joint)
         for name in ("local_pos0", "local_rot0", "local_pos1", "local_rot1"):
             if path == "/root/Anchor" and name.endswith("0"):
                 continue
@@ -334,7 +335,7 @@ def test_joint_of_bodies_that_moved_apart(tmp_path, full_file):
     attach(full_file)
     before, after = model_of(full_file), model_of(export(tmp_path / "moved.usda"))
     for name in ("local_pos0", "local_rot0", "local_pos1", "local_rot1"):
-        values = [getattr(model.prims["/root/Hinge"].get(schema.Joint), name) for model in (before, after)]
+        values = [getattr(model.prims["/root/Hinge"].get(usd_physics.Joint), name) for model in (before, after)]
         np.testing.assert_allclose(*values, atol=1e-5)
     assert bpy.data.objects["Hinge"].usdphys.joint.is_property_set("local_pos1")
 
@@ -347,7 +348,7 @@ def test_existing_joint_keeps_its_place(tmp_path, full_file):
     assert tuple(hinge.location) == (9, 9, 9) and hinge.usdphys.joint.is_property_set("local_pos0")
     before, after = model_of(full_file), model_of(export(tmp_path / "kept.usda"))
     for name in ("local_pos0", "local_rot0", "local_pos1", "local_rot1"):
-        values = [getattr(model.prims["/root/Hinge"].get(schema.Joint), name) for model in (before, after)]
+        values = [getattr(model.prims["/root/Hinge"].get(usd_physics.Joint), name) for model in (before, after)]
         np.testing.assert_allclose(*values, atol=1e-5)
 
 
@@ -368,25 +369,25 @@ def test_scaled_objects_keep_the_lengths_of_the_file(tmp_path, full_file, scale)
         one, two = before.prims[path], after.prims[path]
         np.testing.assert_allclose((motion @ one.world)[:3, 3], two.world[:3, 3], atol=1e-5, err_msg=path)
         axes = [prim.world[:3, :3] / np.linalg.norm(prim.world[:3, :3], axis=0) for prim in (one, two)]
-        axis = "XYZ".index(getattr(one.get(schema.Gprim), "axis", "Z"))
+        axis = "XYZ".index(getattr(one.get(usd_geom.Gprim), "axis", "Z"))
         tips = (motion[:3, :3] @ axes[0])[:, axis], axes[1][:, axis]
         if "CONE" in path:
             np.testing.assert_allclose(*tips, atol=1e-5, err_msg=path)
         elif "SPHERE" not in path:
             assert abs(tips[0] @ tips[1]) == pytest.approx(1.0, abs=1e-5), path
         np.testing.assert_allclose(measures(one), measures(two), rtol=1e-4, err_msg=path)
-    anchor = after.prims["/root/Anchor"].get(schema.Joint)
+    anchor = after.prims["/root/Anchor"].get(usd_physics.Joint)
     place = frames.world_frame(after.prims["/root/Small"].world, anchor.local_pos1, anchor.local_rot1)
     np.testing.assert_allclose(place[:3, 3], (motion @ (0.75, 0, 1, 1))[:3], atol=1e-5)
 
 
 def measures(prim):
     """Lengths in the world of what makes a primitive."""
-    gprim = prim.get(schema.Gprim)
+    gprim = prim.get(usd_geom.Gprim)
     lengths = np.linalg.norm(prim.world[:3, :3], axis=0)
-    if isinstance(gprim, schema.Cube):
+    if isinstance(gprim, usd_geom.Cube):
         return lengths * gprim.resolved("size")
-    if isinstance(gprim, schema.Sphere):
+    if isinstance(gprim, usd_geom.Sphere):
         return [lengths.max() * gprim.resolved("radius")]
     axis = "XYZ".index(gprim.resolved("axis"))
     return [lengths[axis] * gprim.resolved("height"), np.delete(lengths, axis).max() * gprim.resolved("radius")]
@@ -700,7 +701,7 @@ def test_files_of_others(shared, path):
     assert scenes.read_model(root="").prims.keys() == attached.prims.keys()
     original, attached = in_world(model_of(path)), in_world(attached)
     for joint in original.joints.keys() & attached.joints.keys():
-        one, two = (model.prims[joint].get(schema.Joint) for model in (original, attached))
+        one, two = (model.prims[joint].get(usd_physics.Joint) for model in (original, attached))
         for side in (0, 1):
             body = getattr(one, f"body{side}")
             if body and not (body[0] in original.prims and body == getattr(two, f"body{side}")):

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.bridge import scene_read
-from usdphys_ext.usdphys_addon.core import schema
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.exchange import blender_rigid_bodies
 from usdphys_ext.usdphys_addon.exchange.blender_rigid_bodies import convert_scene
 
@@ -219,15 +219,15 @@ def test_primitive_around_the_origin(scene, shape, expected):
 
 def lowest(prim):
     """How far a primitive reaches below the origin of its prim."""
-    down, kind = -prim.world[2, :3], prim.get(schema.Gprim)
+    down, kind = -prim.world[2, :3], prim.get(usd_geom.Gprim)
     across, along = math.hypot(down[0], down[1]), down[2]
-    if isinstance(kind, schema.Cube):
+    if isinstance(kind, usd_geom.Cube):
         return float(np.abs(down).sum() * kind.size / 2)
-    if isinstance(kind, schema.Sphere):
+    if isinstance(kind, usd_geom.Sphere):
         return kind.radius * float(np.linalg.norm(down))
-    if isinstance(kind, schema.Capsule):
+    if isinstance(kind, usd_geom.Capsule):
         return kind.radius * float(np.linalg.norm(down)) + abs(along) * kind.height / 2
-    if isinstance(kind, schema.Cylinder):
+    if isinstance(kind, usd_geom.Cylinder):
         return kind.radius * across + abs(along) * kind.height / 2
     return max(along * kind.height / 2, kind.radius * across - along * kind.height / 2)
 
@@ -250,7 +250,7 @@ def test_primitive_is_as_large_as_in_bullet(scene, shape, turn):
     obj = add_box("Box", HALF, location=(0, 0, 2.4), collision_shape=shape, use_margin=True, collision_margin=0)
     obj.rotation_euler, obj.scale, obj.lock_rotation, obj.lock_location = turn, UNEVEN, (True,) * 3, (True, True, False)
     convert_scene(scene)
-    (prim,) = (prim for prim in read_model().prims.values() if prim.label == "Box" and prim.get(schema.Gprim))
+    (prim,) = (prim for prim in read_model().prims.values() if prim.label == "Box" and prim.get(usd_geom.Gprim))
     assert simulate(100, obj)[-1, 2, 3] == pytest.approx(lowest(prim), abs=0.02)
 
 
@@ -365,13 +365,13 @@ def groups_of(model, path):
 
 
 def groups_in(model):
-    found = {prim.path: prim.get(schema.CollisionGroup) for prim in model.prims.values()}
+    found = {prim.path: prim.get(usd_physics.CollisionGroup) for prim in model.prims.values()}
     return {path: group for path, group in found.items() if group is not None}
 
 
 def pairs_that_collide(model, objects):
     groups = groups_in(model)
-    paths = {prim.label: prim.path for prim in model.prims.values() if prim.get(schema.CollisionAPI)}
+    paths = {prim.label: prim.path for prim in model.prims.values() if prim.get(usd_physics.CollisionAPI)}
 
     def filters(one, other):
         return any(
@@ -526,7 +526,7 @@ def test_spring_swings_as_the_drive_does(scene, name, spring_type):
     assert any("damping of Blender 2.7 springs" in note for note in result.notes) == (spring_type == "SPRING1")
     drives = obj.usdphys.joint.drives
     drive = drives.rotZ if turns else getattr(drives, f"trans{name.upper()}")
-    assert [dof for dof in schema.DriveAPI.instances if getattr(drives, dof).is_applied] == (
+    assert [dof for dof in usd_physics.DriveAPI.instances if getattr(drives, dof).is_applied] == (
         ["rotZ"] if turns else [f"trans{name.upper()}"]
     )
     per_radian = math.degrees(1) if turns else 1
@@ -556,7 +556,7 @@ def test_motor_turns_as_the_drive_does(scene, name, velocity):
     convert_scene(scene)
     drives = obj.usdphys.joint.drives
     drive = drives.rotX if name == "ang" else drives.transX
-    assert [dof for dof in schema.DriveAPI.instances if getattr(drives, dof).is_applied] == (
+    assert [dof for dof in usd_physics.DriveAPI.instances if getattr(drives, dof).is_applied] == (
         ["rotX"] if name == "ang" else ["transX"]
     )
     poses = simulate(49, arm)

@@ -11,7 +11,8 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Vector
-from usdphys_ext.usdphys_addon.core import frames, schema
+from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 
 from . import scenes
 from .scenes import codes, operator_mesh, placed, read, read_model, the
@@ -40,7 +41,7 @@ def the_collider(**options: Any) -> Any:
 
 
 def gprim_of(prim: Any) -> Any:
-    found = prim.get(schema.Gprim)
+    found = prim.get(usd_geom.Gprim)
     assert found.usd_name == prim.type_name
     return found
 
@@ -74,16 +75,16 @@ def box_corners(prim: Any) -> np.ndarray:
 
 #: (what it is, its settings, the bounding volume that is exactly this: the mesh collides itself then)
 OPERATORS = {
-    "primitive_cube_add": (schema.Cube, {"size": 3}, "boundingCube"),
-    "primitive_uv_sphere_add": (schema.Sphere, {"radius": 1.5}, "boundingSphere"),
-    "primitive_ico_sphere_add": (schema.Sphere, {"radius": 1.5, "subdivisions": 3}, "boundingSphere"),
-    "primitive_cylinder_add": (schema.Cylinder, {"radius": 1.5, "depth": 4}, ""),
-    "primitive_cone_add": (schema.Cone, {"radius1": 1.5, "depth": 4}, ""),
+    "primitive_cube_add": (usd_geom.Cube, {"size": 3}, "boundingCube"),
+    "primitive_uv_sphere_add": (usd_geom.Sphere, {"radius": 1.5}, "boundingSphere"),
+    "primitive_ico_sphere_add": (usd_geom.Sphere, {"radius": 1.5, "subdivisions": 3}, "boundingSphere"),
+    "primitive_cylinder_add": (usd_geom.Cylinder, {"radius": 1.5, "depth": 4}, ""),
+    "primitive_cone_add": (usd_geom.Cone, {"radius1": 1.5, "depth": 4}, ""),
 }
 
 
 def approximation_of(prim: Any) -> str:
-    value = prim.get(schema.MeshCollisionAPI)
+    value = prim.get(usd_physics.MeshCollisionAPI)
     return value.approximation if value else ""
 
 
@@ -188,7 +189,7 @@ def test_other_meshes_are_hulls_where_they_move(dynamic):
     prim = the_collider()
     moves = dynamic in ("body", "below a body")
     assert prim.type_name == "Mesh"
-    assert prim.get(schema.MeshCollisionAPI).approximation == ("convexHull" if moves else "none")
+    assert prim.get(usd_physics.MeshCollisionAPI).approximation == ("convexHull" if moves else "none")
     assert prim.purpose == "default"
 
 
@@ -456,8 +457,8 @@ def test_purpose(shape, purpose, hidden, expected):
 def test_values_of_a_collider(shape):
     scenes.make_collider(half_box(), shape, collision_enabled=False, approximation="boundingCube")
     prim = the_collider()
-    assert prim.get(schema.CollisionAPI).collision_enabled is False
-    approximation = prim.get(schema.MeshCollisionAPI)
+    assert prim.get(usd_physics.CollisionAPI).collision_enabled is False
+    approximation = prim.get(usd_physics.MeshCollisionAPI)
     assert (approximation.approximation if approximation else None) == ("boundingCube" if shape == "MESH" else None)
 
 

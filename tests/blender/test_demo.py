@@ -9,7 +9,8 @@ from pathlib import Path
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.bridge import scene_read
-from usdphys_ext.usdphys_addon.core import schema, summary, validate
+from usdphys_ext.usdphys_addon.core import summary, validate
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import blender_rigid_bodies, usd_export
 from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -63,18 +64,20 @@ def test_playground_values_reach_the_file(demo, tmp_path):
     demo.build_playground()
     model = read(usd_export.export_usd(bpy.context, tmp_path / "demo.usda", usd_export.ExportOptions()).path)
     hinge = model.prims["/root/Doorway/Hinge"]
-    joint, drive = hinge.get(schema.RevoluteJoint), dict(hinge.instances(schema.DriveAPI))["angular"]
+    joint, drive = hinge.get(usd_physics.RevoluteJoint), dict(hinge.instances(usd_physics.DriveAPI))["angular"]
     assert (joint.lower_limit, joint.upper_limit) == pytest.approx((0, math.radians(110)))
     assert drive.target_position == pytest.approx(math.radians(70))
     assert drive.stiffness == pytest.approx(math.degrees(4))
-    chassis = model.prims["/root/Cart/Chassis"].get(schema.MassAPI)
+    chassis = model.prims["/root/Cart/Chassis"].get(usd_physics.MassAPI)
     assert (chassis.mass, chassis.center_of_mass) == (120, pytest.approx((0, 0, -0.08)))
     assert len([path for path in model.colliders if path.startswith("/root/Cart/Chassis/")]) == 3
-    ball = model.prims["/root/Cannon/Ball"].get(schema.RigidBodyAPI)
+    ball = model.prims["/root/Cannon/Ball"].get(usd_physics.RigidBodyAPI)
     assert ball.velocity == pytest.approx(demo.BALL_VELOCITY)
-    assert model.prims["/root/Stack/Box01"].get(schema.RigidBodyAPI).starts_asleep is True
-    assert model.prims["/root/Lift/Platform"].get(schema.RigidBodyAPI).kinematic_enabled is True
-    red = next(prim for path, prim in model.groups.items() if path.endswith("GhostsRed")).get(schema.CollisionGroup)
+    assert model.prims["/root/Stack/Box01"].get(usd_physics.RigidBodyAPI).starts_asleep is True
+    assert model.prims["/root/Lift/Platform"].get(usd_physics.RigidBodyAPI).kinematic_enabled is True
+    red = next(prim for path, prim in model.groups.items() if path.endswith("GhostsRed")).get(
+        usd_physics.CollisionGroup
+    )
     assert [path.rsplit("/", 1)[-1] for path in red.filtered_groups] == ["GhostsBlue"]
     assert len(red.includes) == 6
 

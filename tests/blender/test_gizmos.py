@@ -9,8 +9,9 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import frames, schema
+from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core import mass as mass_rules
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.viewport import gizmos, handles, overlay_settings, readout
 
@@ -203,7 +204,7 @@ def test_the_faces_of_a_box_are_where_it_is_exported(place):
         under_uneven_parent(obj)
     found = by_key(obj)
     (prim,) = scenes.read_model().colliders.values()
-    size = prim.get(schema.Cube).size
+    size = prim.get(usd_geom.Cube).size
     ends = [
         prim.world[:3, 3] + sign * prim.world[:3, axis] * size / 2 for axis in range(3) for sign in (1.0, -1.0)
     ]  # fmt: skip
@@ -220,7 +221,7 @@ def test_round_things_are_as_large_as_they_are_exported(shape, is_sheared):
         under_uneven_parent(obj)
     found = by_key(obj)
     (prim,) = scenes.read_model().colliders.values()
-    gprim: Any = next(value for value in prim.schemas.values() if isinstance(value, schema.Gprim))
+    gprim: Any = next(value for value in prim.schemas.values() if isinstance(value, usd_geom.Gprim))
     unit = np.linalg.norm(prim.world[:3, 0])
     radius = found["collider.radius"]
     assert np.linalg.norm(radius.point(VIEW) - radius.origin) == pytest.approx(gprim.radius * unit, rel=1e-5)

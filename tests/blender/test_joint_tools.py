@@ -14,7 +14,8 @@ from mathutils import Matrix
 from usdphys_ext.panels import joint_tools
 from usdphys_ext.usdphys_addon.authoring import joint_tools as joints
 from usdphys_ext.usdphys_addon.bridge import props
-from usdphys_ext.usdphys_addon.core import frames, schema
+from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.validate import validate
 
 from . import scenes
@@ -49,7 +50,7 @@ def frames_in_model(obj: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
     """World frames of both sides as the model has them, metres."""
     model = scenes.read_model(**options)
     (prim,) = [prim for prim in model.joints.values() if prim.label == obj.name]
-    joint = prim.get(schema.Joint)
+    joint = prim.get(usd_physics.Joint)
     found = []
     for side in (0, 1):
         (target,) = getattr(joint, f"body{side}") or ("",)
@@ -702,10 +703,10 @@ def relative(obj: Any) -> np.ndarray:
     return np.linalg.inv(first) @ second
 
 
-def model_joint(obj: Any) -> tuple[schema.Joint, dict[str, Any]]:
+def model_joint(obj: Any) -> tuple[usd_physics.Joint, dict[str, Any]]:
     model = scenes.read_model()
     (prim,) = [prim for prim in model.joints.values() if prim.label == obj.name]
-    return prim.get(schema.Joint), prim.schemas
+    return prim.get(usd_physics.Joint), prim.schemas
 
 
 @pytest.mark.parametrize("kind", ["REVOLUTE", "PRISMATIC"])
@@ -735,7 +736,7 @@ def test_swap(kind, axis):
     found, schemas = model_joint(obj)
     assert (found.lower_limit, found.upper_limit) == (-0.75, 0.25)
     # The drive still aims at where the joint is.
-    value = next(value for value in schemas.values() if isinstance(value, schema.DriveAPI))
+    value = next(value for value in schemas.values() if isinstance(value, usd_physics.DriveAPI))
     assert (value.target_position, value.target_velocity) == (-0.5, -0.125)
     bpy.ops.usdphys.joint_swap_bodies()
     assert np.abs(relative(obj) - before).max() < 1e-5

@@ -11,7 +11,8 @@ import pytest
 from mathutils import Matrix, Quaternion
 from usdphys_ext.usdphys_addon.authoring import joint_tools, mirror
 from usdphys_ext.usdphys_addon.bridge import props
-from usdphys_ext.usdphys_addon.core import frames, schema
+from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.validate import validate
 
 from . import scenes
@@ -68,20 +69,20 @@ def prims_below(model: Any, obj: Any) -> list[Any]:
 
 def corners_of(prim: Any) -> np.ndarray:
     """Points that tell where a primitive collider is and where it points."""
-    found = prim.get(schema.Gprim)
+    found = prim.get(usd_geom.Gprim)
     size = np.array([1.0, 1.0, 1.0])
-    if isinstance(found, schema.Cube):
+    if isinstance(found, usd_geom.Cube):
         size = size * found.size / 2
         points = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * size
     else:
         axis = np.eye(3)["XYZ".index(getattr(found, "axis", None) or "Z")]
         height = getattr(found, "height", 0.0) or 0.0
         ends = [axis * height / 2, -axis * height / 2]
-        if isinstance(found, schema.Plane):
+        if isinstance(found, usd_geom.Plane):
             ends = [axis, np.zeros(3)]
         points = np.array(ends)
     points = points @ prim.world[:3, :3].T + prim.world[:3, 3]
-    if isinstance(found, schema.Cube | schema.Capsule | schema.Cylinder | schema.Sphere):
+    if isinstance(found, usd_geom.Cube | usd_geom.Capsule | usd_geom.Cylinder | usd_geom.Sphere):
         # Their ends are alike.
         points = points[np.lexsort(np.round(points, 4).T)]
     return points
@@ -113,7 +114,7 @@ def test_colliders(how, shape):
         if shape in ("CUBE", "SPHERE", "CAPSULE", "CYLINDER"):
             wanted = wanted[np.lexsort(np.round(wanted, 4).T)]
         assert np.abs(corners_of(new) - wanted).max() < 1e-5
-        radii = [getattr(prim.get(schema.Gprim), "radius", None) or 0.0 for prim in (old, new)]
+        radii = [getattr(prim.get(usd_geom.Gprim), "radius", None) or 0.0 for prim in (old, new)]
         assert radii[0] == pytest.approx(radii[1], rel=1e-5)
 
 
@@ -135,7 +136,7 @@ def test_mass_of_a_collider(how, shape):
     model, found = scenes.read_model(), []
     for obj in (left, right):
         (prim,) = prims_below(model, obj)
-        mass = prim.get(schema.MassAPI)
+        mass = prim.get(usd_physics.MassAPI)
         axes = frames.rotation_of(prim.world) @ frames.matrix_of(mass.principal_axes)
         found.append((prim.world @ (*mass.center_of_mass, 1), axes @ np.diag(mass.diagonal_inertia) @ axes.T))
     assert np.abs(found[1][0] - PLANE @ found[0][0]).max() < 1e-5
@@ -189,7 +190,7 @@ def test_mass_and_velocities(how):
     found = []
     for obj in (left, right):
         (prim,) = [prim for prim in model.bodies.values() if prim.label == obj.name]
-        mass, body = prim.get(schema.MassAPI), prim.get(schema.RigidBodyAPI)
+        mass, body = prim.get(usd_physics.MassAPI), prim.get(usd_physics.RigidBodyAPI)
         turn = frames.rotation_of(prim.world)
         axes = turn @ frames.matrix_of(mass.principal_axes)
         found.append(
@@ -357,7 +358,7 @@ def test_mirrored_poses_are_in_mirrored_limits(axis, kind, own, kept):
 def test_limits_per_dof(free):
     _, left, right, joint = arm_with_joint("GENERIC")
     limits, drives = joint.usdphys.joint.limits, joint.usdphys.joint.drives
-    for index, name in enumerate(schema.LimitAPI.instances[:6]):
+    for index, name in enumerate(usd_physics.LimitAPI.instances[:6]):
         locked = free and name.startswith("rot") and not name.endswith(free)
         scenes.assign(
             getattr(limits, name), is_applied=True, low=1.0 if locked else -0.1 * (index + 1),
@@ -375,7 +376,7 @@ def test_limits_per_dof(free):
         move = frame @ frames.transform(rng.normal(size=3), np.array(turn)) @ np.linalg.inv(frame)
         displace(left, move)
         displace(right, PLANE @ move @ PLANE)
-        for name in schema.LimitAPI.instances[:6]:
+        for name in usd_physics.LimitAPI.instances[:6]:
             room = []
             for obj in (joint, made):
                 value = joint_tools.coordinate(*frames_in_model(obj), name)

@@ -7,6 +7,7 @@ import math
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 pytest.importorskip("rapier3d")
@@ -434,7 +435,7 @@ def test_applied_pose_is_kept_in_the_mode_that_was(tmp_path):
 
 def test_applied_pose_keeps_the_frames_of_joints():
     from usdphys_ext.usdphys_addon.bridge import scene_read
-    from usdphys_ext.usdphys_addon.core import frames, schema
+    from usdphys_ext.usdphys_addon.core import frames
 
     arm = crate("Arm", (1.0, 0, 2.0), scale=(2.0, 0.2, 0.2))
     hand = crate("Hand", (3.0, 0, 2.0), scale=(2.0, 0.2, 0.2))
@@ -448,7 +449,7 @@ def test_applied_pose_keeps_the_frames_of_joints():
     def facts():
         bpy.context.view_layer.update()
         model = scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model
-        joints = [prim.get(schema.Joint) for prim in model.joints.values()]
+        joints = [prim.get(usd_physics.Joint) for prim in model.joints.values()]
         return [
             (joint.resolved(f"local_pos{side}"), frames.matrix_of(joint.resolved(f"local_rot{side}")).ravel())
             for joint in joints

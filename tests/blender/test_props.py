@@ -9,36 +9,37 @@ import bpy
 import pytest
 from usdphys_ext.usdphys_addon.bridge import props
 from usdphys_ext.usdphys_addon.core import schema
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 
 from . import scenes
 
 FLOAT_MAX = 3.4028234663852886e38
 LIMITED = {
-    schema.RevoluteJoint: props.RevoluteProperties, schema.PrismaticJoint: props.PrismaticProperties,
-    schema.SphericalJoint: props.SphericalProperties, schema.DistanceJoint: props.DistanceProperties,
+    usd_physics.RevoluteJoint: props.RevoluteProperties, usd_physics.PrismaticJoint: props.PrismaticProperties,
+    usd_physics.SphericalJoint: props.SphericalProperties, usd_physics.DistanceJoint: props.DistanceProperties,
 }  # fmt: skip
 
 #: Where the attributes of a class live, and which of its fields the group holds in another way.
 HOMES: list[tuple[type[schema.Schema], Any, set[str]]] = [
-    (schema.PhysicsScene, props.PhysicsSceneProperties, set()),
-    (schema.RigidBodyAPI, props.RigidBodyProperties, set()),
-    (schema.MassAPI, props.MassProperties, set()),
-    (schema.CollisionAPI, props.ColliderProperties, set()),
-    (schema.MeshCollisionAPI, props.ColliderProperties, set()),
-    (schema.MaterialAPI, props.MaterialProperties, set()),
+    (usd_physics.PhysicsScene, props.PhysicsSceneProperties, set()),
+    (usd_physics.RigidBodyAPI, props.RigidBodyProperties, set()),
+    (usd_physics.MassAPI, props.MassProperties, set()),
+    (usd_physics.CollisionAPI, props.ColliderProperties, set()),
+    (usd_physics.MeshCollisionAPI, props.ColliderProperties, set()),
+    (usd_physics.MaterialAPI, props.MaterialProperties, set()),
     # Members name the group: the two lists are kept on the objects.
-    (schema.CollisionGroup, props.CollisionGroupProperties, {"colliders", "includes", "excludes"}),
-    (schema.FilteredPairsAPI, props.FilteredPairsProperties, set()),
-    (schema.ArticulationRootAPI, props.ArticulationRootProperties, set()),
-    (schema.Joint, props.JointProperties, set()),
-    (schema.FixedJoint, props.JointProperties, set()),
-    (schema.LimitAPI, props.LinearLimitProperties, set()),
-    (schema.LimitAPI, props.AngularLimitProperties, set()),
-    (schema.DriveAPI, props.LinearDriveProperties, set()),
-    (schema.DriveAPI, props.AngularDriveProperties, set()),
-    *((cls, group, {a.field for a in schema.Joint.attributes} | {"axis"}) for cls, group in LIMITED.items()),
+    (usd_physics.CollisionGroup, props.CollisionGroupProperties, {"colliders", "includes", "excludes"}),
+    (usd_physics.FilteredPairsAPI, props.FilteredPairsProperties, set()),
+    (usd_physics.ArticulationRootAPI, props.ArticulationRootProperties, set()),
+    (usd_physics.Joint, props.JointProperties, set()),
+    (usd_physics.FixedJoint, props.JointProperties, set()),
+    (usd_physics.LimitAPI, props.LinearLimitProperties, set()),
+    (usd_physics.LimitAPI, props.AngularLimitProperties, set()),
+    (usd_physics.DriveAPI, props.LinearDriveProperties, set()),
+    (usd_physics.DriveAPI, props.AngularDriveProperties, set()),
+    *((cls, group, {a.field for a in usd_physics.Joint.attributes} | {"axis"}) for cls, group in LIMITED.items()),
     *((cls, props.JointProperties, {a.field for a in cls.attributes} - {"axis"}) for cls in LIMITED
-      if cls is not schema.DistanceJoint),
+      if cls is not usd_physics.DistanceJoint),
 ]  # fmt: skip
 
 #: What our groups hold beside the attributes of the schemas.
@@ -140,8 +141,8 @@ def test_all_of_usdphysics_has_a_home():
 @pytest.mark.parametrize("cls", {cls for cls, _, _ in HOMES}, ids=lambda cls: cls.__name__)
 def test_every_attribute_has_exactly_one_place(cls):
     homes = [(group, elsewhere) for home, group, elsewhere in HOMES if home is cls]
-    places = 2 if cls in (schema.LimitAPI, schema.DriveAPI) else 1  # for translations and for rotations
-    inherited = {attribute.field for attribute in schema.Joint.attributes} if cls in LIMITED else set()
+    places = 2 if cls in (usd_physics.LimitAPI, usd_physics.DriveAPI) else 1  # for translations and for rotations
+    inherited = {attribute.field for attribute in usd_physics.Joint.attributes} if cls in LIMITED else set()
     for attribute in cls.attributes:
         if attribute.field not in inherited | {"colliders", "includes", "excludes"}:
             assert sum(attribute.field not in elsewhere for _, elsewhere in homes) == places, attribute.field
@@ -156,8 +157,8 @@ def test_group_has_nothing_else(group):
 @pytest.mark.parametrize(
     ("group", "cls", "linear", "angular"),
     [
-        (props.LimitsProperties, schema.LimitAPI, props.LinearLimitProperties, props.AngularLimitProperties),
-        (props.DrivesProperties, schema.DriveAPI, props.LinearDriveProperties, props.AngularDriveProperties),
+        (props.LimitsProperties, usd_physics.LimitAPI, props.LinearLimitProperties, props.AngularLimitProperties),
+        (props.DrivesProperties, usd_physics.DriveAPI, props.LinearDriveProperties, props.AngularDriveProperties),
     ],
 )
 def test_every_degree_of_freedom_has_its_group(group, cls, linear, angular):
@@ -169,7 +170,7 @@ def test_every_degree_of_freedom_has_its_group(group, cls, linear, angular):
 
 @pytest.mark.parametrize("cls", props.JOINT_TYPES.values(), ids=props.JOINT_TYPES)
 def test_joint_types_are_all_there(cls):
-    kinds = {schema.Joint, *schema.Joint.__subclasses__()}
+    kinds = {usd_physics.Joint, *usd_physics.Joint.__subclasses__()}
     assert cls in kinds
     assert set(props.JOINT_TYPES.values()) == kinds
     assert set(properties(props.JointProperties)["type"].enum_items.keys()) == set(props.JOINT_TYPES)
@@ -178,7 +179,7 @@ def test_joint_types_are_all_there(cls):
 def test_shapes_are_all_there():
     shapes = set(properties(props.ColliderProperties)["shape"].enum_items.keys())
     assert shapes == {"AUTO", "MESH", *props.GPRIM_SHAPES}
-    assert set(props.GPRIM_SHAPES.values()) == set(schema.schemas_of("UsdGeom").values()) - {schema.Gprim}
+    assert set(props.GPRIM_SHAPES.values()) == set(schema.schemas_of("UsdGeom").values()) - {usd_geom.Gprim}
 
 
 # --------------------------------------------------------------------------- authored or not

@@ -9,7 +9,8 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion
-from usdphys_ext.usdphys_addon.core import frames, schema
+from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 
 from . import scenes
 from .scenes import codes, placed, read, read_model, the
@@ -39,7 +40,7 @@ def rigid(matrix: Any) -> np.ndarray:
 
 def frame_of(joint: Any, side: int, model: Any) -> np.ndarray:
     """World frame of one side of a joint, from what is written for it."""
-    value = joint.get(schema.Joint)
+    value = joint.get(usd_physics.Joint)
     target = getattr(value, f"body{side}")
     body = model.prims[target[0]].world if target else None
     return frames.world_frame(body, getattr(value, f"local_pos{side}"), getattr(value, f"local_rot{side}"))
@@ -80,7 +81,7 @@ def test_metres():
     prim = the(model.bodies)
     assert model.units.meters_per_unit == pytest.approx(0.01)
     assert close(prim.world, placed((1, 0, 0), scale=(1, 2, 1)))
-    value, mass = prim.get(schema.RigidBodyAPI), prim.get(schema.MassAPI)
+    value, mass = prim.get(usd_physics.RigidBodyAPI), prim.get(usd_physics.MassAPI)
     assert value.velocity == pytest.approx((1, 0, 0))
     assert value.angular_velocity == pytest.approx((1, 0, 0))
     assert (mass.mass, mass.density) == pytest.approx((2, 1000))
@@ -93,10 +94,10 @@ def test_only_what_is_set_is_authored():
     body = scenes.make_body(scenes.add("Body"), starts_asleep=False)
     body.usdphys.mass.is_applied = True
     prim = the(read_model().bodies)
-    assert [(attribute.field, value) for attribute, value in prim.get(schema.RigidBodyAPI).authored()] == [
+    assert [(attribute.field, value) for attribute, value in prim.get(usd_physics.RigidBodyAPI).authored()] == [
         ("starts_asleep", False)
     ]
-    assert list(prim.get(schema.MassAPI).authored()) == []
+    assert list(prim.get(usd_physics.MassAPI).authored()) == []
 
 
 def test_objects_that_share_a_mesh():
@@ -178,7 +179,7 @@ def test_animation(animated):
     elif animated == "constraint":
         body.constraints.new("COPY_LOCATION").target = scenes.add("Target", location=(7, 0, 0))
     prim = the(read_model().bodies)
-    assert prim.get(schema.RigidBodyAPI).kinematic_enabled is True
+    assert prim.get(usd_physics.RigidBodyAPI).kinematic_enabled is True
     assert prim.is_animated == (animated != "nothing")
     if animated == "constraint":
         assert close(prim.world[:3, 3], (7, 0, 0))
@@ -211,7 +212,7 @@ def test_each_instance_has_a_joint_of_its_own_bodies():
     assert len(model.joints) == 2
     for path, joint in model.joints.items():
         instance = path.split("/")[2]
-        value = joint.get(schema.Joint)
+        value = joint.get(usd_physics.Joint)
         (base,), (arm,) = value.body0, value.body1
         assert base.startswith(f"/root/{instance}/Base")
         assert arm.startswith(f"/root/{instance}/Arm")
@@ -236,7 +237,7 @@ def test_nested_instances():
     assert {tuple(np.round(prim.world[:2, 3]).astype(int)) for prim in bases.values()} == expected
     for path, joint in model.joints.items():
         parent = path.rsplit("/", 1)[0]
-        value = joint.get(schema.Joint)
+        value = joint.get(usd_physics.Joint)
         assert [target.rsplit("/", 1)[0] for target in (*value.body0, *value.body1)] == [parent, parent]
         assert close(frame_of(joint, 0, model), frame_of(joint, 1, model))
         assert close(frame_of(joint, 0, model)[:3, 3], joint.world[:3, 3])
@@ -253,7 +254,7 @@ def test_joint_in_a_nested_instance_finds_the_body_around_it():
     reading = read()
     assert codes(reading.issues) == []
     for path, joint in reading.model.joints.items():
-        (frame_path,) = joint.get(schema.Joint).body0
+        (frame_path,) = joint.get(usd_physics.Joint).body0
         assert frame_path.split("/")[2] == path.split("/")[2]
     assert len(reading.model.joints) == 2
 
@@ -280,7 +281,7 @@ def test_linked_collection_instance(tmp_path):
     scenes.solid("Base", location=(9, 0, 0))
     model = read_model()
     joint = the(model.joints)
-    assert joint.get(schema.Joint).body0[0].startswith("/root/Here/Base")
+    assert joint.get(usd_physics.Joint).body0[0].startswith("/root/Here/Base")
     assert close(frame_of(joint, 0, model)[:3, 3], (1, 0, 3))
     assert len(model.bodies) == 3
 
@@ -292,7 +293,7 @@ def test_names_that_become_equal_stay_apart():
     model = read_model()
     assert len(model.bodies) == 3
     for path, prim in model.bodies.items():
-        assert prim.get(schema.MassAPI).mass == prim.world[0, 3] + 1
+        assert prim.get(usd_physics.MassAPI).mass == prim.world[0, 3] + 1
         assert len(model.colliders_of(path)) == 1
 
 
@@ -317,7 +318,7 @@ def test_frame_is_the_place_of_the_joint(place, scale_length):
     assert joint.type_name == "PhysicsFixedJoint"
     expected = rigid(where)
     expected[:3, 3] *= scale_length
-    value = joint.get(schema.Joint)
+    value = joint.get(usd_physics.Joint)
     assert (value.body0, value.body1) == (("/root/First",), ("/root/Second",))
     for side in (0, 1):
         assert close(frame_of(joint, side, model), expected)
@@ -333,7 +334,7 @@ def test_joint_below_a_scaled_body(parent):
     expected = PLACES[parent] @ Matrix.Translation((0.5, 0, 0))
     for side in (0, 1):
         assert close(frame_of(joint, side, model)[:3, 3], expected.translation)
-    assert joint.get(schema.Joint).local_pos0 == pytest.approx((0.5, 0, 0), abs=1e-6)
+    assert joint.get(usd_physics.Joint).local_pos0 == pytest.approx((0.5, 0, 0), abs=1e-6)
 
 
 def test_frames_that_are_set_differ():
@@ -342,7 +343,7 @@ def test_frames_that_are_set_differ():
     turn = Quaternion((0, 0, 1), 0.5)
     scenes.assign(joint.usdphys.joint, local_pos1=(-1, 0.5, 0), local_rot1=turn)
     model = read_model()
-    value = the(model.joints).get(schema.Joint)
+    value = the(model.joints).get(usd_physics.Joint)
     assert value.local_pos0 == pytest.approx((2, 0, 0))
     assert value.local_rot0 == pytest.approx((1, 0, 0, 0))
     assert value.local_pos1 == pytest.approx((-1, 0.5, 0))
@@ -356,7 +357,7 @@ def test_world_anchor(side):
     sides = {f"body{1 - side}": body}
     scenes.add_joint("Joint", "FIXED", **sides, matrix_world=where)
     reading = read()
-    value = the(reading.model.joints).get(schema.Joint)
+    value = the(reading.model.joints).get(usd_physics.Joint)
     assert reading.issues == []
     assert getattr(value, f"body{side}") is None
     assert getattr(value, f"body{1 - side}") == ("/root/Body",)
@@ -379,7 +380,7 @@ def test_missing_body_is_said(how):
     assert [other.code for other in others] == (["NotExported"] if how == "hidden" else [])
     assert (issue.code, issue.severity) == ("JointBodyMissing", "error")
     assert "'Second'" in issue.message
-    assert the(reading.model.joints).get(schema.Joint).body0 == ("/root/First",)
+    assert the(reading.model.joints).get(usd_physics.Joint).body0 == ("/root/First",)
 
 
 def test_body_scaled_to_nothing_is_said():
@@ -434,7 +435,7 @@ def test_limits_by_type(scale_length):
         scenes.assign(getattr(joint, kind.lower()), **values)
         if kind != "DISTANCE":
             joint.axis = "Y"
-    joints = {prim.label: authored(prim.get(schema.Joint)) for prim in read_model().joints.values()}
+    joints = {prim.label: authored(prim.get(usd_physics.Joint)) for prim in read_model().joints.values()}
     assert joints["REVOLUTE"] == {"axis": "Y", "lower_limit": -0.5, "upper_limit": 1.5}
     assert joints["SPHERICAL"] == {"axis": "Y", "cone_angle0_limit": 0.25, "cone_angle1_limit": -1.0}
     length = pytest.approx
@@ -450,9 +451,9 @@ def test_other_types_limits_do_not_leak():
     """Values that were set under another type stay in the file, but are not those of the joint."""
     joint = scenes.add_joint("Joint", "REVOLUTE").usdphys.joint
     joint.prismatic.lower_limit, joint.axis = -3.0, "Z"
-    assert authored(the(read_model().joints).get(schema.Joint)) == {"axis": "Z"}
+    assert authored(the(read_model().joints).get(usd_physics.Joint)) == {"axis": "Z"}
     joint.type = "FIXED"
-    assert authored(the(read_model().joints).get(schema.Joint)) == {}
+    assert authored(the(read_model().joints).get(usd_physics.Joint)) == {}
 
 
 def test_infinite_values():
@@ -462,8 +463,8 @@ def test_infinite_values():
     joint.drives.angular.is_applied = True
     joint.drives.angular.max_force = math.inf
     prim = the(read_model().joints)
-    assert authored(prim.get(schema.Joint)) == {"break_force": math.inf, "lower_limit": -math.inf}
-    assert dict(prim.instances(schema.DriveAPI))["angular"].max_force == math.inf
+    assert authored(prim.get(usd_physics.Joint)) == {"break_force": math.inf, "lower_limit": -math.inf}
+    assert dict(prim.instances(usd_physics.DriveAPI))["angular"].max_force == math.inf
 
 
 @pytest.mark.parametrize("scale_length", [1.0, 0.01])
@@ -479,8 +480,8 @@ def test_drives_and_limits_of_degrees_of_freedom(scale_length):
     scenes.assign(joint.drives.transY, is_applied=True, type="acceleration", stiffness=10.0, damping=2.0)
     joint.drives.rotZ.stiffness = 5.0  # not applied
     prim = the(read_model().joints)
-    drives = {dof: authored(value) for dof, value in prim.instances(schema.DriveAPI)}
-    limits = {dof: authored(value) for dof, value in prim.instances(schema.LimitAPI)}
+    drives = {dof: authored(value) for dof, value in prim.instances(usd_physics.DriveAPI)}
+    limits = {dof: authored(value) for dof, value in prim.instances(usd_physics.LimitAPI)}
     degrees, length = math.degrees(1.0), scale_length
     approx = pytest.approx
     assert drives == {
@@ -515,14 +516,16 @@ def test_gravity_of_the_scene(settings, expected):
     scenes.assign(bpy.context.scene, **settings)
     scenes.solid("Body")
     prim = the(read_model().scenes)
-    assert authored(prim.get(schema.PhysicsScene)) == {key: pytest.approx(value) for key, value in expected.items()}
+    assert authored(prim.get(usd_physics.PhysicsScene)) == {
+        key: pytest.approx(value) for key, value in expected.items()
+    }
 
 
 def test_gravity_in_metres():
     scene = bpy.context.scene
     scene.unit_settings.scale_length, scene.gravity = 0.01, (0, 0, -981)
     scenes.solid("Body")
-    assert the(read_model().scenes).get(schema.PhysicsScene).gravity_magnitude == pytest.approx(9.81)
+    assert the(read_model().scenes).get(usd_physics.PhysicsScene).gravity_magnitude == pytest.approx(9.81)
 
 
 def test_two_physics_scenes_and_owners():
@@ -533,19 +536,19 @@ def test_two_physics_scenes_and_owners():
     one.usdphys.rigid_body.simulation_owner = "Moon"
     two.usdphys.colliders[0].simulation_owner = "Earth"
     model = read_model()
-    assert {path: authored(prim.get(schema.PhysicsScene)) for path, prim in model.scenes.items()} == {
+    assert {path: authored(prim.get(usd_physics.PhysicsScene)) for path, prim in model.scenes.items()} == {
         "/root/Earth": {}, "/root/Moon": {"gravity_magnitude": pytest.approx(1.62)},
     }  # fmt: skip
-    owners = {path: prim.get(schema.RigidBodyAPI).simulation_owner for path, prim in model.bodies.items()}
+    owners = {path: prim.get(usd_physics.RigidBodyAPI).simulation_owner for path, prim in model.bodies.items()}
     assert owners == {"/root/One": ("/root/Moon",), "/root/Two": None}
-    assert model.prims["/root/Two/Two"].get(schema.CollisionAPI).simulation_owner == ("/root/Earth",)
+    assert model.prims["/root/Two/Two"].get(usd_physics.CollisionAPI).simulation_owner == ("/root/Earth",)
 
 
 def test_owner_that_is_missing_is_said():
     scenes.solid("Body").usdphys.rigid_body.simulation_owner = "Mars"
     reading = read()
     assert codes(reading.issues) == [("OwnerMissing", "error")]
-    assert the(reading.model.bodies).get(schema.RigidBodyAPI).simulation_owner is None
+    assert the(reading.model.bodies).get(usd_physics.RigidBodyAPI).simulation_owner is None
 
 
 def test_object_with_the_name_of_the_physics_scene():
@@ -571,7 +574,7 @@ def test_groups():
     scenes.assign(three.usdphys.colliders[0].collision_groups.add(), name="Red")
     reading = read()
     assert reading.issues == []
-    red, blue = (reading.model.groups[f"/root/CollisionGroups/{name}"].get(schema.CollisionGroup)
+    red, blue = (reading.model.groups[f"/root/CollisionGroups/{name}"].get(usd_physics.CollisionGroup)
                  for name in ("Red", "Blue"))  # fmt: skip
     assert red.includes == ("/root/One", "/root/Two", "/root/Three/Three")
     assert red.excludes == ("/root/One/Child",)
@@ -587,7 +590,7 @@ def test_group_that_is_not_defined_is_said():
     scenes.join_group(scenes.solid("Body"), "Ghosts")
     reading = read()
     assert codes(reading.issues) == [("GroupUndefined", "warning")]
-    assert the(reading.model.groups).get(schema.CollisionGroup).includes == ("/root/Body",)
+    assert the(reading.model.groups).get(usd_physics.CollisionGroup).includes == ("/root/Body",)
 
 
 def test_group_of_another_scene_is_found():
@@ -595,7 +598,7 @@ def test_group_of_another_scene_is_found():
     scenes.join_group(scenes.solid("Body"), "Red")
     reading = read()
     assert reading.issues == []
-    assert the(reading.model.groups).get(schema.CollisionGroup).merge_group == "colours"
+    assert the(reading.model.groups).get(usd_physics.CollisionGroup).merge_group == "colours"
 
 
 def test_filtered_group_that_is_missing_is_said():
@@ -603,7 +606,7 @@ def test_filtered_group_that_is_missing_is_said():
     scenes.define_group("Red", ("Blue",))
     reading = read()
     assert codes(reading.issues) == [("GroupTargetMissing", "error")]
-    assert the(reading.model.groups).get(schema.CollisionGroup).filtered_groups is None
+    assert the(reading.model.groups).get(usd_physics.CollisionGroup).filtered_groups is None
 
 
 @pytest.mark.parametrize(
@@ -621,7 +624,7 @@ def test_names_of_groups(names, expected):
     reading = read()
     paths = [f"/root/CollisionGroups/{name}" for name in expected]
     assert list(reading.model.groups) == paths
-    values = [prim.get(schema.CollisionGroup) for prim in reading.model.groups.values()]
+    values = [prim.get(usd_physics.CollisionGroup) for prim in reading.model.groups.values()]
     assert [value.filtered_groups for value in values] == [(paths[0],)] * len(names)
     assert len({value.includes for value in values}) == len(names)
     changed = sum(name != made for name, made in zip(names, expected, strict=True))
@@ -639,8 +642,8 @@ def test_filtered_pairs():
     collider.filtered_pairs.add().object = one
     reading = read()
     prims = reading.model.prims
-    assert prims["/root/One"].get(schema.FilteredPairsAPI).filtered_pairs == ("/root/Two",)
-    assert prims["/root/Two/Two"].get(schema.FilteredPairsAPI).filtered_pairs == ("/root/One",)
+    assert prims["/root/One"].get(usd_physics.FilteredPairsAPI).filtered_pairs == ("/root/Two",)
+    assert prims["/root/Two/Two"].get(usd_physics.FilteredPairsAPI).filtered_pairs == ("/root/One",)
     assert codes(reading.issues) == [("FilteredPairMissing", "error")]
 
 
@@ -664,7 +667,7 @@ def test_slots_bring_physics_materials():
     assert materials_of(model) == ("Ice", "Rubber")  # the whole mesh is bound to the first slot, which comes last
     assert set(model.materials) == {"/root/_materials/Rubber", "/root/_materials/Ice"}
     assert the(model.colliders).physics_binding == ""
-    assert model.materials["/root/_materials/Ice"].get(schema.MaterialAPI).restitution == 0.5
+    assert model.materials["/root/_materials/Ice"].get(usd_physics.MaterialAPI).restitution == 0.5
 
 
 def test_slots_of_the_object_win():
@@ -704,7 +707,7 @@ def test_materials_of_the_same_name_from_two_files(tmp_path):
     bpy.context.scene.collection.objects.link(wanted.objects[0])
     scenes.solid("Local").usdphys.physics_material = scenes.physics_material("Rubber", restitution=0.75)
     model = read_model()
-    bounce = {prim.label: model.prims[prim.materials[0]].get(schema.MaterialAPI).restitution
+    bounce = {prim.label: model.prims[prim.materials[0]].get(usd_physics.MaterialAPI).restitution
               for prim in model.colliders.values()}  # fmt: skip
     assert bounce == {"Linked": 0.25, "Local": 0.75}
 
@@ -718,5 +721,5 @@ def test_articulation_root_and_mass_of_a_collider():
     scenes.assign(obj.usdphys.colliders[0].mass, is_applied=True, density=500)
     model = read_model()
     assert list(model.articulations) == ["/root/Body"]
-    assert the(model.colliders).get(schema.MassAPI).density == 500
-    assert model.prims["/root/Body"].get(schema.MassAPI) is None
+    assert the(model.colliders).get(usd_physics.MassAPI).density == 500
+    assert model.prims["/root/Body"].get(usd_physics.MassAPI) is None

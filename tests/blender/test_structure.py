@@ -14,7 +14,8 @@ import pytest
 from mathutils import Euler, Matrix
 from pxr import UsdGeom
 from usdphys_ext.usdphys_addon.authoring import structure
-from usdphys_ext.usdphys_addon.core import fitting, frames, mass, schema
+from usdphys_ext.usdphys_addon.core import fitting, frames, mass
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 
 from . import scenes
 from .scenes import placed, world_of
@@ -342,13 +343,13 @@ def world_points(obj: Any) -> np.ndarray:
 def is_inside(shape: Any, points: np.ndarray, place: np.ndarray, tolerance: float = 1e-4) -> bool:
     """All world points are within a gprim of a world place."""
     local = np.linalg.solve(place[:3, :3], (points - place[:3, 3]).T).T
-    if isinstance(shape, schema.Cube):
+    if isinstance(shape, usd_geom.Cube):
         return bool((np.abs(local) <= shape.size / 2 + tolerance).all())
-    if isinstance(shape, schema.Sphere):
+    if isinstance(shape, usd_geom.Sphere):
         return bool((np.linalg.norm(local, axis=1) <= shape.radius + tolerance).all())
     axis = "XYZ".index(shape.resolved("axis"))
     along, across = local[:, axis], np.linalg.norm(np.delete(local, axis, axis=1), axis=1)
-    if isinstance(shape, schema.Cylinder):
+    if isinstance(shape, usd_geom.Cylinder):
         return bool((across <= shape.radius + tolerance).all() and (abs(along) <= shape.height / 2 + tolerance).all())
     beyond = np.maximum(np.abs(along) - shape.height / 2, 0)
     return bool((np.hypot(across, beyond) <= shape.radius + tolerance).all())
@@ -373,10 +374,10 @@ def test_primitive_objects_contain_the_mesh(kind, place, tmp_path):
         assert prim.purpose == "guide"
         if kind != "BOX":
             assert not frames.is_sheared(prim.world, 1e-4)
-        assert is_inside(prim.get(schema.Gprim), seen, prim.world, 1e-4 * np.ptp(seen))
+        assert is_inside(prim.get(usd_geom.Gprim), seen, prim.world, 1e-4 * np.ptp(seen))
         # What is shown is what collides.
         shown = world_points(child)
-        assert is_inside(prim.get(schema.Gprim), shown, prim.world, 1e-4 * np.ptp(seen))
+        assert is_inside(prim.get(usd_geom.Gprim), shown, prim.world, 1e-4 * np.ptp(seen))
         stage, wrong = export_errors(tmp_path)
         assert not wrong
         found = [each for each in stage.Traverse() if "PhysicsCollisionAPI" in scenes.applied(each)]
@@ -406,11 +407,11 @@ def test_axis_and_margin():
     visual = scenes.add_box("Rod", (0.5, 0.5, 2), scale=(2, 2, 2))
     select(visual)
     bpy.ops.usdphys.make_collider_objects(kind="CYLINDER", axis="X", margin=0.25)
-    shape = scenes.the(scenes.read_model().colliders).get(schema.Cylinder)
+    shape = scenes.the(scenes.read_model().colliders).get(usd_geom.Cylinder)
     assert shape.axis == "X" and shape.height == pytest.approx(2.5)
     assert shape.radius == pytest.approx(np.hypot(1, 4) + 0.25, rel=1e-4)
     bpy.ops.usdphys.make_collider_objects(kind="CYLINDER")
-    shape = scenes.the(scenes.read_model().colliders).get(schema.Cylinder)
+    shape = scenes.the(scenes.read_model().colliders).get(usd_geom.Cylinder)
     assert shape.axis == "Z" and shape.height == pytest.approx(8)
     bpy.ops.usdphys.make_collider_objects(kind="BOX", margin=0.5)
     assert np.allclose(visual.children[0].dimensions, (3, 3, 9))
@@ -435,7 +436,7 @@ def test_decomposition_fills_the_mesh(place, tmp_path):
     model = scenes.read_model()
     total = 0.0
     for prim in model.colliders.values():
-        assert prim.get(schema.MeshCollisionAPI).approximation == "convexHull" and prim.purpose == "guide"
+        assert prim.get(usd_physics.MeshCollisionAPI).approximation == "convexHull" and prim.purpose == "guide"
         points = prim.mesh().points @ prim.world[:3, :3].T
         total += fitting.hull(points).volume
     assert total == pytest.approx(size, rel=0.05)
@@ -529,7 +530,7 @@ def test_loose_parts_as_primitives(place, tmp_path):
     tolerance = 1e-4 * np.ptp(seen)
     if not top:
         inside = [
-            any(is_inside(prim.get(schema.Gprim), point[None], prim.world, tolerance) for prim in found)
+            any(is_inside(prim.get(usd_geom.Gprim), point[None], prim.world, tolerance) for prim in found)
             for point in seen
         ]
         assert all(inside)
@@ -614,13 +615,13 @@ def test_fit_colliders():
         for item in list(box.usdphys.colliders)[:2]:
             assert not any(item.is_property_set(name) for name in ("location", "size", "radius", "height"))
         assert box.usdphys.colliders[1].axis == "Y"
-    automatic = {path: prim.get(schema.Gprim) for path, prim in scenes.read_model().colliders.items()}
+    automatic = {path: prim.get(usd_geom.Gprim) for path, prim in scenes.read_model().colliders.items()}
     bpy.ops.usdphys.fit_collider(explicit=True)
     for box in boxes:
         assert np.allclose(box.usdphys.colliders[0].size, (2, 4, 6))
         assert box.usdphys.colliders[1].is_property_set("height")
         assert not box.usdphys.colliders[2].is_property_set("size")
-    explicit = {path: prim.get(schema.Gprim) for path, prim in scenes.read_model().colliders.items()}
+    explicit = {path: prim.get(usd_geom.Gprim) for path, prim in scenes.read_model().colliders.items()}
     for path, shape in automatic.items():
         if shape is not None:
             assert shape.all_values()[-1] == explicit[path].all_values()[-1]
@@ -661,7 +662,7 @@ def test_collider_object_follows_its_wire():
         vertex.co *= 2
     child.scale = (3, 3, 3)
     prim = scenes.the(scenes.read_model().colliders)
-    assert prim.get(schema.Sphere).radius * frames.scale_of(prim.world)[0] == pytest.approx(6, rel=1e-4)
+    assert prim.get(usd_geom.Sphere).radius * frames.scale_of(prim.world)[0] == pytest.approx(6, rel=1e-4)
     select(child)
     bpy.ops.usdphys.fit_collider(explicit=True)
     assert child.usdphys.colliders[0].radius == pytest.approx(2, rel=1e-4)
@@ -699,7 +700,7 @@ def test_mesh_to_primitive_finds_the_kind(shape, scale):
     (item,) = obj.usdphys.colliders
     assert item.shape == shape and not item.is_property_set("approximation")
     prim = scenes.the(scenes.read_model().colliders)
-    assert is_inside(prim.get(schema.Gprim), world_points(obj), prim.world, 1e-3)
+    assert is_inside(prim.get(usd_geom.Gprim), world_points(obj), prim.world, 1e-3)
 
 
 def test_mesh_to_primitive_of_a_pill():
@@ -734,9 +735,9 @@ def test_contained_points_and_volumes():
                 shape = fitting.contain(points, [kind], turned=turned)
                 place = frames.transform(shape.center, shape.rotation)
                 gprim: Any = {
-                    "BOX": lambda s: schema.Cube(1.0), "SPHERE": lambda s: schema.Sphere(s.radius),
-                    "CYLINDER": lambda s: schema.Cylinder(s.height, s.radius, "XYZ"[s.axis]),
-                    "CAPSULE": lambda s: schema.Capsule(s.height, s.radius, "XYZ"[s.axis]),
+                    "BOX": lambda s: usd_geom.Cube(1.0), "SPHERE": lambda s: usd_geom.Sphere(s.radius),
+                    "CYLINDER": lambda s: usd_geom.Cylinder(s.height, s.radius, "XYZ"[s.axis]),
+                    "CAPSULE": lambda s: usd_geom.Capsule(s.height, s.radius, "XYZ"[s.axis]),
                 }[kind](shape)  # fmt: skip
                 if kind == "BOX":
                     place = frames.transform(shape.center, shape.rotation, shape.size)

@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.core import schema
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom
 
 CRATES = """#usda 1.0
 (
@@ -49,5 +49,5 @@ def test_a_file_of_somebody_else_becomes_dynamic_as_a_layer(tmp_path, separate):
     assert set(model.colliders) == {"/World/Crate", "/World/Ball"}
     text = layer.read_text()
     assert "points" not in text and "radius" not in text
-    assert model.prims["/World/Ball"].get(schema.Sphere).radius == pytest.approx(0.25)
+    assert model.prims["/World/Ball"].get(usd_geom.Sphere).radius == pytest.approx(0.25)
     assert model.prims["/World/Crate"].world[:3, 3] == pytest.approx((0, 0, 3), abs=1e-6)

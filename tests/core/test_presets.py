@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from usdphys_ext.usdphys_addon.core import schema
 from usdphys_ext.usdphys_addon.core.presets import BY_KEY, MATERIALS
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 
 WANTED = (
     "STEEL", "STAINLESS_STEEL", "ALUMINIUM", "COPPER", "CAST_IRON", "OAK", "PINE", "PLYWOOD", "RUBBER", "CONCRETE",
@@ -40,5 +40,5 @@ def test_every_tooltip_says_values_and_source():
 
 
 def test_values_are_fields_of_the_schema():
-    fields = {attribute.field for attribute in schema.MaterialAPI.attributes}
+    fields = {attribute.field for attribute in usd_physics.MaterialAPI.attributes}
     assert all(set(preset.values) == fields for preset in MATERIALS)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import frames, primitives, schema
+from usdphys_ext.usdphys_addon.core import frames, primitives
 from usdphys_ext.usdphys_addon.core.primitives import fit, fit_in, is_closed, recognise
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom
 
 TURN = frames.matrix_of((0.9, 0.1, -0.3, 0.2))
 
@@ -58,7 +59,7 @@ SIZES = {"Sphere": (1, 0), "Cylinder": (1, 4), "Cone": (1, 4), "Capsule": (1, 2)
 
 def test_box():
     found = recognise(box((1, 2, 3), (4, 5, 6)))
-    assert found.kind is schema.Cube
+    assert found.kind is usd_geom.Cube
     assert found.is_aligned
     assert np.allclose(found.size, (2, 4, 6))
     assert np.allclose(found.center, (4, 5, 6))
@@ -68,7 +69,7 @@ def test_box():
 def test_box_that_is_turned(scale):
     points = (box((1, 2, 3)) @ TURN.T + (4, 5, 6)) * scale
     found = recognise(points)
-    assert found.kind is schema.Cube
+    assert found.kind is usd_geom.Cube
     assert not found.is_aligned
     assert np.allclose(sorted(found.size), np.multiply((2, 4, 6), scale))
     assert np.allclose(found.center, np.multiply((4, 5, 6), scale))
@@ -78,7 +79,7 @@ def test_box_that_is_turned(scale):
 
 
 def test_split_corners_are_still_a_box():
-    assert recognise(np.repeat(box(), 3, axis=0)).kind is schema.Cube
+    assert recognise(np.repeat(box(), 3, axis=0)).kind is usd_geom.Cube
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -97,11 +98,11 @@ def test_round_things(name, axis, scale):
 @pytest.mark.parametrize("extra", [tip(2), tip(-2), np.concatenate([tip(2), tip(-2)])])
 def test_cylinder_with_centres_on_its_ends(extra):
     """Fans of triangles have a point in the middle."""
-    assert recognise(np.concatenate([cylinder(), extra])).kind is schema.Cylinder
+    assert recognise(np.concatenate([cylinder(), extra])).kind is usd_geom.Cylinder
 
 
 def test_cone_with_a_centre_in_its_base():
-    assert recognise(np.concatenate([cone(), tip(-2)])).kind is schema.Cone
+    assert recognise(np.concatenate([cone(), tip(-2)])).kind is usd_geom.Cone
 
 
 def moved(points: np.ndarray, index: int, by: Any) -> np.ndarray:
@@ -224,22 +225,22 @@ def test_fit_has_the_extent_of_the_points(axis):
     points = box((1, 2, 3), (4, 5, 6))
     half = np.array((1.0, 2.0, 3.0))
     across = np.delete(half, axis).max()
-    for kind in (schema.Cube, schema.Plane):
+    for kind in (usd_geom.Cube, usd_geom.Plane):
         assert np.allclose(fit(kind, points, axis).size, 2 * half)
-    assert fit(schema.Sphere, points, axis).radius == 3
-    for kind in (schema.Cylinder, schema.Cone):
+    assert fit(usd_geom.Sphere, points, axis).radius == 3
+    for kind in (usd_geom.Cylinder, usd_geom.Cone):
         found = fit(kind, points, axis)
         assert (found.radius, found.height, found.axis) == (across, 2 * half[axis], axis)
-    found = fit(schema.Capsule, points, axis)
+    found = fit(usd_geom.Capsule, points, axis)
     assert (found.radius, found.height) == (across, max(0, 2 * half[axis] - 2 * across))
     assert np.allclose(found.center, (4, 5, 6))
 
 
-@pytest.mark.parametrize("kind", [schema.Cube, schema.Sphere, schema.Capsule, schema.Cylinder, schema.Cone])
+@pytest.mark.parametrize("kind", [usd_geom.Cube, usd_geom.Sphere, usd_geom.Capsule, usd_geom.Cylinder, usd_geom.Cone])
 def test_fit_without_points_is_a_unit(kind):
     found = fit_in(kind, np.zeros((0, 3)), 2, np.eye(3), frames.transform((0, 0, 0), None, (1, 2, 3)))
     assert np.allclose(found.center, 0)
-    assert found.radius == (0 if kind is schema.Cube else 0.5)
+    assert found.radius == (0 if kind is usd_geom.Cube else 0.5)
     assert np.allclose(found.size, 1)
 
 
@@ -252,20 +253,20 @@ def test_fit_of_what_was_recognised_is_the_same():
 
 def test_fit_along_a_rotation():
     points = box((1, 2, 3)) @ TURN.T + (4, 5, 6)
-    found = fit_in(schema.Cube, points, 2, TURN, np.eye(4))
+    found = fit_in(usd_geom.Cube, points, 2, TURN, np.eye(4))
     assert np.allclose(found.size, (2, 4, 6))
     assert np.allclose(found.center, (4, 5, 6))
     assert np.allclose(found.rotation, TURN)
 
 
-@pytest.mark.parametrize("kind", [schema.Sphere, schema.Cylinder, schema.Capsule])
+@pytest.mark.parametrize("kind", [usd_geom.Sphere, usd_geom.Cylinder, usd_geom.Capsule])
 def test_fit_in_an_uneven_space_is_that_of_what_is_seen(kind):
     """Times the scale it is what is fitted to the scaled points."""
     scale = np.array((3.0, 1.5, 2.0))
     points = box((1, 2, 4), (1, 0, 0))
     found = fit_in(kind, points, 2, np.eye(3), frames.transform((9, 9, 9), TURN, scale))
     seen = fit(kind, points * scale, 2)
-    around = scale.max() if kind is schema.Sphere else scale[:2].max()
+    around = scale.max() if kind is usd_geom.Sphere else scale[:2].max()
     assert found.radius * around == pytest.approx(seen.radius)
     assert found.height * scale[2] == pytest.approx(seen.height)
     assert np.allclose(found.center * scale, seen.center)

@@ -12,6 +12,7 @@ from pxr import Gf, Plug, Sdf, Tf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import schema, units
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schema import Attribute
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import write as usd_write
@@ -141,12 +142,12 @@ def test_gprims_have_all_their_parameters() -> None:
 @pytest.mark.parametrize(
     ("cls", "field", "sentinel", "value"),
     [
-        (schema.MassAPI, "mass", 0.0, 1.0),
-        (schema.MassAPI, "center_of_mass", (-math.inf,) * 3, (0.0, 0.0, 0.0)),
-        (schema.MassAPI, "principal_axes", (0.0,) * 4, (1.0, 0.0, 0.0, 0.0)),
-        (schema.PhysicsScene, "gravity_magnitude", -math.inf, 0.0),
-        (schema.PhysicsScene, "gravity_direction", (0.0, 0.0, 0.0), (0.0, 0.0, -1.0)),
-        (schema.DistanceJoint, "max_distance", -1.0, 0.0),
+        (usd_physics.MassAPI, "mass", 0.0, 1.0),
+        (usd_physics.MassAPI, "center_of_mass", (-math.inf,) * 3, (0.0, 0.0, 0.0)),
+        (usd_physics.MassAPI, "principal_axes", (0.0,) * 4, (1.0, 0.0, 0.0, 0.0)),
+        (usd_physics.PhysicsScene, "gravity_magnitude", -math.inf, 0.0),
+        (usd_physics.PhysicsScene, "gravity_direction", (0.0, 0.0, 0.0), (0.0, 0.0, -1.0)),
+        (usd_physics.DistanceJoint, "max_distance", -1.0, 0.0),
     ],
 )
 def test_sentinels_are_automatic(cls: type[schema.Schema], field: str, sentinel: object, value: object) -> None:
@@ -159,9 +160,9 @@ def test_sentinels_are_automatic(cls: type[schema.Schema], field: str, sentinel:
 
 def test_unknown_fields_are_refused() -> None:
     with pytest.raises(AttributeError):
-        schema.attribute_of(schema.MassAPI, "weight")
+        schema.attribute_of(usd_physics.MassAPI, "weight")
     with pytest.raises(AttributeError):
-        schema.MassAPI().weight = 3.0
+        usd_physics.MassAPI().weight = 3.0
 
 
 # --------------------------------------------------------------------------- vendor schemas

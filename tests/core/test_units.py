@@ -14,6 +14,7 @@ from pxr import Gf, Plug, Sdf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import frames, schema, units
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schema import Attribute
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.units import Dimension, StageUnits
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import write as usd_write
@@ -70,8 +71,8 @@ def write(name: str, instance: str, system: StageUnits, **values: Any) -> Usd.St
     prim = Prim("/Thing", type_name)
     stage.DefinePrim(prim.path, type_name)
     prim.add(cls(**values), instance)
-    if issubclass(cls, schema.Gprim):
-        prim.add(schema.CollisionAPI())
+    if issubclass(cls, usd_geom.Gprim):
+        prim.add(usd_physics.CollisionAPI())
     model = PhysicsModel()
     model.add(prim)
     usd_write.write_model(stage, model, system)
@@ -299,7 +300,7 @@ def joint_stage(up: str) -> tuple[Usd.Stage, UsdPhysics.Joint]:
 @pytest.mark.parametrize("up", ["Y", "Z"])
 def test_frames_in_the_world_turn_and_frames_on_bodies_do_not(up: str) -> None:
     stage, joint = joint_stage(up)
-    found = usd_read.read_stage(stage).prims["/Thing"].get(schema.Joint)
+    found = usd_read.read_stage(stage).prims["/Thing"].get(usd_physics.Joint)
     turn = Gf.Rotation((1, 0, 0), 90 if up == "Y" else 0)
     point = turn.TransformDir(Gf.Vec3d(0.1, 0.2, 0.3))
     assert found.local_pos0 == pytest.approx(tuple(point))

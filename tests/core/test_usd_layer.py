@@ -16,6 +16,7 @@ from usdphys_ext.usdphys_addon.core import frames, schema
 from usdphys_ext.usdphys_addon.core.difference import Difference, difference, same_value
 from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import edit_layer
 from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
@@ -123,9 +124,9 @@ def box(model: PhysicsModel, cls: type) -> Any:
 
 
 def test_values_up_to_the_noise_of_32_bits() -> None:
-    mass = schema.attribute_of(schema.MassAPI, "mass")
-    axes = schema.attribute_of(schema.MassAPI, "principal_axes")
-    center = schema.attribute_of(schema.MassAPI, "center_of_mass")
+    mass = schema.attribute_of(usd_physics.MassAPI, "mass")
+    axes = schema.attribute_of(usd_physics.MassAPI, "principal_axes")
+    center = schema.attribute_of(usd_physics.MassAPI, "center_of_mass")
     assert same_value(mass, 0.1, float(np.float32(0.1)))
     assert not same_value(mass, 1.0, 1.00001)
     assert not same_value(mass, 1e-6, 2e-6)
@@ -142,8 +143,8 @@ def test_values_up_to_the_noise_of_32_bits() -> None:
 
 
 def test_targets_are_sets_where_order_says_nothing() -> None:
-    pairs = schema.attribute_of(schema.FilteredPairsAPI, "filtered_pairs")
-    body = schema.attribute_of(schema.Joint, "body0")
+    pairs = schema.attribute_of(usd_physics.FilteredPairsAPI, "filtered_pairs")
+    body = schema.attribute_of(usd_physics.Joint, "body0")
     assert same_value(pairs, ("/a", "/b"), ("/b", "/a"))
     assert not same_value(pairs, ("/a", "/b"), ("/a",))
     assert not same_value(body, ("/a", "/b"), ("/b", "/a"))
@@ -152,14 +153,14 @@ def test_targets_are_sets_where_order_says_nothing() -> None:
 
 def test_what_a_difference_says(asset: Path) -> None:
     def edit(model: PhysicsModel) -> None:
-        box(model, schema.MassAPI).mass = 3.0
-        box(model, schema.MassAPI).center_of_mass = None
+        box(model, usd_physics.MassAPI).mass = 3.0
+        box(model, usd_physics.MassAPI).center_of_mass = None
         del model.prims["/World/box"].schemas["PhysicsCollisionAPI"]
-        model.prims["/World/box"].add(schema.FilteredPairsAPI(("/World/arm",)))
+        model.prims["/World/box"].add(usd_physics.FilteredPairsAPI(("/World/arm",)))
         del model.prims["/World/hinge"], model.prims["/World/arm"]
         model.other_paths |= {"/World/arm"}
-        model.add(Prim("/World/joint", "PhysicsFixedJoint")).add(schema.FixedJoint(body0=("/World/box",)))
-        model.add(Prim("/World", "Xform")).add(schema.ArticulationRootAPI())
+        model.add(Prim("/World/joint", "PhysicsFixedJoint")).add(usd_physics.FixedJoint(body0=("/World/box",)))
+        model.add(Prim("/World", "Xform")).add(usd_physics.ArticulationRootAPI())
 
     found = difference(*edited(asset, edit))
     change = found.edits["/World/box"]
@@ -193,7 +194,7 @@ def test_a_deleted_object_is_gone_with_what_is_below_it(asset: Path) -> None:
 def test_only_the_topmost_of_what_is_gone() -> None:
     old, new = PhysicsModel(other_paths=frozenset()), PhysicsModel(other_paths=frozenset())
     for path in ("/a", "/a/b/c", "/ab"):
-        old.add(Prim(path)).add(schema.RigidBodyAPI())
+        old.add(Prim(path)).add(usd_physics.RigidBodyAPI())
     assert difference(old, new).removed == ("/a", "/ab")
 
 
@@ -214,7 +215,7 @@ def test_another_shape(asset: Path) -> None:
     def edit(model: PhysicsModel) -> None:
         del model.prims["/World/box"].schemas["Cube"]
         model.prims["/World/box"].type_name = "Sphere"
-        model.prims["/World/box"].add(schema.Sphere(0.5))
+        model.prims["/World/box"].add(usd_geom.Sphere(0.5))
 
     change = difference(*edited(asset, edit)).edits["/World/box"]
     assert (change.type_name, change.added, change.removed) == ("Sphere", ("Sphere",), ("Cube",))
@@ -224,7 +225,7 @@ def test_another_shape(asset: Path) -> None:
 def test_materials_of_a_new_collider_are_bound_already(asset: Path) -> None:
     def edit(model: PhysicsModel) -> None:
         prim = model.add(Prim("/World", "Xform", materials=("/m",)))
-        prim.add(schema.CollisionAPI())
+        prim.add(usd_physics.CollisionAPI())
         model.prims["/World/box"].materials = ("/m",)
 
     found = difference(*edited(asset, edit))
@@ -235,7 +236,7 @@ def test_dependents_of_a_drive_type_and_of_a_body(asset: Path) -> None:
     def edit(model: PhysicsModel) -> None:
         hinge = model.prims["/World/hinge"]
         hinge.schemas["PhysicsDriveAPI:angular"].type = "acceleration"
-        hinge.get(schema.Joint).body0 = ()
+        hinge.get(usd_physics.Joint).body0 = ()
 
     values = difference(*edited(asset, edit)).edits["/World/hinge"].values
     assert {field for _, field in values} == {"type", "stiffness", "body0", "local_pos0"}
@@ -247,7 +248,7 @@ def test_dependents_of_a_drive_type_and_of_a_body(asset: Path) -> None:
 @both
 def test_source_is_untouched_and_layer_is_small(way: str, asset: Path, target: Path) -> None:
     before = asset.read_bytes()
-    write(way, asset, target, lambda model: setattr(box(model, schema.MassAPI), "mass", 3.0))
+    write(way, asset, target, lambda model: setattr(box(model, usd_physics.MassAPI), "mass", 3.0))
     assert asset.read_bytes() == before
     assert [path.name for path in target.parent.iterdir()] == [target.name]
     layer = Sdf.Layer.OpenAsAnonymous(str(target))
@@ -332,7 +333,7 @@ def test_a_failure_leaves_the_old_target(way: str, asset: Path, target: Path, mo
 def test_an_open_target_shows_the_new_content(way: str, asset: Path, target: Path) -> None:
     WRITERS[way](asset, target, Difference())
     stage = Usd.Stage.Open(str(target))
-    old, new = edited(asset, lambda model: setattr(box(model, schema.MassAPI), "mass", 3.0))
+    old, new = edited(asset, lambda model: setattr(box(model, usd_physics.MassAPI), "mass", 3.0))
     WRITERS[way](asset, target, difference(old, new))
     assert stage.GetAttributeAtPath("/World/box.physics:mass").Get() == 3000
 
@@ -343,9 +344,9 @@ def test_an_open_target_shows_the_new_content(way: str, asset: Path, target: Pat
 @both
 def test_values_in_the_units_and_axes_of_the_source(way: str, asset: Path, target: Path) -> None:
     def edit(model: PhysicsModel) -> None:
-        box(model, schema.MassAPI).center_of_mass = (0.5, 0.0, 0.0)
-        box(model, schema.RigidBodyAPI).angular_velocity = (math.pi, 0.0, 0.0)
-        model.prims["/World/scene"].get(schema.PhysicsScene).gravity_direction = (0.0, 1.0, 0.0)
+        box(model, usd_physics.MassAPI).center_of_mass = (0.5, 0.0, 0.0)
+        box(model, usd_physics.RigidBodyAPI).angular_velocity = (math.pi, 0.0, 0.0)
+        model.prims["/World/scene"].get(usd_physics.PhysicsScene).gravity_direction = (0.0, 1.0, 0.0)
         model.prims["/World/hinge"].schemas["PhysicsDriveAPI:angular"].type = "acceleration"
 
     write(way, asset, target, edit)
@@ -363,8 +364,8 @@ def test_schemas_come_and_go(way: str, asset: Path, target: Path) -> None:
     def edit(model: PhysicsModel) -> None:
         prim = model.prims["/World/box"]
         del prim.schemas["PhysicsMassAPI"]
-        prim.add(schema.MeshCollisionAPI("convexHull"))
-        model.prims["/World/hinge"].add(schema.LimitAPI(1.0, 0.0), "transX")
+        prim.add(usd_physics.MeshCollisionAPI("convexHull"))
+        model.prims["/World/hinge"].add(usd_physics.LimitAPI(1.0, 0.0), "transX")
 
     write(way, asset, target, edit)
     stage = Usd.Stage.Open(str(target))
@@ -383,10 +384,12 @@ def test_schemas_come_and_go(way: str, asset: Path, target: Path) -> None:
 @both
 def test_unauthored_values_are_blocked_or_taken_away(way: str, asset: Path, target: Path) -> None:
     def edit(model: PhysicsModel) -> None:
-        box(model, schema.MassAPI).mass = None
-        box(model, schema.RigidBodyAPI).velocity = None
+        box(model, usd_physics.MassAPI).mass = None
+        box(model, usd_physics.RigidBodyAPI).velocity = None
         # Two schemas, one property.
-        box(model, schema.RigidBodyAPI).simulation_owner = box(model, schema.CollisionAPI).simulation_owner = None
+        box(model, usd_physics.RigidBodyAPI).simulation_owner = box(
+            model, usd_physics.CollisionAPI
+        ).simulation_owner = None
 
     write(way, asset, target, edit)
     prim = (stage := Usd.Stage.Open(str(target))).GetPrimAtPath("/World/box")
@@ -401,7 +404,7 @@ def test_unauthored_values_are_blocked_or_taken_away(way: str, asset: Path, targ
 
 @both
 def test_an_edit_hides_the_animation(way: str, asset: Path, target: Path) -> None:
-    write(way, asset, target, lambda model: setattr(box(model, schema.RigidBodyAPI), "velocity", (0.0, 0.0, 3.0)))
+    write(way, asset, target, lambda model: setattr(box(model, usd_physics.RigidBodyAPI), "velocity", (0.0, 0.0, 3.0)))
     stage = Usd.Stage.Open(str(target))
     velocity = stage.GetAttributeAtPath("/World/box.physics:velocity")
     assert velocity.Get(1) == Gf.Vec3f(0, 0, 300)
@@ -412,7 +415,7 @@ def test_an_edit_hides_the_animation(way: str, asset: Path, target: Path) -> Non
 def test_a_stale_value_does_not_fill_a_new_schema(way: str, tmp_path: Path) -> None:
     source = tmp_path / "stale.usda"
     source.write_text('#usda 1.0\ndef Xform "A" (apiSchemas = ["PhysicsRigidBodyAPI"])\n{\nfloat physics:mass = 5\n}')
-    write(way, source, tmp_path / "new.usda", lambda model: model.prims["/A"].add(schema.MassAPI(density=2.0)))
+    write(way, source, tmp_path / "new.usda", lambda model: model.prims["/A"].add(usd_physics.MassAPI(density=2.0)))
     stage = Usd.Stage.Open(str(tmp_path / "new.usda"))
     assert not UsdPhysics.MassAPI(stage.GetPrimAtPath("/A")).GetMassAttr().HasAuthoredValue()
 
@@ -427,14 +430,14 @@ def test_a_property_of_two_schemas(way: str, tmp_path: Path) -> None:
         "{\nrel physics:simulationOwner = </s>\n}\n"
     )
     old, new = read(source), read(source)
-    new.prims["/A"].add(schema.CollisionAPI())
+    new.prims["/A"].add(usd_physics.CollisionAPI())
     del new.prims["/B"].schemas["PhysicsRigidBodyAPI"]
     target = tmp_path / "new.usda"
     WRITERS[way](source, target, difference(old, new))
     after = read(target).prims
-    assert after["/A"].get(schema.RigidBodyAPI).simulation_owner == ("/s",)
-    assert after["/B"].get(schema.CollisionAPI).simulation_owner == ("/s",)
-    assert after["/B"].get(schema.RigidBodyAPI) is None
+    assert after["/A"].get(usd_physics.RigidBodyAPI).simulation_owner == ("/s",)
+    assert after["/B"].get(usd_physics.CollisionAPI).simulation_owner == ("/s",)
+    assert after["/B"].get(usd_physics.RigidBodyAPI) is None
 
 
 @both
@@ -457,7 +460,7 @@ def test_another_kind_of_joint(way: str, asset: Path, target: Path) -> None:
         prim = model.prims["/World/hinge"]
         del prim.schemas["PhysicsRevoluteJoint"]
         prim.type_name = "PhysicsPrismaticJoint"
-        prim.add(schema.PrismaticJoint(("/World/box",), ("/World/arm",), axis="Y"))
+        prim.add(usd_physics.PrismaticJoint(("/World/box",), ("/World/arm",), axis="Y"))
 
     write(way, asset, target, edit)
     stage = Usd.Stage.Open(str(target))
@@ -471,7 +474,7 @@ def test_another_kind_of_joint(way: str, asset: Path, target: Path) -> None:
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_joint_side_in_the_world_turns_with_the_axes(way: str, asset: Path, target: Path, side: int) -> None:
     def edit(model: PhysicsModel) -> None:
-        joint = model.prims["/World/hinge"].get(schema.Joint)
+        joint = model.prims["/World/hinge"].get(usd_physics.Joint)
         setattr(joint, f"body{side}", ())
         setattr(joint, f"local_pos{side}", (0.0, 0.0, 1.0))
 
@@ -488,7 +491,7 @@ def test_the_other_side_of_a_joint_in_the_world_is_left_alone(asset: Path, targe
     asset.write_text(ASSET.replace("rel physics:body0", "rel other0").replace("rel physics:body1", "rel other1"))
 
     def edit(model: PhysicsModel) -> None:
-        model.prims["/World/hinge"].get(schema.Joint).local_pos1 = (0.0, 0.0, 1.0)
+        model.prims["/World/hinge"].get(usd_physics.Joint).local_pos1 = (0.0, 0.0, 1.0)
 
     write("layer", asset, target, edit)
     layer = Sdf.Layer.OpenAsAnonymous(str(target))
@@ -502,7 +505,7 @@ def test_purpose_and_physics_material(way: str, asset: Path, target: Path) -> No
         prim = model.prims["/World/box"]
         prim.purpose = "guide"
         prim.physics_binding, prim.materials = "/World/rubber", ("/World/rubber",)
-        model.add(Prim("/World/rubber", "Material")).add(schema.MaterialAPI(dynamic_friction=0.5))
+        model.add(Prim("/World/rubber", "Material")).add(usd_physics.MaterialAPI(dynamic_friction=0.5))
 
     write(way, asset, target, edit)
     after = read(target).prims["/World/box"]
@@ -526,15 +529,15 @@ def test_new_prims_stand_where_the_model_says(way: str, asset: Path, target: Pat
 
     def edit(model: PhysicsModel) -> None:
         ball = model.add(Prim("/World/box/parts/ball", "Sphere", world, purpose="guide"))
-        ball.add(schema.CollisionAPI())
-        ball.add(schema.Sphere(0.04))
+        ball.add(usd_physics.CollisionAPI())
+        ball.add(usd_geom.Sphere(0.04))
         cloth = model.add(Prim("/World/cloth", "Mesh", world, mesh=lambda: mesh))
-        cloth.add(schema.CollisionAPI())
-        model.add(Prim("/World/new", "Xform", world)).add(schema.RigidBodyAPI())
+        cloth.add(usd_physics.CollisionAPI())
+        model.add(Prim("/World/new", "Xform", world)).add(usd_physics.RigidBodyAPI())
         child = model.add(Prim("/World/new/child", "Cube", frames.transform((0.1, 0.2, 0.5), np.eye(3))))
-        child.add(schema.CollisionAPI())
-        child.add(schema.Cube(0.2))
-        model.add(Prim("/groups/g", "PhysicsCollisionGroup")).add(schema.CollisionGroup(includes=("/World/new",)))
+        child.add(usd_physics.CollisionAPI())
+        child.add(usd_geom.Cube(0.2))
+        model.add(Prim("/groups/g", "PhysicsCollisionGroup")).add(usd_physics.CollisionGroup(includes=("/World/new",)))
 
     result = write(way, asset, target, edit)
     assert (result.missing, result.uninstanced) == ((), ())
@@ -561,7 +564,9 @@ def test_removed_prims(way: str, asset: Path, target: Path) -> None:
     def edit(model: PhysicsModel) -> None:
         del model.prims["/World/hinge"], model.prims["/World/scene"]
         # Two schemas, one property.
-        box(model, schema.RigidBodyAPI).simulation_owner = box(model, schema.CollisionAPI).simulation_owner = None
+        box(model, usd_physics.RigidBodyAPI).simulation_owner = box(
+            model, usd_physics.CollisionAPI
+        ).simulation_owner = None
 
     write(way, asset, target, edit)
     prim = (stage := Usd.Stage.Open(str(target))).GetPrimAtPath("/World/hinge")
@@ -575,7 +580,7 @@ def test_a_removed_prim_can_come_back(way: str, asset: Path, target: Path) -> No
     write(way, asset, target, lambda model: model.prims.__delitem__("/World/hinge"))
     again = target.with_name("again.usda")
     hinge = read(asset).prims["/World/hinge"]
-    hinge.get(schema.Joint).break_force = 5.0
+    hinge.get(usd_physics.Joint).break_force = 5.0
     write(way, target, again, lambda model: model.add(hinge) and None)
     stage = Usd.Stage.Open(str(again))
     assert stage.GetPrimAtPath("/World/hinge").IsActive()
@@ -584,7 +589,7 @@ def test_a_removed_prim_can_come_back(way: str, asset: Path, target: Path) -> No
 
 @both
 def test_an_edit_of_what_the_source_has_not_is_said(way: str, asset: Path, target: Path) -> None:
-    old, new = edited(asset, lambda model: setattr(box(model, schema.MassAPI), "mass", 3.0))
+    old, new = edited(asset, lambda model: setattr(box(model, usd_physics.MassAPI), "mass", 3.0))
     found = difference(old, new)
     found.edits["/World/gone"] = found.edits.pop("/World/box")
     found.removed = ("/World/never",)
@@ -670,7 +675,7 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 @both
 def test_edit_in_an_instance(way: str, scene: Path, target: Path) -> None:
     def edit(model: PhysicsModel) -> None:
-        model.prims["/S/one/link"].get(schema.MassAPI).mass = 4.0
+        model.prims["/S/one/link"].get(usd_physics.MassAPI).mass = 4.0
         del model.prims["/S/one/link"].schemas["PhysicsRigidBodyAPI"]
 
     result = write(way, scene, target, edit)
@@ -691,7 +696,7 @@ def test_edit_in_nested_instances(way: str, scene: Path, target: Path) -> None:
     )
 
     def edit(model: PhysicsModel) -> None:
-        model.prims["/O/one/link"].get(schema.MassAPI).mass = None
+        model.prims["/O/one/link"].get(usd_physics.MassAPI).mass = None
 
     assert write(way, outer, target, edit).uninstanced == ("/O", "/O/one")
 
@@ -699,8 +704,8 @@ def test_edit_in_nested_instances(way: str, scene: Path, target: Path) -> None:
 @both
 def test_edit_over_a_variant(way: str, scene: Path, target: Path) -> None:
     def edit(model: PhysicsModel) -> None:
-        model.prims["/R/link"].get(schema.MassAPI).mass = None
-        model.prims["/R/link"].get(schema.MassAPI).density = 7.0
+        model.prims["/R/link"].get(usd_physics.MassAPI).mass = None
+        model.prims["/R/link"].get(usd_physics.MassAPI).density = 7.0
 
     source = scene.with_name("robot.usda")
     write(way, source, target, edit)
@@ -718,7 +723,7 @@ def test_edit_over_a_variant(way: str, scene: Path, target: Path) -> None:
 
 
 def test_untouched_opinions_of_a_copy(asset: Path, target: Path) -> None:
-    write("copy", asset, target, lambda model: setattr(box(model, schema.MassAPI), "mass", 3.0))
+    write("copy", asset, target, lambda model: setattr(box(model, usd_physics.MassAPI), "mass", 3.0))
     one, two = (Sdf.Layer.OpenAsAnonymous(str(path)).ExportToString().splitlines() for path in (asset, target))
     assert [pair for pair in zip(one, two, strict=True) if pair[0] != pair[1]] == [
         ("        float physics:mass = 2000", "        float physics:mass = 3000")
@@ -731,7 +736,7 @@ def test_metadata_of_an_unauthored_value_stays_in_a_copy(tmp_path: Path) -> None
         '#usda 1.0\ndef Xform "A" (apiSchemas = ["PhysicsMassAPI"])\n{\nfloat physics:mass = 5 (doc = "weighed")\n}'
     )
     target = tmp_path / "new.usda"
-    write("copy", source, target, lambda model: setattr(model.prims["/A"].get(schema.MassAPI), "mass", None))
+    write("copy", source, target, lambda model: setattr(model.prims["/A"].get(usd_physics.MassAPI), "mass", None))
     layer = Sdf.Layer.OpenAsAnonymous(str(target))
     spec = layer.GetAttributeAtPath("/A.physics:mass")
     assert (spec.HasDefaultValue(), spec.documentation) == (False, "weighed")
@@ -778,18 +783,20 @@ def test_a_package_is_a_source(way: str, asset: Path, target: Path) -> None:
 
     package = asset.with_suffix(".usdz")
     assert UsdUtils.CreateNewUsdzPackage(Sdf.AssetPath(str(asset)), str(package))
-    write(way, package, target, lambda model: setattr(box(model, schema.MassAPI), "mass", 3.0))
+    write(way, package, target, lambda model: setattr(box(model, usd_physics.MassAPI), "mass", 3.0))
 
 
 @both
 def test_wrong_type_in_the_source(way: str, tmp_path: Path) -> None:
     source = tmp_path / "wrong.usda"
     source.write_text('#usda 1.0\ndef Xform "A" (apiSchemas = ["PhysicsMassAPI"])\n{\ndouble physics:mass = 5\n}')
-    write(way, source, tmp_path / "x.usda", lambda model: setattr(model.prims["/A"].get(schema.MassAPI), "mass", 6.0))
+    write(
+        way, source, tmp_path / "x.usda", lambda model: setattr(model.prims["/A"].get(usd_physics.MassAPI), "mass", 6.0)
+    )
     source.write_text(source.read_text().replace("double physics:mass = 5", 'string physics:mass = "heavy"'))
     old, new = PhysicsModel(), PhysicsModel()
-    old.add(Prim("/A")).add(schema.MassAPI())
-    new.add(Prim("/A")).add(schema.MassAPI(6.0))
+    old.add(Prim("/A")).add(usd_physics.MassAPI())
+    new.add(Prim("/A")).add(usd_physics.MassAPI(6.0))
     WRITERS[way](source, tmp_path / "y.usda", difference(old, new))
     stage = Usd.Stage.Open(str(tmp_path / "y.usda"))
     assert stage.GetAttributeAtPath("/A.physics:mass").Get() == 6
@@ -811,13 +818,13 @@ def checksums(shared: Path) -> dict[Path, str]:
 def some_edits(model: PhysicsModel) -> None:
     """A bit of everything, as far as the model has it."""
     for number, prim in enumerate(model.bodies.values()):
-        body = prim.get(schema.RigidBodyAPI)
+        body = prim.get(usd_physics.RigidBodyAPI)
         if number % 3 == 0:
             body.velocity, body.angular_velocity = (1.0, 2.0, 3.0), None
         elif number % 3 == 1:
             body.kinematic_enabled, body.starts_asleep = True, None
-    for number, prim in enumerate([one for one in model.prims.values() if one.get(schema.MassAPI)]):
-        mass = prim.get(schema.MassAPI)
+    for number, prim in enumerate([one for one in model.prims.values() if one.get(usd_physics.MassAPI)]):
+        mass = prim.get(usd_physics.MassAPI)
         if number % 3 == 0:
             mass.mass, mass.center_of_mass = 7.0, (1.0, 2.0, 3.0)
             mass.diagonal_inertia = mass.principal_axes = None
@@ -825,29 +832,32 @@ def some_edits(model: PhysicsModel) -> None:
             del prim.schemas["PhysicsMassAPI"]
     for number, prim in enumerate(model.colliders.values()):
         if number % 3 == 0:
-            prim.get(schema.CollisionAPI).collision_enabled = False
-            prim.add(schema.FilteredPairsAPI(tuple(model.bodies)[:2]))
+            prim.get(usd_physics.CollisionAPI).collision_enabled = False
+            prim.add(usd_physics.FilteredPairsAPI(tuple(model.bodies)[:2]))
     for number, prim in enumerate(list(model.joints.values())):
-        joint = prim.get(schema.Joint)
+        joint = prim.get(usd_physics.Joint)
         if number % 4 == 0:
             joint.break_force, joint.local_pos0, joint.local_rot0 = 12.0, (1.0, 0.0, 0.0), (0.5, 0.5, 0.5, 0.5)
         elif number % 4 == 1:
-            prim.add(schema.DriveAPI("acceleration", 1.0, 2.0, 3.0, 4.0, 5.0), "rotX")
+            prim.add(usd_physics.DriveAPI("acceleration", 1.0, 2.0, 3.0, 4.0, 5.0), "rotX")
         elif number % 4 == 2:
             joint.body0, joint.local_pos0, joint.local_rot1 = (), None, (0.0, 1.0, 0.0, 0.0)
         else:
             del model.prims[prim.path]
     for prim in model.scenes.values():
-        prim.get(schema.PhysicsScene).gravity_direction = (0.0, 1.0, 0.0)
+        prim.get(usd_physics.PhysicsScene).gravity_direction = (0.0, 1.0, 0.0)
     for prim in model.materials.values():
-        prim.get(schema.MaterialAPI).static_friction, prim.get(schema.MaterialAPI).dynamic_friction = 0.3, None
+        prim.get(usd_physics.MaterialAPI).static_friction, prim.get(usd_physics.MaterialAPI).dynamic_friction = (
+            0.3,
+            None,
+        )
     for prim in model.groups.values():
-        prim.get(schema.CollisionGroup).includes = tuple(model.colliders)[:1]
-        prim.get(schema.CollisionGroup).filtered_groups = ()
-    model.add(Prim("/added/scene", "PhysicsScene")).add(schema.PhysicsScene(gravity_magnitude=1.0))
-    model.add(Prim("/added/lock", "PhysicsFixedJoint")).add(schema.FixedJoint(body1=tuple(model.bodies)[:1]))
+        prim.get(usd_physics.CollisionGroup).includes = tuple(model.colliders)[:1]
+        prim.get(usd_physics.CollisionGroup).filtered_groups = ()
+    model.add(Prim("/added/scene", "PhysicsScene")).add(usd_physics.PhysicsScene(gravity_magnitude=1.0))
+    model.add(Prim("/added/lock", "PhysicsFixedJoint")).add(usd_physics.FixedJoint(body1=tuple(model.bodies)[:1]))
     model.add(Prim("/added/ball", "Sphere")).schemas.update(
-        {"PhysicsCollisionAPI": schema.CollisionAPI(), "Sphere": schema.Sphere(2.0)}
+        {"PhysicsCollisionAPI": usd_physics.CollisionAPI(), "Sphere": usd_geom.Sphere(2.0)}
     )
 
 
@@ -905,7 +915,7 @@ def test_a_trip_through_other_units_is_no_difference(shared: Path) -> None:
         after = usd_read.read_stage(flat)
         for path, prim in after.prims.items():
             # The stage was not converted: what gprims and points measure is not compared.
-            for name in [name for name, value in prim.schemas.items() if isinstance(value, schema.Gprim)]:
+            for name in [name for name, value in prim.schemas.items() if isinstance(value, usd_geom.Gprim)]:
                 del prim.schemas[name]
                 before.prims[path].schemas.pop(name)
         assert difference(before, after) == Difference(), file.name

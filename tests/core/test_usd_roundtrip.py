@@ -12,6 +12,7 @@ import pytest
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import schema, units
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim, SpherePoints
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import write as usd_write
@@ -35,7 +36,7 @@ def stripped(stage: Usd.Stage, model: PhysicsModel) -> int:
             _, instance = schema.split_applied(name)
             for attribute in value.attributes:
                 found = spec.properties.get(attribute.usd_name(instance))
-                if found is not None and not isinstance(value, schema.Gprim):
+                if found is not None and not isinstance(value, usd_geom.Gprim):
                     spec.RemoveProperty(found)
                     count += 1
         applied = usd_opinions.applied_schemas(stage.GetPrimAtPath(prim.path))
@@ -145,7 +146,7 @@ def test_a_change_is_seen(shared: Path) -> None:
     stages = flattened(file), flattened(file)
     models = [usd_read.read_stage(stage) for stage in stages]
     assert differences(*models)[0] == []
-    joint = next(iter(models[1].joints.values())).get(schema.Joint)
+    joint = next(iter(models[1].joints.values())).get(usd_physics.Joint)
     joint.local_pos0 = (1.0, 2.0, 3.0)
     assert len(differences(*models)[0]) == 1
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdValidation
-from usdphys_ext.usdphys_addon.core import schema, validate
+from usdphys_ext.usdphys_addon.core import validate
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules import colliders
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
@@ -505,12 +506,12 @@ def test_physx_knows_its_own_approximations():
 
 def test_message_names_the_object_and_errors_come_first():
     model = PhysicsModel()
-    model.add(Prim("/Scene", "PhysicsScene", schemas={"PhysicsScene": schema.PhysicsScene()}, is_xformable=False))
+    model.add(Prim("/Scene", "PhysicsScene", schemas={"PhysicsScene": usd_physics.PhysicsScene()}, is_xformable=False))
     world = np.diag([1.0, 2.0, 1.0, 1.0])
     door = model.add(Prim("/Root/Door", "Sphere", world, label="Door"))
-    door.add(schema.CollisionAPI())
-    door.add(schema.RigidBodyAPI(velocity=(0.0, 0.0, float("inf"))))
-    door.add(schema.MeshCollisionAPI(approximation="convexHull"))
+    door.add(usd_physics.CollisionAPI())
+    door.add(usd_physics.RigidBodyAPI(velocity=(0.0, 0.0, float("inf"))))
+    door.add(usd_physics.MeshCollisionAPI(approximation="convexHull"))
     issues = validate.validate(model)
     assert [issue.severity for issue in issues] == ["error", "error", "warning"]
     scale = next(issue for issue in issues if issue.code == "ColliderNonUniformScale")
@@ -521,8 +522,8 @@ def test_message_names_the_object_and_errors_come_first():
 
 def test_duplicate_group_members():
     model = PhysicsModel()
-    model.add(Prim("/C", "Cube")).add(schema.CollisionAPI())
-    model.add(Prim("/G", "PhysicsCollisionGroup")).add(schema.CollisionGroup(includes=("/C", "/C")))
+    model.add(Prim("/C", "Cube")).add(usd_physics.CollisionAPI())
+    model.add(Prim("/G", "PhysicsCollisionGroup")).add(usd_physics.CollisionGroup(includes=("/C", "/C")))
     assert found(model) == {("GroupDuplicateTarget", "/G")}
 
 
@@ -534,13 +535,13 @@ def test_units():
 def test_values_of_a_wrong_type_are_reported_and_trip_no_rule():
     model = PhysicsModel()
     prim = model.add(Prim("/B", "Cube"))
-    prim.add(schema.CollisionAPI())
-    prim.add(schema.RigidBodyAPI(rigid_body_enabled="yes", velocity=(1.0, 2.0)))  # type: ignore[arg-type]
-    prim.add(schema.MassAPI(mass="heavy", density=True, diagonal_inertia="x"))  # type: ignore[arg-type]
+    prim.add(usd_physics.CollisionAPI())
+    prim.add(usd_physics.RigidBodyAPI(rigid_body_enabled="yes", velocity=(1.0, 2.0)))  # type: ignore[arg-type]
+    prim.add(usd_physics.MassAPI(mass="heavy", density=True, diagonal_inertia="x"))  # type: ignore[arg-type]
     joint = model.add(Prim("/J", "PhysicsJoint", is_xformable=False))
-    joint.add(schema.Joint(body1=("/B",), local_pos0=(INF, 0.0, 0.0), local_rot0=(NAN, 0.0, 0.0, 0.0)))
-    joint.add(schema.LimitAPI(low="x", high=1.0), "transX")  # type: ignore[arg-type]
-    joint.add(schema.LimitAPI(low=1.0, high=-1.0), "transY")
+    joint.add(usd_physics.Joint(body1=("/B",), local_pos0=(INF, 0.0, 0.0), local_rot0=(NAN, 0.0, 0.0, 0.0)))
+    joint.add(usd_physics.LimitAPI(low="x", high=1.0), "transX")  # type: ignore[arg-type]
+    joint.add(usd_physics.LimitAPI(low=1.0, high=-1.0), "transY")
     wrong = [issue for issue in validate.validate(model) if issue.code == "AttributeTypeMismatch"]
     assert len(wrong) == 6
     assert prim.schemas["PhysicsMassAPI"].mass == "heavy", "the model itself stays as it is"
@@ -550,7 +551,7 @@ def test_unknown_targets_are_no_error():
     """A model that does not know what else is on the stage does not call targets missing."""
     model = PhysicsModel()
     prim = model.add(Prim("/J", "PhysicsFixedJoint", is_xformable=False))
-    prim.add(schema.FixedJoint(body0=("/Elsewhere",)))
+    prim.add(usd_physics.FixedJoint(body0=("/Elsewhere",)))
     assert ("JointInvalidPrimRel", "/J") not in found(model)
     model.other_paths = frozenset()
     assert ("JointInvalidPrimRel", "/J") in found(model)
@@ -561,7 +562,7 @@ def test_geometry_is_loaded_only_when_asked():
         raise AssertionError("loaded")
 
     model = PhysicsModel()
-    model.add(Prim("/C", "Mesh", mesh=load)).add(schema.CollisionAPI())
+    model.add(Prim("/C", "Mesh", mesh=load)).add(usd_physics.CollisionAPI())
     assert validate.validate(model, check_geometry=False) == []
     with pytest.raises(AssertionError, match="loaded"):
         validate.validate(model)
@@ -608,16 +609,16 @@ def test_document_is_up_to_date():
 
 def big_model(count: int) -> PhysicsModel:
     model = PhysicsModel(other_paths=frozenset(["/World"]))
-    model.add(Prim("/Scene", "PhysicsScene", schemas={"PhysicsScene": schema.PhysicsScene()}, is_xformable=False))
+    model.add(Prim("/Scene", "PhysicsScene", schemas={"PhysicsScene": usd_physics.PhysicsScene()}, is_xformable=False))
     for number in range(count):
         world = np.eye(4)
         world[:3, 3] = number
         prim = model.add(Prim(f"/World/B{number}", world=world))
-        prim.add(schema.RigidBodyAPI(velocity=(0.0, 0.0, 1.0)))
-        prim.add(schema.MassAPI(mass=1.0))
+        prim.add(usd_physics.RigidBodyAPI(velocity=(0.0, 0.0, 1.0)))
+        prim.add(usd_physics.MassAPI(mass=1.0))
         shape = model.add(Prim(f"/World/B{number}/C", "Mesh", world=world))
-        shape.add(schema.CollisionAPI())
-        shape.add(schema.MeshCollisionAPI(approximation="convexHull"))
+        shape.add(usd_physics.CollisionAPI())
+        shape.add(usd_physics.MeshCollisionAPI(approximation="convexHull"))
     return model
 
 

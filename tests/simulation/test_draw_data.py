@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import frames, schema
+from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.viewport import draw_data, scene_shapes
 from usdphys_ext.usdphys_addon.viewport.scene_shapes import Carriers, Options, Seen
 
@@ -175,8 +176,8 @@ def lump(approximation, world=None) -> Prim:
         triangles += [(i, j, j + 6), (i, j + 6, i + 6)]
     mesh = Mesh(points, np.array(triangles))
     prim = Prim("/Lump", "Mesh", np.eye(4) if world is None else world, mesh=lambda: mesh)
-    prim.add(schema.CollisionAPI())
-    prim.add(schema.MeshCollisionAPI(approximation))
+    prim.add(usd_physics.CollisionAPI())
+    prim.add(usd_physics.MeshCollisionAPI(approximation))
     return prim
 
 
@@ -305,12 +306,12 @@ def test_rails_cones_and_single_degrees_of_freedom_follow_their_axis(axis) -> No
 
 def test_broken_frames_and_missing_bodies_are_left_out() -> None:
     prims = {"/J": Prim("/J", "PhysicsRevoluteJoint", is_xformable=False)}
-    prims["/J"].add(schema.RevoluteJoint(body0=("/Gone",), local_pos1=(float("nan"), 0.0, 0.0)))
+    prims["/J"].add(usd_physics.RevoluteJoint(body0=("/Gone",), local_pos1=(float("nan"), 0.0, 0.0)))
     assert len(drawn(PhysicsModel(prims=prims), Options(joints="ALL"))) == 0
     flat = Prim("/Flat", "Cube", np.diag((1.0, 1.0, 0.0, 1.0)))
-    flat.add(schema.Cube(2.0))
-    flat.add(schema.CollisionAPI())
-    flat.add(schema.RigidBodyAPI())
+    flat.add(usd_geom.Cube(2.0))
+    flat.add(usd_physics.CollisionAPI())
+    flat.add(usd_physics.RigidBodyAPI())
     every = Options("ALL", "ALL", "ALL", "ALL", "ALL", "ALL")
     assert np.isfinite(drawn(PhysicsModel(prims={"/Flat": flat}), every)).all()
 
@@ -329,11 +330,11 @@ def test_groups_filters_and_articulations() -> None:
     file = crate_file()
     model = model_of(file)
     group = Prim(f"{W}/Group", "PhysicsCollisionGroup", is_xformable=False)
-    group.add(schema.CollisionGroup(includes=(f"{W}/Crate",)))
+    group.add(usd_physics.CollisionGroup(includes=(f"{W}/Crate",)))
     model.add(group)
     drawing = scene_shapes.build(model, Options("ALL", joints="NONE", by_group=True), Seen(), Carriers())
     assert sorted(drawing.colors.tolist()) == [scene_shapes.UNGROUPED] * 2 + [scene_shapes.GROUPS]
-    model.prims[f"{W}/Crate"].add(schema.FilteredPairsAPI((f"{W}/Hook", f"{W}/Gone")))
+    model.prims[f"{W}/Crate"].add(usd_physics.FilteredPairsAPI((f"{W}/Hook", f"{W}/Gone")))
     pairs = drawn(model, Options(**ONLY, filtered_pairs="ALL"))
     assert len(pairs) == 2 * len(draw_data.DASHES)
     assert pairs[0] == pytest.approx((0, 0, 2)) and pairs[-1] == pytest.approx((0, 0, 5))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core.schema import CollisionGroup
+from usdphys_ext.usdphys_addon.core.schemas.usd_physics import CollisionGroup
 from usdphys_ext.usdphys_addon.simulation import filters
 
 from .author import UNITS, File, Units, block

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import schema
 from usdphys_ext.usdphys_addon.core.frames import transform
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.notices import KINDS
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -31,13 +31,13 @@ def pile(count: int = 30) -> PhysicsModel:
     """Boxes that tumble onto each other on a plane; made without USD."""
     model = PhysicsModel()
     floor = model.add(Prim("/Floor", "Plane"))
-    floor.add(schema.Plane())
-    floor.add(schema.CollisionAPI())
+    floor.add(usd_geom.Plane())
+    floor.add(usd_physics.CollisionAPI())
     for index in range(count):
         side = max(1, round(count ** (1 / 3)))
         place_ = (index % side * 1.1, index // side % side * 1.1, 0.6 + index // side**2 * 1.2 + 0.05 * (index % 3))
         box = model.add(Prim(f"/Box{index}", "Cube", transform(place_)))
-        for value in (schema.Cube(size=1.0), schema.CollisionAPI(), schema.RigidBodyAPI()):
+        for value in (usd_geom.Cube(size=1.0), usd_physics.CollisionAPI(), usd_physics.RigidBodyAPI()):
             box.add(value)
     return model
 

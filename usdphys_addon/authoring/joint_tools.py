@@ -20,9 +20,10 @@ from ..bridge import mesh as meshes
 from ..bridge import physics_collections, props, scene_read, scene_write
 from ..bridge.naming import prim_name
 from ..bridge.roles import applies, is_body
-from ..core import frames, schema
+from ..core import frames
 from ..core.errors import InputError
 from ..core.frames import Matrix
+from ..core.schemas import usd_physics
 
 Array = NDArray[np.float64]
 
@@ -769,7 +770,7 @@ def swap_bodies(obj: Any) -> str:
     for own in (joint.revolute, joint.prismatic):
         exchange(own, "lower_limit", "upper_limit", lambda value: -value)
     # Distances have no direction.
-    turn_round(joint, (name for name in schema.DriveAPI.instances if name != "distance"))
+    turn_round(joint, (name for name in usd_physics.DriveAPI.instances if name != "distance"))
     return "" if _swaps_exactly(joint) else (
         f"'{obj.name}' turns about several axes; with its bodies swapped its limits are about the same, not exactly."
     )  # fmt: skip

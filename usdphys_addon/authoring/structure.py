@@ -14,11 +14,12 @@ import numpy as np
 from ..bridge import mesh as meshes
 from ..bridge import physics_collections, props
 from ..bridge.roles import is_body, is_moved
-from ..core import fitting, frames, primitives, schema
+from ..core import fitting, frames, primitives
 from ..core.errors import InputError
 from ..core.fitting import Surface
 from ..core.presets import BY_KEY, MATERIALS, MaterialPreset
 from ..core.primitives import Primitive
+from ..core.schemas import usd_geom
 
 #: Shapes of the collider list by their schema.
 _SHAPE_OF = {kind: shape for shape, kind in props.GPRIM_SHAPES.items()}
@@ -514,7 +515,7 @@ def _make(context: Any, planned: list[tuple[Any, frames.Matrix, list[_Part]]], r
                 item.shape = _SHAPE_OF[part.shape.kind]
                 if frames.is_sheared(world):
                     _set_primitive(item, fitting.to_object(part.shape, world))
-                elif part.shape.kind in (schema.Capsule, schema.Cylinder):
+                elif part.shape.kind in (usd_geom.Capsule, usd_geom.Cylinder):
                     item.axis = "XYZ"[part.shape.axis]
             else:
                 item.shape = "MESH"
@@ -666,7 +667,7 @@ def _is_plain(shape: Primitive) -> bool:
     least = 1e-4 * float(shape.size.max())
     if float(np.abs(shape.center).max()) > least or not shape.is_aligned:
         return False
-    return shape.kind is not schema.Cube or float(np.ptp(shape.size)) <= least
+    return shape.kind is not usd_geom.Cube or float(np.ptp(shape.size)) <= least
 
 
 def to_primitives(context: Any, objects: Sequence[Any], *, turned: bool = False, margin: float = 0.0) -> Outcome:

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from ..bridge import mesh as meshes
 from ..bridge import props
 from ..bridge.roles import applies, is_body, is_moved
-from ..core import mass, primitives, schema
+from ..core import mass, primitives
 from ..core.errors import InputError
 from ..core.hull import convex_hull
 from ..core.primitives import Primitive
+from ..core.schemas import usd_geom
 from ..core.words import NAMED, counted, named
 
 #: A mesh that fills this part of its convex hull, or more, collides as the hull: the error is below 5 % of the volume.
@@ -30,9 +31,9 @@ DENSE = 20_000
 #: Hulls of more points than these are those of the points that lie farthest in as many directions.
 HULL_POINTS = 500
 _TRIANGLES = ("none", "meshSimplification")
-_WORDS: dict[type[schema.Gprim], str] = {
-    schema.Cube: "a box", schema.Sphere: "a sphere", schema.Cylinder: "a cylinder", schema.Cone: "a cone",
-    schema.Capsule: "a capsule",
+_WORDS: dict[type[usd_geom.Gprim], str] = {
+    usd_geom.Cube: "a box", usd_geom.Sphere: "a sphere", usd_geom.Cylinder: "a cylinder", usd_geom.Cone: "a cone",
+    usd_geom.Capsule: "a capsule",
 }  # fmt: skip
 #: Everything of an object's physics; what it remembers of its import stays.
 PARTS = (

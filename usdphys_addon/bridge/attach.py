@@ -18,6 +18,7 @@ import numpy as np
 from ..core import frames, schema
 from ..core.model import PhysicsModel, Prim
 from ..core.primitives import Primitive
+from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from . import collider_read, physics_collections, props, remembered, scene_write
 from .attach_match import MESH_LIKE, ObjectMatcher
@@ -54,7 +55,7 @@ class _Collider:
     values: dict[str, Any]
     material: str = ""
     on_item: bool = True
-    mass: schema.MassAPI | None = None
+    mass: usd_physics.MassAPI | None = None
     groups: dict[tuple[str, bool], None] = field(default_factory=dict)
 
 
@@ -63,8 +64,8 @@ class _Target:
     """What one object gets; None leaves what it has."""
 
     obj: Any
-    body: schema.RigidBodyAPI | None = None
-    mass: schema.MassAPI | None = None
+    body: usd_physics.RigidBodyAPI | None = None
+    mass: usd_physics.MassAPI | None = None
     is_articulation: bool = False
     pairs: tuple[str, ...] | None = None
     colliders: list[_Collider] = field(default_factory=list)
@@ -85,7 +86,7 @@ class _Joint:
     """obj: what becomes the joint, None for a new Empty. parent: of that. place: where it is, metres."""
 
     prim: Prim
-    joint: schema.Joint
+    joint: usd_physics.Joint
     sides: tuple[_Side, _Side]
     obj: Any | None = None
     parent: Any | None = None
@@ -188,13 +189,13 @@ class _AttachWriter(scene_write._SceneWriter):
         """Decide on everything; changes nothing."""
         self.plan_stage_wide()
         for path, prim in self.model.prims.items():
-            if prim.schemas and not scene_write.lives_without_object(prim) and prim.get(schema.Joint) is None:
+            if prim.schemas and not scene_write.lives_without_object(prim) and prim.get(usd_physics.Joint) is None:
                 self.plan_prim(path, prim)
         self.match.match_joints(self.joint_bodies)
         for path, prim in self.model.joints.items():
             self.plan_joint(path, prim)
         for path, prim in self.model.groups.items():
-            group = prim.get(schema.CollisionGroup) or schema.CollisionGroup()
+            group = prim.get(usd_physics.CollisionGroup) or usd_physics.CollisionGroup()
             for exclude, members in ((False, group.includes), (True, group.excludes)):
                 for member in members or ():
                     self.plan_member(path, group, member, exclude)
@@ -223,9 +224,9 @@ class _AttachWriter(scene_write._SceneWriter):
 
     def plan_prim(self, path: str, prim: Prim) -> None:
         obj = self.match.object_of(path)
-        gprim = prim.get(schema.Gprim)
-        body = prim.get(schema.RigidBodyAPI)
-        collision = prim.get(schema.CollisionAPI)
+        gprim = prim.get(usd_geom.Gprim)
+        body = prim.get(usd_physics.RigidBodyAPI)
+        collision = prim.get(usd_physics.CollisionAPI)
         is_folded = path not in self.match.direct
         if obj is None and gprim is not None and collision is not None and body is None:
             obj = self.carrier(path)
@@ -241,9 +242,9 @@ class _AttachWriter(scene_write._SceneWriter):
         space = self.world_now(obj)
         if body is not None:
             target.body = self.moved_body(body, prim, space)
-        if prim.get(schema.ArticulationRootAPI) is not None:
+        if prim.get(usd_physics.ArticulationRootAPI) is not None:
             target.is_articulation = True
-        mass, pairs = prim.get(schema.MassAPI), prim.get(schema.FilteredPairsAPI)
+        mass, pairs = prim.get(usd_physics.MassAPI), prim.get(usd_physics.FilteredPairsAPI)
         on_item = item is not None and body is None
         if item is not None:
             item.on_item = on_item
@@ -281,7 +282,7 @@ class _AttachWriter(scene_write._SceneWriter):
 
     # ------------------------------------------------------------------ bodies and masses
 
-    def moved_body(self, body: schema.RigidBodyAPI, prim: Prim, space: frames.Matrix) -> schema.RigidBodyAPI:
+    def moved_body(self, body: usd_physics.RigidBodyAPI, prim: Prim, space: frames.Matrix) -> usd_physics.RigidBodyAPI:
         """A body with its velocities in the space of its object."""
         if body.velocity is None and body.angular_velocity is None:
             return body
@@ -293,7 +294,7 @@ class _AttachWriter(scene_write._SceneWriter):
             body.angular_velocity = _vector(_turn(change) @ body.angular_velocity)
         return body
 
-    def moved_mass(self, mass: schema.MassAPI, prim: Prim, space: frames.Matrix) -> schema.MassAPI:
+    def moved_mass(self, mass: usd_physics.MassAPI, prim: Prim, space: frames.Matrix) -> usd_physics.MassAPI:
         """A mass with its centre and axes in the space of its object or collider."""
         if mass.center_of_mass is None and mass.principal_axes is None:
             return mass
@@ -316,7 +317,7 @@ class _AttachWriter(scene_write._SceneWriter):
 
     # ------------------------------------------------------------------ colliders
 
-    def plan_collider(self, prim: Prim, gprim: schema.Gprim | None, obj: Any) -> _Collider | None:
+    def plan_collider(self, prim: Prim, gprim: usd_geom.Gprim | None, obj: Any) -> _Collider | None:
         space = self.world_now(obj)
         if not abs(np.linalg.det(space[:3, :3])) > 1e-18:
             self.say(
@@ -332,10 +333,10 @@ class _AttachWriter(scene_write._SceneWriter):
             values = {"shape": "MESH"}
             if prim.type_name not in MESH_LIKE:
                 values["is_geometry"] = True
-        approximation = prim.get(schema.MeshCollisionAPI)
+        approximation = prim.get(usd_physics.MeshCollisionAPI)
         if approximation is not None and (not is_primitive or "is_geometry" in values):
             values["has_mesh_collision"] = True
-            if approximation.approximation in schema.attribute_of(schema.MeshCollisionAPI, "approximation").tokens:
+            if approximation.approximation in schema.attribute_of(usd_physics.MeshCollisionAPI, "approximation").tokens:
                 values["approximation"] = approximation.approximation
         is_guide = obj.hide_render if not is_primitive else "is_geometry" not in values
         if prim.purpose != ("guide" if is_guide else "default"):
@@ -344,14 +345,14 @@ class _AttachWriter(scene_write._SceneWriter):
             values["name"] = prim.name
         return _Collider(prim, values, self.material_of(prim, obj, is_primitive))
 
-    def primitive_values(self, prim: Prim, gprim: schema.Gprim, space: frames.Matrix) -> dict[str, Any]:
+    def primitive_values(self, prim: Prim, gprim: usd_geom.Gprim, space: frames.Matrix) -> dict[str, Any]:
         """Place and size of a primitive in the space of an object, Blender units; the reverse of what an export does.
 
         An export takes uneven scale of the object into the parameters: here it is taken out of them.
         """
         placed = self.motion(prim.path) @ self.world_in_file(prim.path)
         axis = "XYZ".index(getattr(gprim, "axis", None) or "Z")
-        has_tip = isinstance(gprim, schema.Cone | schema.Plane)
+        has_tip = isinstance(gprim, usd_geom.Cone | usd_geom.Plane)
         rotation = frames.rotation_of(placed)
         # Mirrored twice, tips point where they did.
         if has_tip and (frames.determinant(placed) < 0) != (frames.determinant(space) < 0):
@@ -367,11 +368,11 @@ class _AttachWriter(scene_write._SceneWriter):
             values["rotation"] = frames.quaternion_of(local)
         around = float(np.delete(lengths, axis).max() / np.delete(scale, axis).max())
         along = float(lengths[axis] / scale[axis])
-        if isinstance(gprim, schema.Sphere):
+        if isinstance(gprim, usd_geom.Sphere):
             around = float(lengths.max() / scale.max())
         return values | self.parameters(gprim, lengths / scale, around, along)
 
-    def geometry_values(self, prim: Prim, gprim: schema.Gprim, obj: Any) -> dict[str, Any] | None:
+    def geometry_values(self, prim: Prim, gprim: usd_geom.Gprim, obj: Any) -> dict[str, Any] | None:
         """Size of a primitive that the object is itself; None where it is not."""
         if self.match.direct.get(prim.path) != obj or remembered.type_of(obj) != prim.type_name:
             return None
@@ -382,14 +383,14 @@ class _AttachWriter(scene_write._SceneWriter):
         values = self.parameters(gprim, np.full(3, size), size, size)
         return {"shape": scene_write._SHAPES[prim.type_name], "location": (0.0, 0.0, 0.0), "is_geometry": True} | values
 
-    def parameters(self, gprim: schema.Gprim, scale: frames.Matrix, around: float, along: float) -> dict[str, Any]:
+    def parameters(self, gprim: usd_geom.Gprim, scale: frames.Matrix, around: float, along: float) -> dict[str, Any]:
         """The parameters of a primitive, Blender units, times a scale by axis, across and along its own axis."""
-        if isinstance(gprim, schema.Cube):
+        if isinstance(gprim, usd_geom.Cube):
             return {"size": _vector(scale * gprim.resolved("size") / self.meters)}
-        if isinstance(gprim, schema.Sphere):
+        if isinstance(gprim, usd_geom.Sphere):
             return {"radius": gprim.resolved("radius") * around / self.meters}
         axis = gprim.resolved("axis")
-        if isinstance(gprim, schema.Plane):
+        if isinstance(gprim, usd_geom.Plane):
             size = np.zeros(3)
             across, length = ((2, 1), (0, 2), (0, 1))["XYZ".index(axis)]
             size[across], size[length] = gprim.resolved("width"), gprim.resolved("length")
@@ -427,7 +428,7 @@ class _AttachWriter(scene_write._SceneWriter):
 
     # ------------------------------------------------------------------ groups
 
-    def plan_member(self, path: str, group: schema.CollisionGroup, member: str, exclude: bool) -> None:
+    def plan_member(self, path: str, group: usd_physics.CollisionGroup, member: str, exclude: bool) -> None:
         key = (self.group_names[path], exclude)
         item = self.by_collider.get(member)
         obj = self.match.object_of(member)
@@ -453,7 +454,7 @@ class _AttachWriter(scene_write._SceneWriter):
 
     # ------------------------------------------------------------------ joints
 
-    def side(self, joint: schema.Joint, side: int) -> _Side | str:
+    def side(self, joint: usd_physics.Joint, side: int) -> _Side | str:
         """One side of a joint; the path of the body where that has no object."""
         targets = getattr(joint, f"body{side}")
         path = targets[0] if targets else ""
@@ -478,13 +479,13 @@ class _AttachWriter(scene_write._SceneWriter):
         return _Side(obj, self.world_now(obj), _rigid(self.motion(path) @ frame))
 
     def joint_bodies(self, prim: Prim) -> tuple[Any, Any] | None:
-        joint = prim.get(schema.Joint)
+        joint = prim.get(usd_physics.Joint)
         sides = [self.side(joint, side) for side in (0, 1)] if joint is not None else []
         bodies = [side.body for side in sides if isinstance(side, _Side)]
         return (bodies[0], bodies[1]) if len(bodies) == 2 else None
 
     def plan_joint(self, path: str, prim: Prim) -> None:
-        joint = prim.get(schema.Joint)
+        joint = prim.get(usd_physics.Joint)
         if joint is None or prim.type_name not in scene_write._JOINTS:
             return
         first, second = self.side(joint, 0), self.side(joint, 1)
@@ -550,8 +551,8 @@ class _AttachWriter(scene_write._SceneWriter):
         for path, prim in self.model.scenes.items():
             item = self.scene_items[path] or self.scene.usdphys.physics_scenes.add()
             item.name = self.scene_names[path]
-            _unset(item, schema.PhysicsScene)
-            self.properties.write(item, prim.get(schema.PhysicsScene) or schema.PhysicsScene())
+            _unset(item, usd_physics.PhysicsScene)
+            self.properties.write(item, prim.get(usd_physics.PhysicsScene) or usd_physics.PhysicsScene())
             self.count("scenes")
 
     def write_materials(self) -> None:
@@ -566,7 +567,7 @@ class _AttachWriter(scene_write._SceneWriter):
             material.usdphys.property_unset("physics_material")
             physics = material.usdphys.physics_material
             physics.is_applied = True
-            self.properties.write(physics, prim.get(schema.MaterialAPI) or schema.MaterialAPI())
+            self.properties.write(physics, prim.get(usd_physics.MaterialAPI) or usd_physics.MaterialAPI())
             self.count("materials")
 
     def write_target(self, target: _Target) -> None:
@@ -612,7 +613,7 @@ class _AttachWriter(scene_write._SceneWriter):
             shared = {""}
         for collider in colliders:
             item, prim = physics.colliders.add(), collider.prim
-            collision = prim.get(schema.CollisionAPI) or schema.CollisionAPI()
+            collision = prim.get(usd_physics.CollisionAPI) or usd_physics.CollisionAPI()
             self.properties.write(item, collision)
             self.write_owner(item, collision.simulation_owner)
             for name, value in collider.values.items():
@@ -620,7 +621,7 @@ class _AttachWriter(scene_write._SceneWriter):
             if collider.mass is not None:
                 item.mass.is_applied = True
                 self.properties.write(item.mass, collider.mass)
-            pairs = prim.get(schema.FilteredPairsAPI)
+            pairs = prim.get(usd_physics.FilteredPairsAPI)
             if pairs is not None and collider.on_item:
                 self.write_pairs(item.filtered_pairs, pairs.filtered_pairs or ())
             if collider.material and shared != {""}:
@@ -643,7 +644,7 @@ class _AttachWriter(scene_write._SceneWriter):
             for name in item.bl_rna.properties.keys():
                 if name not in ("rna_type", "name", "prim"):
                     item.property_unset(name)
-            group = prim.get(schema.CollisionGroup) or schema.CollisionGroup()
+            group = prim.get(usd_physics.CollisionGroup) or usd_physics.CollisionGroup()
             self.properties.write(item, group)
             for target in group.filtered_groups or ():
                 if target in self.group_names:
@@ -691,16 +692,16 @@ class _AttachWriter(scene_write._SceneWriter):
         obj.usdphys.property_unset("joint")
         self.current = planned
         self.write_joint(obj, planned.prim, planned.joint)
-        if planned.prim.get(schema.ArticulationRootAPI) is not None:
+        if planned.prim.get(usd_physics.ArticulationRootAPI) is not None:
             obj.usdphys.articulation_root.is_applied = True
             self.count("articulations")
         self.count("joints")
 
-    def write_body(self, group: Any, joint: schema.Joint, side: int) -> None:
+    def write_body(self, group: Any, joint: usd_physics.Joint, side: int) -> None:
         if self.current is not None and self.current.sides[side].body is not None:
             setattr(group, f"body{side}", self.current.sides[side].body)
 
-    def write_frames(self, obj: Any, group: Any, joint: schema.Joint) -> None:
+    def write_frames(self, obj: Any, group: Any, joint: usd_physics.Joint) -> None:
         if self.current is not None:
             for name, value in self.current.frames.items():
                 setattr(group, name, value)

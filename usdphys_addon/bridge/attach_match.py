@@ -10,8 +10,8 @@ from typing import Any
 
 import bpy
 
-from ..core import schema
 from ..core.model import PhysicsModel, Prim
+from ..core.schemas import usd_physics
 from . import mesh as meshes
 from . import remembered
 from .naming import prim_name
@@ -194,7 +194,7 @@ class ObjectMatcher:
 
     def _is_body(self, path: str) -> bool:
         prim = self.model.prims.get(path)
-        return prim is not None and prim.get(schema.RigidBodyAPI) is not None
+        return prim is not None and prim.get(usd_physics.RigidBodyAPI) is not None
 
     def _has_shown_parent(self, path: str) -> bool:
         """True where an object with geometry of its own has the name of the prim above."""
@@ -204,7 +204,7 @@ class ObjectMatcher:
     def _can_show(self, path: str, obj: Any) -> bool:
         """A mesh that collides needs a mesh."""
         prim = self.model.prims.get(path)
-        if prim is None or prim.type_name not in MESH_LIKE or prim.get(schema.CollisionAPI) is None:
+        if prim is None or prim.type_name not in MESH_LIKE or prim.get(usd_physics.CollisionAPI) is None:
             return True
         return _is_shown(obj)
 

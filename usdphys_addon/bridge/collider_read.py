@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..core import frames, primitives, schema
+from ..core import frames, primitives
 from ..core.model import Mesh, Prim
 from ..core.primitives import Primitive
+from ..core.schemas import usd_geom, usd_physics
 from . import mesh as meshes
 from . import props
 from .naming import prim_name, unique
@@ -124,9 +125,9 @@ class ColliderReader:
         The mesh then collides itself: no second prim to keep in step with it.
         """
         found = self.recognised(placement)
-        if found is not None and found.kind is schema.Cube and found.is_aligned:
+        if found is not None and found.kind is usd_geom.Cube and found.is_aligned:
             return "boundingCube"
-        if found is not None and found.kind is schema.Sphere:
+        if found is not None and found.kind is usd_geom.Sphere:
             return "boundingSphere"
         return ""
 
@@ -149,7 +150,7 @@ class ColliderReader:
         if approximation is None and (bounding or item.shape == "AUTO"):
             approximation = bounding or ("convexHull" if self.moves(placement) else "none")
         if approximation is not None or item.has_mesh_collision:
-            prim.add(schema.MeshCollisionAPI(approximation))
+            prim.add(usd_physics.MeshCollisionAPI(approximation))
         prim.mesh = partial(_load, self._meshes, _mesh_key(placement), placement.evaluated, self.scene.meters)
         purpose = item.purpose
         prim.purpose = purpose.lower() if purpose != "AUTO" else "guide" if obj.hide_render else "default"
@@ -184,26 +185,28 @@ class ColliderReader:
     def geometry_prim(self, item: Any, placement: Placement, world: frames.Matrix) -> Prim:
         """The object itself as a gprim, with the parameters that it was imported with."""
         kind, meters = props.GPRIM_SHAPES[item.shape], self.scene.meters
-        if kind is schema.Cube:
-            gprim: schema.Gprim = schema.Cube(item.size[0] * meters)
-        elif kind is schema.Sphere:
-            gprim = schema.Sphere(item.radius * meters)
-        elif kind is schema.Plane:
+        if kind is usd_geom.Cube:
+            gprim: usd_geom.Gprim = usd_geom.Cube(item.size[0] * meters)
+        elif kind is usd_geom.Sphere:
+            gprim = usd_geom.Sphere(item.radius * meters)
+        elif kind is usd_geom.Plane:
             across, along = ((2, 1), (0, 2), (0, 1))["XYZ".index(item.axis)]
-            gprim = schema.Plane(item.size[across] * meters, item.size[along] * meters, item.axis)
+            gprim = usd_geom.Plane(item.size[across] * meters, item.size[along] * meters, item.axis)
         else:
             gprim = kind(item.height * meters, item.radius * meters, item.axis)
         prim = self.own_prim(placement.path, kind.usd_name, placement, world)
         prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "default"
         if item.has_mesh_collision:
-            prim.add(schema.MeshCollisionAPI(item.approximation if item.is_property_set("approximation") else None))
+            prim.add(
+                usd_physics.MeshCollisionAPI(item.approximation if item.is_property_set("approximation") else None)
+            )
         prim.add(gprim)
         return prim
 
     def finish(self, prim: Prim, item: Any, placement: Placement) -> None:
         """What all colliders have: collision, mass, filters, groups, material."""
         scene, obj = self.scene, placement.obj
-        collision = scene.properties.read(item, schema.CollisionAPI)
+        collision = scene.properties.read(item, usd_physics.CollisionAPI)
         touched = item.keys()
         collision.simulation_owner = scene.owner(item.simulation_owner, prim.path, placement.chain[-1])
         prim.add(collision)
@@ -227,29 +230,29 @@ class ColliderReader:
             prim.physics_binding = prim.materials[-1]
 
 
-_PARAMETERS: dict[type[schema.Gprim], tuple[str, ...]] = {
-    schema.Cube: ("size",),
-    schema.Sphere: ("radius",),
-    schema.Capsule: ("radius", "height"),
-    schema.Cylinder: ("radius", "height"),
-    schema.Cone: ("radius", "height"),
-    schema.Plane: ("size",),
+_PARAMETERS: dict[type[usd_geom.Gprim], tuple[str, ...]] = {
+    usd_geom.Cube: ("size",),
+    usd_geom.Sphere: ("radius",),
+    usd_geom.Capsule: ("radius", "height"),
+    usd_geom.Cylinder: ("radius", "height"),
+    usd_geom.Cone: ("radius", "height"),
+    usd_geom.Plane: ("size",),
 }
 
 
-def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frames.Matrix, schema.Gprim]:
+def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frames.Matrix, usd_geom.Gprim]:
     """(pose below the object, schema), metres, of a primitive in the object's space, Blender units.
 
     Where the object's scale is uneven, and the shape no box that is aligned with it, the pose takes the scale back and
     the parameters carry it: round things cannot be scaled unevenly, nor can anything be sheared.
     """
-    if shape.kind is schema.Cube and shape.is_aligned and shape.survives(world):
+    if shape.kind is usd_geom.Cube and shape.is_aligned and shape.survives(world):
         return _aligned_box(shape, meters)
     pose = frames.transform(shape.center * meters, shape.rotation)
     scale: Any = np.ones(3)
     lengths = np.linalg.norm(world[:3, :3] @ shape.rotation, axis=0)
     # Simulators do not agree on where a mirrored cone or plane points.
-    turns_over = frames.determinant(world) < 0 and shape.kind in (schema.Cone, schema.Plane)
+    turns_over = frames.determinant(world) < 0 and shape.kind in (usd_geom.Cone, usd_geom.Plane)
     if turns_over or not frames.is_uniform(lengths, 1e-4) or frames.is_sheared(world):
         placed = world @ pose
         rotation = frames.rotation_of(placed)
@@ -258,40 +261,40 @@ def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple
         pose = np.asarray(np.linalg.solve(world, frames.transform(placed[:3, 3], rotation)), float)
         scale = lengths
     around = np.delete(scale, shape.axis).max()
-    if shape.kind is schema.Cube:
+    if shape.kind is usd_geom.Cube:
         size = shape.size * scale * meters
         if np.ptp(size) <= 1e-7 * size.max():
-            return pose, schema.Cube(float(size[0]))
-        return pose @ frames.transform((0, 0, 0), None, size), schema.Cube(1.0)
+            return pose, usd_geom.Cube(float(size[0]))
+        return pose @ frames.transform((0, 0, 0), None, size), usd_geom.Cube(1.0)
     axis = "XYZ"[shape.axis]
-    if shape.kind is schema.Sphere:
-        return pose, schema.Sphere(float(shape.radius * scale.max() * meters))
-    if shape.kind is schema.Plane:
+    if shape.kind is usd_geom.Sphere:
+        return pose, usd_geom.Sphere(float(shape.radius * scale.max() * meters))
+    if shape.kind is usd_geom.Plane:
         across, along = ((2, 1), (0, 2), (0, 1))[shape.axis]
         width, length = shape.size[across] * scale[across], shape.size[along] * scale[along]
-        return pose, schema.Plane(float(width * meters), float(length * meters), axis)
+        return pose, usd_geom.Plane(float(width * meters), float(length * meters), axis)
     height, radius = float(shape.height * scale[shape.axis] * meters), float(shape.radius * around * meters)
-    if shape.kind is schema.Capsule:
-        return pose, schema.Capsule(height, radius, axis)
-    if shape.kind is schema.Cylinder:
-        return pose, schema.Cylinder(height, radius, axis)
-    return pose, schema.Cone(height, radius, axis)
+    if shape.kind is usd_geom.Capsule:
+        return pose, usd_geom.Capsule(height, radius, axis)
+    if shape.kind is usd_geom.Cylinder:
+        return pose, usd_geom.Cylinder(height, radius, axis)
+    return pose, usd_geom.Cone(height, radius, axis)
 
 
-def _aligned_box(shape: Primitive, meters: float) -> tuple[frames.Matrix, schema.Gprim]:
+def _aligned_box(shape: Primitive, meters: float) -> tuple[frames.Matrix, usd_geom.Gprim]:
     """A box along the axes of the object: any scale of the object scales it rightly."""
     pose = np.eye(4)
     pose[:3, 3] = shape.center * meters
     x, y, z = (shape.size * meters).tolist()
     if max(x, y, z) - min(x, y, z) <= 1e-7 * max(x, y, z):
-        return pose, schema.Cube(x)
+        return pose, usd_geom.Cube(x)
     pose[0, 0], pose[1, 1], pose[2, 2] = x, y, z
-    return pose, schema.Cube(1.0)
+    return pose, usd_geom.Cube(1.0)
 
 
 def _is_unsheared_box(found: Primitive, placement: Placement) -> bool:
     """True where nothing above an object can shear it, which a box along its axes is all there is to survive."""
-    return found.kind is schema.Cube and placement.parent is None and found.is_aligned
+    return found.kind is usd_geom.Cube and placement.parent is None and found.is_aligned
 
 
 def _mesh_key(placement: Placement) -> str:

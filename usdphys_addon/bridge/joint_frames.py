@@ -10,9 +10,10 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..core import frames, schema
+from ..core import frames
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
+from ..core.schemas import usd_physics
 
 #: Metres and radians below which two frames are one.
 _SAME = 1e-5
@@ -25,7 +26,7 @@ def keep(model: PhysicsModel, after: Mapping[str, Matrix], meters: float) -> Non
     unit.
     """
     for prim in model.joints.values():
-        joint = prim.get(schema.Joint)
+        joint = prim.get(usd_physics.Joint)
         obj: Any = bpy.data.objects.get(prim.label)
         if joint is None or obj is None or not _moved(joint, after):
             continue
@@ -44,11 +45,11 @@ def keep(model: PhysicsModel, after: Mapping[str, Matrix], meters: float) -> Non
             group.local_rot1 = joint.resolved("local_rot1")
 
 
-def _moved(joint: schema.Joint, after: Mapping[str, Matrix]) -> bool:
+def _moved(joint: usd_physics.Joint, after: Mapping[str, Matrix]) -> bool:
     return any(target in after for side in (0, 1) for target in getattr(joint, f"body{side}") or ())
 
 
-def _world(model: PhysicsModel, joint: schema.Joint, side: int, after: Mapping[str, Matrix]) -> Matrix | None:
+def _world(model: PhysicsModel, joint: usd_physics.Joint, side: int, after: Mapping[str, Matrix]) -> Matrix | None:
     targets = getattr(joint, f"body{side}")
     if not targets:
         return None

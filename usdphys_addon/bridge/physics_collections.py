@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core import schema
 from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
 from ..exchange.import_repair import Found
 
 JOINTS = "Physics Joints"
@@ -34,7 +34,7 @@ def tidy(model: PhysicsModel, found: Found) -> None:
             if obj.type == "EMPTY":
                 show_joint(obj, size)
             move(obj, JOINTS)
-        elif prim.get(schema.CollisionAPI) is not None and obj.type != "EMPTY":
+        elif prim.get(usd_physics.CollisionAPI) is not None and obj.type != "EMPTY":
             move(obj, COLLIDERS)
 
 

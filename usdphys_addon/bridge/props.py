@@ -15,27 +15,28 @@ import bpy
 
 from ..core import schema, units
 from ..core.schema import Attribute, Schema
+from ..core.schemas import usd_geom, usd_physics
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 OVERRIDABLE_LIST: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 
 #: Joint types by the identifier of the enum.
-JOINT_TYPES: dict[str, type[schema.Joint]] = {
-    "FIXED": schema.FixedJoint,
-    "REVOLUTE": schema.RevoluteJoint,
-    "PRISMATIC": schema.PrismaticJoint,
-    "SPHERICAL": schema.SphericalJoint,
-    "DISTANCE": schema.DistanceJoint,
-    "GENERIC": schema.Joint,
+JOINT_TYPES: dict[str, type[usd_physics.Joint]] = {
+    "FIXED": usd_physics.FixedJoint,
+    "REVOLUTE": usd_physics.RevoluteJoint,
+    "PRISMATIC": usd_physics.PrismaticJoint,
+    "SPHERICAL": usd_physics.SphericalJoint,
+    "DISTANCE": usd_physics.DistanceJoint,
+    "GENERIC": usd_physics.Joint,
 }
 #: Colliders that are exact primitives, by the identifier of the enum.
-GPRIM_SHAPES: dict[str, type[schema.Gprim]] = {
-    "CUBE": schema.Cube,
-    "SPHERE": schema.Sphere,
-    "CAPSULE": schema.Capsule,
-    "CYLINDER": schema.Cylinder,
-    "CONE": schema.Cone,
-    "PLANE": schema.Plane,
+GPRIM_SHAPES: dict[str, type[usd_geom.Gprim]] = {
+    "CUBE": usd_geom.Cube,
+    "SPHERE": usd_geom.Sphere,
+    "CAPSULE": usd_geom.Capsule,
+    "CYLINDER": usd_geom.Cylinder,
+    "CONE": usd_geom.Cone,
+    "PLANE": usd_geom.Plane,
 }
 _GENERIC_DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 #: Degrees of freedom that a limit or a drive of its own is for, by joint type; the others have limits in their type.
@@ -232,14 +233,14 @@ GroupMembership = _group(
 
 RigidBodyProperties = _group(
     "RigidBodyProperties", "PhysicsRigidBodyAPI",
-    {"is_applied": _is_applied("Rigid body"), **_attributes(schema.RigidBodyAPI), "simulation_owner": _owner()},
+    {"is_applied": _is_applied("Rigid body"), **_attributes(usd_physics.RigidBodyAPI), "simulation_owner": _owner()},
 )  # fmt: skip
 MassProperties = _group(
-    "MassProperties", "PhysicsMassAPI", {"is_applied": _is_applied("Mass"), **_attributes(schema.MassAPI)}
+    "MassProperties", "PhysicsMassAPI", {"is_applied": _is_applied("Mass"), **_attributes(usd_physics.MassAPI)}
 )
 MaterialProperties = _group(
     "MaterialProperties", "PhysicsMaterialAPI",
-    {"is_applied": _is_applied("Physics material"), **_attributes(schema.MaterialAPI)},
+    {"is_applied": _is_applied("Physics material"), **_attributes(usd_physics.MaterialAPI)},
 )  # fmt: skip
 ArticulationRootProperties = _group(
     "ArticulationRootProperties", "PhysicsArticulationRootAPI", {"is_applied": _is_applied("Articulation root")}
@@ -267,9 +268,9 @@ ColliderProperties = _group(
         "shape": bpy.props.EnumProperty(
             name="Shape", items=_SHAPE_LABELS, default="AUTO", description="What collides", override=OVERRIDABLE
         ),
-        **_attributes(schema.CollisionAPI),
+        **_attributes(usd_physics.CollisionAPI),
         "simulation_owner": _owner(),
-        **_attributes(schema.MeshCollisionAPI),
+        **_attributes(usd_physics.MeshCollisionAPI),
         "location": bpy.props.FloatVectorProperty(
             name="Offset", size=3, subtype="TRANSLATION", precision=4, override=OVERRIDABLE,
             description="Centre of the primitive in the object's space; fitted to the mesh until it is set",
@@ -305,42 +306,42 @@ ColliderProperties = _group(
 )  # fmt: skip
 
 #: Fields that all joint types have one property for.
-JOINT_SHARED_FIELDS = frozenset(attribute.field for attribute in schema.Joint.attributes) | {"axis"}
+JOINT_SHARED_FIELDS = frozenset(attribute.field for attribute in usd_physics.Joint.attributes) | {"axis"}
 RevoluteProperties = _group(
     "RevoluteProperties",
     "Limits of a PhysicsRevoluteJoint",
-    _attributes(schema.RevoluteJoint, skip=JOINT_SHARED_FIELDS),
+    _attributes(usd_physics.RevoluteJoint, skip=JOINT_SHARED_FIELDS),
 )
 PrismaticProperties = _group(
     "PrismaticProperties",
     "Limits of a PhysicsPrismaticJoint",
-    _attributes(schema.PrismaticJoint, skip=JOINT_SHARED_FIELDS),
+    _attributes(usd_physics.PrismaticJoint, skip=JOINT_SHARED_FIELDS),
 )
 SphericalProperties = _group(
     "SphericalProperties",
     "Limits of a PhysicsSphericalJoint",
-    _attributes(schema.SphericalJoint, skip=JOINT_SHARED_FIELDS),
+    _attributes(usd_physics.SphericalJoint, skip=JOINT_SHARED_FIELDS),
 )
 DistanceProperties = _group(
     "DistanceProperties",
     "Limits of a PhysicsDistanceJoint",
-    _attributes(schema.DistanceJoint, skip=JOINT_SHARED_FIELDS),
+    _attributes(usd_physics.DistanceJoint, skip=JOINT_SHARED_FIELDS),
 )
 LinearLimitProperties = _group(
     "LinearLimitProperties", "PhysicsLimitAPI of a translation",
-    {"is_applied": _is_applied("Limit"), **_attributes(schema.LimitAPI)},
+    {"is_applied": _is_applied("Limit"), **_attributes(usd_physics.LimitAPI)},
 )  # fmt: skip
 AngularLimitProperties = _group(
     "AngularLimitProperties", "PhysicsLimitAPI of a rotation",
-    {"is_applied": _is_applied("Limit"), **_attributes(schema.LimitAPI, angular=True)},
+    {"is_applied": _is_applied("Limit"), **_attributes(usd_physics.LimitAPI, angular=True)},
 )  # fmt: skip
 LinearDriveProperties = _group(
     "LinearDriveProperties", "PhysicsDriveAPI of a translation",
-    {"is_applied": _is_applied("Drive"), **_attributes(schema.DriveAPI)},
+    {"is_applied": _is_applied("Drive"), **_attributes(usd_physics.DriveAPI)},
 )  # fmt: skip
 AngularDriveProperties = _group(
     "AngularDriveProperties", "PhysicsDriveAPI of a rotation",
-    {"is_applied": _is_applied("Drive"), **_attributes(schema.DriveAPI, angular=True)},
+    {"is_applied": _is_applied("Drive"), **_attributes(usd_physics.DriveAPI, angular=True)},
 )  # fmt: skip
 
 
@@ -350,11 +351,11 @@ def _per_dof(cls: type[Schema], linear: Any, angular: Any) -> dict[str, Any]:
 
 LimitsProperties = _group(
     "LimitsProperties", "Limits by degree of freedom",
-    _per_dof(schema.LimitAPI, LinearLimitProperties, AngularLimitProperties),
+    _per_dof(usd_physics.LimitAPI, LinearLimitProperties, AngularLimitProperties),
 )  # fmt: skip
 DrivesProperties = _group(
     "DrivesProperties", "Drives by degree of freedom",
-    _per_dof(schema.DriveAPI, LinearDriveProperties, AngularDriveProperties),
+    _per_dof(usd_physics.DriveAPI, LinearDriveProperties, AngularDriveProperties),
 )  # fmt: skip
 JointProperties = _group(
     "JointProperties",
@@ -368,7 +369,7 @@ JointProperties = _group(
         **_body(1, "Second body; none is the world. USD: physics:body1"),
         "body0_path": _hidden_text(),
         "body1_path": _hidden_text(),
-        **_attributes(schema.Joint),
+        **_attributes(usd_physics.Joint),
         # Local frames of an imported joint: written again to the letter where the objects have not moved.
         "has_remembered_frames": _hidden_flag(),
         # As texts: 32 bits would change them a little with every turn of the up axis.
@@ -407,14 +408,14 @@ ObjectPhysicsProperties = _group(
 
 PhysicsSceneProperties = _group(
     "PhysicsSceneProperties", "PhysicsScene",
-    {**_attributes(schema.PhysicsScene), "prim": _pointer(RememberedPrim)},
+    {**_attributes(usd_physics.PhysicsScene), "prim": _pointer(RememberedPrim)},
 )  # fmt: skip
 CollisionGroupProperties = _group(
     "CollisionGroupProperties", "PhysicsCollisionGroup; its members name it on the objects.",
     {
         **{
             attribute.field: _property(attribute)
-            for attribute in schema.CollisionGroup.attributes
+            for attribute in usd_physics.CollisionGroup.attributes
             if attribute.field in ("merge_group", "invert_filtered_groups", "expansion_rule", "include_root",
                                    "membership_expression", "mode")
         },

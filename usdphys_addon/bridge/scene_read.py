@@ -17,6 +17,7 @@ import numpy as np
 from ..core import frames, schema, units
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import Schema, SchemaT
+from ..core.schemas import usd_physics
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from . import props, remembered
@@ -250,25 +251,25 @@ class SceneReader:
             path = self.made_path(item.name or "PhysicsScene", "physics scene", item=item)
             self.scene_paths.setdefault(item.name, path)
             self.model.add(Prim(path, "PhysicsScene", is_xformable=False, label=item.name)).add(
-                self.properties.read(item, schema.PhysicsScene)
+                self.properties.read(item, usd_physics.PhysicsScene)
             )
         # A file that had no physics scene is written back without one.
         if not self.scene_paths and not self.scene.usdphys.source.filepath:
             path = self.made_path("PhysicsScene", "physics scene")
             self.model.add(Prim(path, "PhysicsScene", is_xformable=False)).add(self.blender_gravity())
 
-    def blender_gravity(self) -> schema.PhysicsScene:
+    def blender_gravity(self) -> usd_physics.PhysicsScene:
         """The scene's own gravity, as far as it is not the default of Blender."""
         if not self.scene.use_gravity:
-            return schema.PhysicsScene(gravity_magnitude=0.0)
+            return usd_physics.PhysicsScene(gravity_magnitude=0.0)
         gravity = np.array(self.scene.gravity, float)
         if np.allclose(gravity, _EARTH, atol=1e-6):
-            return schema.PhysicsScene()
+            return usd_physics.PhysicsScene()
         size = float(np.linalg.norm(gravity))
         if size == 0:
-            return schema.PhysicsScene(gravity_magnitude=0.0)
+            return usd_physics.PhysicsScene(gravity_magnitude=0.0)
         x, y, z = (float(part) / size for part in gravity)
-        return schema.PhysicsScene(gravity_direction=(x, y, z), gravity_magnitude=size * self.meters)
+        return usd_physics.PhysicsScene(gravity_direction=(x, y, z), gravity_magnitude=size * self.meters)
 
     def owner(self, name: str, prim_path: str, label: str) -> tuple[str, ...] | None:
         """Targets of a simulation owner that is given by name."""
@@ -291,10 +292,10 @@ class SceneReader:
             paths[name] = self.made_path(name or "CollisionGroup", "collision group", GROUPS_SCOPE, defined.get(name))
         for name, path in paths.items():
             prim = self.model.add(Prim(path, "PhysicsCollisionGroup", is_xformable=False, label=name))
-            group = schema.CollisionGroup()
+            group = usd_physics.CollisionGroup()
             item = defined.get(name) or self.defined_elsewhere(name, path)
             if item is not None:
-                self.properties.read(item, schema.CollisionGroup, into=group)
+                self.properties.read(item, usd_physics.CollisionGroup, into=group)
                 filtered = [self.group_target(target.name, paths, path, name) for target in item.filtered_groups]
                 group.filtered_groups = tuple(target for target in filtered if target) or None
             includes, excludes = self.members.get(name, ([], []))
@@ -362,11 +363,11 @@ class SceneReader:
         prim.sheared_local = _sheared_local(placement)
         group = physics.rigid_body if "rigid_body" in touched else None
         if group is not None and group.is_applied:
-            body = self.properties.read(group, schema.RigidBodyAPI)
+            body = self.properties.read(group, usd_physics.RigidBodyAPI)
             body.simulation_owner = self.owner(group.simulation_owner, prim.path, label)
             prim.add(body)
         if "articulation_root" in touched and physics.articulation_root.is_applied:
-            prim.add(schema.ArticulationRootAPI())
+            prim.add(usd_physics.ArticulationRootAPI())
         self.read_common(physics, touched, prim, placement)
         if not len(physics.colliders):
             # Those below it inherit the material; colliders of its own have it each.
@@ -406,7 +407,7 @@ class SceneReader:
         """What objects and colliders both have: mass, filtered pairs, groups. touched: keys of the owner."""
         mass = owner.mass if "mass" in touched else None
         if mass is not None and mass.is_applied:
-            prim.add(self.properties.read(mass, schema.MassAPI))
+            prim.add(self.properties.read(mass, usd_physics.MassAPI))
         if "filtered_pairs" in touched and owner.filtered_pairs.is_applied:
             self.read_filtered_pairs(owner.filtered_pairs, prim, placement)
         if "collision_groups" in touched:
@@ -428,7 +429,7 @@ class SceneReader:
                 )  # fmt: skip
             else:
                 targets.append(other.path)
-        prim.add(schema.FilteredPairsAPI(filtered_pairs=tuple(targets) or None))
+        prim.add(usd_physics.FilteredPairsAPI(filtered_pairs=tuple(targets) or None))
 
     def read_memberships(self, memberships: Iterable[Any], path: str) -> None:
         for membership in memberships:
@@ -444,25 +445,25 @@ class SceneReader:
             # A joint has no transform: it cannot stand in for a prim that shows or carries something.
             path = unique(f"{path}/{prim_name(placement.obj.name)}_joint", self.taken)
             self.taken.add(path)
-        joint = self.properties.read(group, schema.Joint, into=cls())
+        joint = self.properties.read(group, usd_physics.Joint, into=cls())
         if hasattr(joint, "axis") and group.is_property_set("axis"):
             joint.axis = group.axis
-        if cls is not schema.FixedJoint and cls is not schema.Joint:
+        if cls is not usd_physics.FixedJoint and cls is not usd_physics.Joint:
             self.properties.read(getattr(group, group.type.lower()), cls, into=joint, skip=props.JOINT_SHARED_FIELDS)
         prim = self.model.add(Prim(path, cls.usd_name, world, is_xformable=False, label=placement.obj.name))
         prim.add(joint)
-        for dof in schema.LimitAPI.instances:
+        for dof in usd_physics.LimitAPI.instances:
             limit = getattr(group.limits, dof)
             if limit.is_applied:
-                prim.add(self.properties.read(limit, schema.LimitAPI, angular=dof in schema.ANGULAR_DOFS), dof)
-        for dof in schema.DriveAPI.instances:
+                prim.add(self.properties.read(limit, usd_physics.LimitAPI, angular=dof in schema.ANGULAR_DOFS), dof)
+        for dof in usd_physics.DriveAPI.instances:
             drive = getattr(group.drives, dof)
             if drive.is_applied:
-                prim.add(self.properties.read(drive, schema.DriveAPI, angular=dof in schema.ANGULAR_DOFS), dof)
+                prim.add(self.properties.read(drive, usd_physics.DriveAPI, angular=dof in schema.ANGULAR_DOFS), dof)
         for side in (0, 1):
             self.read_side(placement, prim, joint, group, side)
 
-    def read_side(self, placement: Placement, prim: Prim, joint: schema.Joint, group: Any, side: int) -> None:
+    def read_side(self, placement: Placement, prim: Prim, joint: usd_physics.Joint, group: Any, side: int) -> None:
         """Body and local frame of one side; the frame is the joint object's place unless it is set."""
         label = placement.obj.name
         body = getattr(group, f"body{side}")
@@ -510,7 +511,7 @@ class SceneReader:
             # Set by the import, or by somebody since.
             position = _si(getattr(group, f"local_pos{side}"), self.meters)
             rotation = _si(getattr(group, f"local_rot{side}"), 1.0)
-        before = schema.Joint()
+        before = usd_physics.Joint()
         self.recall_frame(before, group, side)
         old_position = getattr(before, f"local_pos{side}") or (0.0, 0.0, 0.0)
         old_rotation = getattr(before, f"local_rot{side}") or frames.IDENTITY_ROTATION
@@ -532,7 +533,7 @@ class SceneReader:
                 world = self.metric(placement.matrix)
                 self.model.add(Prim(placement.path, "Xform", world, label=placement.chain[-1]))
 
-    def recall_frame(self, joint: schema.Joint, group: Any, side: int) -> None:
+    def recall_frame(self, joint: usd_physics.Joint, group: Any, side: int) -> None:
         """Write a local frame as it was imported, what was not authored included."""
         for name, factor in ((f"local_pos{side}", self.meters), (f"local_rot{side}", 1.0)):
             setattr(joint, name, None)
@@ -560,7 +561,7 @@ class SceneReader:
             self.taken.add(path)
             self.reading.materials[material.name_full] = path
             prim = self.model.add(Prim(path, "Material", is_xformable=False, label=material.name))
-            prim.add(self.properties.read(material.usdphys.physics_material, schema.MaterialAPI))  # type: ignore[attr-defined]
+            prim.add(self.properties.read(material.usdphys.physics_material, usd_physics.MaterialAPI))  # type: ignore[attr-defined]
         return path
 
     def read_other_materials(self) -> None:
@@ -595,7 +596,7 @@ def _sheared_local(placement: Placement) -> frames.Matrix | None:
 
 def _bodies_of(prim: Prim) -> tuple[str, ...]:
     """Paths of what a joint is attached to."""
-    joint = prim.get(schema.Joint)
+    joint = prim.get(usd_physics.Joint)
     return (*(joint.body0 or ()), *(joint.body1 or ())) if joint is not None else ()
 
 

@@ -12,9 +12,10 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..core import frames, schema, units
+from ..core import frames, units
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import Schema
+from ..core.schemas import usd_geom, usd_physics
 from . import props, remembered
 from .scene_read import property_factor
 
@@ -71,7 +72,7 @@ class PropertyWriter:
         self.meters, self.local = meters, local
 
     def write(self, group: Any, value: Schema, *, instance: str = "", skip: frozenset[str] = frozenset()) -> None:
-        drive_type = getattr(value, "type", None) if isinstance(value, schema.DriveAPI) else None
+        drive_type = getattr(value, "type", None) if isinstance(value, usd_physics.DriveAPI) else None
         for attribute, content in value.authored():
             if attribute.is_relationship or attribute.type == "opaque" or attribute.field in skip:
                 continue
@@ -145,7 +146,7 @@ class _SceneWriter:
             item.name = free_name(prim.name, self.scene_names.values())
             self.scene_names[path] = item.name
             self.remember(item.prim, prim, item.name)
-            value = prim.get(schema.PhysicsScene)
+            value = prim.get(usd_physics.PhysicsScene)
             if value is not None:
                 self.properties.write(item, value)
             self.count("scenes")
@@ -161,7 +162,7 @@ class _SceneWriter:
             self.remember(material.usdphys.prim, prim, material.name)
             physics = material.usdphys.physics_material
             physics.is_applied = True
-            value = prim.get(schema.MaterialAPI)
+            value = prim.get(usd_physics.MaterialAPI)
             if value is not None:
                 self.properties.write(physics, value)
             self.count("materials")
@@ -174,7 +175,7 @@ class _SceneWriter:
             item = self.scene.usdphys.collision_groups.add()
             item.name = self.group_names[path]
             self.remember(item.prim, prim, item.name)
-            group = prim.get(schema.CollisionGroup) or schema.CollisionGroup()
+            group = prim.get(usd_physics.CollisionGroup) or usd_physics.CollisionGroup()
             self.properties.write(item, group)
             for target in group.filtered_groups or ():
                 item.filtered_groups.add().name = self.group_names.get(target, target)
@@ -202,22 +203,22 @@ class _SceneWriter:
         physics = obj.usdphys
         # By name: most prims have few of them, and none of these has classes derived from it.
         known: dict[str, Any] = prim.schemas
-        body = known.get(schema.RigidBodyAPI.usd_name)
+        body = known.get(usd_physics.RigidBodyAPI.usd_name)
         if body is not None:
             physics.rigid_body.is_applied = True
             self.properties.write(physics.rigid_body, body)
             self.write_owner(physics.rigid_body, body.simulation_owner)
             self.count("bodies")
-        collision = known.get(schema.CollisionAPI.usd_name)
+        collision = known.get(usd_physics.CollisionAPI.usd_name)
         if collision is not None:
             self.write_collider(physics.colliders.add(), obj, prim, collision)
             self.count("colliders")
-        if schema.MassAPI.usd_name in known:
+        if usd_physics.MassAPI.usd_name in known:
             self.write_mass(physics, prim)
-        if schema.ArticulationRootAPI.usd_name in known:
+        if usd_physics.ArticulationRootAPI.usd_name in known:
             physics.articulation_root.is_applied = True
             self.count("articulations")
-        pairs = known.get(schema.FilteredPairsAPI.usd_name)
+        pairs = known.get(usd_physics.FilteredPairsAPI.usd_name)
         if pairs is not None:
             physics.filtered_pairs.is_applied = True
             for target in pairs.filtered_pairs or ():
@@ -228,7 +229,7 @@ class _SceneWriter:
             physics.physics_material = self.materials.get(prim.physics_binding)
             if physics.physics_material is None:
                 physics.physics_material_path = prim.physics_binding
-        joint = prim.get(schema.Joint)
+        joint = prim.get(usd_physics.Joint)
         if joint is not None:
             self.write_joint(obj, prim, joint)
             self.count("joints")
@@ -238,20 +239,20 @@ class _SceneWriter:
             group.simulation_owner = self.scene_names.get(targets[0], targets[0])
 
     def write_mass(self, physics: Any, prim: Prim) -> None:
-        value = prim.get(schema.MassAPI)
+        value = prim.get(usd_physics.MassAPI)
         if value is not None:
             physics.mass.is_applied = True
             self.properties.write(physics.mass, value)
 
-    def write_collider(self, item: Any, obj: Any, prim: Prim, collision: schema.CollisionAPI) -> None:
+    def write_collider(self, item: Any, obj: Any, prim: Prim, collision: usd_physics.CollisionAPI) -> None:
         self.properties.write(item, collision)
         self.write_owner(item, collision.simulation_owner)
-        approximation = prim.get(schema.MeshCollisionAPI)
+        approximation = prim.get(usd_physics.MeshCollisionAPI)
         if approximation is not None:
             item.has_mesh_collision = True
             self.properties.write(item, approximation)
         item.purpose = prim.purpose.upper()
-        gprim = prim.get(schema.Gprim)
+        gprim = prim.get(usd_geom.Gprim)
         item.is_geometry = prim.type_name not in remembered.GEOMETRY_TYPES
         item.shape = _SHAPES.get(prim.type_name, "MESH")
         if gprim is not None and item.shape != "MESH":
@@ -261,14 +262,14 @@ class _SceneWriter:
             obj.hide_render = True
             obj.display_type = "WIRE"
 
-    def write_gprim(self, item: Any, gprim: schema.Gprim) -> None:
+    def write_gprim(self, item: Any, gprim: usd_geom.Gprim) -> None:
         """The exact parameters, in the object's space; the object's own transform carries place and scale."""
         item.location = (0.0, 0.0, 0.0)
-        if isinstance(gprim, schema.Cube):
+        if isinstance(gprim, usd_geom.Cube):
             size = gprim.resolved("size") / self.local
             item.size = (size, size, size)
             return
-        if isinstance(gprim, schema.Plane):
+        if isinstance(gprim, usd_geom.Plane):
             axis = "XYZ".index(gprim.resolved("axis"))
             size = [0.0, 0.0, 0.0]
             across, along = ((2, 1), (0, 2), (0, 1))[axis]
@@ -276,25 +277,25 @@ class _SceneWriter:
             item.size, item.axis = size, gprim.resolved("axis")
             return
         item.radius = gprim.resolved("radius") / self.local
-        if not isinstance(gprim, schema.Sphere):
+        if not isinstance(gprim, usd_geom.Sphere):
             item.height, item.axis = gprim.resolved("height") / self.local, gprim.resolved("axis")
 
     # ------------------------------------------------------------------ joints
 
-    def write_joint(self, obj: Any, prim: Prim, joint: schema.Joint) -> None:
+    def write_joint(self, obj: Any, prim: Prim, joint: usd_physics.Joint) -> None:
         group = obj.usdphys.joint
         group.is_applied = True
         group.type = _JOINTS[prim.type_name]
         for side in (0, 1):
             self.write_body(group, joint, side)
         local = frozenset(props.LOCAL_FRAME_FIELDS)
-        base = schema.Joint(**{item.field: getattr(joint, item.field) for item in schema.Joint.attributes})
+        base = usd_physics.Joint(**{item.field: getattr(joint, item.field) for item in usd_physics.Joint.attributes})
         self.properties.write(group, base, skip=local)
         if getattr(joint, "axis", None) is not None and joint.holds("axis"):
             group.axis = joint.axis  # type: ignore[attr-defined]
         if group.type not in ("FIXED", "GENERIC"):
             self.properties.write(getattr(group, group.type.lower()), joint, skip=props.JOINT_SHARED_FIELDS)
-        for cls, groups in ((schema.LimitAPI, group.limits), (schema.DriveAPI, group.drives)):
+        for cls, groups in ((usd_physics.LimitAPI, group.limits), (usd_physics.DriveAPI, group.drives)):
             for instance, value in prim.instances(cls):
                 target = getattr(groups, instance, None)
                 if target is not None:
@@ -302,7 +303,7 @@ class _SceneWriter:
                     self.properties.write(target, value, instance=instance)
         self.write_frames(obj, group, joint)
 
-    def write_body(self, group: Any, joint: schema.Joint, side: int) -> None:
+    def write_body(self, group: Any, joint: usd_physics.Joint, side: int) -> None:
         targets = getattr(joint, f"body{side}")
         if not targets:
             return
@@ -312,7 +313,7 @@ class _SceneWriter:
         else:
             setattr(group, f"body{side}_path", targets[0])
 
-    def write_frames(self, obj: Any, group: Any, joint: schema.Joint) -> None:
+    def write_frames(self, obj: Any, group: Any, joint: usd_physics.Joint) -> None:
         """Place the object at the frame of body 0; set the frame of body 1 only where it differs from that."""
         places = [self.frame(joint, side) for side in (0, 1)]
         group.has_remembered_frames = True
@@ -328,13 +329,13 @@ class _SceneWriter:
         place[:3, 3] /= self.meters
         put(obj, mathutils.Matrix(place.tolist()))
 
-    def frame_unit(self, joint: schema.Joint, name: str) -> float:
+    def frame_unit(self, joint: usd_physics.Joint, name: str) -> float:
         """Metres per unit of a local frame: that of the body's space, or of the world where there is no body."""
         if "pos" not in name:
             return 1.0
         return self.local if getattr(joint, f"body{name[-1]}") else self.meters
 
-    def frame(self, joint: schema.Joint, side: int) -> frames.Matrix:
+    def frame(self, joint: usd_physics.Joint, side: int) -> frames.Matrix:
         """World frame of a side, metres."""
         targets = getattr(joint, f"body{side}")
         prim = self.model.prims.get(targets[0]) if targets else None
@@ -364,7 +365,10 @@ def coincide(one: frames.Matrix, other: frames.Matrix) -> bool:
 
 def lives_without_object(prim: Prim) -> bool:
     """True for kinds of prims that live in the scene or in a material."""
-    return any(prim.get(cls) is not None for cls in (schema.PhysicsScene, schema.CollisionGroup, schema.MaterialAPI))
+    return any(
+        prim.get(cls) is not None
+        for cls in (usd_physics.PhysicsScene, usd_physics.CollisionGroup, usd_physics.MaterialAPI)
+    )
 
 
 def remember(group: Any, prim: Prim, id_name: str, order: int) -> None:

@@ -15,10 +15,11 @@ import mathutils
 import numpy as np
 
 from ..bridge import props
-from ..core import frames, schema
+from ..core import frames
 from ..core.errors import InputError
 from ..core.rules.colliders import TRIANGLES
 from ..core.rules.joints import DRIVEN
+from ..core.schemas import usd_physics
 from .live import Found
 
 FixFunction = Callable[[Any, Found], None]
@@ -474,7 +475,7 @@ def _remove_limits(scene: Any, issue: Found) -> None:
     joint = _joint(scene, issue)
     if joint.type == "GENERIC":
         raise _nothing_to_do(issue)
-    for dof in schema.LimitAPI.instances:
+    for dof in usd_physics.LimitAPI.instances:
         limit = getattr(joint.limits, dof)
         if limit.is_applied:
             limit.is_applied = False
@@ -491,7 +492,7 @@ def _remove_drives(scene: Any, issue: Found) -> None:
 
 def _drives(joint: Any) -> list[tuple[str, Any]]:
     """(degree of freedom, drive) of the drives that are applied."""
-    found = [(dof, getattr(joint.drives, dof)) for dof in schema.DriveAPI.instances]
+    found = [(dof, getattr(joint.drives, dof)) for dof in usd_physics.DriveAPI.instances]
     return [(dof, drive) for dof, drive in found if drive.is_applied]
 
 

@@ -17,10 +17,11 @@ from ..bridge.collider_read import ColliderReader
 from ..bridge.environment import collector_at_rest
 from ..bridge.placements import Placement, Placements
 from ..bridge.scene_read import DEFAULT_ROOT, SceneReader
-from ..core import schema, validate
+from ..core import validate
 from ..core.model import Prim
 from ..core.primitives import Primitive
 from ..core.rules.base import RULES, Facts, Issue
+from ..core.schemas import usd_physics
 from .fixes import FIXES
 from .live import MAX_JOINTS, Found, Report, TooLargeError
 
@@ -183,9 +184,9 @@ class _Colliders(ColliderReader):
             return made
         prim = self.own_prim(placement.geometry, "Mesh", placement, world)
         if item.is_property_set("approximation"):
-            prim.add(schema.MeshCollisionAPI(item.approximation))
+            prim.add(usd_physics.MeshCollisionAPI(item.approximation))
         elif item.shape == "AUTO":
-            prim.add(schema.MeshCollisionAPI("convexHull" if self.moves(placement) else "none"))
+            prim.add(usd_physics.MeshCollisionAPI("convexHull" if self.moves(placement) else "none"))
         return prim
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from . import schema
 from .model import PhysicsModel, Prim
 from .schema import Attribute, Schema
+from .schemas import usd_geom, usd_physics
 from .units import PRACTICALLY_INFINITE
 
 #: A trip through 32-bit floats and degrees is no change.
@@ -166,9 +167,9 @@ def _add_dependents(edit: PrimEdit, name: str, value: Schema, cleared: list[tupl
     """Values that are the same and have other numbers in the file now."""
     fields = {changed for of, changed in (*edit.values, *cleared) if of == name}
     also: list[str] = []
-    if isinstance(value, schema.DriveAPI) and "type" in fields:
+    if isinstance(value, usd_physics.DriveAPI) and "type" in fields:
         also += [attribute.field for attribute in value.attributes if attribute.acceleration_dimensions]
-    if isinstance(value, schema.Joint):
+    if isinstance(value, usd_physics.Joint):
         for side in _SIDES.values():
             if side[0] in fields:
                 also += side[1:]
@@ -181,7 +182,7 @@ def _add_dependents(edit: PrimEdit, name: str, value: Schema, cleared: list[tupl
 def _same_in_world(attribute: Attribute, old: Schema | None, new: Schema) -> bool:
     """A joint side without a body: in a file with Y up the pose of the world has to be written out."""
     side = attribute.body
-    if side is None or not isinstance(old, schema.Joint) or not isinstance(new, schema.Joint):
+    if side is None or not isinstance(old, usd_physics.Joint) or not isinstance(new, usd_physics.Joint):
         return False
     if getattr(old, f"body{side}") or getattr(new, f"body{side}"):
         return False
@@ -206,7 +207,7 @@ def _applied(prim: Prim) -> tuple[str, ...]:
 
 def _is_gone(prim: Prim, new: PhysicsModel) -> bool:
     typed = _typed(prim)
-    if typed and not issubclass(type(prim.schemas[typed]), schema.Gprim):
+    if typed and not issubclass(type(prim.schemas[typed]), usd_geom.Gprim):
         return True
     return new.other_paths is not None and prim.path not in new.other_paths
 

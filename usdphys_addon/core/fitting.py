@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import frames, schema
+from . import frames
 from .errors import InputError, MissingDependencyError
 from .hull import convex_hull
 from .primitives import Primitive
+from .schemas import usd_geom
 
 Points = NDArray[np.float64]
 Triangles = NDArray[np.int64]
 
 #: In the order of preference where volumes are the same.
-KINDS: dict[str, type[schema.Gprim]] = {
-    "BOX": schema.Cube, "SPHERE": schema.Sphere, "CYLINDER": schema.Cylinder, "CAPSULE": schema.Capsule,
+KINDS: dict[str, type[usd_geom.Gprim]] = {
+    "BOX": usd_geom.Cube, "SPHERE": usd_geom.Sphere, "CYLINDER": usd_geom.Cylinder, "CAPSULE": usd_geom.Capsule,
 }  # fmt: skip
 #: Part of the volume by which a less simple primitive, or a turned one, has to be smaller.
 _BETTER = 0.005
@@ -54,15 +55,15 @@ class Surface:
 
 def volume(shape: Primitive) -> float:
     """What a primitive takes up."""
-    if shape.kind is schema.Cube:
+    if shape.kind is usd_geom.Cube:
         return float(np.prod(shape.size))
     ball = 4.0 / 3.0 * np.pi * shape.radius**3
-    if shape.kind is schema.Sphere:
+    if shape.kind is usd_geom.Sphere:
         return float(ball)
     pillar = float(np.pi * shape.radius**2 * shape.height)
-    if shape.kind is schema.Cone:
+    if shape.kind is usd_geom.Cone:
         return pillar / 3.0
-    return pillar + float(ball) if shape.kind is schema.Capsule else pillar
+    return pillar + float(ball) if shape.kind is usd_geom.Capsule else pillar
 
 
 def contain(
@@ -94,20 +95,20 @@ def _axes_of(kind: str, axes: Sequence[int]) -> Sequence[int]:
 
 
 def _contain(
-    kind: type[schema.Gprim], points: Points, axis: int, rotation: frames.Matrix | None = None, steps: int = _STEPS
+    kind: type[usd_geom.Gprim], points: Points, axis: int, rotation: frames.Matrix | None = None, steps: int = _STEPS
 ) -> Primitive:
     """The primitive along one axis of a rotation (3, 3) that contains all points."""
     seen = points if rotation is None else points @ rotation
     low, high = seen.min(axis=0), seen.max(axis=0)
     found = Primitive(kind, (low + high) / 2, np.eye(3), high - low, axis=axis)
-    if kind is schema.Sphere:
+    if kind is usd_geom.Sphere:
         found.center, found.radius = _ball(seen, steps)
-    elif kind is not schema.Cube:
+    elif kind is not usd_geom.Cube:
         others = [index for index in range(3) if index != axis]
         middle, found.radius = _ball(seen[:, others], steps)
         found.center[others] = middle
         found.height = float(found.size[axis])
-        if kind is schema.Capsule:
+        if kind is usd_geom.Capsule:
             across = np.linalg.norm(seen[:, others] - middle, axis=1)
             reach = np.sqrt(np.maximum(found.radius**2 - across**2, 0.0))
             first, last = float((seen[:, axis] + reach).min()), float((seen[:, axis] - reach).max())
@@ -119,7 +120,7 @@ def _contain(
 
 
 def _best_turned(
-    kind: type[schema.Gprim], points: Points, turns: Sequence[frames.Matrix], axes: Sequence[int]
+    kind: type[usd_geom.Gprim], points: Points, turns: Sequence[frames.Matrix], axes: Sequence[int]
 ) -> Primitive:
     """Of all rotations and axes; the few that look best are looked at closely."""
     tries = [(turn, axis) for turn in turns for axis in axes]
@@ -190,8 +191,8 @@ def _grown(shape: Primitive, margin: float, size: float) -> Primitive:
     """Larger by a length on all sides, and never without any thickness."""
     least = _THIN * size
     shape.size = np.maximum(shape.size + 2 * margin, least)
-    shape.radius = max(shape.radius + margin, least / 2) if shape.kind is not schema.Cube else 0.0
-    if shape.kind is schema.Cylinder:
+    shape.radius = max(shape.radius + margin, least / 2) if shape.kind is not usd_geom.Cube else 0.0
+    if shape.kind is usd_geom.Cylinder:
         shape.height = max(shape.height + 2 * margin, least)
     return shape
 
@@ -206,7 +207,7 @@ def to_object(shape: Primitive, world: frames.Matrix) -> Primitive:
     center = np.asarray(np.linalg.solve(world[:3, :3], frames.rotation_of(world) @ shape.center), float)
     return Primitive(
         shape.kind, center, shape.rotation, shape.size / lengths,
-        shape.radius / (float(lengths.max()) if shape.kind is schema.Sphere else across),
+        shape.radius / (float(lengths.max()) if shape.kind is usd_geom.Sphere else across),
         shape.height / float(lengths[shape.axis]), shape.axis,
     )  # fmt: skip
 
@@ -345,15 +346,15 @@ def _joined(parts: list[Surface], most: int, size: float, make: Callable[[Points
 
 def wire_of(shape: Primitive, count: int = 32) -> tuple[Points, list[tuple[int, int]]]:
     """(corners (n, 3), edges) of a primitive about the origin, as large as it is along each axis."""
-    if shape.kind is schema.Cube:
+    if shape.kind is usd_geom.Cube:
         signs = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
         ends = [(a, a | bit) for bit in (1, 2, 4) for a in range(8) if not a & bit]
         return signs * shape.size, ends
-    half = 0.0 if shape.kind is schema.Sphere else shape.height / 2
+    half = 0.0 if shape.kind is usd_geom.Sphere else shape.height / 2
     angles = np.arange(count) * 2 * np.pi / count
     x, y = shape.radius * np.cos(angles), shape.radius * np.sin(angles)
     rings = [np.stack([x, y, np.full(count, along)], axis=1) for along in sorted({-half, half})]
-    if shape.kind is schema.Cylinder:
+    if shape.kind is usd_geom.Cylinder:
         across, along = np.array([1, 1, -1, -1]) * shape.radius, np.array([-1, 1, 1, -1]) * half
     else:
         # Half a circle about each end; the quarters are in both, so that the sides are straight.
@@ -373,8 +374,8 @@ def wire_of(shape: Primitive, count: int = 32) -> tuple[Points, list[tuple[int, 
 
 def sizes_of(shape: Primitive) -> dict[str, Any]:
     """The properties of a collider that say a primitive's size."""
-    if shape.kind in (schema.Cube, schema.Plane):
+    if shape.kind in (usd_geom.Cube, usd_geom.Plane):
         return {"size": shape.size.tolist()}
-    if shape.kind is schema.Sphere:
+    if shape.kind is usd_geom.Sphere:
         return {"radius": shape.radius}
     return {"radius": shape.radius, "height": shape.height, "axis": "XYZ"[shape.axis]}

@@ -18,7 +18,9 @@ from . import frames, schema
 from .frames import IDENTITY_ROTATION, Matrix
 from .hull import convex_hull
 from .model import Mesh, PhysicsModel, Prim, SpherePoints
-from .schema import MassAPI, Quaternion, Vector
+from .schema import Quaternion, Vector
+from .schemas import usd_geom, usd_physics
+from .schemas.usd_physics import MassAPI
 from .units import INERTIA
 
 #: kg/m3, of water: where nothing says otherwise.
@@ -239,7 +241,7 @@ def collider_shape(prim: Prim) -> Shape:
     Source: scale rules of the UsdPhysics parsing utilities ("Physics Sphere Shape Descriptor" and the next).
     """
     scale = np.abs(frames.scale_of(prim.world))
-    gprim = prim.get(schema.Gprim)
+    gprim = prim.get(usd_geom.Gprim)
     if gprim is not None:
         return _gprim_shape(gprim, scale)
     geometry = prim.mesh() if prim.mesh is not None else None
@@ -249,7 +251,7 @@ def collider_shape(prim: Prim) -> Shape:
     if isinstance(geometry, SpherePoints):
         return balls(geometry.centers @ stretch.T, geometry.radii * scale.max())
     assert isinstance(geometry, Mesh)
-    options = prim.get(schema.MeshCollisionAPI)
+    options = prim.get(usd_physics.MeshCollisionAPI)
     approximation = "none" if options is None else options.resolved("approximation")
     key = (approximation, stretch.tobytes())
     shape = geometry.derived.get(key)
@@ -259,12 +261,12 @@ def collider_shape(prim: Prim) -> Shape:
 
 
 def _gprim_shape(gprim: schema.Schema, scale: Matrix) -> Shape:
-    if isinstance(gprim, schema.Cube):
+    if isinstance(gprim, usd_geom.Cube):
         return box(abs(gprim.resolved("size")) * scale)
-    if isinstance(gprim, schema.Sphere):
+    if isinstance(gprim, usd_geom.Sphere):
         return sphere(gprim.resolved("radius") * float(scale.max()))
     rounds: dict[type[schema.Schema], Callable[[float, float, str], Shape]] = {
-        schema.Capsule: capsule, schema.Cylinder: cylinder, schema.Cone: cone
+        usd_geom.Capsule: capsule, usd_geom.Cylinder: cylinder, usd_geom.Cone: cone
     }  # fmt: skip
     make = rounds.get(type(gprim))
     if make is None:
@@ -372,7 +374,7 @@ def summed_colliders(model: PhysicsModel, body_path: str) -> list[Prim]:
     inner = {
         path
         for path, prim in model.bodies.items()
-        if path.startswith(f"{body_path}/") and _resolved(prim, schema.RigidBodyAPI, "rigid_body_enabled")
+        if path.startswith(f"{body_path}/") and _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")
     }
 
     def belongs(path: str) -> bool:
@@ -385,7 +387,7 @@ def summed_colliders(model: PhysicsModel, body_path: str) -> list[Prim]:
     return [
         prim
         for path, prim in model.colliders.items()
-        if belongs(path) and _resolved(prim, schema.CollisionAPI, "collision_enabled")
+        if belongs(path) and _resolved(prim, usd_physics.CollisionAPI, "collision_enabled")
     ]
 
 
@@ -402,7 +404,7 @@ def _density(model: PhysicsModel, prim: Prim, own: _Authored, body: Prim, of_bod
         return of_body.density, Source("density", f"density {of_body.density:.6g} kg/m3 of the body")
     bound = prim.physics_binding if prim.physics_binding in prim.materials else next(reversed(prim.materials), "")
     material = model.prims.get(bound)
-    api = material.get(schema.MaterialAPI) if material is not None else None
+    api = material.get(usd_physics.MaterialAPI) if material is not None else None
     density = _positive(api.density) if api is not None else None
     if material is not None and density is not None:
         return density, Source("material", f"density {density:.6g} kg/m3 of material {material.label or material.name}")

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from . import schema
 from .frames import Matrix
 from .schema import Schema, SchemaT
+from .schemas import usd_geom, usd_physics
 from .units import SI, StageUnits
 
 #: Names of the schemas that derive from those that others derive from.
 _DERIVED: dict[type[Schema], frozenset[str]] = {
     base: frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, base))
-    for base in (schema.Joint, schema.Gprim)
+    for base in (usd_physics.Joint, usd_geom.Gprim)
 }
 
 
@@ -135,31 +136,31 @@ class PhysicsModel:
 
     @property
     def scenes(self) -> dict[str, Prim]:
-        return self.having(schema.PhysicsScene)
+        return self.having(usd_physics.PhysicsScene)
 
     @property
     def bodies(self) -> dict[str, Prim]:
-        return self.having(schema.RigidBodyAPI)
+        return self.having(usd_physics.RigidBodyAPI)
 
     @property
     def colliders(self) -> dict[str, Prim]:
-        return self.having(schema.CollisionAPI)
+        return self.having(usd_physics.CollisionAPI)
 
     @property
     def joints(self) -> dict[str, Prim]:
-        return self.having(schema.Joint)
+        return self.having(usd_physics.Joint)
 
     @property
     def groups(self) -> dict[str, Prim]:
-        return self.having(schema.CollisionGroup)
+        return self.having(usd_physics.CollisionGroup)
 
     @property
     def materials(self) -> dict[str, Prim]:
-        return self.having(schema.MaterialAPI)
+        return self.having(usd_physics.MaterialAPI)
 
     @property
     def articulations(self) -> dict[str, Prim]:
-        return self.having(schema.ArticulationRootAPI)
+        return self.having(usd_physics.ArticulationRootAPI)
 
     def ancestors(self, path: str) -> Iterator[Prim]:
         """The prims of the model above a path, nearest first."""
@@ -173,12 +174,12 @@ class PhysicsModel:
         """The nearest rigid body at or above a path; a reset transform stack on the way cuts the tie."""
         prim = self.prims.get(path)
         if prim is not None:
-            if prim.get(schema.RigidBodyAPI) is not None:
+            if prim.get(usd_physics.RigidBodyAPI) is not None:
                 return prim
             if prim.resets_xform_stack:
                 return None
         for above in self.ancestors(path):
-            if above.get(schema.RigidBodyAPI) is not None:
+            if above.get(usd_physics.RigidBodyAPI) is not None:
                 return above
             if above.resets_xform_stack:
                 return None

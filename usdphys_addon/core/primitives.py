@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import frames
-from .schema import Capsule, Cone, Cube, Cylinder, Gprim, Plane, Sphere
+from .schemas.usd_geom import Capsule, Cone, Cube, Cylinder, Gprim, Plane, Sphere
 
 Points = NDArray[np.float64]
 #: Relative to the size of the mesh.

@@ -7,9 +7,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from . import mass, schema
+from . import mass
 from .model import PhysicsModel, Prim
 from .schema import Attribute, Schema
+from .schemas import usd_geom, usd_physics
 
 Table = dict[str, Any]
 
@@ -26,7 +27,7 @@ def counts(model: PhysicsModel) -> dict[str, int]:
     found = dict.fromkeys(_COUNTED.values(), 0)
     for prim in model.prims.values():
         for value in prim.schemas.values():
-            kind = "joints" if isinstance(value, schema.Joint) else _COUNTED.get(value.usd_name)
+            kind = "joints" if isinstance(value, usd_physics.Joint) else _COUNTED.get(value.usd_name)
             if kind is not None:
                 found[kind] += 1
     return found
@@ -47,12 +48,12 @@ def summarise(model: PhysicsModel) -> Table:
             "kilogramsPerUnit": units.kilograms_per_unit,
             "upAxis": units.up_axis,
         },
-        "scenes": [_row(prim, schema.PhysicsScene) for prim in model.scenes.values()],
+        "scenes": [_row(prim, usd_physics.PhysicsScene) for prim in model.scenes.values()],
         "bodies": [_body(model, prim, counts.get(path, 0)) for path, prim in model.bodies.items()],
         "colliders": [_collider(prim, owners[path]) for path, prim in colliders.items()],
         "joints": [_joint(prim) for prim in model.joints.values()],
-        "groups": [_row(prim, schema.CollisionGroup) for prim in model.groups.values()],
-        "materials": [_row(prim, schema.MaterialAPI) for prim in model.materials.values()],
+        "groups": [_row(prim, usd_physics.CollisionGroup) for prim in model.groups.values()],
+        "materials": [_row(prim, usd_physics.MaterialAPI) for prim in model.materials.values()],
         "articulations": [{"path": path} for path in model.articulations],
     }
 
@@ -64,7 +65,7 @@ def _row(prim: Prim, cls: type[Schema]) -> Table:
 
 def _authored(value: Schema, instance: str = "") -> Table:
     """Authored attributes by USD name without namespace, angles in degrees, infinities as text."""
-    drive_type = getattr(value, "type", None) if isinstance(value, schema.DriveAPI) else None
+    drive_type = getattr(value, "type", None) if isinstance(value, usd_physics.DriveAPI) else None
     return {
         attribute.usd.rsplit(":", 1)[-1]: _shown(attribute, content, instance, drive_type)
         for attribute, content in value.authored()
@@ -86,7 +87,7 @@ def _number(value: float, factor: float = 1.0) -> float | str:
 
 
 def _body(model: PhysicsModel, prim: Prim, colliders: int) -> Table:
-    body = prim.get(schema.RigidBodyAPI) or schema.RigidBodyAPI()
+    body = prim.get(usd_physics.RigidBodyAPI) or usd_physics.RigidBodyAPI()
     kind = "static" if not body.resolved("rigid_body_enabled") else "dynamic"
     if kind == "dynamic" and body.resolved("kinematic_enabled"):
         kind = "kinematic"
@@ -105,7 +106,7 @@ def _body(model: PhysicsModel, prim: Prim, colliders: int) -> Table:
 
 def _collider(prim: Prim, owner: Prim | None) -> Table:
     row: Table = {"path": prim.path, "shape": prim.type_name, "body": owner.path if owner else "(static)"}
-    for cls in (schema.Gprim, schema.MeshCollisionAPI, schema.CollisionAPI):
+    for cls in (usd_geom.Gprim, usd_physics.MeshCollisionAPI, usd_physics.CollisionAPI):
         value = prim.get(cls)
         if value is not None:
             row.update(_authored(value))
@@ -115,11 +116,11 @@ def _collider(prim: Prim, owner: Prim | None) -> Table:
 
 
 def _joint(prim: Prim) -> Table:
-    joint = prim.get(schema.Joint)
+    joint = prim.get(usd_physics.Joint)
     row: Table = {"path": prim.path, "type": prim.type_name.removeprefix("Physics")}
     if joint is not None:
         row.update(_authored(joint))
-    for cls in (schema.LimitAPI, schema.DriveAPI):
+    for cls in (usd_physics.LimitAPI, usd_physics.DriveAPI):
         for instance, value in prim.instances(cls):
             row[f"{cls.__name__.removesuffix('API').lower()}:{instance}"] = _authored(value, instance)
     return row

@@ -11,8 +11,8 @@ from typing import Any
 from ..bridge.placements import Chain, Placement
 from ..bridge.remembered import GEOMETRY_TYPES, GPRIM_TYPES
 from ..bridge.scene_read import SceneReading
-from ..core import schema
 from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
 from ..core.validate import Issue
 
 _NOT_ASCII = re.compile(rb"[^A-Za-z0-9_/]")
@@ -197,7 +197,7 @@ class StageMatcher:
                 ))  # fmt: skip
         spec = self.editable(prim.GetPath())
         found = model.prims.get(site.path)
-        if found is not None and found.get(schema.Joint) is not None:
+        if found is not None and found.get(usd_physics.Joint) is not None:
             # The transform that a joint must not have comes through the reference.
             spec.referenceList.ClearEdits()
 
@@ -281,7 +281,7 @@ class StageMatcher:
                     if left == targets:
                         continue
                     setattr(value, attribute.field, left or None)
-                    if attribute.body is None and not isinstance(value, schema.Joint):
+                    if attribute.body is None and not isinstance(value, usd_physics.Joint):
                         continue
                     model.prims.pop(path, None)
                     issues.append(Issue(

@@ -18,9 +18,9 @@ import bpy
 
 from ..bridge import attach, physics_collections, scene_write
 from ..bridge.environment import beside_blender, collector_at_rest, require_usd
-from ..core import schema
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
 from ..core.validate import Issue
 from . import import_materials, import_repair, usd_hooks
 from .import_repair import Found
@@ -232,7 +232,7 @@ def _keep_instancers(model: PhysicsModel, instancers: list[str], issues: list[Is
     """Take the physics of point instancers out of a model: Blender cannot hold it, the file's own prims are kept."""
     for path in instancers:
         inside = [one for one in model.prims if one == path or one.startswith(f"{path}/")]
-        bodies = sum(model.prims[one].get(schema.RigidBodyAPI) is not None for one in inside)
+        bodies = sum(model.prims[one].get(usd_physics.RigidBodyAPI) is not None for one in inside)
         for one in inside:
             del model.prims[one]
         if inside:

@@ -11,9 +11,9 @@ import bpy
 
 from ..bridge.environment import require_usd
 from ..bridge.remembered import GEOMETRY_TYPES
-from ..core import schema
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
 from ..core.validate import Issue
 from . import usd_export
 from .usd_export import ExportOptions, ExportResult
@@ -67,7 +67,7 @@ def export_layer(
 def _leave_out_looks(model: PhysicsModel) -> None:
     """Forget what geometry is that does not collide: a mesh stands for it in Blender, which is no edit."""
     for prim in model.prims.values():
-        if schema.CollisionAPI.usd_name in prim.schemas or prim.type_name not in GEOMETRY_TYPES:
+        if usd_physics.CollisionAPI.usd_name in prim.schemas or prim.type_name not in GEOMETRY_TYPES:
             continue
         prim.type_name = "Mesh"
         for name in GEOMETRY_TYPES & prim.schemas.keys():

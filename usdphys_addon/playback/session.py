@@ -15,6 +15,7 @@ from ..bridge.placements import Placement
 from ..core import frames, schema
 from ..core.errors import InputError, MissingDependencyError, UsdPhysError
 from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
 from ..core.validate import Issue
 from .poses import PoseWriter, Transform, applied, freed, restored, saved
 
@@ -406,7 +407,7 @@ class PreviewSession:
         finally:
             self.put_shown(shown)
 
-    def _keep_frames(self, new: PhysicsModel) -> list[tuple[schema.Joint, dict[str, Any]]]:
+    def _keep_frames(self, new: PhysicsModel) -> list[tuple[usd_physics.Joint, dict[str, Any]]]:
         """The frames of joints are those of the start: a body that was moved since takes its joints along.
 
         Returns what was read instead.
@@ -414,7 +415,7 @@ class PreviewSession:
         fresh = []
         for path, prim in new.joints.items():
             before = self.model.prims.get(path)
-            old, joint = before and before.get(schema.Joint), prim.get(schema.Joint)
+            old, joint = before and before.get(usd_physics.Joint), prim.get(usd_physics.Joint)
             if old is not None and joint is not None:
                 fresh.append((joint, {name: getattr(joint, name) for name in _FRAMES}))
                 for name in _FRAMES:
@@ -441,18 +442,18 @@ class PreviewSession:
             for name in {name for name, _ in (*edit.values, *edit.cleared)}:
                 base, instance = schema.split_applied(name)
                 value = prim.schemas[name]
-                if isinstance(value, schema.DriveAPI):
+                if isinstance(value, usd_physics.DriveAPI):
                     settings = {field: value.resolved(field) for field in _LIVE[base]}
                     if path in joints:
                         self.world.set_drive(path, instance, **settings)
-                elif isinstance(value, schema.MaterialAPI):
+                elif isinstance(value, usd_physics.MaterialAPI):
                     self.world.set_friction(path, value.resolved("dynamic_friction"), value.resolved("restitution"))
-                elif isinstance(value, schema.MassAPI):
+                elif isinstance(value, usd_physics.MassAPI):
                     self.world.set_mass(path, value.resolved("mass"))
-                elif isinstance(value, schema.Joint):
+                elif isinstance(value, usd_physics.Joint):
                     if path in joints:
                         self.world.set_joint_enabled(path, bool(value.resolved("joint_enabled")))
-                elif isinstance(value, schema.PhysicsScene):
+                elif isinstance(value, usd_physics.PhysicsScene):
                     from ..simulation.layout import gravity_of
 
                     self.world.set_gravity(gravity_of(value), path)
@@ -567,11 +568,11 @@ def _are_live(edits: Difference) -> bool:
         for name, field in (*edit.values, *edit.cleared):
             base, _ = schema.split_applied(name)
             value = edit.prim.schemas[name]
-            if isinstance(value, schema.Joint):
+            if isinstance(value, usd_physics.Joint):
                 if field != "joint_enabled":
                     return False
             elif field not in _LIVE.get(base, ()):
                 return False
-            if isinstance(value, schema.MassAPI) and not (value.mass or 0.0) > 0.0:
+            if isinstance(value, usd_physics.MassAPI) and not (value.mass or 0.0) > 0.0:
                 return False
     return True

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..core.model import PhysicsModel
-from ..core.schema import Joint, RigidBodyAPI
+from ..core.schemas.usd_physics import Joint, RigidBodyAPI
 from .joint_facts import JointFacts
 from .notices import Notices
 

@@ -15,8 +15,8 @@ from itertools import chain, product
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import schema
 from ..core.model import PhysicsModel, Prim
+from ..core.schemas import usd_physics
 from .notices import Notices
 
 BITS = 32
@@ -76,8 +76,8 @@ def _groups(model: PhysicsModel, colliders: Iterable[str]) -> list[_Group]:
     by_name: dict[str, int] = {}
     merged: list[_Group] = []
     for path, prim in model.groups.items():
-        group = prim.schemas[schema.CollisionGroup.usd_name]
-        assert isinstance(group, schema.CollisionGroup)
+        group = prim.schemas[usd_physics.CollisionGroup.usd_name]
+        assert isinstance(group, usd_physics.CollisionGroup)
         index = by_name.get(group.merge_group, -1) if group.merge_group else -1
         if index < 0:
             index = len(merged)
@@ -86,8 +86,8 @@ def _groups(model: PhysicsModel, colliders: Iterable[str]) -> list[_Group]:
                 by_name[group.merge_group] = index
         number[path] = index
     for path, prim in model.groups.items():
-        group = prim.schemas[schema.CollisionGroup.usd_name]
-        assert isinstance(group, schema.CollisionGroup)
+        group = prim.schemas[usd_physics.CollisionGroup.usd_name]
+        assert isinstance(group, usd_physics.CollisionGroup)
         into = merged[number[path]]
         into.members |= members(group, path, colliders)
         targets = frozenset(str(number[target]) for target in group.filtered_groups or () if target in number)
@@ -96,7 +96,7 @@ def _groups(model: PhysicsModel, colliders: Iterable[str]) -> list[_Group]:
     return merged
 
 
-def members(group: schema.CollisionGroup, path: str, colliders: Iterable[str]) -> set[str]:
+def members(group: usd_physics.CollisionGroup, path: str, colliders: Iterable[str]) -> set[str]:
     """The colliders, by path, that a group's collection holds."""
     mode = group.resolved("mode")
     lists = bool(group.includes or group.include_root)
@@ -177,8 +177,8 @@ def _pairs(
         carried[carrier].add(collider)
     whole: set[tuple[str, str]] = set()
     fine: list[tuple[frozenset[str], frozenset[str]]] = []
-    for path, prim in model.having(schema.FilteredPairsAPI).items():
-        api = prim.get(schema.FilteredPairsAPI)
+    for path, prim in model.having(usd_physics.FilteredPairsAPI).items():
+        api = prim.get(usd_physics.FilteredPairsAPI)
         for target in (api.filtered_pairs or ()) if api is not None else ():
             other = model.prims.get(target)
             first = _colliders(path, prim, carriers, carried, articulations)

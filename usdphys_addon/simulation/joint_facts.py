@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core import frames, schema
+from ..core import frames
 from ..core.frames import Matrix
 from ..core.model import Prim
-from ..core.schema import DriveAPI, LimitAPI
+from ..core.schemas import usd_physics
+from ..core.schemas.usd_physics import DriveAPI, LimitAPI
 from .layout import Body, Layout
 from .notices import Notices
 
@@ -109,15 +110,15 @@ def read_joints(layout: Layout, notices: Notices) -> list[JointFacts]:
     """The joints that can be simulated, in the order of the model."""
     result = []
     for prim in layout.model.joints.values():
-        joint = prim.get(schema.Joint)
-        assert isinstance(joint, schema.Joint)
+        joint = prim.get(usd_physics.Joint)
+        assert isinstance(joint, usd_physics.Joint)
         facts = _read(layout, prim, joint, notices)
         if facts is not None:
             result.append(facts)
     return result
 
 
-def _read(layout: Layout, prim: Prim, joint: schema.Joint, notices: Notices) -> JointFacts | None:
+def _read(layout: Layout, prim: Prim, joint: usd_physics.Joint, notices: Notices) -> JointFacts | None:
     sides: list[tuple[Body | None, str, Matrix]] = []
     for side, targets in enumerate((joint.body0, joint.body1)):
         target = targets[0] if targets else ""
@@ -173,20 +174,20 @@ def _scene(prim: Prim, body0: Body | None, body1: Body | None, notices: Notices)
 # --------------------------------------------------------------------------- degrees of freedom
 
 
-def _shape(facts: JointFacts, joint: schema.Joint) -> None:
+def _shape(facts: JointFacts, joint: usd_physics.Joint) -> None:
     """Locked and limited degrees of freedom of the joint type; its axis becomes X."""
     free, fixed = Freedom, locked
-    if isinstance(joint, schema.RevoluteJoint):
+    if isinstance(joint, usd_physics.RevoluteJoint):
         own = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
         facts.freedoms = [fixed(), fixed(), fixed(), own, fixed(), fixed()]
         _turn(facts, joint.resolved("axis"))
         facts.names = {"angular": 3}
-    elif isinstance(joint, schema.PrismaticJoint):
+    elif isinstance(joint, usd_physics.PrismaticJoint):
         own = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
         facts.freedoms = [own, fixed(), fixed(), fixed(), fixed(), fixed()]
         _turn(facts, joint.resolved("axis"))
         facts.names = {"linear": 0}
-    elif isinstance(joint, schema.SphericalJoint):
+    elif isinstance(joint, usd_physics.SphericalJoint):
         facts.freedoms = [fixed(), fixed(), fixed(), free(), free(), free()]
         _turn(facts, joint.resolved("axis"))
         cone = [
@@ -194,12 +195,12 @@ def _shape(facts: JointFacts, joint: schema.Joint) -> None:
             for angle in (joint.resolved("cone_angle0_limit"), joint.resolved("cone_angle1_limit"))
         ]
         facts.cone = None if min(cone) >= math.pi else (cone[0], cone[1])
-    elif isinstance(joint, schema.DistanceJoint):
+    elif isinstance(joint, usd_physics.DistanceJoint):
         facts.freedoms = [free() for _ in DOFS]
         low, high = joint.resolved("min_distance"), joint.resolved("max_distance")
         facts.distance = Freedom(max(low, 0.0), high if high >= 0.0 else INF)
         facts.names = {DISTANCE: 6}
-    elif isinstance(joint, schema.FixedJoint):
+    elif isinstance(joint, usd_physics.FixedJoint):
         facts.freedoms = [fixed() for _ in DOFS]
     else:
         facts.freedoms = [free() for _ in DOFS]

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core import frames, schema
+from ..core import frames
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.rules.base import Above
 from ..core.schema import Quaternion
+from ..core.schemas import usd_physics
 from .notices import Notices
 
 EARTH_GRAVITY = 9.81
@@ -77,7 +78,7 @@ class Layout:
         return None if prim is None else self.bodies[prim.path]
 
 
-def gravity_of(scene: schema.PhysicsScene) -> Matrix:
+def gravity_of(scene: usd_physics.PhysicsScene) -> Matrix:
     """Acceleration (3,), m/s2, Z up; the sentinels are earth gravity, downwards."""
     direction, magnitude = scene.resolved("gravity_direction"), scene.resolved("gravity_magnitude")
     size = math.hypot(*direction)
@@ -130,14 +131,14 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
     """Sort the prims of a model, in time linear in their number."""
     result = Layout(model)
     for path, prim in model.scenes.items():
-        result.gravity[path] = gravity_of(prim.schemas[schema.PhysicsScene.usd_name])  # type: ignore[arg-type]
+        result.gravity[path] = gravity_of(prim.schemas[usd_physics.PhysicsScene.usd_name])  # type: ignore[arg-type]
     if not result.gravity:
         result.gravity[""] = np.array([0.0, 0.0, -EARTH_GRAVITY])
         notices.add("SceneMissing", None, "There is no physics scene: earth gravity is used.")
     bodies, colliders = model.bodies, model.colliders
     result.places = places({**bodies, **colliders}.values())
     for path, prim in bodies.items():
-        api = prim.get(schema.RigidBodyAPI)
+        api = prim.get(usd_physics.RigidBodyAPI)
         if api is None or not api.resolved("rigid_body_enabled"):
             continue
         scene = _scene(result, prim, api.simulation_owner, notices)
@@ -152,7 +153,7 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
         heavy = by_mass.at(path)
         if heavy is not None:
             result.bodies[heavy.path].inside.append(prim)
-        collider = prim.get(schema.CollisionAPI)
+        collider = prim.get(usd_physics.CollisionAPI)
         if collider is None or not collider.resolved("collision_enabled"):
             continue
         owner = result.body_of(path)
@@ -163,10 +164,10 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
     return result
 
 
-def _static_owner(model: PhysicsModel, prim: Prim, collider: schema.CollisionAPI) -> tuple[str, ...] | None:
+def _static_owner(model: PhysicsModel, prim: Prim, collider: usd_physics.CollisionAPI) -> tuple[str, ...] | None:
     """Of a static collider; a body that is switched off still says where its colliders are."""
     body = model.body_of(prim.path)
-    api = None if body is None else body.get(schema.RigidBodyAPI)
+    api = None if body is None else body.get(usd_physics.RigidBodyAPI)
     return collider.simulation_owner if api is None else api.simulation_owner
 
 
@@ -195,7 +196,7 @@ def surface(model: PhysicsModel, prim: Prim, notices: Notices) -> Surface:
     """The physics material of a collider: the one bound for physics, else that of the whole prim."""
     bound = prim.physics_binding if prim.physics_binding in prim.materials else next(reversed(prim.materials), "")
     material = model.prims.get(bound)
-    api = None if material is None else material.get(schema.MaterialAPI)
+    api = None if material is None else material.get(usd_physics.MaterialAPI)
     if len({path for path in prim.materials if path}) > 1:
         notices.add("MaterialPerFace", prim, f"{prim.display} has several physics materials; '{bound}' is used.")
     if material is None or api is None:

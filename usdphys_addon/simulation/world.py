@@ -18,10 +18,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import frames, schema
+from ..core import frames
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.rules.base import Above, Issue
+from ..core.schemas import usd_physics
 from .articulations import Tree, trees
 from .filters import Filters, filters
 from .joint_facts import JointFacts, read_joints
@@ -218,7 +219,7 @@ class World:
             shifts[path] = matrices[row] @ np.linalg.inv(prim.world)
             if self.kinematic[row]:
                 continue
-            api = prim.get(schema.RigidBodyAPI)
+            api = prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
             x, y, z = np.linalg.solve(matrices[row][:3, :3], linear[row]).tolist()
             api.velocity = (x, y, z)
@@ -236,9 +237,9 @@ class World:
         copied = replace(model, prims={})
         for prim in model.prims.values():
             schemas = dict(prim.schemas)
-            body = prim.get(schema.RigidBodyAPI)
+            body = prim.get(usd_physics.RigidBodyAPI)
             if body is not None:
-                schemas[schema.RigidBodyAPI.usd_name] = copy(body)
+                schemas[usd_physics.RigidBodyAPI.usd_name] = copy(body)
             copied.add(replace(prim, schemas=schemas))
         self.move_model(copied)
         return copied

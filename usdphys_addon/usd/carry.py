@@ -21,6 +21,7 @@ from pxr import Plug, Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 from ..core import schema
 from ..core.errors import InputError
 from ..core.schema import Attribute, Schema
+from ..core.schemas import usd_physics
 from ..core.units import StageUnits
 from . import opinions as usd_opinions
 from . import read as usd_read
@@ -188,7 +189,7 @@ def _table_class(name: str) -> type[Schema] | None:
 
 def _carried_schemas(type_name: str, names: Iterable[str]) -> list[str]:
     """Of the API schemas of a prim those that are neither in the table nor Blender's."""
-    is_group = type_name == schema.CollisionGroup.usd_name
+    is_group = type_name == usd_physics.CollisionGroup.usd_name
     return [
         name
         for name in names

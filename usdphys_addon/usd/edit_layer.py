@@ -22,6 +22,7 @@ from ..core.errors import OutputError
 from ..core.files import scratch_file
 from ..core.model import Mesh, Prim
 from ..core.schema import Attribute, Schema
+from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
 from . import read as usd_read
 from . import write as usd_write
@@ -203,8 +204,8 @@ class _Editor:
 
     def geometry(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
         """Extent of a new gprim; points and faces of a new mesh."""
-        gprim = prim.get(schema.Gprim)
-        if isinstance(gprim, schema.Gprim):
+        gprim = prim.get(usd_geom.Gprim)
+        if isinstance(gprim, usd_geom.Gprim):
             half = np.array(usd_write.half_extent(gprim)) / self.units.local
             self.writer.set(spec, "extent", "float3[]", _vectors([-half, half]))
         mesh = prim.mesh() if prim.type_name == "Mesh" and prim.mesh else None
@@ -231,7 +232,7 @@ class _Editor:
         for name in edit.removed:
             self.unapply(spec, usd_prim, name, prim)
         applied = [name for name in edit.added if prim.schemas[name].kind != "typed"]
-        if schema.CollisionGroup.usd_name in edit.added:
+        if usd_physics.CollisionGroup.usd_name in edit.added:
             applied.append(_GROUP_COLLECTION)
         if edit.binding:
             applied.append("MaterialBindingAPI")
@@ -261,7 +262,7 @@ class _Editor:
         if attribute.type == "opaque":
             return
         self.drop_animation(spec, name, attribute)
-        drive_type = value.type if isinstance(value, schema.DriveAPI) else None
+        drive_type = value.type if isinstance(value, usd_physics.DriveAPI) else None
         stage_value = self.writer.translator.stage_value(attribute, content, instance, drive_type)
         self.writer.set(spec, name, attribute.type, stage_value, uniform=attribute.uniform)
 
@@ -280,11 +281,11 @@ class _Editor:
         if self.units.up_axis == "Z" and self.units.local == self.units.meters_per_unit:
             return
         fields = {field for _, field in (*edit.values, *edit.cleared)}
-        joint = edit.prim.get(schema.Joint)
-        if not isinstance(joint, schema.Joint):
+        joint = edit.prim.get(usd_physics.Joint)
+        if not isinstance(joint, usd_physics.Joint):
             return
         # Only the sides that have changed: the other one is given a body, and is passed over for that.
-        sides = schema.Joint(body0=("/",), body1=("/",))
+        sides = usd_physics.Joint(body0=("/",), body1=("/",))
         for side in (0, 1):
             names = (f"body{side}", f"local_pos{side}", f"local_rot{side}")
             if not getattr(joint, names[0]) and not fields.isdisjoint(names):
@@ -318,7 +319,7 @@ class _Editor:
     def unapply(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str, prim: Prim) -> None:
         cls = schema.SCHEMAS[schema.split_applied(name)[0]]
         if cls.kind == "typed":
-            if cls is schema.CollisionGroup:
+            if cls is usd_physics.CollisionGroup:
                 self.delete_schema(spec, usd_prim, _GROUP_COLLECTION)
         else:
             self.delete_schema(spec, usd_prim, name)
@@ -331,7 +332,7 @@ class _Editor:
         }
         for attribute in cls.attributes:
             found = spec.properties.get(attribute.usd_name(_instance(name)))
-            if found is not None and found.name not in used and not issubclass(cls, schema.Gprim):
+            if found is not None and found.name not in used and not issubclass(cls, usd_geom.Gprim):
                 spec.RemoveProperty(found)
 
     def delete_schema(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str) -> None:
@@ -390,7 +391,7 @@ def _instance(name: str) -> str:
 def _has_place(prim: Prim) -> bool:
     """Whether a new prim is made with a pose: physics prims, materials and scopes have none."""
     cls = schema.SCHEMAS.get(prim.type_name)
-    if cls is not None and not issubclass(cls, schema.Gprim):
+    if cls is not None and not issubclass(cls, usd_geom.Gprim):
         return False
     return prim.is_xformable and prim.type_name not in ("", "Scope", "Material")
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from pxr import Tf, Usd, UsdGeom, UsdShade, Vt
 
-from ..core import schema
 from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
 from ..core.validate import Issue
 from . import carry, composition
 from . import opinions as usd_opinions
 from . import read as usd_read
 from .opinions import Opinions
 
-_COLLISION = schema.CollisionAPI.usd_name
+_COLLISION = usd_physics.CollisionAPI.usd_name
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from ..core import frames, schema, units
 from ..core.errors import InputError
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schema import Attribute, Schema
+from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
 from . import opinions as usd_opinions
 from .opinions import Kind, Opinions
@@ -209,7 +210,7 @@ class _Reader:
             if authored:
                 self.fill(value, opinions, instance, authored)
         typed = schema.SCHEMAS.get(kind.type_name)
-        if typed is not None and issubclass(typed, schema.Gprim):
+        if typed is not None and issubclass(typed, usd_geom.Gprim):
             found[kind.type_name] = typed()
             self.fill(found[kind.type_name], opinions, "", typed.attributes, resolve=True)
         prim = self.placed(opinions, found)
@@ -218,13 +219,13 @@ class _Reader:
         if imageable:
             purpose = str(imageable.ComputePurpose())
             prim.purpose = purpose if purpose in self.purposes else "default"
-        if schema.CollisionAPI.usd_name in found:
+        if usd_physics.CollisionAPI.usd_name in found:
             self.colliders.append((prim, opinions.usd_prim))
             prim.mesh = self.geometry(opinions)
         if "material:binding:physics" in kind.names:
             bound = targets(opinions.usd_prim.GetRelationship("material:binding:physics"))
             prim.physics_binding = bound[0] if bound else ""
-        if isinstance(typed, type) and issubclass(typed, schema.Joint):
+        if isinstance(typed, type) and issubclass(typed, usd_physics.Joint):
             self.turn_world_frames(found[kind.type_name])
         return prim
 
@@ -255,7 +256,7 @@ class _Reader:
     def add_joint_targets(self, stage: Usd.Stage) -> None:
         """Prims without physics that joints are attached to: where they are counts."""
         for joint in list(self.model.joints.values()):
-            for attribute, targets in joint.get(schema.Joint).authored():  # type: ignore[union-attr]
+            for attribute, targets in joint.get(usd_physics.Joint).authored():  # type: ignore[union-attr]
                 if not attribute.is_relationship:
                     continue
                 for path in targets:
@@ -311,7 +312,7 @@ class _Reader:
 
     def turn_world_frames(self, joint: Schema) -> None:
         """A joint side without a body is in the world: its frame turns with the up axis."""
-        if self.units.up_axis == "Z" or not isinstance(joint, schema.Joint):
+        if self.units.up_axis == "Z" or not isinstance(joint, usd_physics.Joint):
             return
         for side in (0, 1):
             position, rotation = getattr(joint, f"local_pos{side}"), getattr(joint, f"local_rot{side}")
@@ -339,7 +340,7 @@ def _authored_schemas(kind: Kind) -> tuple[tuple[str, type[Schema], str, tuple[A
     for name in (kind.type_name, *kind.schemas):
         base, instance = schema.split_applied(name)
         cls = schema.SCHEMAS.get(base)
-        if cls is None or issubclass(cls, schema.Gprim) or (cls.kind == "typed") != (name == kind.type_name):
+        if cls is None or issubclass(cls, usd_geom.Gprim) or (cls.kind == "typed") != (name == kind.type_name):
             continue
         authored = tuple(item for item in cls.attributes if item.usd_name(instance) in kind.names)
         rows.append((name, cls, instance, authored))
@@ -374,7 +375,7 @@ def _bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:
     for material in found:
         path = str(material.GetPath()) if material else ""
         if path and path not in is_physical:
-            is_physical[path] = schema.MaterialAPI.usd_name in usd_opinions.applied_schemas(material.GetPrim())
+            is_physical[path] = usd_physics.MaterialAPI.usd_name in usd_opinions.applied_schemas(material.GetPrim())
         paths.append(path if path and is_physical[path] else "")
     return paths
 

@@ -16,6 +16,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
 from ..core import frames, schema, units
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import Attribute, Schema
+from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
 
 _TYPES = {
@@ -100,17 +101,17 @@ class Translator:
         for name, value in prim.schemas.items():
             if value.kind != "typed":
                 applied.append(name)
-            elif isinstance(value, schema.CollisionGroup):
+            elif isinstance(value, usd_physics.CollisionGroup):
                 applied.append("CollectionAPI:colliders")
             properties += self.values(value, schema.split_applied(name)[1] if value.kind == "multiple" else "")
-            if isinstance(value, schema.Joint):
+            if isinstance(value, usd_physics.Joint):
                 is_joint = True
                 properties += self.world_frames(value)
         return PrimOpinions(Sdf.Path(prim.path), tuple(properties), tuple(applied), is_joint)
 
     def values(self, value: Schema, instance: str) -> Iterator[Property]:
         """What is authored of a schema. What is the same for all schemas of a kind is found out once."""
-        drive_type = value.type if isinstance(value, schema.DriveAPI) else None
+        drive_type = value.type if isinstance(value, usd_physics.DriveAPI) else None
         key = (type(value), instance, drive_type)
         rows = self._rows.get(key)
         if rows is None:
@@ -149,7 +150,7 @@ class Translator:
             value = tuple(self.from_z_up @ np.asarray(value))
         return usd_value(attribute.type, value, factor)
 
-    def world_frames(self, joint: schema.Joint) -> Iterator[Property]:
+    def world_frames(self, joint: usd_physics.Joint) -> Iterator[Property]:
         """A joint side without a body is in the world: stage units, stage axes."""
         turn = frames.transform((0, 0, 0), self.from_z_up)
         for side in (0, 1):
@@ -203,8 +204,8 @@ class SpecWriter:
             parent = parent.nameParent
         if prim.local is not None:
             write_local(spec, prim.local, self.units.local)
-        gprim = prim.get(schema.Gprim)
-        if isinstance(gprim, schema.Gprim):
+        gprim = prim.get(usd_geom.Gprim)
+        if isinstance(gprim, usd_geom.Gprim):
             low, high = (Gf.Vec3f(*(sign * half / self.units.local for half in half_extent(gprim))) for sign in (-1, 1))
             self.set(spec, "extent", "float3[]", Vt.Vec3fArray([low, high]))
         return spec
@@ -232,21 +233,21 @@ class SpecWriter:
         relationship.targetPathList.explicitItems = targets
 
 
-def half_extent(gprim: schema.Gprim) -> tuple[float, float, float]:
+def half_extent(gprim: usd_geom.Gprim) -> tuple[float, float, float]:
     """Half the size (3,) of a gprim along x, y and z, metres."""
-    if isinstance(gprim, schema.Cube):
+    if isinstance(gprim, usd_geom.Cube):
         return (gprim.resolved("size") / 2,) * 3
-    if isinstance(gprim, schema.Sphere):
+    if isinstance(gprim, usd_geom.Sphere):
         return (gprim.resolved("radius"),) * 3
     axis = "XYZ".index(gprim.resolved("axis"))
-    if isinstance(gprim, schema.Plane):
+    if isinstance(gprim, usd_geom.Plane):
         across, along = ((2, 1), (0, 2), (0, 1))[axis]
         half = [0.0, 0.0, 0.0]
         half[across], half[along] = gprim.resolved("width") / 2, gprim.resolved("length") / 2
         return (half[0], half[1], half[2])
     radius = gprim.resolved("radius")
     half = [radius] * 3
-    half[axis] = gprim.resolved("height") / 2 + (radius if isinstance(gprim, schema.Capsule) else 0.0)
+    half[axis] = gprim.resolved("height") / 2 + (radius if isinstance(gprim, usd_geom.Capsule) else 0.0)
     return (half[0], half[1], half[2])
 
 
@@ -300,7 +301,7 @@ def retype(spec: Sdf.PrimSpec, type_name: str) -> None:
     if spec.typeName == type_name:
         return
     spec.typeName = type_name
-    if issubclass(schema.SCHEMAS.get(type_name, schema.Schema), schema.Joint):
+    if issubclass(schema.SCHEMAS.get(type_name, schema.Schema), usd_physics.Joint):
         clear_local(spec)
 
 

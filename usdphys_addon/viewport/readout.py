@@ -16,6 +16,7 @@ import bpy
 
 from ..authoring import groups
 from ..bridge.environment import redraw
+from ..core.schemas import usd_physics
 from ..playback import guard as preview_guard
 
 #: Seconds from a draw that asks to the answer.
@@ -44,7 +45,7 @@ class MassReadout:
 def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
     """The mass of the body that an object is."""
     from ..bridge import scene_read
-    from ..core import frames, mass, schema
+    from ..core import frames, mass
 
     obj = bpy.data.objects.get(name)
     if obj is None:
@@ -57,7 +58,7 @@ def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family)
     path = next((path for path, site in reading.sites.items() if site.obj == obj and site.instance is None), "")
     prim = reading.model.prims.get(path)
-    if prim is None or prim.get(schema.RigidBodyAPI) is None:
+    if prim is None or prim.get(usd_physics.RigidBodyAPI) is None:
         return MassReadout(problem="Only a rigid body has a mass")
     found = mass.mass_properties(reading.model, path)
     # The body's frame has no scale, the object's space has.

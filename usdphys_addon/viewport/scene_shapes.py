@@ -22,6 +22,7 @@ from ..core import frames, hull, mass, schema
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.rules.base import Above
+from ..core.schemas import usd_geom, usd_physics
 from ..simulation.layout import Place, places
 from . import draw_data
 from .draw_data import Drawing, Vertices
@@ -133,7 +134,7 @@ def known_mesh(prim: Prim) -> Any:
 
 def collider_lines(prim: Prim, rotation: Matrix) -> Vertices:
     """The shape that a collider collides with, in its space without scale: what scales it is in the lines."""
-    gprim = prim.get(schema.Gprim)
+    gprim = prim.get(usd_geom.Gprim)
     if gprim is not None:
         return _gprim_lines(gprim, np.abs(frames.scale_of(prim.world)))
     geometry = prim.mesh() if prim.mesh is not None else None
@@ -142,7 +143,7 @@ def collider_lines(prim: Prim, rotation: Matrix) -> Vertices:
         return _points_lines(geometry, stretch, float(np.abs(frames.scale_of(prim.world)).max()))
     if geometry is None or not len(geometry.points) or not np.isfinite(geometry.points).all():
         return _NOTHING
-    options = prim.get(schema.MeshCollisionAPI)
+    options = prim.get(usd_physics.MeshCollisionAPI)
     approximation = "none" if options is None else options.resolved("approximation")
     own = ("overlay", approximation, stretch.tobytes())
     found = geometry.derived.get(own)
@@ -178,20 +179,20 @@ def _gprim_lines(gprim: schema.Schema, scale: Matrix) -> Vertices:
 
 
 def _new_gprim_lines(gprim: schema.Schema, scale: Matrix) -> Vertices:
-    if isinstance(gprim, schema.Cube):
+    if isinstance(gprim, usd_geom.Cube):
         return draw_data.box(abs(gprim.resolved("size")) * scale)
-    if isinstance(gprim, schema.Sphere):
+    if isinstance(gprim, usd_geom.Sphere):
         return draw_data.sphere(abs(gprim.resolved("radius")) * float(scale.max()))
     axis = gprim.resolved("axis")
     spine = "XYZ".index(axis)
-    if isinstance(gprim, schema.Plane):
+    if isinstance(gprim, usd_geom.Plane):
         across, along = {"X": (2, 1), "Y": (0, 2), "Z": (0, 1)}[axis]
         return draw_data.plane(
             abs(gprim.resolved("width")) * scale[across], abs(gprim.resolved("length")) * scale[along], axis
         )
     radius = abs(gprim.resolved("radius")) * float(np.delete(scale, spine).max())
     height = abs(gprim.resolved("height")) * float(scale[spine])
-    make = {schema.Capsule: draw_data.capsule, schema.Cylinder: draw_data.cylinder, schema.Cone: draw_data.cone}
+    make = {usd_geom.Capsule: draw_data.capsule, usd_geom.Cylinder: draw_data.cylinder, usd_geom.Cone: draw_data.cone}
     return make[type(gprim)](radius, height, axis)  # type: ignore[index]
 
 
@@ -262,7 +263,7 @@ class _Builder:
         self.drawing = Drawing()
         self.bodies = {
             path: prim for path, prim in model.bodies.items()
-            if prim.get(schema.RigidBodyAPI).resolved("rigid_body_enabled")  # type: ignore[union-attr]
+            if prim.get(usd_physics.RigidBodyAPI).resolved("rigid_body_enabled")  # type: ignore[union-attr]
         }  # fmt: skip
         self.colliders = model.colliders
         cuts = {path for path, prim in model.prims.items() if prim.resets_xform_stack}
@@ -314,7 +315,7 @@ class _Builder:
     def kind(self, owner: Prim | None) -> int:
         if owner is None:
             return STATIC
-        body = owner.get(schema.RigidBodyAPI)
+        body = owner.get(usd_physics.RigidBodyAPI)
         return KINEMATIC if body is not None and body.resolved("kinematic_enabled") else DYNAMIC
 
     def add_colliders(self) -> None:
@@ -326,7 +327,7 @@ class _Builder:
             place = self.places[path]
             if groups is not None:
                 color = groups.get(path, UNGROUPED)
-            elif not prim.get(schema.CollisionAPI).resolved("collision_enabled"):  # type: ignore[union-attr]
+            elif not prim.get(usd_physics.CollisionAPI).resolved("collision_enabled"):  # type: ignore[union-attr]
                 color = DISABLED
             else:
                 color = self.kind(owner)
@@ -339,7 +340,7 @@ class _Builder:
         numbers: dict[str, int] = {}
         result: dict[str, int] = {}
         for path, prim in self.model.groups.items():
-            group = prim.get(schema.CollisionGroup)
+            group = prim.get(usd_physics.CollisionGroup)
             assert group is not None
             number = numbers.setdefault(group.merge_group or path, len(numbers))
             for collider in members(group, path, self.colliders):
@@ -418,7 +419,7 @@ class _Builder:
     # ------------------------------------------------------------------ joints
 
     def add_joint(self, prim: Prim) -> None:
-        joint = prim.get(schema.Joint)
+        joint = prim.get(usd_physics.Joint)
         assert joint is not None
         targets = [(found or ("",))[0] for found in (joint.body0, joint.body1)]
         owners = [self.owners.at(target) if target else None for target in targets]
@@ -473,8 +474,8 @@ class _Builder:
     # ------------------------------------------------------------------ filters and articulations
 
     def add_filtered_pairs(self) -> None:
-        for path, prim in self.model.having(schema.FilteredPairsAPI).items():
-            api = prim.get(schema.FilteredPairsAPI)
+        for path, prim in self.model.having(usd_physics.FilteredPairsAPI).items():
+            api = prim.get(usd_physics.FilteredPairsAPI)
             here = self.center(path)
             for target in (api.filtered_pairs or ()) if api is not None else ():
                 other, there = self.model.prims.get(target), self.center(target)
@@ -488,7 +489,7 @@ class _Builder:
             joints = self.joints_of(path, prim)
             owner = self.owners.at(path)
             root = path if path in self.bodies else ""
-            if not root and prim.get(schema.Joint) is None:
+            if not root and prim.get(usd_physics.Joint) is None:
                 # The root is a group: a body that the world holds, or else the first, is where the tree begins.
                 held = [body for bodies, _ in joints for body in bodies if body and "" in bodies]
                 root = next(iter((*held, *(body for bodies, _ in joints for body in bodies if body))), "")
@@ -512,10 +513,10 @@ class _Builder:
 
     def joints_of(self, path: str, prim: Prim) -> list[tuple[tuple[str, str], Prim]]:
         """(bodies, joint) of the joints that can belong to an articulation; "" is what stands still."""
-        is_chain = path in self.bodies or prim.get(schema.Joint) is not None
+        is_chain = path in self.bodies or prim.get(usd_physics.Joint) is not None
         found = []
         for joint_path, other in self.model.joints.items():
-            joint = other.get(schema.Joint)
+            joint = other.get(usd_physics.Joint)
             assert joint is not None
             if joint.resolved("exclude_from_articulation") or not joint.resolved("joint_enabled"):
                 continue
@@ -563,28 +564,28 @@ def _turned(lines: ArrayLike, axis: int) -> Vertices:
 
 
 def _freedom_lines(
-    prim: Prim, joint: schema.Joint, size: float, options: Options
+    prim: Prim, joint: usd_physics.Joint, size: float, options: Options
 ) -> Iterator[tuple[int, Vertices, int]]:
     """(frame that it belongs to, lines, colour) of what a joint allows, where it is, and what it is driven to."""
     axis = "XYZ".index(joint.resolved("axis")) if hasattr(joint, "axis") else 0
     if options.limits:
-        if isinstance(joint, schema.RevoluteJoint):
+        if isinstance(joint, usd_physics.RevoluteJoint):
             yield from _angle(joint.resolved("lower_limit"), joint.resolved("upper_limit"), size, axis)
-        elif isinstance(joint, schema.PrismaticJoint):
+        elif isinstance(joint, usd_physics.PrismaticJoint):
             rail = draw_data.rail(joint.resolved("lower_limit"), joint.resolved("upper_limit"), size)
             yield 0, _turned(rail, axis), LIMIT
             yield 1, _turned(draw_data.stop(0.0, 0.6 * size), axis), NEEDLE
-        elif isinstance(joint, schema.SphericalJoint):
+        elif isinstance(joint, usd_physics.SphericalJoint):
             angles = [angle if 0.0 <= angle < math.pi else math.pi for angle in
                       (joint.resolved("cone_angle0_limit"), joint.resolved("cone_angle1_limit"))]  # fmt: skip
             if min(angles) < math.pi:
                 yield 0, _turned(draw_data.cone_limit(angles[0], angles[1], size), axis), LIMIT
             yield 1, _turned(draw_data.arrow((0, 0, 0), (size, 0, 0), 0.15), axis), NEEDLE
-        elif isinstance(joint, schema.DistanceJoint):
+        elif isinstance(joint, usd_physics.DistanceJoint):
             yield from _shells(joint.resolved("min_distance"), joint.resolved("max_distance"))
-        for name, limit in prim.instances(schema.LimitAPI):
+        for name, limit in prim.instances(usd_physics.LimitAPI):
             yield from _limit_lines(name, limit, size)
-    for name, drive in prim.instances(schema.DriveAPI) if options.drives else ():
+    for name, drive in prim.instances(usd_physics.DriveAPI) if options.drives else ():
         lines = _drive_lines(name, drive, size, axis)
         if len(lines):
             yield 0, lines, DRIVE

@@ -14,6 +14,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from .. import schema
 from ..model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..schema import Attribute, SchemaT
+from ..schemas import usd_physics
 from .placement import Placements
 
 T = TypeVar("T")
@@ -226,24 +227,24 @@ class Facts:
         return [entries for entries in self._entries if isinstance(entries.values[0], cls)]
 
     @cached_property
-    def bodies(self) -> Entries[schema.RigidBodyAPI]:
-        return self.all(schema.RigidBodyAPI)
+    def bodies(self) -> Entries[usd_physics.RigidBodyAPI]:
+        return self.all(usd_physics.RigidBodyAPI)
 
     @cached_property
-    def colliders(self) -> Entries[schema.CollisionAPI]:
-        return self.all(schema.CollisionAPI)
+    def colliders(self) -> Entries[usd_physics.CollisionAPI]:
+        return self.all(usd_physics.CollisionAPI)
 
     @cached_property
-    def joints(self) -> Entries[schema.Joint]:
-        return self.all(schema.Joint)
+    def joints(self) -> Entries[usd_physics.Joint]:
+        return self.all(usd_physics.Joint)
 
     @cached_property
-    def masses(self) -> Entries[schema.MassAPI]:
-        return self.all(schema.MassAPI)
+    def masses(self) -> Entries[usd_physics.MassAPI]:
+        return self.all(usd_physics.MassAPI)
 
     @cached_property
-    def groups(self) -> Entries[schema.CollisionGroup]:
-        return self.all(schema.CollisionGroup)
+    def groups(self) -> Entries[usd_physics.CollisionGroup]:
+        return self.all(usd_physics.CollisionGroup)
 
     @cached_property
     def enabled(self) -> dict[str, Prim]:
@@ -289,7 +290,7 @@ class Facts:
         return Placements(placed, self.model.units.up_axis, self.model.angular_precision)
 
     def is_body(self, prim: Prim) -> bool:
-        return schema.RigidBodyAPI.usd_name in prim.schemas
+        return usd_physics.RigidBodyAPI.usd_name in prim.schemas
 
     def exists(self, path: str) -> bool:
         """False where a target is surely missing."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .. import schema
+from ..schemas import usd_physics
 from .base import Above, Facts, Finding, kind, name, rule
 
 # --------------------------------------------------------------------------- where a body may be
@@ -97,7 +97,7 @@ def body_without_mass(facts: Facts) -> Iterator[Finding]:
     fix="Make {X} a rigid body or a collider, or remove its mass.",
 )  # fmt: skip
 def mass_without_body(facts: Facts) -> Iterator[Finding]:
-    body, collider = schema.RigidBodyAPI.usd_name, schema.CollisionAPI.usd_name
+    body, collider = usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name
     for prim in facts.masses.prims:
         if body not in prim.schemas and collider not in prim.schemas:
             yield Finding(prim, f"{prim.display} has a mass but is neither a rigid body nor a collider.")
@@ -140,7 +140,7 @@ def inertia(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"{prim.display} has {problem}.")
 
 
-def _inertia_problem(mass: schema.MassAPI) -> str:
+def _inertia_problem(mass: usd_physics.MassAPI) -> str:
     moments, axes = mass.diagonal_inertia, mass.principal_axes
     if moments is None or axes is None:
         return "principal axes without an inertia" if moments is None else "an inertia without principal axes"
@@ -180,7 +180,7 @@ def impossible_inertia(facts: Facts) -> Iterator[Finding]:
     fix="Remove the articulation root from {X} or from {other}.",
 )  # fmt: skip
 def nested_articulation(facts: Facts) -> Iterator[Finding]:
-    roots = {prim.path: prim for prim, _ in facts.all(schema.ArticulationRootAPI)}
+    roots = {prim.path: prim for prim, _ in facts.all(usd_physics.ArticulationRootAPI)}
     above = Above(roots)
     for path, prim in roots.items():
         other = above.over(path)
@@ -197,7 +197,7 @@ def nested_articulation(facts: Facts) -> Iterator[Finding]:
     fix="Enable the rigid body of {X}, or move the articulation root to the first body that moves.",
 )  # fmt: skip
 def articulation_on_static_body(facts: Facts) -> Iterator[Finding]:
-    for prim, _ in facts.all(schema.ArticulationRootAPI):
+    for prim, _ in facts.all(usd_physics.ArticulationRootAPI):
         if facts.is_body(prim) and prim.path not in facts.enabled:
             yield Finding(prim, f"{prim.display} is an articulation root on a disabled rigid body.")
 
@@ -208,6 +208,6 @@ def articulation_on_static_body(facts: Facts) -> Iterator[Finding]:
     fix="Make {X} dynamic and fix it to the world with a fixed joint, or remove its articulation root.",
 )  # fmt: skip
 def articulation_on_kinematic_body(facts: Facts) -> Iterator[Finding]:
-    for prim, _ in facts.all(schema.ArticulationRootAPI):
+    for prim, _ in facts.all(usd_physics.ArticulationRootAPI):
         if prim.path in facts.enabled and prim.path not in facts.dynamic:
             yield Finding(prim, f"{prim.display} is an articulation root on a kinematic body.")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .. import schema
 from ..model import Mesh
+from ..schemas import usd_physics
 from .base import Facts, Finding, kind, name, rule
 
 ROUND = frozenset(("Sphere", "Capsule", "Capsule_1", "Cylinder", "Cylinder_1", "Cone", "Points"))
@@ -42,7 +42,7 @@ def non_uniform_scale(facts: Facts) -> Iterator[Finding]:
 )  # fmt: skip
 def sheared_collider(facts: Facts) -> Iterator[Finding]:
     for prim in facts.placements.where(facts.placements.sheared):
-        if schema.CollisionAPI.usd_name in prim.schemas and prim.type_name not in ROUND:
+        if usd_physics.CollisionAPI.usd_name in prim.schemas and prim.type_name not in ROUND:
             yield Finding(prim, f"The collider {prim.display} is sheared: a scale above it is not along its own axes.")
 
 
@@ -92,8 +92,8 @@ def dynamic_triangle_mesh(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.colliders:
         if prim.type_name != "Mesh":
             continue
-        settings = prim.schemas.get(schema.MeshCollisionAPI.usd_name)
-        approximation = settings.approximation if isinstance(settings, schema.MeshCollisionAPI) else None
+        settings = prim.schemas.get(usd_physics.MeshCollisionAPI.usd_name)
+        approximation = settings.approximation if isinstance(settings, usd_physics.MeshCollisionAPI) else None
         if approximation is not None and approximation not in TRIANGLES:
             continue
         body = facts.carrier.at(prim.path)
@@ -152,8 +152,8 @@ def points_without_widths(facts: Facts) -> Iterator[Finding]:
     fix="Make {X} a collider, or remove its approximation.",
 )  # fmt: skip
 def approximation_without_collider(facts: Facts) -> Iterator[Finding]:
-    for prim, _ in facts.all(schema.MeshCollisionAPI):
-        if schema.CollisionAPI.usd_name not in prim.schemas:
+    for prim, _ in facts.all(usd_physics.MeshCollisionAPI):
+        if usd_physics.CollisionAPI.usd_name not in prim.schemas:
             yield Finding(prim, f"{prim.display} has a mesh approximation but is no collider.")
 
 
@@ -163,6 +163,6 @@ def approximation_without_collider(facts: Facts) -> Iterator[Finding]:
     fix="Remove the approximation from {X}, or move it to a mesh.",
 )  # fmt: skip
 def approximation_of_non_mesh(facts: Facts) -> Iterator[Finding]:
-    for prim, _ in facts.all(schema.MeshCollisionAPI):
+    for prim, _ in facts.all(usd_physics.MeshCollisionAPI):
         if prim.type_name != "Mesh":
             yield Finding(prim, f"{prim.display} has a mesh approximation but is a {kind(prim)}.")

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from .. import schema
 from ..model import Prim
+from ..schemas import usd_physics
 from .base import Facts, Finding, name, rule
 
 # --------------------------------------------------------------------------- scenes
@@ -19,7 +19,7 @@ from .base import Facts, Finding, name, rule
     fix="Add a physics scene.",
 )  # fmt: skip
 def no_scene(facts: Facts) -> Iterator[Finding]:
-    if len(facts.bodies) and not len(facts.all(schema.PhysicsScene)):
+    if len(facts.bodies) and not len(facts.all(usd_physics.PhysicsScene)):
         yield Finding(None, "There are rigid bodies but no physics scene.")
 
 
@@ -29,7 +29,7 @@ def no_scene(facts: Facts) -> Iterator[Finding]:
     fix="Set the simulation owner of {X}.",
 )  # fmt: skip
 def ambiguous_scene(facts: Facts) -> Iterator[Finding]:
-    scenes = facts.all(schema.PhysicsScene)
+    scenes = facts.all(usd_physics.PhysicsScene)
     if len(scenes) < 2:
         return
     for prim, body in facts.bodies:
@@ -43,7 +43,7 @@ def ambiguous_scene(facts: Facts) -> Iterator[Finding]:
     fix="Set the simulation owner of {X} to a physics scene, or clear it.",
 )  # fmt: skip
 def invalid_owner(facts: Facts) -> Iterator[Finding]:
-    scenes = {prim.path for prim, _ in facts.all(schema.PhysicsScene)}
+    scenes = {prim.path for prim, _ in facts.all(usd_physics.PhysicsScene)}
     owners = [(prim, body.simulation_owner) for prim, body in facts.bodies if body.simulation_owner]
     owners += [(prim, collider.simulation_owner) for prim, collider in facts.colliders if collider.simulation_owner]
     for prim, targets in owners:
@@ -56,7 +56,7 @@ def invalid_owner(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- groups and pairs
 
 
-def _targets(prim: Prim, value: schema.CollisionGroup) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _targets(prim: Prim, value: usd_physics.CollisionGroup) -> Iterator[tuple[str, tuple[str, ...]]]:
     for attribute, targets in value.authored():
         if attribute.is_relationship:
             yield attribute.label.lower(), targets
@@ -134,7 +134,7 @@ def merge_conflict(facts: Facts) -> Iterator[Finding]:
     fix="Remove {other} from the filtered pairs of {X}.",
 )  # fmt: skip
 def missing_pair(facts: Facts) -> Iterator[Finding]:
-    for prim, value in facts.all(schema.FilteredPairsAPI):
+    for prim, value in facts.all(usd_physics.FilteredPairsAPI):
         for target in value.filtered_pairs or ():
             if not facts.exists(target):
                 yield Finding(
@@ -148,6 +148,6 @@ def missing_pair(facts: Facts) -> Iterator[Finding]:
     fix="Remove {X} from its own filtered pairs.",
 )  # fmt: skip
 def self_pair(facts: Facts) -> Iterator[Finding]:
-    for prim, value in facts.all(schema.FilteredPairsAPI):
+    for prim, value in facts.all(usd_physics.FilteredPairsAPI):
         if prim.path in (value.filtered_pairs or ()):
             yield Finding(prim, f"{prim.display} is in its own filtered pairs.")

@@ -15,8 +15,9 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import frames, schema
+from .. import frames
 from ..model import Prim
+from ..schemas import usd_physics
 from .base import Facts, Finding, rule
 
 Array = NDArray[np.float64]
@@ -40,22 +41,22 @@ class Gap:
 def _locked(facts: Facts) -> dict[str, set[str]]:
     """Degrees of freedom that LimitAPI locks, by path of the joint."""
     locked: dict[str, set[str]] = defaultdict(set)
-    for entries in facts.instances(schema.LimitAPI):
+    for entries in facts.instances(usd_physics.LimitAPI):
         for prim, limit in entries:
             if limit.is_locked:
                 locked[prim.path].add(entries.instance)
     return locked
 
 
-def _locks(joint: schema.Joint, locked: Collection[str]) -> tuple[Locks, Locks]:
+def _locks(joint: usd_physics.Joint, locked: Collection[str]) -> tuple[Locks, Locks]:
     """(translations, rotations) about X, Y, Z that a joint locks. locked: by LimitAPI, on generic joints."""
-    if isinstance(joint, schema.FixedJoint):
+    if isinstance(joint, usd_physics.FixedJoint):
         return _ALL, _ALL
-    if isinstance(joint, schema.SphericalJoint):
+    if isinstance(joint, usd_physics.SphericalJoint):
         return _ALL, _NONE
-    if isinstance(joint, schema.RevoluteJoint):
+    if isinstance(joint, usd_physics.RevoluteJoint):
         return _ALL, _ACROSS.get(joint.axis or "X", _ACROSS["X"])
-    if isinstance(joint, schema.PrismaticJoint):
+    if isinstance(joint, usd_physics.PrismaticJoint):
         return _ACROSS.get(joint.axis or "X", _ACROSS["X"]), _ALL
     moves, turns = ([f"{kind}{axis}" in locked for axis in "XYZ"] for kind in ("trans", "rot"))
     return (moves[0], moves[1], moves[2]), (turns[0], turns[1], turns[2])
@@ -86,7 +87,7 @@ def _quaternion_matrices(quaternions: Array) -> Array:
     return np.moveaxis(np.array(rows), 2, 0)
 
 
-def _world_frames(facts: Facts, joints: list[tuple[Prim, schema.Joint]], side: int) -> tuple[Array, Array, Array]:
+def _world_frames(facts: Facts, joints: list[tuple[Prim, usd_physics.Joint]], side: int) -> tuple[Array, Array, Array]:
     """(origins of the bodies (n, 3), positions (n, 3), rotations (n, 3, 3)) of one side of joints, in the world."""
     identity = np.eye(4)
     prims = facts.model.prims
@@ -99,11 +100,11 @@ def _world_frames(facts: Facts, joints: list[tuple[Prim, schema.Joint]], side: i
     return worlds[:, :3, 3], positions, _rotations(worlds[:, :3, :3]) @ _quaternion_matrices(turns)
 
 
-def _body(joint: schema.Joint, side: int) -> tuple[str, ...]:
+def _body(joint: usd_physics.Joint, side: int) -> tuple[str, ...]:
     return (joint.body1 if side else joint.body0) or ()
 
 
-def _measurable(facts: Facts) -> list[tuple[Prim, schema.Joint]]:
+def _measurable(facts: Facts) -> list[tuple[Prim, usd_physics.Joint]]:
     """Enabled joints of which the places of both sides are known."""
     prims = facts.model.prims
     return [

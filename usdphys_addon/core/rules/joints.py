@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import schema
 from ..model import Prim
+from ..schemas import usd_physics
 from .base import Facts, Finding, kind, rule
 
 SIX = frozenset(("transX", "transY", "transZ", "rotX", "rotY", "rotZ"))
@@ -21,7 +21,7 @@ DRIVEN = {
 # --------------------------------------------------------------------------- bodies
 
 
-def _sides(joint: schema.Joint) -> Iterator[tuple[int, str]]:
+def _sides(joint: usd_physics.Joint) -> Iterator[tuple[int, str]]:
     """(side, path) of the bodies; of several targets OpenUSD takes the first."""
     if joint.body0:
         yield 0, joint.body0[0]
@@ -109,9 +109,9 @@ def reversed_limits(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         low: float | None = None
         high: float | None = None
-        if isinstance(joint, schema.RevoluteJoint | schema.PrismaticJoint):
+        if isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
             low, high = joint.lower_limit, joint.upper_limit
-        elif isinstance(joint, schema.DistanceJoint) and (joint.max_distance or 0.0) >= 0:
+        elif isinstance(joint, usd_physics.DistanceJoint) and (joint.max_distance or 0.0) >= 0:
             low, high = joint.min_distance, joint.max_distance
         if low is not None and high is not None and low > high:
             limits = f"lower limit ({low:.4g}) above its upper limit ({high:.4g})"
@@ -124,17 +124,17 @@ def reversed_limits(facts: Facts) -> Iterator[Finding]:
     fix="Make {X} a generic joint, or set its own limits instead.",
 )  # fmt: skip
 def limit_on_typed_joint(facts: Facts) -> Iterator[Finding]:
-    for entries in facts.instances(schema.LimitAPI):
+    for entries in facts.instances(usd_physics.LimitAPI):
         for prim in entries.prims:
-            if prim.type_name != schema.Joint.usd_name:
+            if prim.type_name != usd_physics.Joint.usd_name:
                 yield Finding(prim, f"{prim.display} has a limit of {entries.instance} but is a {kind(prim)}.")
 
 
 # --------------------------------------------------------------------------- drives
 
 
-def _drives(facts: Facts) -> Iterator[tuple[Prim, str, schema.DriveAPI]]:
-    for entries in facts.instances(schema.DriveAPI):
+def _drives(facts: Facts) -> Iterator[tuple[Prim, str, usd_physics.DriveAPI]]:
+    for entries in facts.instances(usd_physics.DriveAPI):
         for prim, drive in entries:
             yield prim, entries.instance, drive
 

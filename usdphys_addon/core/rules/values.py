@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from .. import schema
 from ..schema import Attribute
+from ..schemas import usd_physics
 from .base import NUMBERS, Facts, Finding, rule
 
 #: Approximations that the PhysX schemas add to UsdPhysics' own.
@@ -108,7 +108,7 @@ def invalid_units(facts: Facts) -> Iterator[Finding]:
     fix="Normalize the direction of gravity of {X}, and put the strength into the magnitude.",
 )  # fmt: skip
 def gravity_direction(facts: Facts) -> Iterator[Finding]:
-    for prim, scene in facts.all(schema.PhysicsScene):
+    for prim, scene in facts.all(usd_physics.PhysicsScene):
         if scene.gravity_direction and any(scene.gravity_direction):
             length = math.hypot(*scene.gravity_direction)
             if abs(length - 1) > 1e-3:
@@ -124,7 +124,7 @@ def gravity_direction(facts: Facts) -> Iterator[Finding]:
     fix="Set the {value} of {X} to 0 or more.",
 )  # fmt: skip
 def negative_material(facts: Facts) -> Iterator[Finding]:
-    for prim, material in facts.all(schema.MaterialAPI):
+    for prim, material in facts.all(usd_physics.MaterialAPI):
         for attribute, value in material.authored():
             if value < 0:
                 label = attribute.label.lower()
@@ -138,7 +138,7 @@ def negative_material(facts: Facts) -> Iterator[Finding]:
     fix="Set the restitution of {X} to 1 or less.",
 )  # fmt: skip
 def high_restitution(facts: Facts) -> Iterator[Finding]:
-    for prim, material in facts.all(schema.MaterialAPI):
+    for prim, material in facts.all(usd_physics.MaterialAPI):
         if material.restitution is not None and material.restitution > 1:
             yield Finding(prim, f"The material {prim.display} has a restitution of {material.restitution:.6g}.")
 
@@ -149,7 +149,7 @@ def high_restitution(facts: Facts) -> Iterator[Finding]:
     fix="Raise the static friction of {X} to its dynamic friction.",
 )  # fmt: skip
 def friction_order(facts: Facts) -> Iterator[Finding]:
-    for prim, material in facts.all(schema.MaterialAPI):
+    for prim, material in facts.all(usd_physics.MaterialAPI):
         static, dynamic = material.static_friction or 0.0, material.dynamic_friction or 0.0
         if dynamic > static:
             yield Finding(

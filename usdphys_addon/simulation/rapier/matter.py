@@ -12,18 +12,22 @@ from typing import Any
 
 import rapier3d
 
-from ...core import schema
 from ...core.mass import mass_properties
 from ...core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ...core.schema import Schema
+from ...core.schemas import usd_geom, usd_physics
 from ..layout import Body
 from .loads import Weight
 
 Geometry = Mesh | SpherePoints | None
 #: What else than geometry, place and material decides on a mass.
 _DECIDING: tuple[type[Schema], ...] = (
-    schema.MassAPI, schema.CollisionAPI, schema.RigidBodyAPI, schema.MeshCollisionAPI, schema.Gprim
-)  # fmt: skip
+    usd_physics.MassAPI,
+    usd_physics.CollisionAPI,
+    usd_physics.RigidBodyAPI,
+    usd_physics.MeshCollisionAPI,
+    usd_geom.Gprim,
+)
 _IGNORED = frozenset({"velocity", "angular_velocity", "simulation_owner", "starts_asleep", "kinematic_enabled"})
 
 
@@ -95,7 +99,7 @@ class Weigher:
         densities = []
         for path in prim.materials:
             material = self.model.prims.get(path)
-            api = None if material is None else material.get(schema.MaterialAPI)
+            api = None if material is None else material.get(usd_physics.MaterialAPI)
             densities.append((path, None if api is None else repr(api.density)))
         return fingerprint(self.geometries.of(prim)), tuple(densities), prim.physics_binding
 

@@ -16,6 +16,7 @@ from rapier3d import SharedShape
 from ...core import frames, schema
 from ...core.frames import Matrix
 from ...core.model import Mesh, Prim, SpherePoints
+from ...core.schemas import usd_geom, usd_physics
 from ..notices import Notices
 from .matter import Geometry
 
@@ -57,7 +58,7 @@ def shape_of(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices,
     geometry: of the prim, loaded. rotation: (3, 3) of the prim without its scale. moves: it is part of a body.
     """
     try:
-        gprim = prim.get(schema.Gprim)
+        gprim = prim.get(usd_geom.Gprim)
         if gprim is not None:
             return _gprim(prim, gprim, rotation, notices, moves)
         return _geometry(prim, geometry, rotation, notices)
@@ -77,7 +78,7 @@ def _gprim(prim: Prim, gprim: schema.Schema, rotation: Matrix, notices: Notices,
     scale = np.abs(signed)
     if not np.isfinite(scale).all() or (scale == 0.0).any():
         raise ShapeError("it is scaled to nothing")
-    if isinstance(gprim, schema.Plane):
+    if isinstance(gprim, usd_geom.Plane):
         if moves:
             notices.add("PlaneMoves", prim, f"{prim.display} is an infinite plane on a moving body; it is left out.")
             return None
@@ -86,11 +87,11 @@ def _gprim(prim: Prim, gprim: schema.Schema, rotation: Matrix, notices: Notices,
         axis = rotation.T @ (axis / np.linalg.norm(axis))
         return SharedShape.halfspace(tuple(axis.tolist())), None, None
     uneven = frames.is_sheared(prim.world)
-    if isinstance(gprim, schema.Cube):
+    if isinstance(gprim, usd_geom.Cube):
         half = abs(gprim.resolved("size")) * scale / 2.0
         turn: Matrix | None
         shape, turn = SharedShape.cuboid(*_positive(*half.tolist())), None
-    elif isinstance(gprim, schema.Sphere):
+    elif isinstance(gprim, usd_geom.Sphere):
         uneven |= not frames.is_uniform(scale)
         shape, turn = SharedShape.ball(*_positive(abs(gprim.resolved("radius")) * float(scale.max()))), None
     else:
@@ -101,9 +102,9 @@ def _gprim(prim: Prim, gprim: schema.Schema, rotation: Matrix, notices: Notices,
         radius = abs(gprim.resolved("radius")) * float(across.max())
         half_height = abs(gprim.resolved("height")) * float(scale[spine]) / 2.0
         turn = _FROM_Y[axis_name]
-        if isinstance(gprim, schema.Capsule):
+        if isinstance(gprim, usd_geom.Capsule):
             shape = SharedShape.capsule_y(half_height, *_positive(radius))
-        elif isinstance(gprim, schema.Cylinder):
+        elif isinstance(gprim, usd_geom.Cylinder):
             shape = SharedShape.cylinder(*_positive(half_height, radius))
         else:
             shape = SharedShape.cone(*_positive(half_height, radius))
@@ -134,7 +135,7 @@ def _geometry(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices
     stretch = rotation.T @ prim.world[:3, :3]
     if isinstance(geometry, SpherePoints):
         return _balls(geometry, stretch, float(np.abs(frames.scale_of(prim.world)).max())), None, None
-    options = prim.get(schema.MeshCollisionAPI)
+    options = prim.get(usd_physics.MeshCollisionAPI)
     approximation = "none" if options is None else options.resolved("approximation")
     # Meshes are shared by many colliders, most of them of the same size.
     key = (_of_mesh, approximation, stretch.tobytes())

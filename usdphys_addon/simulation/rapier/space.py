@@ -14,10 +14,11 @@ import rapier3d
 from numpy.typing import NDArray
 from rapier3d import CoefficientCombineRule, GenericJoint, Group, InteractionGroups, Isometry3, PhysicsWorld
 
-from ...core import frames, schema
+from ...core import frames
 from ...core.frames import Matrix
 from ...core.model import Prim
 from ...core.schema import Quaternion
+from ...core.schemas import usd_physics
 from ..articulations import WORLD, Tree
 from ..filters import Filters
 from ..joint_facts import JointFacts
@@ -123,7 +124,7 @@ class Space:
         weigher = Weigher(self.model, geometries)
         longest: dict[int, float] = {}
         for path, body in self.bodies.items():
-            api = body.prim.get(schema.RigidBodyAPI)
+            api = body.prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
             kind = rapier3d.RigidBody.kinematic_position_based if body.is_kinematic else rapier3d.RigidBody.dynamic
             builder = kind().position(_isometry(body.position, body.quaternion))

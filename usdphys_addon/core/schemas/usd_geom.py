@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The gprims of UsdGeom that can collide. Source: the schema of OpenUSD 26.11."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import units
+from ..schema import Schema, attr, schema
+
+_LOCAL_LENGTH: dict[str, Any] = {"dimension": units.LENGTH, "space": "local"}
+
+
+_GPRIM_AXIS: dict[str, Any] = {"tokens": ("X", "Y", "Z"), "uniform": True}
+
+
+class Gprim(Schema):
+    """A primitive whose parameters are its exact shape."""
+
+    __slots__ = ()
+    usd_name = "Gprim"
+
+
+@schema("Cube", "typed", "UsdGeom")
+class Cube(Gprim):
+    size: float | None = attr("size", "double", 2.0, "Edge length", **_LOCAL_LENGTH)
+
+
+@schema("Sphere", "typed", "UsdGeom")
+class Sphere(Gprim):
+    radius: float | None = attr("radius", "double", 1.0, "Radius", **_LOCAL_LENGTH)
+
+
+@schema("Capsule", "typed", "UsdGeom")
+class Capsule(Gprim):
+    height: float | None = attr("height", "double", 1.0, "Length of the cylinder between the caps", **_LOCAL_LENGTH)
+    radius: float | None = attr("radius", "double", 0.5, "Radius", **_LOCAL_LENGTH)
+    axis: str | None = attr("axis", "token", "Z", "Axis of the spine", **_GPRIM_AXIS)
+
+
+@schema("Cylinder", "typed", "UsdGeom")
+class Cylinder(Gprim):
+    height: float | None = attr("height", "double", 2.0, "Length along the axis", **_LOCAL_LENGTH)
+    radius: float | None = attr("radius", "double", 1.0, "Radius", **_LOCAL_LENGTH)
+    axis: str | None = attr("axis", "token", "Z", "Axis of the spine", **_GPRIM_AXIS)
+
+
+@schema("Cone", "typed", "UsdGeom")
+class Cone(Gprim):
+    height: float | None = attr("height", "double", 2.0, "Length along the axis", **_LOCAL_LENGTH)
+    radius: float | None = attr("radius", "double", 1.0, "Radius of the base", **_LOCAL_LENGTH)
+    axis: str | None = attr("axis", "token", "Z", "Axis from base to tip", **_GPRIM_AXIS)
+
+
+@schema("Plane", "typed", "UsdGeom")
+class Plane(Gprim):
+    width: float | None = attr("width", "double", 2.0, "Drawn width; the collider has no edge", **_LOCAL_LENGTH)
+    length: float | None = attr("length", "double", 2.0, "Drawn length; the collider has no edge", **_LOCAL_LENGTH)
+    axis: str | None = attr("axis", "token", "Z", "Normal of the plane", **_GPRIM_AXIS)
