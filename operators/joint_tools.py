@@ -199,9 +199,9 @@ bodies do not jump"""
         )  # fmt: skip
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_edits
 
-        joint_tools.align(context, self.chosen(context), int(self.side[-1]))
+        joint_edits.align(context, self.chosen(context), int(self.side[-1]))
 
 
 class USDPHYS_OT_joint_fix_frames(_JointOperator, bpy.types.Operator):
@@ -212,9 +212,9 @@ other. Until then a joint is where its object is, and any pose is its zero"""
     bl_label = "Keep Frames in Bodies"
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_edits
 
-        joint_tools.fix_frames(context, self.chosen(context))
+        joint_edits.fix_frames(context, self.chosen(context))
 
 
 class USDPHYS_OT_joint_swap_bodies(_JointOperator, bpy.types.Operator):
@@ -225,10 +225,10 @@ does the same as before"""
     bl_label = "Swap Bodies"
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_edits
 
         for obj in self.chosen(context):
-            note = joint_tools.swap_bodies(obj)
+            note = joint_edits.swap_bodies(obj)
             if note:
                 self.report({"WARNING"}, note)
 
@@ -255,9 +255,9 @@ and the pose is the zero: set one limit with the door closed, turn the door, set
         )
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_edits
 
-        for note in joint_tools.limits_from_pose(context, self.chosen(context), self.which, self.dof):
+        for note in joint_edits.limits_from_pose(context, self.chosen(context), self.which, self.dof):
             self.report({"INFO"}, note)
 
 
@@ -300,17 +300,17 @@ the masses"""
         layout.prop(self, "dof")
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_edits
 
         for obj in (chosen := self.chosen(context)):
-            joint_tools.drive_of(obj, self.dof)
+            joint_edits.drive_of(obj, self.dof)
         for obj in chosen:
             slides = obj.usdphys.joint.type == "PRISMATIC" or (
                 obj.usdphys.joint.type == "GENERIC" and self.dof.startswith("trans")
             )
             position = self.distance if slides else self.angle
             target = position if self.holds else self.speed
-            joint_tools.add_motors([obj], holds=self.holds, target=target, response=self.response, dof=self.dof)
+            joint_edits.add_motors([obj], holds=self.holds, target=target, response=self.response, dof=self.dof)
 
 
 CLASSES = (

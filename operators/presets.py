@@ -37,11 +37,11 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
         return True
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.authoring import material_presets
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
-            outcome = structure.apply_material_preset(context.selected_objects or [context.object], self.preset)
+            outcome = material_presets.apply_material_preset(context.selected_objects or [context.object], self.preset)
         except UsdPhysError as error:
             return refuse(self, error)
         return finish(self, f"Set the material of {counted(outcome.count, 'object')}", outcome.notes)
@@ -72,7 +72,7 @@ class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
         return True
 
     def add(self, context: Any, filepath: str) -> None:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.bridge import property_values
 
         group = self.group(context)
         names = [prop.identifier for prop in group.bl_rna.properties if prop.identifier not in ("rna_type", "name")]
@@ -80,7 +80,7 @@ class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
             "import bpy", f"group = bpy.context.object.{self.group_path}", f"for name in {names!r}:",
             "    group.property_unset(name)",
         ]  # fmt: skip
-        _write(lines, "group", structure.snapshot(group))
+        _write(lines, "group", property_values.snapshot(group))
         Path(filepath).write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge.environment import usd_is_supported
-from ..usdphys_addon.bridge.props import DRIVE_DOFS, GPRIM_SHAPES, JOINT_TYPES, LIMIT_DOFS
+from ..usdphys_addon.bridge.props import GPRIM_SHAPES
 from ..usdphys_addon.core import schema
+from ..usdphys_addon.core.joint_kinds import DRIVE_DOFS, JOINT_TYPES, LIMIT_DOFS
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.viewport import readout
 from . import attributes

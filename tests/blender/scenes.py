@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 from pxr import Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.bridge import naming, scene_read
+from usdphys_ext.usdphys_addon.bridge import naming, reading, scene_read
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.exchange import usd_export
 
@@ -112,7 +112,7 @@ def define_group(name: str, filtered: tuple[str, ...] = (), **values: Any) -> An
 # --------------------------------------------------------------------------- what became of it
 
 
-def read(**options: Any) -> scene_read.SceneReading:
+def read(**options: Any) -> reading.SceneReading:
     return scene_read.read_scene(bpy.context.evaluated_depsgraph_get(), **options)
 
 

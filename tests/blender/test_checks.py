@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.checks import fixes
+from usdphys_ext.usdphys_addon.checks import fixes, report
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks import run as check_run
 from usdphys_ext.usdphys_addon.core import validate
@@ -39,7 +39,7 @@ def live():
     checks.register()
 
 
-def check() -> checks.Report:
+def check() -> report.Report:
     return checks.check(bpy.context.scene, bpy.context.view_layer)
 
 
@@ -54,11 +54,11 @@ def run_in_slices() -> check_run.Check:
     return run
 
 
-def found(code: str) -> list[checks.Found]:
+def found(code: str) -> list[report.Found]:
     return [issue for issue in check().issues if issue.code == code]
 
 
-def the_issue(code: str) -> checks.Found:
+def the_issue(code: str) -> report.Found:
     """The issue of a code; a body and its collider may have the same one."""
     issues = found(code)
     assert len({issue.name for issue in issues}) == 1, [issue.code for issue in check().issues]

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 from usdphys_ext.panels import joint_tools
-from usdphys_ext.usdphys_addon.authoring import joint_tools as joints
-from usdphys_ext.usdphys_addon.bridge import props
-from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.authoring import closest_point, joint_edits
+from usdphys_ext.usdphys_addon.bridge import joint_frames, props
+from usdphys_ext.usdphys_addon.core import frames, joint_kinds
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.validate import validate
 
 from . import scenes
 
 SIX = 2e-6
-KINDS = list(props.JOINT_TYPES)
+KINDS = list(joint_kinds.JOINT_TYPES)
 AXES = np.eye(3)
 #: Turned so that local X is world Y.
 QUARTER = (0, 0, math.pi / 2)
@@ -310,7 +310,7 @@ def test_closest_agrees_with_brute_force():
         apart = np.linalg.norm(clouds[0][:, None] - clouds[1][None], axis=2)
         row, column = np.unravel_index(apart.argmin(), apart.shape)
         sampled = (clouds[0][row] + clouds[1][column]) / 2
-        assert np.linalg.norm(joints.closest_point(*surfaces) - sampled) < 0.05
+        assert np.linalg.norm(closest_point.closest_point(*surfaces) - sampled) < 0.05
 
 
 def test_closest_uses_what_modifiers_make():
@@ -461,7 +461,7 @@ def test_export(tmp_path, kind):
     bpy.ops.usdphys.joint_add(type=kind, place="MIDPOINT")
     stage, result = scenes.export(tmp_path / "out.usda")
     assert not [issue for issue in result.issues if issue.severity == "error"]
-    (prim,) = [prim for prim in stage.Traverse() if prim.GetTypeName() == props.JOINT_TYPES[kind].usd_name]
+    (prim,) = [prim for prim in stage.Traverse() if prim.GetTypeName() == joint_kinds.JOINT_TYPES[kind].usd_name]
     worlds = []
     for side, obj in ((0, one), (1, other)):
         (target,) = scenes.targets(prim, f"physics:body{side}")
@@ -726,12 +726,12 @@ def test_swap(kind, axis):
         other.matrix_world = Matrix.Translation(AXES["XYZ".index(axis)] * 0.5) @ other.matrix_world
         bpy.context.view_layer.update()
     before = relative(obj)
-    assert joints.coordinate(np.eye(4), before, dof) == pytest.approx(0.5, abs=1e-5)
+    assert joint_frames.coordinate(np.eye(4), before, dof) == pytest.approx(0.5, abs=1e-5)
     select(obj)
     bpy.ops.usdphys.joint_swap_bodies()
     assert (joint.body0, joint.body1, joint.body0_name) == (other, one, other.name)
     assert np.abs(relative(obj) - np.linalg.inv(before)).max() < 1e-5
-    now = joints.coordinate(np.eye(4), relative(obj), dof)
+    now = joint_frames.coordinate(np.eye(4), relative(obj), dof)
     assert now == pytest.approx(-0.5, abs=1e-5)
     found, schemas = model_joint(obj)
     assert (found.lower_limit, found.upper_limit) == (-0.75, 0.25)
@@ -782,7 +782,7 @@ def test_swap_of_limits_per_dof():
     scenes.assign(joint.limits.distance, is_applied=True, low=0.5, high=3.0)
     scenes.assign(joint.drives.distance, is_applied=True, target_position=2.0)
     select(obj)
-    assert joints.swap_bodies(obj) == ""
+    assert joint_edits.swap_bodies(obj) == ""
     limits = joint.limits
     assert (limits.rotZ.low, limits.rotZ.high) == (-0.5, 1.0)
     assert (limits.transX.low, limits.transX.high) == (1.0, -1.0)
@@ -795,11 +795,11 @@ def test_swap_of_limits_per_dof():
 def test_swap_says_what_it_cannot_keep():
     obj, *_ = hinged("GENERIC")
     scenes.assign(obj.usdphys.joint.limits.rotX, is_applied=True, low=-1.0, high=0.5)
-    assert "several axes" in joints.swap_bodies(obj)
+    assert "several axes" in joint_edits.swap_bodies(obj)
     obj.usdphys.joint.type = "SPHERICAL"
-    assert joints.swap_bodies(obj) == ""
+    assert joint_edits.swap_bodies(obj) == ""
     obj.usdphys.joint.spherical.cone_angle0_limit = 0.5
-    assert "several axes" in joints.swap_bodies(obj)
+    assert "several axes" in joint_edits.swap_bodies(obj)
 
 
 def simulated(seconds: float) -> np.ndarray:
@@ -834,7 +834,7 @@ def test_swap_simulated():
                     target_position=target,
                 )  # fmt: skip
             if swaps:
-                joints.swap_bodies(obj)
+                joint_edits.swap_bodies(obj)
             start = np.array(bpy.data.objects["Second"].matrix_world)
             end = simulated(2.0)
             assert np.abs(end - start).max() > 0.2
@@ -862,7 +862,7 @@ def test_limits_of_a_door():
     found, _ = model_joint(obj)
     assert found.upper_limit == pytest.approx(math.radians(110), abs=1e-5)
     # The opened door is at its upper limit for whoever reads the model.
-    angle = joints.coordinate(np.eye(4), relative(obj), "rotZ")
+    angle = joint_frames.coordinate(np.eye(4), relative(obj), "rotZ")
     assert angle == pytest.approx(found.upper_limit, abs=1e-5)
 
 

@@ -9,9 +9,9 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion
-from usdphys_ext.usdphys_addon.authoring import joint_tools, mirror
-from usdphys_ext.usdphys_addon.bridge import props
-from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.authoring import joint_edits, mirror
+from usdphys_ext.usdphys_addon.bridge import joint_frames, props
+from usdphys_ext.usdphys_addon.core import frames, joint_kinds
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.validate import validate
 
@@ -291,10 +291,10 @@ def displace(obj: Any, move: np.ndarray) -> None:
 
 
 def keep(*objects: Any) -> None:
-    joint_tools.fix_frames(bpy.context, objects)
+    joint_edits.fix_frames(bpy.context, objects)
 
 
-@pytest.mark.parametrize("kind", props.JOINT_TYPES)
+@pytest.mark.parametrize("kind", joint_kinds.JOINT_TYPES)
 @pytest.mark.parametrize("how", WAYS)
 def test_joint_is_made_at_the_mirrored_place(kind, how):
     torso, left, right, joint = arm_with_joint(kind, how=how)
@@ -341,7 +341,7 @@ def test_mirrored_poses_are_in_mirrored_limits(axis, kind, own, kept):
         displace(left, move)
         displace(right, PLANE @ move @ PLANE)
         here, there = (
-            joint_tools.coordinate(*frames_in_model(obj), f"{own}{obj.usdphys.joint.axis}") for obj in (joint, made)
+            joint_frames.coordinate(*frames_in_model(obj), f"{own}{obj.usdphys.joint.axis}") for obj in (joint, made)
         )
         assert here == pytest.approx(value, abs=1e-5)
         # A hinge reverses its axis and a slider another one: both count as before.
@@ -379,7 +379,7 @@ def test_limits_per_dof(free):
         for name in usd_physics.LimitAPI.instances[:6]:
             room = []
             for obj in (joint, made):
-                value = joint_tools.coordinate(*frames_in_model(obj), name)
+                value = joint_frames.coordinate(*frames_in_model(obj), name)
                 limit, drive = getattr(obj.usdphys.joint.limits, name), getattr(obj.usdphys.joint.drives, name)
                 room.append((sorted((value - limit.low, limit.high - value)), abs(value - drive.target_position)))
             assert np.abs(np.subtract(room[0][0], room[1][0])).max() < 3e-5, name
@@ -400,7 +400,7 @@ def test_frames_that_are_apart():
     select(left)
     mirror_selected()
     made = bpy.data.objects["Arm Joint.R"]
-    assert joint_tools.coordinate(*frames_in_model(made), "rotY") == pytest.approx(0.5, abs=1e-5)
+    assert joint_frames.coordinate(*frames_in_model(made), "rotY") == pytest.approx(0.5, abs=1e-5)
 
 
 def test_simulated():

@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 import pytest
+from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.core.presets import BY_KEY
 
 from . import scenes
@@ -129,9 +130,8 @@ def test_saved_preset_comes_back_as_authored(kind):
         select(second)
         menu = f"USDPHYS_MT_{kind}_presets"
         assert bpy.ops.script.execute_preset(filepath=str(file), menu_idname=menu) == {"FINISHED"}
-        from usdphys_ext.usdphys_addon.authoring import structure
 
-        assert structure.snapshot(other) == structure.snapshot(group)
+        assert property_values.snapshot(other) == property_values.snapshot(group)
         assert getattr(bpy.types, menu).bl_label == "My Preset"
         assert operator(remove_active=True) == {"FINISHED"}
         assert not file.exists()

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.bridge import props
-from usdphys_ext.usdphys_addon.core import schema
+from usdphys_ext.usdphys_addon.core import joint_kinds, schema
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 
 from . import scenes
@@ -168,12 +168,12 @@ def test_every_degree_of_freedom_has_its_group(group, cls, linear, angular):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("cls", props.JOINT_TYPES.values(), ids=props.JOINT_TYPES)
+@pytest.mark.parametrize("cls", joint_kinds.JOINT_TYPES.values(), ids=joint_kinds.JOINT_TYPES)
 def test_joint_types_are_all_there(cls):
     kinds = {usd_physics.Joint, *usd_physics.Joint.__subclasses__()}
     assert cls in kinds
-    assert set(props.JOINT_TYPES.values()) == kinds
-    assert set(properties(props.JointProperties)["type"].enum_items.keys()) == set(props.JOINT_TYPES)
+    assert set(joint_kinds.JOINT_TYPES.values()) == kinds
+    assert set(properties(props.JointProperties)["type"].enum_items.keys()) == set(joint_kinds.JOINT_TYPES)
 
 
 def test_shapes_are_all_there():

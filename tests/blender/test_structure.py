@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 from pxr import UsdGeom
-from usdphys_ext.usdphys_addon.authoring import structure
+from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.core import fitting, frames, mass
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 
@@ -318,15 +318,15 @@ def test_each_action_is_undone_in_one_step():
             scenes.make_collider(obj, "SPHERE" if name == "fit_collider" else "MESH", radius=3)
         select(box, other)
         names = (box.name, other.name)
-        before = [structure.snapshot(obj.usdphys) for obj in (box, other)]
+        before = [property_values.snapshot(obj.usdphys) for obj in (box, other)]
         count = counts()
         bpy.ops.ed.undo_push(message="before")
         assert getattr(bpy.ops.usdphys, name)(**settings) == {"FINISHED"}
         bpy.ops.ed.undo_push(message="after")
-        after = [structure.snapshot(bpy.data.objects[each].usdphys) for each in names]
+        after = [property_values.snapshot(bpy.data.objects[each].usdphys) for each in names]
         assert after != before or counts() != count, name
         bpy.ops.ed.undo()
-        assert [structure.snapshot(bpy.data.objects[each].usdphys) for each in names] == before, name
+        assert [property_values.snapshot(bpy.data.objects[each].usdphys) for each in names] == before, name
         assert counts() == count, name
         assert all(bpy.data.objects[each].parent is None for each in names), name
 
@@ -498,7 +498,8 @@ def test_missing_solver_is_said(monkeypatch):
         return real(name, *args, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    monkeypatch.delitem(sys.modules, "rapier3d", raising=False)
+    for name in [name for name in sys.modules if name == "rapier3d" or ".simulation.rapier" in name]:
+        monkeypatch.delitem(sys.modules, name)
     with pytest.raises(RuntimeError, match="needs the physics engine, which is missing"):
         bpy.ops.usdphys.make_collider_objects(kind="DECOMPOSITION")
     assert not visual.children
@@ -754,8 +755,8 @@ def test_snapshot_brings_all_back():
     scenes.assign(item.mass, is_applied=True, density=5)
     scenes.assign(item.filtered_pairs, is_applied=True).filtered_pairs.add().object = other
     copy = other.usdphys.colliders.add()
-    structure.restore(copy, structure.snapshot(item))
-    assert structure.snapshot(copy) == structure.snapshot(item)
+    property_values.restore(copy, property_values.snapshot(item))
+    assert property_values.snapshot(copy) == property_values.snapshot(item)
     assert not copy.is_property_set("height") and copy.filtered_pairs.filtered_pairs[0].object == other
-    structure.unset_all(copy)
+    property_values.unset_all(copy)
     assert not copy.mass.is_applied and not copy.is_property_set("radius")

@@ -14,7 +14,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 from usdphys_ext.usdphys_addon.core import schema
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.usd import carry
+from usdphys_ext.usdphys_addon.usd import carry, carry_restore
 from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import write as usd_write
@@ -45,7 +45,7 @@ def restored(text: str, into: str = '(upAxis = "Z"\nmetersPerUnit = 1)\ndef Xfor
              moved: Callable[[str], str] = same_path) -> Usd.Stage:  # fmt: skip
     """The text put on a prim of a fresh stage."""
     stage = stage_of(into)
-    carry.restore(text, stage.GetRootLayer().GetPrimAtPath(path), moved)
+    carry_restore.restore(text, stage.GetRootLayer().GetPrimAtPath(path), moved)
     return stage
 
 
@@ -132,7 +132,7 @@ def test_nothing_is_an_empty_text() -> None:
     assert plain == ""
     stage = stage_of('def Xform "A"\n{\n}')
     before = stage.GetRootLayer().ExportToString()
-    carry.restore("", stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
+    carry_restore.restore("", stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
     assert stage.GetRootLayer().ExportToString() == before
 
 
@@ -170,7 +170,7 @@ def test_samples_of_the_table_follow_the_units(units: StageUnits, into: str, exp
     body = 'def Xform "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{\n'
     text = captured(f"{body}vector3f physics:velocity.timeSamples = {{\n1: (100, 0, 2)\n}}\n}}", units=units)
     stage = stage_of(f"{into}\n{body}vector3f physics:velocity = (7, 0, 0)\n}}")
-    carry.restore(text, stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
+    carry_restore.restore(text, stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
     found = stage.GetAttributeAtPath("/A.physics:velocity")
     assert found.Get(1) == Gf.Vec3f(*expected)
     assert found.Get() == Gf.Vec3f(7, 0, 0)
@@ -396,7 +396,7 @@ def test_twice_is_once() -> None:
     text = captured(METADATA)
     stage = restored(text)
     once = stage.GetRootLayer().ExportToString()
-    carry.restore(text, stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
+    carry_restore.restore(text, stage.GetRootLayer().GetPrimAtPath("/A"), same_path)
     assert stage.GetRootLayer().ExportToString() == once
 
 
@@ -436,7 +436,7 @@ def test_asset_paths_still_resolve_from_another_folder(tmp_path: Path) -> None:
     stage = Usd.Stage.Open(str(source))
     text = carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)
     layer = Sdf.Layer.CreateNew(str(tmp_path / "to/out.usda"))
-    carry.restore(text, Sdf.CreatePrimInLayer(layer, "/A"), same_path)
+    carry_restore.restore(text, Sdf.CreatePrimInLayer(layer, "/A"), same_path)
     stage = Usd.Stage.Open(layer)
     prim = stage.GetPrimAtPath("/A")
     assert prim.GetAttribute("v:a").Get().path == "../from/sub/one.png"
@@ -550,7 +550,7 @@ def moved_world(path: str) -> str:
 def test_whole_prims() -> None:
     text = carry.capture_prims(stage_of(WHOLE), KNOWN)
     stage = stage_of('def Xform "root"\n{\ndef Xform "World"\n{\ndef Xform "Body"\n{\n}\n}\n}')
-    made = carry.restore_prims(text, stage.GetRootLayer(), moved_world)
+    made = carry_restore.restore_prims(text, stage.GetRootLayer(), moved_world)
     assert sorted(made) == [
         "/Dangling", "/Defaults", "/Defaults/more", "/Render", "/root/World/Body/data", "/root/World/Body/off",
         "/root/World/Body/off/deeper", "/root/World/Physics/act",
@@ -584,7 +584,7 @@ def test_layer_metadata() -> None:
     text = carry.capture_prims(stage_of(WHOLE), KNOWN)
     stage = stage_of('(customLayerData = {\nstring maker = "b"\n}\nstartTimeCode = 1)')
     layer = stage.GetRootLayer()
-    carry.restore_prims(text, layer, same_path)
+    carry_restore.restore_prims(text, layer, same_path)
     assert layer.startTimeCode == 1
     assert (layer.endTimeCode, layer.timeCodesPerSecond, layer.framesPerSecond) == (20, 30, 30)
     assert layer.comment == "said"
@@ -592,14 +592,14 @@ def test_layer_metadata() -> None:
     assert layer.customLayerData == {"maker": "b"}
     assert "strange = 5" in layer.ExportToString()
     fresh = Sdf.Layer.CreateAnonymous(".usda")
-    carry.restore_prims(text, fresh, same_path)
+    carry_restore.restore_prims(text, fresh, same_path)
     assert fresh.customLayerData == {"maker": "m"}
 
 
 def test_a_prim_that_is_there_stays() -> None:
     text = carry.capture_prims(stage_of(WHOLE), KNOWN)
     stage = stage_of('def Xform "World"\n{\ndef Scope "Physics"\n{\ndef Cube "act"\n{\n}\n}\n}')
-    assert "/World/Physics/act" not in carry.restore_prims(text, stage.GetRootLayer(), same_path)
+    assert "/World/Physics/act" not in carry_restore.restore_prims(text, stage.GetRootLayer(), same_path)
     assert stage.GetPrimAtPath("/World/Physics/act").GetTypeName() == "Cube"
     assert not stage.GetPrimAtPath("/World/Physics/act").HasAttribute("gain")
 
@@ -613,7 +613,7 @@ def test_inactive_prim_below_an_instance(tmp_path: Path) -> None:
     )
     text = carry.capture_prims(Usd.Stage.Open(str(tmp_path / "scene.usda")), {"/I"})
     layer = Sdf.Layer.CreateAnonymous(".usda")
-    assert carry.restore_prims(text, layer, same_path) == ["/I/x"]
+    assert carry_restore.restore_prims(text, layer, same_path) == ["/I/x"]
     assert layer.GetAttributeAtPath("/I/x.v:x").default == 1
     assert not layer.GetPrimAtPath("/I/x").active
 
@@ -634,7 +634,7 @@ def test_many_prims_take_linear_time(count: int) -> None:
             Sdf.AttributeSpec(spec, "v:x", Sdf.ValueTypeNames.FloatArray).default = Vt.FloatArray([0.5] * 100)
     text = carry.capture_prims(Usd.Stage.Open(layer), ())
     again = Sdf.Layer.CreateAnonymous(".usda")
-    assert len(carry.restore_prims(text, again, same_path)) == count
+    assert len(carry_restore.restore_prims(text, again, same_path)) == count
 
 
 # --------------------------------------------------------------------------- files that others wrote
@@ -730,8 +730,8 @@ def test_devset_survives(shared: Path, judge: Any, tmp_path: Path) -> None:
         layer.Export(names[1])
         prims = carry.capture_prims(original, kept)
         for path, text in texts.items():
-            carry.restore(text, layer.GetPrimAtPath(path), same_path)
-        carry.restore_prims(prims, layer, same_path)
+            carry_restore.restore(text, layer.GetPrimAtPath(path), same_path)
+        carry_restore.restore_prims(prims, layer, same_path)
         layer.Export(names[2])
         score = judge.compare(names[0], names[2])
         if score["vendor"] not in (None, 1.0):
@@ -771,7 +771,7 @@ def test_devset_after_the_model(shared: Path) -> None:
         values = facts(bare.GetRootLayer())
         for path, text in texts.items():
             restored_texts += bool(text)
-            carry.restore(text, bare.GetRootLayer().GetPrimAtPath(path), same_path)
+            carry_restore.restore(text, bare.GetRootLayer().GetPrimAtPath(path), same_path)
         after = facts(bare.GetRootLayer())
         assert {key: after[key] for key in values if key[1] != "apiSchemas"} == {
             key: value for key, value in values.items() if key[1] != "apiSchemas"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core import collision_groups
 from usdphys_ext.usdphys_addon.core.schemas.usd_physics import CollisionGroup
 from usdphys_ext.usdphys_addon.simulation import filters
 
@@ -190,4 +191,4 @@ def test_classes_are_as_few_as_the_rows_allow() -> None:
 )  # fmt: skip
 def test_members_of_a_collection(includes: tuple[str, ...], options: dict, expected: set[str]) -> None:
     found = CollisionGroup(includes=includes or None, **options)
-    assert filters.members(found, "/g", ["/a", "/a/x", "/a/y", "/b"]) == expected
+    assert collision_groups.members(found, "/g", ["/a", "/a/x", "/a/y", "/b"]) == expected

@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ..bridge import props
+from ..bridge import property_values, props
 from ..core.errors import InputError
 from ..core.words import counted, named
 from .tagging import LINKED, Outcome, has_any, has_faces, sentences
@@ -96,7 +96,7 @@ def _suits(source: Any, obj: Any, part: str, left_out: dict[str, list[str]]) -> 
 
 def _copy_part(source: Any, obj: Any, part: str) -> None:
     for name in PARTS[part]:
-        _copy_property(source.usdphys, obj.usdphys, name)
+        property_values.copy_property(source.usdphys, obj.usdphys, name, _left_out)
     if part == "PAIRS":
         _without_itself(obj.usdphys.filtered_pairs, obj)
     elif part == "COLLIDERS":
@@ -104,41 +104,21 @@ def _copy_part(source: Any, obj: Any, part: str) -> None:
             _without_itself(item.filtered_pairs, obj)
 
 
+def _left_out(group: Any) -> Collection[str]:
+    """Properties of a group that are never copied to another object."""
+    kind = group.bl_rna.identifier
+    if kind == props.JointProperties.__name__:
+        return _JOINT_OWN
+    if kind == props.ColliderProperties.__name__:
+        return _GEOMETRY | {"has_mesh_collision"} if group.is_geometry else _GEOMETRY
+    return ()
+
+
 def _without_itself(group: Any, obj: Any) -> None:
     """An object does not filter the pair with itself."""
     for index in reversed(range(len(group.filtered_pairs))):
         if group.filtered_pairs[index].object == obj:
             group.filtered_pairs.remove(index)
-
-
-def _copy_property(source: Any, target: Any, name: str) -> None:
-    """Make a property of one group that of another of the same type: its value, or not set."""
-    item = source.bl_rna.properties[name]
-    is_set = source.is_property_set(name)
-    if not is_set and not target.is_property_set(name):
-        return
-    if item.type == "POINTER" and isinstance(getattr(source, name), bpy.types.PropertyGroup):
-        _copy_group(getattr(source, name), getattr(target, name))
-    elif not is_set:
-        target.property_unset(name)
-    elif item.type == "COLLECTION":
-        getattr(target, name).clear()
-        for original in getattr(source, name):
-            _copy_group(original, getattr(target, name).add())
-    else:
-        setattr(target, name, getattr(source, name))
-
-
-def _copy_group(source: Any, target: Any) -> None:
-    kind = source.bl_rna.identifier
-    skip: frozenset[str] = frozenset()
-    if kind == props.JointProperties.__name__:
-        skip = _JOINT_OWN
-    elif kind == props.ColliderProperties.__name__:
-        skip = _GEOMETRY | {"has_mesh_collision"} if source.is_geometry else _GEOMETRY
-    for name in source.bl_rna.properties.keys():
-        if name != "rna_type" and name not in skip:
-            _copy_property(source, target, name)
 
 
 # --------------------------------------------------------------------------- one property
@@ -166,7 +146,7 @@ def copy_property(source: Any, targets: Iterable[Any], data_path: str) -> Outcom
     label = owner.bl_rna.properties[name].name or name
     is_set = owner.is_property_set(name)
     for obj in written:
-        _copy_property(owner, _resolved(obj, path)[0], name)
+        property_values.copy_property(owner, _resolved(obj, path)[0], name, _left_out)
     idle = [obj.name for obj in written if not _applies(obj, path)]
     if is_set and idle and _applies(source, path):
         notes.append(f"It is not applied, and so without effect, on {named(idle)}")

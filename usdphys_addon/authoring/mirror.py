@@ -12,12 +12,12 @@ import mathutils
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bridge import collider_read, physics_collections, props
-from ..core import frames
+from ..bridge import joint_frames, physics_collections, property_values, props
+from ..core import frames, gprims
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.primitives import Primitive
-from . import joint_tools
+from . import joint_edits, joint_tools
 
 Array = NDArray[np.float64]
 
@@ -106,7 +106,7 @@ class _Mirror:
         self.groups = {item.name for item in self.scene.usdphys.collision_groups}
 
     def world(self, obj: Any) -> Matrix:
-        return joint_tools.world_of(obj, self.depsgraph)
+        return joint_frames.world_of(obj, self.depsgraph)
 
     # ------------------------------------------------------------------ who becomes what
 
@@ -187,7 +187,7 @@ class _Mirror:
         space = _Space(self.plane, self.world(obj), self.world(target))
         for item in source.bl_rna.properties:
             if item.identifier not in _KEPT:
-                copy_property(source, wanted, item)
+                property_values.copy_property(source, wanted, item.identifier)
         body = wanted.rigid_body
         if body.is_property_set("velocity"):
             body.velocity = space.vector(np.array(body.velocity))
@@ -224,10 +224,10 @@ class _Mirror:
 
     def joints_to_mirror(self, parts: list[Any]) -> list[Any]:
         """The joints among the selected objects, and those that hold a selected part."""
-        chosen = {*parts, *(obj for obj in self.selected if joint_tools.is_joint(obj))}
+        chosen = {*parts, *(obj for obj in self.selected if joint_frames.is_joint(obj))}
         found = []
         for obj in self.scene.objects:
-            if not joint_tools.is_joint(obj):
+            if not joint_frames.is_joint(obj):
                 continue
             bodies = [getattr(obj.usdphys.joint, f"body{side}") for side in (0, 1)]
             if obj not in chosen and not any(body in chosen for body in bodies if body is not None):
@@ -242,7 +242,7 @@ class _Mirror:
 
     def plan_joint(self, obj: Any, claimed: list[Any]) -> _JointPlan | None:
         joint = obj.usdphys.joint
-        both = joint_tools.side_frames(obj, self.depsgraph)
+        both = joint_frames.side_frames(obj, self.depsgraph)
         bodies = [None if body is None else self.counterpart(body) for body in (joint.body0, joint.body1)]
         for body in bodies:
             if body is not None:
@@ -271,11 +271,11 @@ class _Mirror:
     def existing_joint(self, obj: Any, bodies: list[Any], place: Matrix, claimed: list[Any]) -> Any | None:
         """The joint of the mirrored name, else the nearest of this type between the mirrored bodies."""
         found = self.scene.objects.get(self.joint_name(obj))
-        if found is not None and found != obj and (joint_tools.is_joint(found) or joint_tools.is_bare(found)):
+        if found is not None and found != obj and (joint_frames.is_joint(found) or joint_frames.is_bare(found)):
             return found
         alike = []
         for other in self.scene.objects:
-            if other == obj or other in claimed or not joint_tools.is_joint(other):
+            if other == obj or other in claimed or not joint_frames.is_joint(other):
                 continue
             joint = other.usdphys.joint
             if [joint.body0, joint.body1] == bodies and joint.type == obj.usdphys.joint.type:
@@ -303,16 +303,16 @@ class _Mirror:
             if name.startswith(("body", "remembered_")) or name == "has_remembered_frames":
                 wanted.property_unset(name)
             elif name != "rna_type":
-                copy_property(source, wanted, item)
+                property_values.copy_property(source, wanted, name)
         for side in (0, 1):
             if plan.bodies[side] is not None:
                 setattr(wanted, f"body{side}", plan.bodies[side])
-        joint_tools.turn_round(wanted, [
+        joint_edits.turn_round(wanted, [
             f"{kind}{name}" for index, name in enumerate("XYZ")
             for kind in (("trans",) if index == plan.axis else ("rot",))
         ])  # fmt: skip
-        fixed = joint_tools.is_fixed(source, 0), joint_tools.is_fixed(source, 1)
-        joint_tools.place_joint(target, plan.both, self.depsgraph, fixed)
+        fixed = joint_frames.is_fixed(source, 0), joint_frames.is_fixed(source, 1)
+        joint_frames.place_joint(target, plan.both, self.depsgraph, fixed)
         self.result.joints += 1
 
     def new_joint(self, obj: Any, place: Matrix) -> Any:
@@ -333,38 +333,13 @@ class _Mirror:
         return made
 
 
-def copy_property(source: Any, target: Any, item: Any) -> None:
-    """Copy a property of a group, what is below it, and that it is not authored."""
-    name = item.identifier
-    value = getattr(source, name)
-    if item.type == "COLLECTION":
-        copies = getattr(target, name)
-        copies.clear()
-        for element in value:
-            _copy_group(element, copies.add())
-        return
-    if item.type == "POINTER" and isinstance(value, bpy.types.PropertyGroup):
-        if source.is_property_set(name) or target.is_property_set(name):
-            _copy_group(value, getattr(target, name))
-        return
-    target.property_unset(name)
-    if source.is_property_set(name):
-        setattr(target, name, value)
-
-
-def _copy_group(source: Any, target: Any) -> None:
-    for item in source.bl_rna.properties:
-        if item.identifier != "rna_type":
-            copy_property(source, target, item)
-
-
 def _has_physics(obj: Any) -> bool:
     return props.is_physical(obj)
 
 
 def _is_plain_joint(obj: Any) -> bool:
     """True for a joint that is nothing else."""
-    return joint_tools.is_joint(obj) and joint_tools.is_bare(obj)
+    return joint_frames.is_joint(obj) and joint_frames.is_bare(obj)
 
 
 # --------------------------------------------------------------------------- the sign rule
@@ -455,7 +430,7 @@ def _own_space(item: Any, world: Matrix) -> Matrix:
         props.GPRIM_SHAPES[item.shape], np.zeros(3), rotation, np.array(item.size), item.radius, item.height,
         "XYZ".index(item.axis),
     )  # fmt: skip
-    return np.asarray((world @ collider_read.placed_gprim(shape, world, 1.0)[0])[:3, :3])
+    return np.asarray((world @ gprims.placed_gprim(shape, world, 1.0)[0])[:3, :3])
 
 
 def _is_said(values: Any) -> bool:

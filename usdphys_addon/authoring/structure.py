@@ -13,11 +13,11 @@ import numpy as np
 
 from ..bridge import mesh as meshes
 from ..bridge import physics_collections, props
+from ..bridge.property_values import restore, snapshot, unset_all
 from ..bridge.roles import is_body, is_moved
 from ..core import fitting, frames, primitives
-from ..core.errors import InputError
+from ..core.errors import InputError, MissingDependencyError
 from ..core.fitting import Surface
-from ..core.presets import BY_KEY, MATERIALS, MaterialPreset
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom
 
@@ -46,7 +46,7 @@ class Outcome:
 # --------------------------------------------------------------------------- what is selected
 
 
-def _editable(objects: Iterable[Any], outcome: Outcome) -> list[Any]:
+def editable(objects: Iterable[Any], outcome: Outcome) -> list[Any]:
     """Objects that can be changed, the others are noted. Raises InputError where none is left."""
     chosen: list[Any] = []
     linked: list[Any] = []
@@ -65,7 +65,7 @@ def _with_surface(context: Any, objects: Iterable[Any], outcome: Outcome) -> lis
     context.view_layer.update()
     depsgraph = context.evaluated_depsgraph_get()
     found = []
-    chosen = _editable(objects, outcome)
+    chosen = editable(objects, outcome)
     for obj in chosen:
         made = None
         if obj.type in meshes.GEOMETRY_TYPES:
@@ -93,44 +93,6 @@ def _ancestors(obj: Any) -> list[Any]:
 
 
 # --------------------------------------------------------------------------- properties as values
-
-
-def snapshot(group: Any) -> dict[str, Any]:
-    """All that is set in a property group, and in those within it."""
-    found: dict[str, Any] = {}
-    for prop in group.bl_rna.properties:
-        name = prop.identifier
-        if name == "rna_type" or not group.is_property_set(name):
-            continue
-        value = getattr(group, name)
-        if prop.type == "COLLECTION":
-            found[name] = [snapshot(item) for item in value]
-        elif isinstance(value, bpy.types.PropertyGroup):
-            found[name] = snapshot(value)
-        else:
-            found[name] = tuple(value) if getattr(prop, "array_length", 0) else value
-    return found
-
-
-def restore(group: Any, values: dict[str, Any]) -> None:
-    """Set what `snapshot` found."""
-    for name, value in values.items():
-        if isinstance(value, dict):
-            restore(getattr(group, name), value)
-        elif isinstance(value, list):
-            items = getattr(group, name)
-            items.clear()
-            for each in value:
-                restore(items.add(), each)
-        else:
-            setattr(group, name, value)
-
-
-def unset_all(group: Any) -> None:
-    """Nothing in a property group is authored any more."""
-    for prop in group.bl_rna.properties:
-        if prop.identifier != "rna_type" and group.is_property_set(prop.identifier):
-            group.property_unset(prop.identifier)
 
 
 def _settings(obj: Any, outcome: Outcome) -> dict[str, Any]:
@@ -176,7 +138,7 @@ def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, 
     Raises InputError before anything is changed.
     """
     outcome = Outcome()
-    chosen = _editable(objects, outcome)
+    chosen = editable(objects, outcome)
     context.view_layer.update()
     for obj in chosen:
         if obj.usdphys.joint.is_applied:
@@ -415,7 +377,14 @@ def _parts_of(obj: Any, seen: Surface, kind: str, margin: float, axis: str, turn
         return [_Part(fitting.contain(seen.points, [kind], axis=axis, turned=turned, margin=margin))]
     if kind == "DECOMPOSITION":
         try:
-            found = fitting.decompose(seen, most)
+            from ..simulation.rapier import decomposition
+        except ImportError as error:
+            raise MissingDependencyError(
+                f"The decomposition needs the physics engine, which is missing ({error}); install the zip of the "
+                "extension for this platform."
+            ) from error
+        try:
+            found = decomposition.decompose(seen, most)
         except InputError as error:
             raise InputError(f"'{obj.name}' gives no decomposition: {error}.") from error
         hulls = [fitting.hull(part.points, margin) or part for part in found]
@@ -622,7 +591,7 @@ def fit_colliders(context: Any, objects: Sequence[Any], *, explicit: bool, only_
     context.view_layer.update()
     depsgraph = context.evaluated_depsgraph_get()
     planned: list[tuple[Any, Primitive | None]] = []
-    chosen = _editable(objects, outcome)
+    chosen = editable(objects, outcome)
     for obj in chosen:
         items = [item for item in _items(obj, only_active) if item.shape in props.GPRIM_SHAPES]
         if not items:
@@ -696,64 +665,3 @@ def to_primitives(context: Any, objects: Sequence[Any], *, turned: bool = False,
 
 
 # --------------------------------------------------------------------------- materials
-
-
-def apply_material_preset(objects: Sequence[Any], key: str) -> Outcome:
-    """The values of a preset for the material of every object; one without any gets a physics material.
-
-    Raises InputError where nothing can be changed.
-    """
-    outcome = Outcome()
-    preset = BY_KEY[key]
-    done: set[str] = set()
-    for obj in _editable(objects, outcome):
-        own = obj.usdphys.physics_material
-        material = own or obj.active_material
-        if material is None or (own is not None and _is_preset(own)):
-            obj.usdphys.physics_material = _preset_material(preset)
-            outcome.count += 1
-        elif not material.is_editable:
-            outcome.notes.append(f"The material '{material.name}' of '{obj.name}' is linked and stays as it is.")
-        else:
-            if material.name not in done:
-                _author(material, preset)
-                done.add(material.name)
-            outcome.count += 1
-    if not outcome.count:
-        raise InputError(outcome.notes[-1])
-    return outcome
-
-
-def _author(material: Any, preset: MaterialPreset) -> None:
-    group = material.usdphys.physics_material
-    group.is_applied = True
-    for name, value in preset.values.items():
-        setattr(group, name, value)
-
-
-def _has_values(material: Any, preset: MaterialPreset) -> bool:
-    group = material.usdphys.physics_material
-    return group.is_applied and all(
-        group.is_property_set(name) and abs(getattr(group, name) - value) <= 1e-6 * max(1.0, value)
-        for name, value in preset.values.items()
-    )
-
-
-def _is_preset(material: Any) -> bool:
-    """True for a material that was made by a preset and not edited since."""
-    base = material.name.rsplit(".", 1)[0]
-    return any(base == _name(preset) and _has_values(material, preset) for preset in MATERIALS)
-
-
-def _name(preset: MaterialPreset) -> str:
-    return f"{preset.name} (physics)"
-
-
-def _preset_material(preset: MaterialPreset) -> Any:
-    """The physics material of a preset; made where there is none that still has its values."""
-    for material in bpy.data.materials:
-        if material.library is None and material.name.startswith(_name(preset)) and _has_values(material, preset):
-            return material
-    made = bpy.data.materials.new(_name(preset))
-    _author(made, preset)
-    return made

@@ -15,12 +15,12 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..core import frames, schema
+from ..core import frames, gprims, schema
 from ..core.model import PhysicsModel, Prim
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
-from . import collider_read, physics_collections, props, remembered, scene_write
+from . import physics_collections, property_units, props, remembered, scene_write
 from .attach_match import MESH_LIKE, ObjectMatcher
 from .naming import prim_name
 from .scene_write import Written
@@ -97,7 +97,7 @@ class _Joint:
 class _AttachWriter(scene_write._SceneWriter):
     def __init__(self, model: PhysicsModel, scene: bpy.types.Scene, issues: list[Issue]) -> None:
         super().__init__(model, scene, {}, {})
-        self.properties = scene_write.PropertyWriter(self.meters, self.meters)
+        self.properties = property_units.PropertyWriter(self.meters, self.meters)
         self.issues = issues
         _evaluate(scene)
         self.match = ObjectMatcher(scene, model)
@@ -412,7 +412,7 @@ class _AttachWriter(scene_write._SceneWriter):
             np.array(values.get("size", (1.0, 1.0, 1.0))), values.get("radius", 0.5), values.get("height", 1.0),
             "XYZ".index(values.get("axis", "Z")),
         )  # fmt: skip
-        return space @ collider_read.placed_gprim(shape, space, self.meters)[0]
+        return space @ gprims.placed_gprim(shape, space, self.meters)[0]
 
     def material_of(self, prim: Prim, obj: Any, is_primitive: bool) -> str:
         """Path of the physics material that a collider needs a binding for; empty where its slots bring it."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,9 +12,12 @@ import mathutils
 import numpy as np
 
 from ..core import frames
+from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
+from . import props, scene_read, scene_write
+from .roles import applies
 
 #: Metres and radians below which two frames are one.
 _SAME = 1e-5
@@ -55,3 +59,153 @@ def _world(model: PhysicsModel, joint: usd_physics.Joint, side: int, after: Mapp
         return None
     prim: Prim | None = model.prims.get(targets[0])
     return after.get(targets[0], None if prim is None else prim.world)
+
+
+#: Relative difference, and radians, up to which an object still stands where an imported frame is.
+_IN_PLACE = 1e-4
+
+
+#: Angles and lengths below this are noise of Blender's 32 bits.
+NOISE = 1e-6
+
+
+#: True for an Empty that is there to be a joint: to move it moves nothing else.
+is_bare = scene_read._is_bare
+
+
+def is_joint(obj: Any) -> bool:
+    return applies(obj, "joint")
+
+
+def world_of(obj: Any, depsgraph: Any) -> Matrix:
+    """Object space to world (4, 4), Blender units, as it is evaluated."""
+    return np.array(obj.evaluated_get(depsgraph).matrix_world)
+
+
+def body_world(obj: Any, side: int, depsgraph: Any) -> Matrix | None:
+    """Place of a joint's body, Blender units; None for the world. Raises InputError where nobody knows it."""
+    joint = obj.usdphys.joint
+    body = getattr(joint, f"body{side}")
+    if body is None:
+        if getattr(joint, f"body{side}_name") or getattr(joint, f"body{side}_path"):
+            raise InputError(f"Body {side} of the joint '{obj.name}' is gone; choose another one, or clear it.")
+        return None
+    world = world_of(body, depsgraph)
+    if not abs(frames.determinant(world)) > 1e-18:
+        raise InputError(f"'{body.name}' is scaled to nothing, so '{obj.name}' has no place in it; give it a scale.")
+    return world
+
+
+def side_frames(obj: Any, depsgraph: Any) -> tuple[Matrix, Matrix]:
+    """World frames (4, 4) of both sides of a joint, Blender units, as an export would have them."""
+    place = rigid(world_of(obj, depsgraph))
+    joint, found = obj.usdphys.joint, []
+    for side in (0, 1):
+        world = body_world(obj, side, depsgraph)
+        if not is_fixed(joint, side):
+            found.append(place)
+            continue
+        position, rotation = frames.local_frame(world, place)
+        if joint.is_property_set(f"local_pos{side}"):
+            position = tuple(getattr(joint, f"local_pos{side}"))
+        if joint.is_property_set(f"local_rot{side}"):
+            rotation = tuple(getattr(joint, f"local_rot{side}"))
+        found.append(frames.world_frame(world, position, rotation))
+    return found[0], found[1]
+
+
+def rigid(matrix: Matrix) -> Matrix:
+    """A frame without its scale."""
+    return frames.transform(matrix[:3, 3], frames.rotation_of(matrix))
+
+
+def is_fixed(joint: Any, side: int) -> bool:
+    """True where a side of a joint does not follow the joint object."""
+    return any(joint.is_property_set(f"local_{what}{side}") for what in ("pos", "rot"))
+
+
+def imported_frames(obj: Any, depsgraph: Any) -> tuple[Matrix, Matrix] | None:
+    """World frames as the file had them in the bodies, wherever the bodies are now.
+
+    None where there are none, or where the joint object was moved from them, so that its place counts.
+    """
+    joint = obj.usdphys.joint
+    if not joint.has_remembered_frames or is_fixed(joint, 0):
+        return None
+    place, found, is_in_place = rigid(world_of(obj, depsgraph)), [], False
+    for side in (0, 1):
+        texts = [getattr(joint, f"remembered_local_{what}{side}") for what in ("pos", "rot")]
+        position = tuple(map(float, texts[0].split())) or (0.0, 0.0, 0.0)
+        rotation = tuple(map(float, texts[1].split())) or frames.IDENTITY_ROTATION
+        frame = frames.world_frame(body_world(obj, side, depsgraph), position, rotation)
+        found.append(frame)
+        size = max(1.0, float(np.abs(frame[:3, 3]).max()))
+        is_in_place |= bool(
+            np.abs(frame[:3, 3] - place[:3, 3]).max() <= _IN_PLACE * size
+            and np.abs(frame[:3, :3] - place[:3, :3]).max() <= _IN_PLACE
+        )
+    if is_fixed(joint, 1):
+        found[1] = side_frames(obj, depsgraph)[1]
+    return (found[0], found[1]) if is_in_place else None
+
+
+def store_frame(obj: Any, side: int, frame: Matrix, depsgraph: Any) -> None:
+    """Keep a world frame, Blender units, in the body of one side."""
+    position, rotation = frames.local_frame(body_world(obj, side, depsgraph), frame)
+    setattr(obj.usdphys.joint, f"local_pos{side}", position)
+    setattr(obj.usdphys.joint, f"local_rot{side}", rotation)
+
+
+def place_joint(
+    obj: Any, both: tuple[Matrix, Matrix], depsgraph: Any, stored: tuple[bool, bool] = (False, False)
+) -> None:  # fmt: skip
+    """Give a joint these world frames, Blender units: it goes to that of body 0, unless more than a joint hangs on it.
+
+    Frames are stored in the bodies only where the joint object does not stand there, or where it is asked for.
+    """
+    joint = obj.usdphys.joint
+    for name in props.LOCAL_FRAME_FIELDS:
+        joint.property_unset(name)
+    place = both[0]
+    if is_bare(obj):
+        scale = obj.matrix_world.to_scale() if obj.matrix_world.determinant() > 0 else (1.0, 1.0, 1.0)
+        scale_matrix = frames.transform((0, 0, 0), None, tuple(scale))
+        scene_write.put(obj, mathutils.Matrix((place @ scale_matrix).tolist()))
+    else:
+        place = rigid(world_of(obj, depsgraph))
+    for side in (0, 1):
+        if stored[side] or not same_frame(both[side], place):
+            store_frame(obj, side, both[side], depsgraph)
+
+
+def same_frame(one: Matrix, other: Matrix) -> bool:
+    size = max(1.0, float(np.abs(one[:3, 3]).max()))
+    apart = float(np.abs(one[:3, 3] - other[:3, 3]).max())
+    return apart <= NOISE * size and float(np.abs(one[:3, :3] - other[:3, :3]).max()) <= 1e-5
+
+
+def coordinate(first: Matrix, second: Matrix, dof: str) -> float:
+    """Where the second frame is along or about an axis of the first: length, or angle within half a turn, radians."""
+    move = first[:3, :3].T @ (second[:3, 3] - first[:3, 3])
+    if dof == "distance":
+        return float(np.linalg.norm(move))
+    index = "XYZ".index(dof[-1])
+    if dof.startswith("trans"):
+        return float(move[index])
+    w, *imaginary = frames.quaternion_of(first[:3, :3].T @ second[:3, :3])
+    return 2 * math.atan2(imaginary[index], w)
+
+
+def limit_of(obj: Any, dof: str) -> tuple[Any, str, str, str]:
+    """(group, lower, upper, degree of freedom) that a pose can limit."""
+    joint = obj.usdphys.joint
+    if joint.type == "REVOLUTE":
+        return joint.revolute, "lower_limit", "upper_limit", f"rot{joint.axis}"
+    if joint.type == "PRISMATIC":
+        return joint.prismatic, "lower_limit", "upper_limit", f"trans{joint.axis}"
+    if joint.type == "DISTANCE":
+        return joint.distance, "min_distance", "max_distance", "distance"
+    if joint.type == "GENERIC":
+        return getattr(joint.limits, dof), "low", "high", dof
+    kind = joint.type.lower()
+    raise InputError(f"'{obj.name}' is a {kind} joint, which has no lower and upper limit; choose another joint.")

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
-from ..exchange.import_repair import Found
+from .imported import ImportedIDs
 
 JOINTS = "Physics Joints"
 COLLIDERS = "Physics Colliders"
@@ -19,7 +19,7 @@ COLLIDERS = "Physics Colliders"
 _JOINT_SIZE = 0.03
 
 
-def tidy(model: PhysicsModel, found: Found) -> None:
+def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
     """Move the objects of joints and guide colliders into collections, and size the joints to the scene."""
     joints = model.joints
     size = joint_size(found.objects.values()) if joints else 1.0

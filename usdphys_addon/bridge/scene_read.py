@@ -6,17 +6,14 @@ Paths are those that Blender's USD exporter is expected to give; `exchange.usd_e
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ..core import frames, schema, units
+from ..core import frames, joint_kinds, schema
 from ..core.model import PhysicsModel, Prim
-from ..core.schema import Schema, SchemaT
 from ..core.schemas import usd_physics
 from ..core.units import StageUnits
 from ..core.validate import Issue
@@ -24,35 +21,15 @@ from . import props, remembered
 from .collider_read import ColliderReader
 from .naming import prim_name, unique
 from .placements import Placement, Placements
+from .property_units import PropertyReader, _si
+from .reading import DEFAULT_ROOT, MATERIALS_SCOPE, SceneReading
 
-DEFAULT_ROOT = "/root"
-MATERIALS_SCOPE = "_materials"
 GROUPS_SCOPE = "CollisionGroups"
 #: Blender's matrices are of 32-bit floats.
 _FLOAT_ANGLE = 1e-6
 #: Of a place in the world, relative to its distance from the origin.
 _FLOAT_NOISE = 1e-6
 _EARTH = (0.0, 0.0, -9.81)
-
-
-@dataclass(slots=True)
-class SceneReading:
-    """model: the physics. issues: what could not be read. sites: by expected path. materials: paths by name.
-
-    optional_materials: paths of materials that take part only where Blender exports them.
-    """
-
-    model: PhysicsModel
-    issues: list[Issue] = field(default_factory=list)
-    sites: dict[str, Placement] = field(default_factory=dict)
-    materials: dict[str, str] = field(default_factory=dict)
-    optional_materials: list[str] = field(default_factory=list)
-    #: Of all objects, physical or not.
-    object_paths: set[str] = field(default_factory=set)
-    #: True where Blender's exporter can only give the paths that are expected.
-    paths_are_certain: bool = False
-    #: At which all places were read; Blender's exporter moves on from it.
-    frame: float = 0.0
 
 
 def read_scene(
@@ -72,77 +49,6 @@ def read_scene(
 def scene_units(scene: bpy.types.Scene) -> StageUnits:
     """Units of a Blender scene: metres per Blender unit, kilograms, Z up."""
     return StageUnits(meters_per_unit=float(scene.unit_settings.scale_length) or 1.0)
-
-
-_Factors = dict[str, tuple[float | None, float | None]]
-
-
-def _converters(cls: type[Schema], angular: bool, meters: float) -> _Factors:
-    """(factor, factor under an acceleration drive) to SI by field of a schema; None: as it is."""
-    rows: _Factors = {}
-    dof = "rotX" if angular else "transX"
-    for attribute in cls.attributes:
-        if attribute.is_relationship or attribute.type == "opaque":
-            continue
-        if attribute.type not in ("float", "float3", "point3f", "vector3f", "quatf"):
-            rows[attribute.field] = (None, None)
-            continue
-        factors = [property_factor(attribute.dimension_for(dof, kind), meters) for kind in (None, "acceleration")]
-        rows[attribute.field] = (factors[0], factors[1])
-    return rows
-
-
-def property_factor(dimension: units.Dimension, meters: float) -> float:
-    """SI value of a property's 1: plain lengths are Blender units, gains are per degree, the rest is SI."""
-    length = meters**dimension.length if dimension.mass == 0 else 1.0
-    return length * (math.degrees(1.0) if dimension.angle < 0 else 1.0)
-
-
-class PropertyReader:
-    """Property groups -> schemas, authored values only."""
-
-    def __init__(self, meters: float) -> None:
-        self.meters = meters
-        self._rows: dict[tuple[type[Schema], bool], _Factors] = {}
-
-    def read(
-        self, group: Any, cls: type[SchemaT], *, angular: bool = False, into: SchemaT | None = None,
-        skip: frozenset[str] = frozenset(),
-    ) -> SchemaT:  # fmt: skip
-        """A schema with what is set on a property group; fields that the group lacks must be in `skip`."""
-        rows = self._rows.get((cls, angular))
-        if rows is None:
-            rows = self._rows[cls, angular] = _converters(cls, angular, self.meters)
-        value = cls() if into is None else into
-        accelerates = None
-        # The keys of a group are the properties that are set: quicker than to ask for each.
-        for name in group.keys():
-            if name in skip or name not in rows:
-                continue
-            factor, acceleration_factor = rows[name]
-            if factor is None:
-                setattr(value, name, getattr(group, name))
-                continue
-            if acceleration_factor != factor:
-                if accelerates is None:
-                    accelerates = getattr(group, "type", "") == "acceleration"
-                if accelerates:
-                    factor = acceleration_factor
-            setattr(value, name, _si(getattr(group, name), factor or 1.0))
-        return value
-
-
-def _si(raw: Any, factor: float) -> Any:
-    if isinstance(raw, float):
-        return _number(raw, factor)
-    return tuple(_number(part, factor) for part in raw)
-
-
-def _number(value: float, factor: float) -> float:
-    # Blender clamps an infinite property to the largest 32-bit float.
-    if abs(value) > units.PRACTICALLY_INFINITE:
-        return math.copysign(math.inf, value)
-    return value * factor
 
 
 class SceneReader:
@@ -439,7 +345,7 @@ class SceneReader:
 
     def read_joint(self, placement: Placement, world: frames.Matrix) -> None:
         group = placement.obj.usdphys.joint  # type: ignore[attr-defined]
-        cls = props.JOINT_TYPES[group.type]
+        cls = joint_kinds.JOINT_TYPES[group.type]
         path = placement.path
         if not _is_bare(placement.obj):
             # A joint has no transform: it cannot stand in for a prim that shows or carries something.

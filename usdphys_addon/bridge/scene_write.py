@@ -12,15 +12,14 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..core import frames, units
+from ..core import frames, joint_kinds
 from ..core.model import PhysicsModel, Prim
-from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
 from . import props, remembered
-from .scene_read import property_factor
+from .property_units import PropertyWriter, _divided
 
 _SHAPES = {cls.usd_name: shape for shape, cls in props.GPRIM_SHAPES.items()}
-_JOINTS = {cls.usd_name: kind for kind, cls in props.JOINT_TYPES.items()}
+_JOINTS = {cls.usd_name: kind for kind, cls in joint_kinds.JOINT_TYPES.items()}
 #: A frame that differs by less is the same: metres and radians.
 _SAME_FRAME = 1e-5
 
@@ -59,38 +58,6 @@ def write_scene(
         writer.meters = meters
         writer.properties = PropertyWriter(meters, writer.local)
     return writer.write()
-
-
-class PropertyWriter:
-    """Schemas -> property groups, authored values only; the reverse of scene_read.PropertyReader.
-
-    meters: length of a Blender unit. local: length of a unit in the space of the imported objects, which Blender
-    leaves in the units of the file, below a scale that converts them.
-    """
-
-    def __init__(self, meters: float, local: float) -> None:
-        self.meters, self.local = meters, local
-
-    def write(self, group: Any, value: Schema, *, instance: str = "", skip: frozenset[str] = frozenset()) -> None:
-        drive_type = getattr(value, "type", None) if isinstance(value, usd_physics.DriveAPI) else None
-        for attribute, content in value.authored():
-            if attribute.is_relationship or attribute.type == "opaque" or attribute.field in skip:
-                continue
-            if not attribute.accepts(content):
-                continue
-            if attribute.type in ("float", "float3", "point3f", "vector3f", "quatf"):
-                meters = self.local if attribute.space == "local" else self.meters
-                factor = property_factor(attribute.dimension_for(instance or "transX", drive_type), meters)
-                content = _divided(content, factor)
-            elif not attribute.allows(content):
-                continue
-            setattr(group, attribute.field, content)
-
-
-def _divided(value: Any, factor: float) -> Any:
-    if isinstance(value, tuple):
-        return tuple(units.scaled(part, 1.0 / factor) for part in value)
-    return units.scaled(value, 1.0 / factor)
 
 
 class _SceneWriter:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 import traceback
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import bpy
 
 from ..bridge.environment import redraw
 from ..playback import guard as preview_guard
+from .report import Report, TooLargeError
 
 if TYPE_CHECKING:
     from .run import Check
@@ -32,36 +32,6 @@ MAX_OBJECTS, MAX_JOINTS, MAX_MATERIALS = 1000, 200, 1000
 #: Slices of one check that may come out too long before the scene counts as too large.
 MAX_LATE = 3
 _TOO_SLOW = "A check takes too long here: checked on demand"
-
-
-class TooLargeError(Exception):
-    """A step would take longer than a slice; the message says why."""
-
-
-@dataclass(slots=True, repr=False)
-class Found:
-    """One issue as plain values. kind: what `name` names: object, material, group, scene, or nothing ("").
-
-    short: the message without the paths of prims. can_be_fixed: there is a fix for it.
-    """
-
-    severity: str
-    code: str
-    message: str
-    fix: str
-    kind: str
-    name: str
-    path: str
-    short: str = ""
-    can_be_fixed: bool = False
-
-
-@dataclass(slots=True, repr=False)
-class Report:
-    """What is wrong with a scene, errors first. counts: by severity."""
-
-    issues: tuple[Found, ...] = ()
-    counts: dict[str, int] = field(default_factory=dict)
 
 
 # --------------------------------------------------------------------------- what is known

@@ -16,14 +16,16 @@ from ..bridge import props
 from ..bridge.collider_read import ColliderReader
 from ..bridge.environment import collector_at_rest
 from ..bridge.placements import Placement, Placements
-from ..bridge.scene_read import DEFAULT_ROOT, SceneReader
-from ..core import validate
+from ..bridge.reading import DEFAULT_ROOT
+from ..bridge.scene_read import SceneReader
+from ..core import joint_kinds, validate
 from ..core.model import Prim
 from ..core.primitives import Primitive
 from ..core.rules.base import RULES, Facts, Issue
 from ..core.schemas import usd_physics
 from .fixes import FIXES
-from .live import MAX_JOINTS, Found, Report, TooLargeError
+from .live import MAX_JOINTS
+from .report import Found, Report, TooLargeError
 
 #: While one works, colliders of meshes with more vertices are fitted to the bounding box.
 DENSE = 2000
@@ -31,7 +33,7 @@ DENSE = 2000
 _SEVERITIES = {"error": 0, "warning": 1, "info": 2}
 _PRIM_PATH = re.compile(r" \(/[^()]*\)")
 _CONVERTED = frozenset({"META", "FONT", "SURFACE", "CURVE"})
-_JOINTS = frozenset(cls.usd_name for cls in props.JOINT_TYPES.values())
+_JOINTS = frozenset(cls.usd_name for cls in joint_kinds.JOINT_TYPES.values())
 
 
 # --------------------------------------------------------------------------- objects by name

@@ -9,20 +9,20 @@ import bpy
 import numpy as np
 
 from ..bridge import remembered
+from ..bridge.imported import ImportedIDs
 from ..core.validate import Issue
-from .import_repair import Found
 
 if TYPE_CHECKING:
     from ..usd.import_source import Source
 
 
-def bind(source: Source, found: Found, issues: list[Issue]) -> None:
+def bind(source: Source, found: ImportedIDs, issues: list[Issue]) -> None:
     """Give colliders the materials that are bound to them, as far as they show no others."""
     _bind_colliders(source, found)
     _bind_faces(source, found, issues)
 
 
-def _bind_colliders(source: Source, found: Found) -> None:
+def _bind_colliders(source: Source, found: ImportedIDs) -> None:
     """The material of a whole gprim, and that of a mesh of which all faces have others: it becomes the first slot."""
     for path, material_path in source.visible_materials.items():
         material = found.materials.get(material_path)
@@ -40,7 +40,7 @@ def _bind_colliders(source: Source, found: Found) -> None:
         mesh.polygons.foreach_set("material_index", faces + 1 if slots else faces)
 
 
-def _bind_faces(source: Source, found: Found, issues: list[Issue]) -> None:
+def _bind_faces(source: Source, found: ImportedIDs, issues: list[Issue]) -> None:
     """Give the faces of meshes the materials of their subsets, where the mesh shows no other materials."""
     by_path = {remembered.path_of(material): material for material in bpy.data.materials}
     for path, subsets in source.face_materials.items():

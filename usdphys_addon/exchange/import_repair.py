@@ -9,24 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
 import mathutils
 import numpy as np
 
-
-@dataclass(slots=True)
-class Found:
-    """What Blender made of the prims: objects and materials by prim path."""
-
-    objects: dict[str, bpy.types.Object] = field(default_factory=dict)
-    materials: dict[str, bpy.types.Material] = field(default_factory=dict)
+from ..bridge.imported import ImportedIDs
 
 
 def repair(
-    scene: bpy.types.Scene, stage: Any, found: Found, resets: Iterable[str], below: str = "", scale: float = 1.0
+    scene: bpy.types.Scene, stage: Any, found: ImportedIDs, resets: Iterable[str], below: str = "", scale: float = 1.0
 ) -> None:
     """Give every prim between two imported ones an Empty, and every object the parent and place that its prim has.
 
@@ -62,7 +55,7 @@ def repair(
     _honour_resets(resets, found, conversion)
 
 
-def _missing_above(path: str, found: Found, below: str) -> list[str]:
+def _missing_above(path: str, found: ImportedIDs, below: str) -> list[str]:
     """Paths above one that have no object though something above them has; nearest first."""
     missing: list[str] = []
     above = path.rpartition("/")[0]
@@ -72,7 +65,7 @@ def _missing_above(path: str, found: Found, below: str) -> list[str]:
     return missing
 
 
-def _parent(path: str, found: Found) -> bpy.types.Object | None:
+def _parent(path: str, found: ImportedIDs) -> bpy.types.Object | None:
     return found.objects.get(path.rpartition("/")[0])
 
 
@@ -115,7 +108,7 @@ def _settle(obj: bpy.types.Object, path: str, stage: Any, conversion: mathutils.
         obj.matrix_basis = conversion
 
 
-def _honour_resets(resets: Iterable[str], found: Found, conversion: mathutils.Matrix) -> None:
+def _honour_resets(resets: Iterable[str], found: ImportedIDs, conversion: mathutils.Matrix) -> None:
     """Undo what is above a prim that resets the transform stack; its object still moves with its parent."""
     for path in sorted(found.objects.keys() & resets):
         obj = found.objects[path]

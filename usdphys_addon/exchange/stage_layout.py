@@ -216,24 +216,24 @@ def _reorder(layer: Any, paths: list[Any]) -> None:
 
 def _restore_carried(layer: Any, scene: Any) -> None:
     """What the imported file said beyond Blender and UsdPhysics, back on its prims."""
-    from ..usd import carry
+    from ..usd import carry_restore
 
     def same(path: str) -> str:
         return path
 
     physics = scene.usdphys
-    carry.restore_trees(physics.source.carried_trees, layer, same)
+    carry_restore.restore_trees(physics.source.carried_trees, layer, same)
     for thing in (*bpy.data.materials, *physics.physics_scenes, *physics.collision_groups):
         prim = remembered.prim_of(thing)
         if prim is None or not prim.carried:
             continue
         spec = layer.GetPrimAtPath(prim.path)
         if spec is not None:
-            carry.restore(prim.carried, spec, same)
+            carry_restore.restore(prim.carried, spec, same)
     for spec, obj in list(_objects_on(layer)):
         if obj.usdphys.prim.carried:  # type: ignore[attr-defined]
-            carry.restore(obj.usdphys.prim.carried, spec, same)  # type: ignore[attr-defined]
-    carry.restore_prims(physics.source.carried, layer, same)
+            carry_restore.restore(obj.usdphys.prim.carried, spec, same)  # type: ignore[attr-defined]
+    carry_restore.restore_prims(physics.source.carried, layer, same)
 
 
 def _objects_on(layer: Any) -> Iterator[tuple[Any, bpy.types.Object]]:

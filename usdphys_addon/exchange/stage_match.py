@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from ..bridge.placements import Chain, Placement
+from ..bridge.reading import SceneReading
 from ..bridge.remembered import GEOMETRY_TYPES, GPRIM_TYPES
-from ..bridge.scene_read import SceneReading
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue

@@ -20,7 +20,7 @@ import bpy
 
 from ..bridge import scene_read
 from ..bridge.environment import beside_blender, collector_at_rest, require_usd
-from ..bridge.scene_read import DEFAULT_ROOT, SceneReading
+from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import summary, validate
 from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
 from ..core.files import USD_SUFFIXES, scratch_file

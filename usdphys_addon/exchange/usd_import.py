@@ -18,12 +18,12 @@ import bpy
 
 from ..bridge import attach, physics_collections, scene_write
 from ..bridge.environment import beside_blender, collector_at_rest, require_usd
+from ..bridge.imported import ImportedIDs
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
 from . import import_materials, import_repair, usd_hooks
-from .import_repair import Found
 
 if TYPE_CHECKING:
     from ..usd.import_source import Source
@@ -173,7 +173,7 @@ class _Landing:
 
         self.reading = beside_blender(self.threads, import_source.read_source, self.stage, self.opinions)
 
-    def finish(self, found: Found) -> ImportResult:
+    def finish(self, found: ImportedIDs) -> ImportResult:
         """Put the physics on what was found. Blender evaluates the scene after that, and not a second time."""
         from ..usd import carry
         from ..usd import read as usd_read
@@ -252,7 +252,7 @@ def _say_instances(paths: list[str], issues: list[Issue]) -> None:
         ))  # fmt: skip
 
 
-def _carried_trees(stage: Any, instancers: list[str], found: Found) -> str:
+def _carried_trees(stage: Any, instancers: list[str], found: ImportedIDs) -> str:
     """The text that brings the imported point instancers back."""
     from ..usd import carry
 
@@ -261,7 +261,7 @@ def _carried_trees(stage: Any, instancers: list[str], found: Found) -> str:
 
 
 def write_physics(
-    scene: bpy.types.Scene, model: PhysicsModel, found: Found, *, texts: scene_write.Texts | None = None,
+    scene: bpy.types.Scene, model: PhysicsModel, found: ImportedIDs, *, texts: scene_write.Texts | None = None,
     meters: float | None = None,
 ) -> ImportResult:  # fmt: skip
     """Put the physics of a model on what Blender has imported. meters: of a Blender unit; None: as the scene says."""
@@ -367,13 +367,13 @@ def _undone_on_failure(scene: Any) -> Iterator[None]:
 class _Capture:
     """What becomes of an import of ours in Blender's hook, where an exception would be lost."""
 
-    finish: Callable[[Found], ImportResult]
+    finish: Callable[[ImportedIDs], ImportResult]
     result: ImportResult | None = None
     error: BaseException | None = None
 
     def take(self, import_context: Any) -> None:
         try:
-            found = Found()
+            found = ImportedIDs()
             collect(import_context, found)
             self.result = self.finish(found)
         except BaseException as error:
@@ -400,7 +400,7 @@ def _on_native_import(import_context: Any) -> bool:
     """Blender's own USD import: its options decide what came in, we add the physics of that."""
     from ..usd import read as usd_read
 
-    found = Found()
+    found = ImportedIDs()
     collect(import_context, found)
     model = usd_read.read_stage(import_context.get_stage())
     if not found.objects or not any(prim.schemas for prim in model.prims.values()):
@@ -414,7 +414,7 @@ def _on_native_import(import_context: Any) -> bool:
     return True
 
 
-def collect(import_context: Any, found: Found) -> None:
+def collect(import_context: Any, found: ImportedIDs) -> None:
     """Note the objects and materials of an import by prim path."""
     kinds: Any = ((bpy.types.Object, found.objects), (bpy.types.Material, found.materials))
     for path, ids in import_context.get_prim_map().items():
@@ -425,7 +425,7 @@ def collect(import_context: Any, found: Found) -> None:
 
 
 @contextmanager
-def _capturing(finish: Callable[[Found], ImportResult]) -> Iterator[_Capture]:
+def _capturing(finish: Callable[[ImportedIDs], ImportResult]) -> Iterator[_Capture]:
     global _capture
     _capture = _Capture(finish)
     try:

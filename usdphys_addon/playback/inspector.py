@@ -153,7 +153,7 @@ def _chosen(context: Any, session: PreviewSession, known: set[str]) -> list[str]
 
 def set_limit(row: Any, which: str) -> None:
     """Make where a joint is now its limit. which: LOWER or UPPER. Raises InputError."""
-    from ..authoring import joint_tools
+    from ..bridge import joint_frames
 
     obj = bpy.data.objects.get(row.joint)
     session = preview_guard.current()
@@ -162,7 +162,7 @@ def set_limit(row: Any, which: str) -> None:
     if obj.library is not None:
         raise InputError(f"'{obj.name}' is linked; make a library override of it first.")
     value = session.joint_positions()[row.path][row.dof]
-    group, low, high, _ = joint_tools.limit_of(obj, row.dof)
+    group, low, high, _ = joint_frames.limit_of(obj, row.dof)
     own, other = (low, high) if which == "LOWER" else (high, low)
     if group.is_property_set(other) and (getattr(group, other) < value) == (which == "LOWER"):
         end = "upper" if which == "LOWER" else "lower"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bpy
 import numpy as np
 
-from ..bridge import joint_frames, scene_read
+from ..bridge import joint_frames, reading, scene_read
 from ..bridge.naming import objects_by_name
 from ..bridge.placements import Placement
 from ..core import frames, schema
@@ -60,7 +60,7 @@ class PreviewSession:
         self._begin(context, scene_read.read_scene(context.evaluated_depsgraph_get()), time_step)
 
     def _begin(
-        self, context: bpy.types.Context, reading: scene_read.SceneReading, time_step: float,
+        self, context: bpy.types.Context, reading: reading.SceneReading, time_step: float,
         before: World | None = None,
     ) -> None:  # fmt: skip
         """Build the world of a reading, in which all objects stand as they are authored, and free the objects.
@@ -399,7 +399,7 @@ class PreviewSession:
                     setattr(joint, name, value)
             self._rebuild(context, reading)
 
-    def _reread(self, context: bpy.types.Context) -> scene_read.SceneReading:
+    def _reread(self, context: bpy.types.Context) -> reading.SceneReading:
         """The scene as it is authored now, read while the objects stand elsewhere."""
         shown = self.put_authored()
         try:
@@ -458,7 +458,7 @@ class PreviewSession:
 
                     self.world.set_gravity(gravity_of(value), path)
 
-    def _rebuild(self, context: bpy.types.Context, reading: scene_read.SceneReading) -> None:
+    def _rebuild(self, context: bpy.types.Context, reading: reading.SceneReading) -> None:
         """Another world, because the structure has changed: what is in both goes on from where it is."""
         old, was_playing = self.world, self.is_playing
         self.stop()

@@ -6,7 +6,6 @@ No solver here. Source: "Collision Filtering" of the UsdPhysics documentation.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from itertools import chain, product
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.collision_groups import members
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from .notices import Notices
@@ -94,75 +94,6 @@ def _groups(model: PhysicsModel, colliders: Iterable[str]) -> list[_Group]:
         if targets or group.invert_filtered_groups:
             into.rules.append((bool(group.invert_filtered_groups), targets))
     return merged
-
-
-def members(group: usd_physics.CollisionGroup, path: str, colliders: Iterable[str]) -> set[str]:
-    """The colliders, by path, that a group's collection holds."""
-    mode = group.resolved("mode")
-    lists = bool(group.includes or group.include_root)
-    if group.membership_expression and (mode == "expression" or (mode == "automatic" and not lists)):
-        return {collider for collider in colliders if matches(group.membership_expression, collider)}
-    includes = set(group.includes or ())
-    excludes = set(group.excludes or ())
-    if group.include_root:
-        includes.add("/")
-    explicit = group.resolved("expansion_rule") == "explicitOnly"
-    found = set()
-    for collider in colliders:
-        if explicit:
-            if collider in includes and collider not in excludes:
-                found.add(collider)
-            continue
-        # The nearest statement above a prim decides.
-        place = collider
-        while True:
-            if place in excludes:
-                break
-            if place in includes:
-                found.add(collider)
-                break
-            if place == "/":
-                break
-            place = place.rpartition("/")[0] or "/"
-    return found
-
-
-def matches(expression: str, path: str) -> bool:
-    """Whether a path expression of paths, wildcards, `//` and the operators + | & - ~ holds a path.
-
-    Predicates in braces and references to other collections are not understood: they match nothing.
-    """
-    result = False
-    operator = "+"
-    for token in re.findall(r"[+|&-]|~?[^\s+|&-]+", expression):
-        if token in "+|&-":
-            operator = token
-            continue
-        negative = token.startswith("~")
-        hit = _matches_one(token.lstrip("~"), path) != negative
-        if operator == "&":
-            result = result and hit
-        elif operator == "-":
-            result = result and not hit
-        else:
-            result = result or hit
-        operator = "+"
-    return result
-
-
-def _matches_one(pattern: str, path: str) -> bool:
-    parts = [part for part in re.split(r"(//|/)", pattern) if part]
-    expression = ""
-    for part in parts:
-        if part == "//":
-            expression += "/(?:.*/)?"
-        elif part == "/":
-            expression += "/"
-        else:
-            expression += re.escape(part).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
-    if pattern.endswith("//"):
-        expression = expression.removesuffix("/(?:.*/)?") + "(?:/.*)?"
-    return re.fullmatch(expression, path) is not None
 
 
 # --------------------------------------------------------------------------- pairs

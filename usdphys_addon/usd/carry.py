@@ -9,30 +9,39 @@ variants and list operations are resolved.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pxr import Plug, Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
 from ..core import schema
 from ..core.errors import InputError
-from ..core.schema import Attribute, Schema
+from ..core.schema import Attribute
 from ..core.schemas import usd_physics
 from ..core.units import StageUnits
 from . import opinions as usd_opinions
-from . import read as usd_read
 from . import write as usd_write
+from .carry_fields import (
+    LAYER_FIELDS,
+    NOTES,
+    PRIM_FIELDS,
+    PROPERTY_FIELDS,
+    Convert,
+    alike,
+    converted,
+    copy_fields,
+    folder,
+    parsed,
+    relative_path,
+    set_paths,
+    set_type,
+    table_class,
+    table_properties,
+    with_assets,
+)
 from .opinions import Kind, Opinions
 
-Moved = Callable[[str], str]
-Convert = Callable[[Any], Any]
-
-#: Where the notes of this module are in the metadata of the text.
-_NOTES = "usdphys"
 #: API schemas that Blender writes itself, with their properties.
 _BLENDER_SCHEMAS = frozenset(
     {"MaterialBindingAPI", "SkelBindingAPI", "NodeDefAPI", "LightAPI", "ShapingAPI", "ShadowAPI"}
@@ -44,28 +53,6 @@ _BLENDER_NAMES = frozenset({"xformOpOrder", "extentsHint"})
 _BLENDER_LIBRARIES = frozenset({"usdGeom", "usdShade", "usdLux", "usdSkel", "usdVol", "usdPhysics"})
 #: Declared by UsdGeom, and yet not written by Blender.
 _NOT_BLENDERS = frozenset({"proxyPrim"})
-#: Composition, which is resolved, and what the carrier sets by other means.
-_PRIM_FIELDS = frozenset({
-    "specifier", "typeName", "apiSchemas", "active", "instanceable", "references", "payload", "inheritPaths",
-    "specializes", "variantSelection", "variantSetNames", "clips", "clipSets", "primOrder", "propertyOrder",
-    "primChildren", "properties", "permission", "relocates",
-})  # fmt: skip
-_PROPERTY_FIELDS = frozenset({
-    "custom", "typeName", "variability", "default", "timeSamples", "spline", "connectionPaths", "targetPaths",
-    "connectionChildren", "targetChildren",
-})  # fmt: skip
-_LAYER_FIELDS = frozenset({
-    "subLayers", "subLayerOffsets", "primChildren", "primOrder", "defaultPrim", "metersPerUnit", "kilogramsPerUnit",
-    "upAxis", "expressionVariables", "layerRelocates", "owner", "sessionOwner", "hasOwnedSubLayers", "customLayerData",
-})  # fmt: skip
-#: Types of one family read alike: the table's own type is among them.
-_READ_ALIKE = (
-    frozenset({"float", "double", "half", "int", "uint", "int64", "uint64", "uchar"}),
-    frozenset({f"{name}3{size}" for name in ("point", "vector", "normal", "color") for size in "fdh"}
-              | {"float3", "double3", "half3"}),
-    frozenset({"quatf", "quatd", "quath"}),
-    frozenset({"token", "string"}),
-)  # fmt: skip
 
 
 # --------------------------------------------------------------------------- one prim
@@ -86,9 +73,9 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
     if _is_plain(opinions):
         return ""
     usd_prim, type_name, names = opinions.usd_prim, opinions.type_name, opinions.schemas
-    table = _table_properties(type_name, names)
+    table = table_properties(type_name, names)
     is_blenders = _blenders_properties(type_name)
-    carried = _Carrier("prim", _folder(usd_prim.GetStage().GetRootLayer()))
+    carried = _Carrier("prim", folder(usd_prim.GetStage().GetRootLayer()))
     carried.schemas(usd_prim, names)
     carried.metadata(usd_prim)
     for item in usd_opinions.authored_properties(usd_prim):
@@ -97,7 +84,7 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
             carried.table_property(item, *table[name], stage_units)
         elif not is_blenders(name):
             carried.property(item)
-        elif name == _PHYSICS_BINDING and not any(map(_table_class, names)):
+        elif name == _PHYSICS_BINDING and not any(map(table_class, names)):
             # Those below inherit it. Of a prim with physics the model holds it.
             usd_write.apply_schemas(carried.spec, ["MaterialBindingAPI"])
             carried.property(item)
@@ -110,12 +97,12 @@ def _is_plain(opinions: Opinions) -> bool:
     if spec is None:
         return False
     rows = _held_properties(opinions.kind)
-    if rows is None or not _PRIM_FIELDS.issuperset(opinions.fields):
+    if rows is None or not PRIM_FIELDS.issuperset(opinions.fields):
         return False
     for name, attribute in rows:
         if attribute.is_relationship:
             item = opinions.item(name)
-            if not isinstance(item, Sdf.RelationshipSpec) or not _PROPERTY_FIELDS.issuperset(item.ListInfoKeys()):
+            if not isinstance(item, Sdf.RelationshipSpec) or not PROPERTY_FIELDS.issuperset(item.ListInfoKeys()):
                 return False
         else:
             if not alike(opinions.plain_type(name), attribute.type):
@@ -131,60 +118,11 @@ def _held_properties(kind: Kind) -> tuple[tuple[str, Attribute], ...] | None:
     """(name, attribute) of the properties that the model holds; None where others or schemas have to be carried."""
     if _carried_schemas(kind.type_name, kind.schemas):
         return None
-    table = _table_properties(kind.type_name, kind.schemas)
+    table = table_properties(kind.type_name, kind.schemas)
     is_blenders = _blenders_properties(kind.type_name)
     if any(name not in table and (name == _PHYSICS_BINDING or not is_blenders(name)) for name in kind.names):
         return None
     return tuple((name, table[name][0]) for name in kind.names if name in table)
-
-
-def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits | None = None) -> None:
-    """Put what `capture` has carried back on a prim of the exported layer, after Blender and `usd_write`.
-
-    moved: old path -> new path of relationship targets and connections. stage_units: of the layer; by default what
-    its metadata say. What is there already stays, except that carried time samples, connections and metadata are
-    added to it; table attributes return only where their schema is still on the prim. API schemas come in their
-    original order. Raises InputError where the text cannot be read. Not for the inside of an Sdf.ChangeBlock of many
-    prims: that makes the parser slow.
-    """
-    if not text.strip():
-        return
-    source = _parsed(text)
-    if not source.rootPrims:
-        return
-    carried = source.rootPrims[0]
-    back = _Restorer(source, spec.layer, moved, stage_units or layer_units(spec.layer))
-    back.schemas(carried, spec)
-    back.metadata(carried, spec, _PRIM_FIELDS)
-    back.properties(carried, spec)
-
-
-def layer_units(layer: Sdf.Layer) -> StageUnits:
-    """Units metadata of a layer, USD's fallbacks where it says nothing."""
-    root = layer.pseudoRoot
-    meters, kilograms, axis = (
-        root.GetInfo(name) if root.HasInfo(name) else fallback
-        for name, fallback in (("metersPerUnit", 0.01), ("kilogramsPerUnit", 1.0), ("upAxis", "Y"))
-    )
-    return StageUnits(float(meters), float(kilograms), "Z" if axis == "Z" else "Y")
-
-
-@lru_cache(maxsize=256)
-def _table_properties(type_name: str, names: tuple[str, ...]) -> dict[str, tuple[Attribute, str]]:
-    """(attribute, instance) by property name of all that the table declares for a prim."""
-    found: dict[str, tuple[Attribute, str]] = {}
-    for name in (type_name, *names):
-        cls, (_, instance) = _table_class(name), schema.split_applied(name)
-        if cls is not None and (cls.kind == "typed") == (name == type_name):
-            found.update({attribute.usd_name(instance): (attribute, instance) for attribute in cls.attributes})
-    return found
-
-
-def _table_class(name: str) -> type[Schema] | None:
-    """The class of a schema that the model holds; instances of a name that the table does not know it does not."""
-    base, instance = schema.split_applied(name)
-    cls = schema.SCHEMAS.get(base)
-    return None if cls is not None and cls.instances and instance not in cls.instances else cls
 
 
 def _carried_schemas(type_name: str, names: Iterable[str]) -> list[str]:
@@ -193,7 +131,7 @@ def _carried_schemas(type_name: str, names: Iterable[str]) -> list[str]:
     return [
         name
         for name in names
-        if _table_class(name) is None
+        if table_class(name) is None
         and name not in _BLENDER_SCHEMAS
         and not (is_group and name == "CollectionAPI:colliders")
     ]
@@ -257,7 +195,7 @@ class _Carrier:
             self.notes["table"] = Vt.StringArray(self._table)
         if self.notes:
             data = dict(self.layer.customLayerData)
-            self.layer.customLayerData = {**data, _NOTES: self.notes}
+            self.layer.customLayerData = {**data, NOTES: self.notes}
         text = str(self.layer.ExportToString())
         return text if _can_be_read(text) else ""
 
@@ -270,7 +208,7 @@ class _Carrier:
 
     def metadata(self, usd_prim: Usd.Prim) -> None:
         fields = usd_prim.GetAllAuthoredMetadata()
-        wanted = {key: value for key, value in fields.items() if key not in _PRIM_FIELDS}
+        wanted = {key: value for key, value in fields.items() if key not in PRIM_FIELDS}
         if wanted:
             self.fields(self.spec, wanted, usd_prim.GetPrimStack)
 
@@ -287,7 +225,7 @@ class _Carrier:
                 except Tf.ErrorException:
                     pass
             for source in reversed(stack()):
-                _copy_fields(source, spec, lambda name, _there, key=key: name == key)  # type: ignore[misc]
+                copy_fields(source, spec, lambda name, _there, key=key: name == key)  # type: ignore[misc]
 
     def property(self, item: Usd.Property) -> None:
         """The whole property."""
@@ -295,7 +233,7 @@ class _Carrier:
             variability = item.GetMetadata("variability")
             relationship = Sdf.RelationshipSpec(self.spec, item.GetName(), item.IsCustom(), variability)
             if item.HasAuthoredTargets():
-                _set_paths(relationship.targetPathList, item.GetTargets())
+                set_paths(relationship.targetPathList, item.GetTargets())
             self.property_metadata(relationship, item)
         else:
             self.attribute(item, self.portable)
@@ -334,7 +272,7 @@ class _Carrier:
         if item.HasSpline() and hasattr(spec, "SetSpline"):
             spec.SetSpline(item.GetSpline())
         if item.HasAuthoredConnections():
-            _set_paths(spec.connectionPathList, item.GetConnections())
+            set_paths(spec.connectionPathList, item.GetConnections())
 
     def table_property(self, item: Usd.Property, attribute: Attribute, instance: str, units: StageUnits) -> None:
         """Of a property that the model holds, what the model does not hold."""
@@ -370,133 +308,13 @@ class _Carrier:
 
     def portable(self, value: Any) -> Any:
         """A value with its relative asset paths relative to the folder of the stage."""
-        return _with_assets(value, self.asset)
+        return with_assets(value, self.asset)
 
     def asset(self, asset: Sdf.AssetPath) -> Sdf.AssetPath:
         if not self.folder or not asset.resolvedPath or not _is_relative(asset.path):
             return Sdf.AssetPath(asset.path)
         self.notes["folder"] = self.folder
         return Sdf.AssetPath(relative_path(asset.resolvedPath, self.folder))
-
-
-class _Restorer:
-    """Puts carried opinions into a layer."""
-
-    def __init__(self, source: Sdf.Layer, layer: Sdf.Layer, moved: Moved, units: StageUnits) -> None:
-        notes = source.customLayerData.get(_NOTES, {})
-        self.layer = layer
-        self.units = units
-        self.moved = moved
-        self.table = frozenset(notes.get("table", ()))
-        self.order = list(notes.get("schemas", ()))
-        self.prims = frozenset(notes.get("prims", ()))
-        self.from_folder = str(notes.get("folder", ""))
-        self.to_folder = _folder(layer)
-
-    def schemas(self, carried: Sdf.PrimSpec, spec: Sdf.PrimSpec) -> None:
-        listed = _listed(carried)
-        if not listed:
-            return
-        current = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
-        present = _listed(spec)
-        known = {*present, *listed}
-        ordered = [name for name in self.order if name in known]
-        ordered += [name for name in (*present, *listed) if name not in ordered]
-        if current.isExplicit:
-            current.explicitItems = ordered
-        else:
-            current.appendedItems = []
-            current.addedItems = []
-            current.prependedItems = list(dict.fromkeys(ordered))
-        spec.SetInfo("apiSchemas", current)
-
-    def metadata(self, source: Sdf.Spec, spec: Sdf.Spec, ignored: Collection[str]) -> None:
-        """Add fields; dictionaries are merged, what is there wins."""
-        found: dict[str, bool] = {}
-
-        def wanted(name: str, is_there: bool) -> bool:
-            if name not in ignored:
-                found[name] = is_there
-            return name not in ignored and not is_there
-
-        _copy_fields(source, spec, wanted)
-        for name in found.keys() & set(source.ListInfoKeys()):
-            new = source.GetInfo(name)
-            if not isinstance(new, dict | Sdf.AssetPath):
-                continue
-            if not found[name]:
-                spec.SetInfo(name, self.here(new))
-            elif isinstance(old := spec.GetInfo(name), dict):
-                spec.SetInfo(name, _merged(old, self.here(new)))
-
-    def properties(self, carried: Sdf.PrimSpec, spec: Sdf.PrimSpec) -> None:
-        table = _table_properties(spec.typeName, tuple(_listed(spec))) if self.table else {}
-        for item in carried.properties:
-            found = spec.properties.get(item.name)
-            is_table = item.name in self.table
-            if is_table and (item.name not in table or (found is None and not _has_opinion(item))):
-                continue
-            if found is None:
-                self.add(item, spec, table.get(item.name) if is_table else None)
-            elif type(found) is type(item):
-                if isinstance(item, Sdf.AttributeSpec):
-                    self.add_animation(item, found, table.get(item.name) if is_table else None)
-                self.metadata(item, found, _PROPERTY_FIELDS)
-
-    def add(self, item: Sdf.PropertySpec, spec: Sdf.PrimSpec, row: tuple[Attribute, str] | None) -> None:
-        path = spec.path.AppendProperty(item.name)
-        Sdf.CopySpec(item.layer, item.path, self.layer, path)
-        added = spec.properties[item.name]
-        if isinstance(item, Sdf.RelationshipSpec):
-            self.retarget(item.targetPathList, added.targetPathList)
-            return
-        self.retarget(item.connectionPathList, added.connectionPathList)
-        if _is_asset(item.typeName) and item.HasDefaultValue():
-            added.default = self.here(item.default)
-        self.samples(item, path, row)
-
-    def add_animation(self, item: Sdf.AttributeSpec, found: Sdf.AttributeSpec, row: Any) -> None:
-        """What is animated or connected, onto an attribute that is there without that."""
-        try:
-            if not self.layer.GetNumTimeSamplesForPath(found.path):
-                self.samples(item, found.path, row)
-            if hasattr(item, "HasSpline") and item.HasSpline() and not found.HasSpline():
-                found.SetSpline(item.GetSpline())
-        except Tf.ErrorException:
-            # Another type has taken the name.
-            return
-        if item.HasInfo("connectionPaths") and not found.HasInfo("connectionPaths"):
-            self.retarget(item.connectionPathList, found.connectionPathList)
-
-    def samples(self, item: Sdf.AttributeSpec, path: Sdf.Path, row: tuple[Attribute, str] | None) -> None:
-        convert: Convert = self.here
-        if row is not None and alike(str(item.typeName), row[0].type):
-            drive = self.layer.GetAttributeAtPath(path.GetPrimPath().AppendProperty(f"drive:{row[1]}:physics:type"))
-            convert = _from_si(*row, str(drive.default) if drive else None, self.units)
-        elif not _is_asset(item.typeName) and self.layer.GetNumTimeSamplesForPath(path):
-            return
-        for time in item.layer.ListTimeSamplesForPath(item.path):
-            value = item.layer.QueryTimeSample(item.path, time)
-            self.layer.SetTimeSample(path, time, value if isinstance(value, Sdf.ValueBlock) else convert(value))
-
-    def retarget(self, source: Any, target: Any) -> None:
-        if source.isExplicit:
-            _set_paths(target, [self.moved_path(path) for path in source.explicitItems])
-
-    def moved_path(self, path: Sdf.Path) -> Sdf.Path:
-        """Where a prim or property is now; `moved` is asked about the prim."""
-        prim = Sdf.Path(self.moved(str(path.GetPrimPath())))
-        return path.ReplacePrefix(path.GetPrimPath(), prim)
-
-    def here(self, value: Any) -> Any:
-        """A value with its relative asset paths relative to this layer; absolute where it lies nowhere."""
-        return _with_assets(value, self.asset)
-
-    def asset(self, asset: Sdf.AssetPath) -> Sdf.AssetPath:
-        if not self.from_folder or not asset.path.startswith(("./", "../")):
-            return Sdf.AssetPath(asset.path)
-        absolute = Path(os.path.normpath(Path(self.from_folder, asset.path))).as_posix()
-        return Sdf.AssetPath(relative_path(absolute, self.to_folder) if self.to_folder else absolute)
 
 
 # --------------------------------------------------------------------------- whole prims
@@ -515,7 +333,7 @@ def capture_prims(stage: Usd.Stage, known: Collection[str], opinions: Collection
     """
     paths = known if isinstance(known, set | frozenset | dict) else frozenset(known)
     root = stage.GetRootLayer()
-    carrier = _Carrier("", _folder(root))
+    carrier = _Carrier("", folder(root))
     asleep: list[Sdf.Path] = []
     carried: list[str] = []
     everything = Usd.TraverseInstanceProxies(Usd.PrimAllPrimsPredicate)
@@ -541,62 +359,15 @@ def capture_prims(stage: Usd.Stage, known: Collection[str], opinions: Collection
     return carrier.text()
 
 
-def restore_prims(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
-    """Put what `capture_prims` has carried into the exported layer; the new paths of the prims made.
-
-    moved: old path -> new path, for prims and targets. A prim or field that is there already stays as it is; missing
-    ancestors are made. Raises InputError where the text cannot be read.
-    """
-    if not text.strip():
-        return []
-    source = _parsed(text)
-    back = _Restorer(source, layer, moved, layer_units(layer))
-    made: list[str] = []
-    with Sdf.ChangeBlock():
-        for carried in source.rootPrims:
-            _restore_prim(back, carried, made)
-    _restore_layer(back, source)
-    return made
-
-
 def capture_trees(stage: Usd.Stage, paths: Iterable[str]) -> str:
     """Prims with all that is below them and all opinions, physics and geometry among them, as one text of usda.
 
     For what Blender turns into something else, like point instancers. All numbers stay in the units of the file.
     """
-    carrier = _Carrier("", _folder(stage.GetRootLayer()))
+    carrier = _Carrier("", folder(stage.GetRootLayer()))
     carried = [_carry_whole(carrier, one) for path in paths for one in _below(stage.GetPrimAtPath(path))]
     carrier.notes["prims"] = Vt.StringArray(carried)
     return carrier.text()
-
-
-def restore_trees(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
-    """Put what `capture_trees` has carried in the place of what is at its paths; the paths of the topmost prims.
-
-    The transform that the layer has for these stays, so that they can be moved. A prim that is gone from the layer
-    stays gone. Raises InputError where the text cannot be read.
-    """
-    if not text.strip():
-        return []
-    source = _parsed(text)
-    back = _Restorer(source, layer, moved, layer_units(layer))
-    replaced = []
-    for path in sorted(back.prims):
-        old = layer.GetPrimAtPath(moved(path))
-        is_topmost = str(Sdf.Path(path).GetParentPath()) not in back.prims
-        if not is_topmost or old is None:
-            continue
-        at = old.path
-        aside = Sdf.Layer.CreateAnonymous(".usda")
-        Sdf.CopySpec(layer, at, aside, Sdf.CreatePrimInLayer(aside, at).path)
-        del (old.nameParent or layer.pseudoRoot).nameChildren[old.name]
-        _restore_prim(back, source.GetPrimAtPath(path), [])
-        usd_write.clear_local(layer.GetPrimAtPath(at))
-        for name in aside.GetPrimAtPath(at).properties.keys():
-            if name.startswith("xformOp"):
-                Sdf.CopySpec(aside, at.AppendProperty(name), layer, at.AppendProperty(name))
-        replaced.append(str(at))
-    return replaced
 
 
 def _is_ours_to_bring(usd_prim: Usd.Prim) -> bool:
@@ -612,7 +383,7 @@ def _is_ours_to_bring(usd_prim: Usd.Prim) -> bool:
 def _holds_something(usd_prim: Usd.Prim) -> bool:
     if usd_prim.GetAuthoredPropertyNames() or usd_opinions.applied_schemas(usd_prim):
         return True
-    return bool(usd_prim.GetTypeName()) or bool(usd_prim.GetAllAuthoredMetadata().keys() - _PRIM_FIELDS)
+    return bool(usd_prim.GetTypeName()) or bool(usd_prim.GetAllAuthoredMetadata().keys() - PRIM_FIELDS)
 
 
 def _is_geometry(usd_prim: Usd.Prim) -> bool:
@@ -628,7 +399,7 @@ def _carry_whole(carrier: _Carrier, usd_prim: Usd.Prim) -> str:
     """A prim with all its opinions, without its children."""
     spec = carrier.at(usd_prim.GetPath())
     spec.specifier = usd_prim.GetSpecifier()
-    _set_type(spec, usd_prim.GetTypeName())
+    set_type(spec, usd_prim.GetTypeName())
     usd_write.apply_schemas(spec, dict.fromkeys(usd_opinions.applied_schemas(usd_prim)))
     carrier.metadata(usd_prim)
     for item in usd_opinions.authored_properties(usd_prim):
@@ -669,7 +440,7 @@ def _note_ancestors(carrier: _Carrier, stage: Usd.Stage, carried: list[str]) -> 
     above = {prefix for path in carried for prefix in Sdf.Path(path).GetPrefixes()}
     for prefix in above:
         if str(prefix) not in own:
-            _set_type(carrier.at(prefix), stage.GetPrimAtPath(prefix).GetTypeName())
+            set_type(carrier.at(prefix), stage.GetPrimAtPath(prefix).GetTypeName())
     carrier.notes["prims"] = Vt.StringArray(carried)
 
 
@@ -680,58 +451,17 @@ def _carry_layer(carrier: _Carrier, root: Sdf.Layer) -> None:
     def wanted(name: str, is_there: bool) -> bool:
         # USD writes a frame rate that is no number, and cannot read it again.
         is_broken = name == "framesPerSecond" and not math.isfinite(root.framesPerSecond)
-        if name in _LAYER_FIELDS or is_broken:
+        if name in LAYER_FIELDS or is_broken:
             return False
         found.append(name)
         return True
 
-    _copy_fields(root.pseudoRoot, text.pseudoRoot, wanted)
+    copy_fields(root.pseudoRoot, text.pseudoRoot, wanted)
     data = root.customLayerData
     if data:
         text.customLayerData = {"layer": data}
     if found or data:
         carrier.layer = text
-
-
-def _restore_layer(back: _Restorer, source: Sdf.Layer) -> None:
-    root = back.layer.pseudoRoot
-    back.metadata(source.pseudoRoot, root, _LAYER_FIELDS)
-    data = source.customLayerData.get("layer")
-    if data:
-        back.layer.customLayerData = _merged(back.layer.customLayerData, data)
-
-
-def _restore_prim(back: _Restorer, carried: Sdf.PrimSpec, made: list[str]) -> None:
-    if str(carried.path) in back.prims:
-        path = Sdf.Path(back.moved(str(carried.path)))
-        if back.layer.GetPrimAtPath(path) is None:
-            spec = _made(back, path, carried)
-            spec.specifier = carried.specifier
-            back.schemas(carried, spec)
-            back.metadata(carried, spec, _PRIM_FIELDS - {"active"})
-            back.properties(carried, spec)
-            made.append(str(path))
-    for child in carried.nameChildren:
-        _restore_prim(back, child, made)
-
-
-def _made(back: _Restorer, path: Sdf.Path, carried: Sdf.PrimSpec) -> Sdf.PrimSpec:
-    """A new prim; its missing ancestors get the type that they had, or are scopes."""
-    above = carried.nameParent
-    parent = path.GetParentPath()
-    if not parent.IsAbsoluteRootPath() and back.layer.GetPrimAtPath(parent) is None and above is not None:
-        made = _made(back, parent, above)
-        made.specifier = Sdf.SpecifierDef
-        if made.typeName not in ("", "Xform", "Scope"):
-            made.typeName = "Scope"
-    spec = Sdf.CreatePrimInLayer(back.layer, path)
-    _set_type(spec, carried.typeName)
-    return spec
-
-
-def _set_type(spec: Sdf.PrimSpec, type_name: str) -> None:
-    if type_name:
-        spec.typeName = type_name
 
 
 # --------------------------------------------------------------------------- values, paths and fields
@@ -740,68 +470,14 @@ def _set_type(spec: Sdf.PrimSpec, type_name: str) -> None:
 def _can_be_read(text: str) -> bool:
     """False for what USD writes and does not read: values that do not have the type of their attribute, say."""
     try:
-        _parsed(text)
+        parsed(text)
     except InputError:
         return False
     return True
 
 
-@lru_cache(maxsize=64)
-def _parsed(text: str) -> Sdf.Layer:
-    """The text as a layer, which is not to be changed: equal prims have equal texts."""
-    layer = Sdf.Layer.CreateAnonymous(".usda")
-    try:
-        is_read = layer.ImportFromString(text)
-    except Tf.ErrorException as error:
-        reason = str(error).strip().splitlines()[-1].strip()
-        raise InputError(f"The carried USD opinions are broken and were left out ({reason}).") from error
-    if not is_read:
-        raise InputError("The carried USD opinions are broken and were left out.")
-    return layer
-
-
-def _folder(layer: Sdf.Layer) -> str:
-    """Where a layer lies; empty for one in memory."""
-    return _folder_of(layer.realPath)
-
-
-@lru_cache(maxsize=8)
-def _folder_of(path: str) -> str:
-    return Path(path.split("[")[0]).parent.as_posix() if path else ""
-
-
-def relative_path(path: str, folder: str) -> str:
-    """A path as USD wants it relative to a folder; unchanged where that lies on another drive."""
-    try:
-        found = Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:
-        return Path(path).as_posix()
-    return found if found.startswith("../") else f"./{found}"
-
-
 def _is_relative(path: str) -> bool:
     return bool(path) and ":" not in path and not path.startswith(("/", "\\", "`"))
-
-
-def _with_assets(value: Any, convert: Callable[[Sdf.AssetPath], Sdf.AssetPath]) -> Any:
-    """A value with every asset path in it, in arrays and dictionaries too, converted."""
-    if isinstance(value, Sdf.AssetPath):
-        return convert(value)
-    if isinstance(value, Sdf.AssetPathArray):
-        return Sdf.AssetPathArray([convert(one) for one in value])
-    if isinstance(value, dict):
-        return {key: _with_assets(one, convert) for key, one in value.items()}
-    return value
-
-
-def _is_asset(type_name: Sdf.ValueTypeName) -> bool:
-    return str(type_name) in ("asset", "asset[]")
-
-
-@cache
-def alike(one: str, other: str) -> bool:
-    """Whether the model reads values of one type where the table wants the other."""
-    return one == other or any(one in family and other in family for family in _READ_ALIKE)
 
 
 def _is_readable(item: Usd.Attribute, attribute: Attribute) -> bool:
@@ -813,69 +489,8 @@ def _is_readable(item: Usd.Attribute, attribute: Attribute) -> bool:
 def _to_si(attribute: Attribute, instance: str, drive_type: str | None, units: StageUnits) -> Convert:
     factor = units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
     turn = units.to_z_up if attribute.space == "world" else None
-    return lambda raw: _converted(attribute, raw, factor, turn)
-
-
-def _from_si(attribute: Attribute, instance: str, drive_type: str | None, units: StageUnits) -> Convert:
-    factor = 1.0 / units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
-    turn = units.to_z_up.T if attribute.space == "world" else None
-    return lambda raw: _converted(attribute, raw, factor, turn)
-
-
-def _converted(attribute: Attribute, raw: Any, factor: float, turn: Any) -> Any:
-    value = usd_read.plain_value(raw, 1.0)
-    if turn is not None:
-        value = tuple((turn @ np.asarray(value)).tolist())
-    return usd_write.usd_value(attribute.type, value, factor)
+    return lambda raw: converted(attribute, raw, factor, turn)
 
 
 def _own_fields(item: Usd.Property) -> dict[str, Any]:
-    return {key: value for key, value in item.GetAllAuthoredMetadata().items() if key not in _PROPERTY_FIELDS}
-
-
-def _has_opinion(item: Sdf.PropertySpec) -> bool:
-    """More than metadata."""
-    if not isinstance(item, Sdf.AttributeSpec):
-        return bool(item.HasInfo("targetPaths"))
-    return bool(
-        item.HasDefaultValue()
-        or item.layer.GetNumTimeSamplesForPath(item.path)
-        or item.HasInfo("connectionPaths")
-        or (hasattr(item, "HasSpline") and item.HasSpline())
-    )
-
-
-def _set_paths(listed: Any, paths: Iterable[Sdf.Path]) -> None:
-    """Make a list of targets explicit; it can be empty."""
-    listed.ClearEditsAndMakeExplicit()
-    items = list(paths)
-    if items:
-        listed.explicitItems = items
-
-
-def _listed(spec: Sdf.PrimSpec) -> list[str]:
-    """API schemas that one spec adds."""
-    if not spec.HasInfo("apiSchemas"):
-        return []
-    return list(dict.fromkeys(spec.GetInfo("apiSchemas").GetAddedOrExplicitItems()))
-
-
-def _copy_fields(source: Sdf.Spec, target: Sdf.Spec, wanted: Callable[[str, bool], bool]) -> None:
-    """Copy the fields of a spec for which wanted(name, is in the target) holds, and none of its children."""
-
-    def value(_kind: Any, name: str, _from: Any, _path: Any, is_here: bool, _to: Any, _at: Any, is_there: bool) -> bool:
-        return is_here and wanted(str(name), is_there)
-
-    def children(*_arguments: Any) -> bool:
-        return False
-
-    Sdf.CopySpec(source.layer, source.path, target.layer, target.path, value, children)
-
-
-def _merged(strong: dict[str, Any], weak: dict[str, Any]) -> dict[str, Any]:
-    """Both dictionaries, level by level."""
-    result = {**weak, **strong}
-    for key in strong.keys() & weak.keys():
-        if isinstance(strong[key], dict) and isinstance(weak[key], dict):
-            result[key] = _merged(strong[key], weak[key])
-    return result
+    return {key: value for key, value in item.GetAllAuthoredMetadata().items() if key not in PROPERTY_FIELDS}

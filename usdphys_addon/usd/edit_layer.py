@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdUtils, Vt
 
-from ..core import frames, schema
+from ..core import frames, gprims, schema
 from ..core.difference import Difference, PrimEdit
 from ..core.errors import OutputError
 from ..core.files import scratch_file
@@ -26,7 +26,7 @@ from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
 from . import read as usd_read
 from . import write as usd_write
-from .carry import alike, relative_path
+from .carry_fields import alike, relative_path
 from .composition import STAGE_FIELDS, VariantChoice, select_variants, write_selections
 
 SUFFIXES = (".usd", ".usda", ".usdc")
@@ -206,7 +206,7 @@ class _Editor:
         """Extent of a new gprim; points and faces of a new mesh."""
         gprim = prim.get(usd_geom.Gprim)
         if isinstance(gprim, usd_geom.Gprim):
-            half = np.array(usd_write.half_extent(gprim)) / self.units.local
+            half = np.array(gprims.half_extent(gprim)) / self.units.local
             self.writer.set(spec, "extent", "float3[]", _vectors([-half, half]))
         mesh = prim.mesh() if prim.type_name == "Mesh" and prim.mesh else None
         if isinstance(mesh, Mesh) and len(mesh.points):

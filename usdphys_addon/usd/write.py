@@ -14,6 +14,7 @@ import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
 
 from ..core import frames, schema, units
+from ..core.gprims import half_extent
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
@@ -231,24 +232,6 @@ class SpecWriter:
         # An empty list of targets is an opinion, too.
         relationship.targetPathList.ClearEditsAndMakeExplicit()
         relationship.targetPathList.explicitItems = targets
-
-
-def half_extent(gprim: usd_geom.Gprim) -> tuple[float, float, float]:
-    """Half the size (3,) of a gprim along x, y and z, metres."""
-    if isinstance(gprim, usd_geom.Cube):
-        return (gprim.resolved("size") / 2,) * 3
-    if isinstance(gprim, usd_geom.Sphere):
-        return (gprim.resolved("radius"),) * 3
-    axis = "XYZ".index(gprim.resolved("axis"))
-    if isinstance(gprim, usd_geom.Plane):
-        across, along = ((2, 1), (0, 2), (0, 1))[axis]
-        half = [0.0, 0.0, 0.0]
-        half[across], half[along] = gprim.resolved("width") / 2, gprim.resolved("length") / 2
-        return (half[0], half[1], half[2])
-    radius = gprim.resolved("radius")
-    half = [radius] * 3
-    half[axis] = gprim.resolved("height") / 2 + (radius if isinstance(gprim, usd_geom.Capsule) else 0.0)
-    return (half[0], half[1], half[2])
 
 
 def usd_value(type_: str, value: Any, factor: float) -> Any:

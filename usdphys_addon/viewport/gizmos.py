@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..bridge import props
-from ..core import frames, schema, units
+from ..bridge import joint_frames, props
+from ..core import frames, joint_kinds, schema, units
 from ..playback import guard as preview_guard
 from . import handles, overlay_settings
 from .handles import Handle, View
@@ -283,12 +283,11 @@ def _add_inertia(shown: Shown, mass: Any, found: Any, place: Array, space: Array
 
 
 def _add_joint(shown: Shown, obj: Any, depsgraph: Any) -> None:
-    from ..authoring import joint_tools
     from ..core.errors import InputError
 
     joint = obj.usdphys.joint
     try:
-        both = joint_tools.imported_frames(obj, depsgraph) or joint_tools.side_frames(obj, depsgraph)
+        both = joint_frames.imported_frames(obj, depsgraph) or joint_frames.side_frames(obj, depsgraph)
     except InputError:
         # A body is gone: the checks say so.
         return
@@ -303,14 +302,14 @@ def _add_joint(shown: Shown, obj: Any, depsgraph: Any) -> None:
     elif kind == "SPHERICAL":
         reader.cone()
     elif kind == "GENERIC":
-        for dof in props.LIMIT_DOFS[kind]:
+        for dof in joint_kinds.LIMIT_DOFS[kind]:
             limit = getattr(joint.limits, dof)
             if limit.is_applied and not limit.low > limit.high:
                 reader.limits(f"joint.limits.{dof}", limit, ("low", "high"), dof, f"{_dof_label(dof)}: ")
-    for dof in props.DRIVE_DOFS[kind]:
+    for dof in joint_kinds.DRIVE_DOFS[kind]:
         if getattr(joint.drives, dof).is_applied:
             reader.drive(dof)
-    reader.frames(obj, depsgraph, joint_tools)
+    reader.frames(obj, depsgraph)
 
 
 def _dof_label(dof: str) -> str:
@@ -471,15 +470,15 @@ class _Joint:
             if handle.is_set:
                 self.shown.line(handles.circle(self.origin, view.back, view.right, value), handle.role)
 
-    def frames(self, obj: Any, depsgraph: Any, joints: Any) -> None:
+    def frames(self, obj: Any, depsgraph: Any) -> None:
         """Handles of the frames that are kept in the bodies; those of body 0 only where they are somewhere else."""
         places = [self.shown.view.project(frame[:3, 3]) for frame in self.both]
         is_apart = True
         if places[0] is not None and places[1] is not None:
             is_apart = bool(np.linalg.norm(places[0] - places[1]) > 2.0 * _REACH * self.shown.pixel)
-        sides = [side for side in (1, 0) if joints.is_fixed(self.joint, side)]
+        sides = [side for side in (1, 0) if joint_frames.is_fixed(self.joint, side)]
         for side in sides if is_apart else sides[:1]:
-            frame, body = self.both[side], joints.body_world(obj, side, depsgraph)
+            frame, body = self.both[side], joint_frames.body_world(obj, side, depsgraph)
             center = frame[:3, 3].copy()
             if self.joint.is_property_set(f"local_pos{side}"):
                 self.shown.handles.append(Handle(

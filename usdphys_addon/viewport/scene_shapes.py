@@ -335,7 +335,7 @@ class _Builder:
 
     def groups(self) -> dict[str, int]:
         """Colour of each collider by the first group that holds it; groups that are merged are one."""
-        from ..simulation.filters import members
+        from ..core.collision_groups import members
 
         numbers: dict[str, int] = {}
         result: dict[str, int] = {}

@@ -5,18 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..joint_kinds import DRIVEN
 from ..model import Prim
 from ..schemas import usd_physics
 from .base import Facts, Finding, kind, rule
-
-SIX = frozenset(("transX", "transY", "transZ", "rotX", "rotY", "rotZ"))
-#: Degrees of freedom that a drive may move, by type of joint. Source: the documentation of PhysicsDriveAPI.
-DRIVEN = {
-    "PhysicsJoint": SIX,
-    "PhysicsRevoluteJoint": frozenset(("angular",)),
-    "PhysicsPrismaticJoint": frozenset(("linear",)),
-    "PhysicsDistanceJoint": frozenset(("distance",)),
-}
 
 # --------------------------------------------------------------------------- bodies
 

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The closest point of two meshes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from mathutils.bvhtree import BVHTree
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: Of the size of two bodies: points that are as near are equally near.
+_TIE = 1e-5
+#: Pairs of edges above which meshes are so dense that their vertices are near enough.
+_MOST_PAIRS = 30_000_000
+
+
+def closest_point(one: tuple[Array, Array], other: tuple[Array, Array]) -> Array:
+    """Midpoint of the closest points of two surfaces; the middle of where they are equally close.
+
+    A surface: points (n, 3) and triangles (m, 3); without triangles its points. Where they cut each other, the middle
+    of the cut.
+    """
+    corners = np.concatenate([one[0], other[0]])
+    tie = _TIE * max(float(np.linalg.norm(np.ptp(corners, axis=0))), 1e-9)
+    found: list[tuple[Array, Array]] = [_crossings(one, other)]
+    best = 0.0 if len(found[0][0]) else math.inf
+    for first, second in ((one, other), (other, one)):
+        pairs = _vertex_pairs(first[0], second, best + tie)
+        found.append(pairs)
+        best = min(best, float(pairs[1].min(initial=math.inf)))
+    found.append(_edge_pairs(one, other, best + tie))
+    places = np.concatenate([pair[0] for pair in found])
+    distances = np.concatenate([pair[1] for pair in found])
+    chosen = places[distances <= distances.min() + tie]
+    return np.asarray((chosen.min(axis=0) + chosen.max(axis=0)) / 2)
+
+
+def _tree(surface: tuple[Array, Array]) -> BVHTree:
+    return BVHTree.FromPolygons(surface[0].tolist(), surface[1].tolist(), all_triangles=True)
+
+
+def _vertex_pairs(points: Array, surface: tuple[Array, Array], within: float) -> tuple[Array, Array]:
+    """(midpoints, distances) from points to the nearest place of a surface, as far as they are near enough to count."""
+    if not len(surface[1]):
+        apart = np.linalg.norm(points[:, None] - surface[0][None], axis=2)
+        nearest = apart.argmin(axis=1)
+        return (points + surface[0][nearest]) / 2, apart[np.arange(len(points)), nearest]
+    tree = _tree(surface)
+    places, distances = [], []
+    for point in points.tolist():
+        reach = within if math.isfinite(within) else 1e30
+        location, _, _, distance = tree.find_nearest(point, reach)
+        if location is None or distance is None:
+            continue
+        places.append((np.array(point) + np.array(location)) / 2)
+        distances.append(distance)
+        within = min(within, distance * (1 + _TIE) + 1e-9)
+    return np.array(places).reshape(-1, 3), np.array(distances, float)
+
+
+def _edges(surface: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Ends (n, 3), (n, 3) of the edges of triangles."""
+    points, triangles = surface
+    pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    return points[pairs[:, 0]], points[pairs[:, 1]]
+
+
+def _near_box(edges: tuple[Array, Array], box: Array, within: float) -> tuple[Array, Array]:
+    """The edges that can be within a distance of a box of points."""
+    low, high = np.minimum(*edges), np.maximum(*edges)
+    gap = np.maximum(0.0, np.maximum(low - box.max(axis=0), box.min(axis=0) - high))
+    near = np.linalg.norm(gap, axis=1) <= within
+    return edges[0][near], edges[1][near]
+
+
+def _edge_pairs(one: tuple[Array, Array], other: tuple[Array, Array], within: float) -> tuple[Array, Array]:
+    """(midpoints, distances) of pairs of edges that are near enough to count."""
+    nothing = np.zeros((0, 3)), np.zeros(0)
+    if not len(one[1]) or not len(other[1]):
+        return nothing
+    first = _near_box(_edges(one), other[0], within)
+    second = _near_box(_edges(other), one[0], within)
+    if len(first[0]) * len(second[0]) > _MOST_PAIRS or not len(first[0]) or not len(second[0]):
+        return nothing
+    low, high = np.minimum(*second), np.maximum(*second)
+    places, distances = [nothing[0]], [nothing[1]]
+    for start, end in zip(*first, strict=True):
+        gap = np.maximum(0.0, np.maximum(low - np.maximum(start, end), np.minimum(start, end) - high))
+        near = np.einsum("ni,ni->n", gap, gap) <= within * within
+        if near.any():
+            place, distance = _between_segments(start, end, second[0][near], second[1][near])
+            counts = distance <= within
+            places.append(place[counts])
+            distances.append(distance[counts])
+    return np.concatenate(places), np.concatenate(distances)
+
+
+def _between_segments(start: Array, end: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
+    """(midpoints, distances) of the closest points of one segment and each of many.
+
+    Those that are parallel give one of their closest pairs; the others come with their ends.
+    """
+    along, across, apart = end - start, ends - starts, start - starts
+    a = max(float(along @ along), 1e-300)
+    e = np.maximum(np.einsum("ni,ni->n", across, across), 1e-300)
+    b, c, f = across @ along, apart @ along, np.einsum("ni,ni->n", across, apart)
+    denominator = a * e - b * b
+    is_skew = denominator > 1e-12 * a * e
+    s = np.where(is_skew, np.clip((b * f - c * e) / np.where(is_skew, denominator, 1.0), 0.0, 1.0), 0.0)
+    t = (b * s + f) / e
+    clipped = np.clip(t, 0.0, 1.0)
+    s = np.where(t != clipped, np.clip((b * clipped - c) / a, 0.0, 1.0), s)
+    one, other = start + s[:, None] * along, starts + clipped[:, None] * across
+    return (one + other) / 2, np.linalg.norm(one - other, axis=1)
+
+
+def _crossings(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
+    """(points, zeros) where edges of one surface go through triangles of the other."""
+    if not len(one[1]) or not len(other[1]):
+        return np.zeros((0, 3)), np.zeros(0)
+    pairs = np.array(_tree(one).overlap(_tree(other)), np.int64).reshape(-1, 2)
+    found = [np.zeros((0, 3))]
+    for edges_of, faces_of, order in ((one, other, pairs), (other, one, pairs[:, ::-1])):
+        corners = edges_of[0][edges_of[1][order[:, 0]]]
+        faces = faces_of[0][faces_of[1][order[:, 1]]]
+        for start, end in ((0, 1), (1, 2), (2, 0)):
+            found.append(_through(corners[:, start], corners[:, end], faces))
+    points = np.concatenate(found)
+    return points, np.zeros(len(points))
+
+
+def _through(starts: Array, ends: Array, faces: Array) -> Array:
+    """Points where segments (n, 3), (n, 3) go through triangles (n, 3, 3), those that do."""
+    u, v = faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0]
+    ray = ends - starts
+    p = np.cross(ray, v)
+    determinant = np.einsum("ni,ni->n", u, p)
+    size = np.linalg.norm(u, axis=1) * np.linalg.norm(v, axis=1) * np.linalg.norm(ray, axis=1)
+    is_crossing = np.abs(determinant) > 1e-9 * size
+    inverse = 1.0 / np.where(is_crossing, determinant, 1.0)
+    w = starts - faces[:, 0]
+    first = np.einsum("ni,ni->n", w, p) * inverse
+    q = np.cross(w, u)
+    second = np.einsum("ni,ni->n", ray, q) * inverse
+    along = np.einsum("ni,ni->n", v, q) * inverse
+    inside = is_crossing & (first >= 0) & (second >= 0) & (first + second <= 1) & (along >= 0) & (along <= 1)
+    return np.asarray(starts[inside] + along[inside, None] * ray[inside])

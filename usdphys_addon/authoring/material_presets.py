@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Physics materials with the values of a preset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+
+from ..core.errors import InputError
+from ..core.presets import BY_KEY, MATERIALS, MaterialPreset
+from .structure import Outcome, editable
+
+
+def apply_material_preset(objects: Sequence[Any], key: str) -> Outcome:
+    """The values of a preset for the material of every object; one without any gets a physics material.
+
+    Raises InputError where nothing can be changed.
+    """
+    outcome = Outcome()
+    preset = BY_KEY[key]
+    done: set[str] = set()
+    for obj in editable(objects, outcome):
+        own = obj.usdphys.physics_material
+        material = own or obj.active_material
+        if material is None or (own is not None and _is_preset(own)):
+            obj.usdphys.physics_material = _preset_material(preset)
+            outcome.count += 1
+        elif not material.is_editable:
+            outcome.notes.append(f"The material '{material.name}' of '{obj.name}' is linked and stays as it is.")
+        else:
+            if material.name not in done:
+                _author(material, preset)
+                done.add(material.name)
+            outcome.count += 1
+    if not outcome.count:
+        raise InputError(outcome.notes[-1])
+    return outcome
+
+
+def _author(material: Any, preset: MaterialPreset) -> None:
+    group = material.usdphys.physics_material
+    group.is_applied = True
+    for name, value in preset.values.items():
+        setattr(group, name, value)
+
+
+def _has_values(material: Any, preset: MaterialPreset) -> bool:
+    group = material.usdphys.physics_material
+    return group.is_applied and all(
+        group.is_property_set(name) and abs(getattr(group, name) - value) <= 1e-6 * max(1.0, value)
+        for name, value in preset.values.items()
+    )
+
+
+def _is_preset(material: Any) -> bool:
+    """True for a material that was made by a preset and not edited since."""
+    base = material.name.rsplit(".", 1)[0]
+    return any(base == _name(preset) and _has_values(material, preset) for preset in MATERIALS)
+
+
+def _name(preset: MaterialPreset) -> str:
+    return f"{preset.name} (physics)"
+
+
+def _preset_material(preset: MaterialPreset) -> Any:
+    """The physics material of a preset; made where there is none that still has its values."""
+    for material in bpy.data.materials:
+        if material.library is None and material.name.startswith(_name(preset)) and _has_values(material, preset):
+            return material
+    made = bpy.data.materials.new(_name(preset))
+    _author(made, preset)
+    return made

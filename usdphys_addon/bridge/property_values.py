@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values of property groups: snapshot, restore, copy and unset, always with 'not set' kept apart from a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import bpy
+
+
+def snapshot(group: Any) -> dict[str, Any]:
+    """All that is set in a property group, and in those within it."""
+    found: dict[str, Any] = {}
+    for prop in group.bl_rna.properties:
+        name = prop.identifier
+        if name == "rna_type" or not group.is_property_set(name):
+            continue
+        value = getattr(group, name)
+        if prop.type == "COLLECTION":
+            found[name] = [snapshot(item) for item in value]
+        elif isinstance(value, bpy.types.PropertyGroup):
+            found[name] = snapshot(value)
+        else:
+            found[name] = tuple(value) if getattr(prop, "array_length", 0) else value
+    return found
+
+
+def restore(group: Any, values: dict[str, Any]) -> None:
+    """Set what `snapshot` found."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            restore(getattr(group, name), value)
+        elif isinstance(value, list):
+            items = getattr(group, name)
+            items.clear()
+            for each in value:
+                restore(items.add(), each)
+        else:
+            setattr(group, name, value)
+
+
+def unset_all(group: Any) -> None:
+    """Nothing in a property group is authored any more."""
+    for prop in group.bl_rna.properties:
+        if prop.identifier != "rna_type" and group.is_property_set(prop.identifier):
+            group.property_unset(prop.identifier)
+
+
+def copy_property(
+    source: Any, target: Any, name: str, left_out: Callable[[Any], Collection[str]] = lambda group: ()
+) -> None:
+    """Give a property the value that it has in another group of the same type, or unset it where it is not set there.
+
+    left_out: names that are not copied from a group below, given that group.
+    """
+    is_set = source.is_property_set(name)
+    # is_property_set first: reading an unset group creates it.
+    if not is_set and not target.is_property_set(name):
+        return
+    value, item = getattr(source, name), source.bl_rna.properties[name]
+    if item.type == "POINTER" and isinstance(value, bpy.types.PropertyGroup):
+        _copy_group(value, getattr(target, name), left_out)
+    elif not is_set:
+        target.property_unset(name)
+    elif item.type == "COLLECTION":
+        copies = getattr(target, name)
+        copies.clear()
+        for element in value:
+            _copy_group(element, copies.add(), left_out)
+    else:
+        setattr(target, name, value)
+
+
+def _copy_group(source: Any, target: Any, left_out: Callable[[Any], Collection[str]]) -> None:
+    skipped = left_out(source)
+    for name in source.bl_rna.properties.keys():
+        if name != "rna_type" and name not in skipped:
+            copy_property(source, target, name, left_out)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a check finds, as plain values that outlive the scene they were found in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+class TooLargeError(Exception):
+    """A step would take longer than a slice; the message says why."""
+
+
+@dataclass(slots=True, repr=False)
+class Found:
+    """One issue as plain values. kind: what `name` names: object, material, group, scene, or nothing ("").
+
+    short: the message without the paths of prims. can_be_fixed: there is a fix for it.
+    """
+
+    severity: str
+    code: str
+    message: str
+    fix: str
+    kind: str
+    name: str
+    path: str
+    short: str = ""
+    can_be_fixed: bool = False
+
+
+@dataclass(slots=True, repr=False)
+class Report:
+    """What is wrong with a scene, errors first. counts: by severity."""
+
+    issues: tuple[Found, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)

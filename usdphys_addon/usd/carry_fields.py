@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What capturing and restoring carried opinions share: fields, values, asset paths, the text form."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pxr import Sdf, Tf
+
+from ..core import schema
+from ..core.errors import InputError
+from ..core.schema import Attribute, Schema
+from . import read as usd_read
+from . import write as usd_write
+
+Convert = Callable[[Any], Any]
+
+
+#: Where the notes of this module are in the metadata of the text.
+NOTES = "usdphys"
+#: Composition, which is resolved, and what the carrier sets by other means.
+PRIM_FIELDS = frozenset({
+    "specifier", "typeName", "apiSchemas", "active", "instanceable", "references", "payload", "inheritPaths",
+    "specializes", "variantSelection", "variantSetNames", "clips", "clipSets", "primOrder", "propertyOrder",
+    "primChildren", "properties", "permission", "relocates",
+})  # fmt: skip
+PROPERTY_FIELDS = frozenset({
+    "custom", "typeName", "variability", "default", "timeSamples", "spline", "connectionPaths", "targetPaths",
+    "connectionChildren", "targetChildren",
+})  # fmt: skip
+LAYER_FIELDS = frozenset({
+    "subLayers", "subLayerOffsets", "primChildren", "primOrder", "defaultPrim", "metersPerUnit", "kilogramsPerUnit",
+    "upAxis", "expressionVariables", "layerRelocates", "owner", "sessionOwner", "hasOwnedSubLayers", "customLayerData",
+})  # fmt: skip
+#: Types of one family read alike: the table's own type is among them.
+_READ_ALIKE = (
+    frozenset({"float", "double", "half", "int", "uint", "int64", "uint64", "uchar"}),
+    frozenset({f"{name}3{size}" for name in ("point", "vector", "normal", "color") for size in "fdh"}
+              | {"float3", "double3", "half3"}),
+    frozenset({"quatf", "quatd", "quath"}),
+    frozenset({"token", "string"}),
+)  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def table_properties(type_name: str, names: tuple[str, ...]) -> dict[str, tuple[Attribute, str]]:
+    """(attribute, instance) by property name of all that the table declares for a prim."""
+    found: dict[str, tuple[Attribute, str]] = {}
+    for name in (type_name, *names):
+        cls, (_, instance) = table_class(name), schema.split_applied(name)
+        if cls is not None and (cls.kind == "typed") == (name == type_name):
+            found.update({attribute.usd_name(instance): (attribute, instance) for attribute in cls.attributes})
+    return found
+
+
+def table_class(name: str) -> type[Schema] | None:
+    """The class of a schema that the model holds; instances of a name that the table does not know it does not."""
+    base, instance = schema.split_applied(name)
+    cls = schema.SCHEMAS.get(base)
+    return None if cls is not None and cls.instances and instance not in cls.instances else cls
+
+
+def set_type(spec: Sdf.PrimSpec, type_name: str) -> None:
+    if type_name:
+        spec.typeName = type_name
+
+
+@lru_cache(maxsize=64)
+def parsed(text: str) -> Sdf.Layer:
+    """The text as a layer, which is not to be changed: equal prims have equal texts."""
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    try:
+        is_read = layer.ImportFromString(text)
+    except Tf.ErrorException as error:
+        reason = str(error).strip().splitlines()[-1].strip()
+        raise InputError(f"The carried USD opinions are broken and were left out ({reason}).") from error
+    if not is_read:
+        raise InputError("The carried USD opinions are broken and were left out.")
+    return layer
+
+
+def folder(layer: Sdf.Layer) -> str:
+    """Where a layer lies; empty for one in memory."""
+    return _folder_of(layer.realPath)
+
+
+@lru_cache(maxsize=8)
+def _folder_of(path: str) -> str:
+    return Path(path.split("[")[0]).parent.as_posix() if path else ""
+
+
+def relative_path(path: str, folder: str) -> str:
+    """A path as USD wants it relative to a folder; unchanged where that lies on another drive."""
+    try:
+        found = Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:
+        return Path(path).as_posix()
+    return found if found.startswith("../") else f"./{found}"
+
+
+def with_assets(value: Any, convert: Callable[[Sdf.AssetPath], Sdf.AssetPath]) -> Any:
+    """A value with every asset path in it, in arrays and dictionaries too, converted."""
+    if isinstance(value, Sdf.AssetPath):
+        return convert(value)
+    if isinstance(value, Sdf.AssetPathArray):
+        return Sdf.AssetPathArray([convert(one) for one in value])
+    if isinstance(value, dict):
+        return {key: with_assets(one, convert) for key, one in value.items()}
+    return value
+
+
+def is_asset(type_name: Sdf.ValueTypeName) -> bool:
+    return str(type_name) in ("asset", "asset[]")
+
+
+@cache
+def alike(one: str, other: str) -> bool:
+    """Whether the model reads values of one type where the table wants the other."""
+    return one == other or any(one in family and other in family for family in _READ_ALIKE)
+
+
+def converted(attribute: Attribute, raw: Any, factor: float, turn: Any) -> Any:
+    value = usd_read.plain_value(raw, 1.0)
+    if turn is not None:
+        value = tuple((turn @ np.asarray(value)).tolist())
+    return usd_write.usd_value(attribute.type, value, factor)
+
+
+def set_paths(listed: Any, paths: Iterable[Sdf.Path]) -> None:
+    """Make a list of targets explicit; it can be empty."""
+    listed.ClearEditsAndMakeExplicit()
+    items = list(paths)
+    if items:
+        listed.explicitItems = items
+
+
+def copy_fields(source: Sdf.Spec, target: Sdf.Spec, wanted: Callable[[str, bool], bool]) -> None:
+    """Copy the fields of a spec for which wanted(name, is in the target) holds, and none of its children."""
+
+    def value(_kind: Any, name: str, _from: Any, _path: Any, is_here: bool, _to: Any, _at: Any, is_there: bool) -> bool:
+        return is_here and wanted(str(name), is_there)
+
+    def children(*_arguments: Any) -> bool:
+        return False
+
+    Sdf.CopySpec(source.layer, source.path, target.layer, target.path, value, children)

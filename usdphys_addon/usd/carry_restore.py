@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Puts carried opinions back on the prims of an exported layer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+from pxr import Sdf, Tf
+
+from ..core.schema import Attribute
+from ..core.units import StageUnits
+from . import write as usd_write
+from .carry_fields import (
+    LAYER_FIELDS,
+    NOTES,
+    PRIM_FIELDS,
+    PROPERTY_FIELDS,
+    Convert,
+    alike,
+    converted,
+    copy_fields,
+    folder,
+    is_asset,
+    parsed,
+    relative_path,
+    set_paths,
+    set_type,
+    table_properties,
+    with_assets,
+)
+
+
+def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits | None = None) -> None:
+    """Put what `capture` has carried back on a prim of the exported layer, after Blender and `usd_write`.
+
+    moved: old path -> new path of relationship targets and connections. stage_units: of the layer; by default what
+    its metadata say. What is there already stays, except that carried time samples, connections and metadata are
+    added to it; table attributes return only where their schema is still on the prim. API schemas come in their
+    original order. Raises InputError where the text cannot be read. Not for the inside of an Sdf.ChangeBlock of many
+    prims: that makes the parser slow.
+    """
+    if not text.strip():
+        return
+    source = parsed(text)
+    if not source.rootPrims:
+        return
+    carried = source.rootPrims[0]
+    back = _Restorer(source, spec.layer, moved, stage_units or layer_units(spec.layer))
+    back.schemas(carried, spec)
+    back.metadata(carried, spec, PRIM_FIELDS)
+    back.properties(carried, spec)
+
+
+class _Restorer:
+    """Puts carried opinions into a layer."""
+
+    def __init__(self, source: Sdf.Layer, layer: Sdf.Layer, moved: Moved, units: StageUnits) -> None:
+        notes = source.customLayerData.get(NOTES, {})
+        self.layer = layer
+        self.units = units
+        self.moved = moved
+        self.table = frozenset(notes.get("table", ()))
+        self.order = list(notes.get("schemas", ()))
+        self.prims = frozenset(notes.get("prims", ()))
+        self.from_folder = str(notes.get("folder", ""))
+        self.to_folder = folder(layer)
+
+    def schemas(self, carried: Sdf.PrimSpec, spec: Sdf.PrimSpec) -> None:
+        listed = _listed(carried)
+        if not listed:
+            return
+        current = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
+        present = _listed(spec)
+        known = {*present, *listed}
+        ordered = [name for name in self.order if name in known]
+        ordered += [name for name in (*present, *listed) if name not in ordered]
+        if current.isExplicit:
+            current.explicitItems = ordered
+        else:
+            current.appendedItems = []
+            current.addedItems = []
+            current.prependedItems = list(dict.fromkeys(ordered))
+        spec.SetInfo("apiSchemas", current)
+
+    def metadata(self, source: Sdf.Spec, spec: Sdf.Spec, ignored: Collection[str]) -> None:
+        """Add fields; dictionaries are merged, what is there wins."""
+        found: dict[str, bool] = {}
+
+        def wanted(name: str, is_there: bool) -> bool:
+            if name not in ignored:
+                found[name] = is_there
+            return name not in ignored and not is_there
+
+        copy_fields(source, spec, wanted)
+        for name in found.keys() & set(source.ListInfoKeys()):
+            new = source.GetInfo(name)
+            if not isinstance(new, dict | Sdf.AssetPath):
+                continue
+            if not found[name]:
+                spec.SetInfo(name, self.here(new))
+            elif isinstance(old := spec.GetInfo(name), dict):
+                spec.SetInfo(name, _merged(old, self.here(new)))
+
+    def properties(self, carried: Sdf.PrimSpec, spec: Sdf.PrimSpec) -> None:
+        table = table_properties(spec.typeName, tuple(_listed(spec))) if self.table else {}
+        for item in carried.properties:
+            found = spec.properties.get(item.name)
+            is_table = item.name in self.table
+            if is_table and (item.name not in table or (found is None and not _has_opinion(item))):
+                continue
+            if found is None:
+                self.add(item, spec, table.get(item.name) if is_table else None)
+            elif type(found) is type(item):
+                if isinstance(item, Sdf.AttributeSpec):
+                    self.add_animation(item, found, table.get(item.name) if is_table else None)
+                self.metadata(item, found, PROPERTY_FIELDS)
+
+    def add(self, item: Sdf.PropertySpec, spec: Sdf.PrimSpec, row: tuple[Attribute, str] | None) -> None:
+        path = spec.path.AppendProperty(item.name)
+        Sdf.CopySpec(item.layer, item.path, self.layer, path)
+        added = spec.properties[item.name]
+        if isinstance(item, Sdf.RelationshipSpec):
+            self.retarget(item.targetPathList, added.targetPathList)
+            return
+        self.retarget(item.connectionPathList, added.connectionPathList)
+        if is_asset(item.typeName) and item.HasDefaultValue():
+            added.default = self.here(item.default)
+        self.samples(item, path, row)
+
+    def add_animation(self, item: Sdf.AttributeSpec, found: Sdf.AttributeSpec, row: Any) -> None:
+        """What is animated or connected, onto an attribute that is there without that."""
+        try:
+            if not self.layer.GetNumTimeSamplesForPath(found.path):
+                self.samples(item, found.path, row)
+            if hasattr(item, "HasSpline") and item.HasSpline() and not found.HasSpline():
+                found.SetSpline(item.GetSpline())
+        except Tf.ErrorException:
+            # Another type has taken the name.
+            return
+        if item.HasInfo("connectionPaths") and not found.HasInfo("connectionPaths"):
+            self.retarget(item.connectionPathList, found.connectionPathList)
+
+    def samples(self, item: Sdf.AttributeSpec, path: Sdf.Path, row: tuple[Attribute, str] | None) -> None:
+        convert: Convert = self.here
+        if row is not None and alike(str(item.typeName), row[0].type):
+            drive = self.layer.GetAttributeAtPath(path.GetPrimPath().AppendProperty(f"drive:{row[1]}:physics:type"))
+            convert = _from_si(*row, str(drive.default) if drive else None, self.units)
+        elif not is_asset(item.typeName) and self.layer.GetNumTimeSamplesForPath(path):
+            return
+        for time in item.layer.ListTimeSamplesForPath(item.path):
+            value = item.layer.QueryTimeSample(item.path, time)
+            self.layer.SetTimeSample(path, time, value if isinstance(value, Sdf.ValueBlock) else convert(value))
+
+    def retarget(self, source: Any, target: Any) -> None:
+        if source.isExplicit:
+            set_paths(target, [self.moved_path(path) for path in source.explicitItems])
+
+    def moved_path(self, path: Sdf.Path) -> Sdf.Path:
+        """Where a prim or property is now; `moved` is asked about the prim."""
+        prim = Sdf.Path(self.moved(str(path.GetPrimPath())))
+        return path.ReplacePrefix(path.GetPrimPath(), prim)
+
+    def here(self, value: Any) -> Any:
+        """A value with its relative asset paths relative to this layer; absolute where it lies nowhere."""
+        return with_assets(value, self.asset)
+
+    def asset(self, asset: Sdf.AssetPath) -> Sdf.AssetPath:
+        if not self.from_folder or not asset.path.startswith(("./", "../")):
+            return Sdf.AssetPath(asset.path)
+        absolute = Path(os.path.normpath(Path(self.from_folder, asset.path))).as_posix()
+        return Sdf.AssetPath(relative_path(absolute, self.to_folder) if self.to_folder else absolute)
+
+
+def restore_prims(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
+    """Put what `capture_prims` has carried into the exported layer; the new paths of the prims made.
+
+    moved: old path -> new path, for prims and targets. A prim or field that is there already stays as it is; missing
+    ancestors are made. Raises InputError where the text cannot be read.
+    """
+    if not text.strip():
+        return []
+    source = parsed(text)
+    back = _Restorer(source, layer, moved, layer_units(layer))
+    made: list[str] = []
+    with Sdf.ChangeBlock():
+        for carried in source.rootPrims:
+            _restore_prim(back, carried, made)
+    _restore_layer(back, source)
+    return made
+
+
+def restore_trees(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
+    """Put what `capture_trees` has carried in the place of what is at its paths; the paths of the topmost prims.
+
+    The transform that the layer has for these stays, so that they can be moved. A prim that is gone from the layer
+    stays gone. Raises InputError where the text cannot be read.
+    """
+    if not text.strip():
+        return []
+    source = parsed(text)
+    back = _Restorer(source, layer, moved, layer_units(layer))
+    replaced = []
+    for path in sorted(back.prims):
+        old = layer.GetPrimAtPath(moved(path))
+        is_topmost = str(Sdf.Path(path).GetParentPath()) not in back.prims
+        if not is_topmost or old is None:
+            continue
+        at = old.path
+        aside = Sdf.Layer.CreateAnonymous(".usda")
+        Sdf.CopySpec(layer, at, aside, Sdf.CreatePrimInLayer(aside, at).path)
+        del (old.nameParent or layer.pseudoRoot).nameChildren[old.name]
+        _restore_prim(back, source.GetPrimAtPath(path), [])
+        usd_write.clear_local(layer.GetPrimAtPath(at))
+        for name in aside.GetPrimAtPath(at).properties.keys():
+            if name.startswith("xformOp"):
+                Sdf.CopySpec(aside, at.AppendProperty(name), layer, at.AppendProperty(name))
+        replaced.append(str(at))
+    return replaced
+
+
+def _restore_layer(back: _Restorer, source: Sdf.Layer) -> None:
+    root = back.layer.pseudoRoot
+    back.metadata(source.pseudoRoot, root, LAYER_FIELDS)
+    data = source.customLayerData.get("layer")
+    if data:
+        back.layer.customLayerData = _merged(back.layer.customLayerData, data)
+
+
+def _restore_prim(back: _Restorer, carried: Sdf.PrimSpec, made: list[str]) -> None:
+    if str(carried.path) in back.prims:
+        path = Sdf.Path(back.moved(str(carried.path)))
+        if back.layer.GetPrimAtPath(path) is None:
+            spec = _made(back, path, carried)
+            spec.specifier = carried.specifier
+            back.schemas(carried, spec)
+            back.metadata(carried, spec, PRIM_FIELDS - {"active"})
+            back.properties(carried, spec)
+            made.append(str(path))
+    for child in carried.nameChildren:
+        _restore_prim(back, child, made)
+
+
+def _made(back: _Restorer, path: Sdf.Path, carried: Sdf.PrimSpec) -> Sdf.PrimSpec:
+    """A new prim; its missing ancestors get the type that they had, or are scopes."""
+    above = carried.nameParent
+    parent = path.GetParentPath()
+    if not parent.IsAbsoluteRootPath() and back.layer.GetPrimAtPath(parent) is None and above is not None:
+        made = _made(back, parent, above)
+        made.specifier = Sdf.SpecifierDef
+        if made.typeName not in ("", "Xform", "Scope"):
+            made.typeName = "Scope"
+    spec = Sdf.CreatePrimInLayer(back.layer, path)
+    set_type(spec, carried.typeName)
+    return spec
+
+
+def _from_si(attribute: Attribute, instance: str, drive_type: str | None, units: StageUnits) -> Convert:
+    factor = 1.0 / units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
+    turn = units.to_z_up.T if attribute.space == "world" else None
+    return lambda raw: converted(attribute, raw, factor, turn)
+
+
+def _has_opinion(item: Sdf.PropertySpec) -> bool:
+    """More than metadata."""
+    if not isinstance(item, Sdf.AttributeSpec):
+        return bool(item.HasInfo("targetPaths"))
+    return bool(
+        item.HasDefaultValue()
+        or item.layer.GetNumTimeSamplesForPath(item.path)
+        or item.HasInfo("connectionPaths")
+        or (hasattr(item, "HasSpline") and item.HasSpline())
+    )
+
+
+def _merged(strong: dict[str, Any], weak: dict[str, Any]) -> dict[str, Any]:
+    """Both dictionaries, level by level."""
+    result = {**weak, **strong}
+    for key in strong.keys() & weak.keys():
+        if isinstance(strong[key], dict) and isinstance(weak[key], dict):
+            result[key] = _merged(strong[key], weak[key])
+    return result
+
+
+Moved = Callable[[str], str]
+
+
+def layer_units(layer: Sdf.Layer) -> StageUnits:
+    """Units metadata of a layer, USD's fallbacks where it says nothing."""
+    root = layer.pseudoRoot
+    meters, kilograms, axis = (
+        root.GetInfo(name) if root.HasInfo(name) else fallback
+        for name, fallback in (("metersPerUnit", 0.01), ("kilogramsPerUnit", 1.0), ("upAxis", "Y"))
+    )
+    return StageUnits(float(meters), float(kilograms), "Z" if axis == "Z" else "Y")
+
+
+def _listed(spec: Sdf.PrimSpec) -> list[str]:
+    """API schemas that one spec adds."""
+    if not spec.HasInfo("apiSchemas"):
+        return []
+    return list(dict.fromkeys(spec.GetInfo("apiSchemas").GetAddedOrExplicitItems()))
