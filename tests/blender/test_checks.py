@@ -614,7 +614,7 @@ def test_too_many_objects_are_checked_on_demand():
 
 def test_too_many_joints_are_checked_on_demand():
     first = body()
-    for number in range(checks.MAX_JOINTS + 1):
+    for number in range(report.MAX_JOINTS + 1):
         scenes.add_joint(f"J{number}", "FIXED", first)
     run_in_slices()
     assert "joints" in checks.on_demand("Scene")

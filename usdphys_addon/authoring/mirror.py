@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bridge import joint_frames, physics_collections, property_values, props
+from ..bridge.roles import is_bare
 from ..core import frames, gprims
 from ..core.errors import InputError
 from ..core.frames import Matrix
@@ -271,7 +272,7 @@ class _Mirror:
     def existing_joint(self, obj: Any, bodies: list[Any], place: Matrix, claimed: list[Any]) -> Any | None:
         """The joint of the mirrored name, else the nearest of this type between the mirrored bodies."""
         found = self.scene.objects.get(self.joint_name(obj))
-        if found is not None and found != obj and (joint_frames.is_joint(found) or joint_frames.is_bare(found)):
+        if found is not None and found != obj and (joint_frames.is_joint(found) or is_bare(found)):
             return found
         alike = []
         for other in self.scene.objects:
@@ -339,7 +340,7 @@ def _has_physics(obj: Any) -> bool:
 
 def _is_plain_joint(obj: Any) -> bool:
     """True for a joint that is nothing else."""
-    return joint_frames.is_joint(obj) and joint_frames.is_bare(obj)
+    return joint_frames.is_joint(obj) and is_bare(obj)
 
 
 # --------------------------------------------------------------------------- the sign rule

@@ -16,8 +16,8 @@ from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
-from . import props, scene_read, scene_write
-from .roles import applies
+from . import props, scene_write
+from .roles import applies, is_bare
 
 #: Metres and radians below which two frames are one.
 _SAME = 1e-5
@@ -67,10 +67,6 @@ _IN_PLACE = 1e-4
 
 #: Angles and lengths below this are noise of Blender's 32 bits.
 NOISE = 1e-6
-
-
-#: True for an Empty that is there to be a joint: to move it moves nothing else.
-is_bare = scene_read._is_bare
 
 
 def is_joint(obj: Any) -> bool:

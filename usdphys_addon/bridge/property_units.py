@@ -64,11 +64,11 @@ class PropertyReader:
                     accelerates = getattr(group, "type", "") == "acceleration"
                 if accelerates:
                     factor = acceleration_factor
-            setattr(value, name, _si(getattr(group, name), factor or 1.0))
+            setattr(value, name, si_value(getattr(group, name), factor or 1.0))
         return value
 
 
-def _si(raw: Any, factor: float) -> Any:
+def si_value(raw: Any, factor: float) -> Any:
     if isinstance(raw, float):
         return _number(raw, factor)
     return tuple(_number(part, factor) for part in raw)

@@ -23,3 +23,15 @@ def is_moved(obj: Any) -> bool:
             return bool(body.rigid_body_enabled and not body.kinematic_enabled)
         obj = obj.parent
     return False
+
+
+def is_bare(obj: Any) -> bool:
+    """True for an Empty that nothing hangs on."""
+    physics = obj.usdphys
+    return (
+        obj.type == "EMPTY"
+        and obj.instance_type == "NONE"
+        and not obj.children
+        and not physics.rigid_body.is_applied
+        and not len(physics.colliders)
+    )

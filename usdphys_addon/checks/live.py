@@ -28,7 +28,7 @@ SLICE, BUDGET = 0.005, 0.002
 #: Seconds between two slices, and between two looks at whether there is work.
 PAUSE, IDLE = 0.02, 0.25
 #: Steps that cannot be cut would take longer than a slice in scenes of more objects, joints or materials than these.
-MAX_OBJECTS, MAX_JOINTS, MAX_MATERIALS = 1000, 200, 1000
+MAX_OBJECTS, MAX_MATERIALS = 1000, 1000
 #: Slices of one check that may come out too long before the scene counts as too large.
 MAX_LATE = 3
 _TOO_SLOW = "A check takes too long here: checked on demand"

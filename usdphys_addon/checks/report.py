@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+#: Scenes with more joints are checked on demand only.
+MAX_JOINTS = 200
+
 
 class TooLargeError(Exception):
     """A step would take longer than a slice; the message says why."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -14,18 +14,16 @@ import numpy as np
 
 from ..bridge import props
 from ..bridge.collider_read import ColliderReader
+from ..bridge.collider_shapes import ColliderShapes
 from ..bridge.environment import collector_at_rest
 from ..bridge.placements import Placement, Placements
-from ..bridge.reading import DEFAULT_ROOT
+from ..bridge.reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from ..bridge.scene_read import SceneReader
 from ..core import joint_kinds, validate
-from ..core.model import Prim
 from ..core.primitives import Primitive
 from ..core.rules.base import RULES, Facts, Issue
-from ..core.schemas import usd_physics
 from .fixes import FIXES
-from .live import MAX_JOINTS
-from .report import Found, Report, TooLargeError
+from .report import MAX_JOINTS, Found, Report, TooLargeError
 
 #: While one works, colliders of meshes with more vertices are fitted to the bounding box.
 DENSE = 2000
@@ -154,12 +152,8 @@ class _Places(Placements):
 # --------------------------------------------------------------------------- reading in slices
 
 
-class _Colliders(ColliderReader):
-    """Looks at no large mesh, and converts none, unless it is asked to be exact."""
-
-    def __init__(self, scene: _Reader, exact: bool) -> None:
-        super().__init__(scene)
-        self.exact = exact
+class _BoundedShapes(ColliderShapes):
+    """Fits colliders of large and of converted meshes to their bounding boxes, without looking at their points."""
 
     def is_dense(self, placement: Placement) -> bool:
         data = placement.evaluated.data
@@ -168,71 +162,37 @@ class _Colliders(ColliderReader):
         return placement.obj.type in _CONVERTED
 
     def points(self, placement: Placement) -> Any:
-        if not self.exact and self.is_dense(placement):
+        if self.is_dense(placement):
             return np.array([tuple(corner) for corner in placement.evaluated.bound_box], float)
         return super().points(placement)
 
     def recognised(self, placement: Placement) -> Primitive | None:
-        if not self.exact and self.is_dense(placement):
-            return None
-        return super().recognised(placement)
+        return None if self.is_dense(placement) else super().recognised(placement)
 
-    def mesh_prim(self, item: Any, bounding: str, placement: Placement, world: Any) -> Prim | None:
-        if self.exact or placement.obj.type not in _CONVERTED or not placement.geometry:
-            made = super().mesh_prim(item, bounding, placement, world)
-            if made is not None:
-                # It would hold the evaluated object.
-                made.mesh = None
-            return made
-        prim = self.own_prim(placement.geometry, "Mesh", placement, world)
-        if item.is_property_set("approximation"):
-            prim.add(usd_physics.MeshCollisionAPI(item.approximation))
-        elif item.shape == "AUTO":
-            prim.add(usd_physics.MeshCollisionAPI("convexHull" if self.moves(placement) else "none"))
-        return prim
+    def has_faces(self, placement: Placement) -> bool:
+        return placement.obj.type in _CONVERTED or super().has_faces(placement)
 
 
-class _Reader(SceneReader):
-    """Reads objects that it finds by name, a slice at a time."""
+class _HiddenSearch:
+    """Looks for physics of hidden objects, twenty objects at a step."""
 
-    def __init__(self, objects: _Objects, exact: bool) -> None:
-        self.objects, self.exact = objects, exact
-        super().__init__(objects.depsgraph, DEFAULT_ROOT, None, None)
+    def __init__(self, context: ReadingContext) -> None:
+        self.context = context
 
-    @property
-    def scene(self) -> Any:
-        return self.objects.scene
-
-    @scene.setter
-    def scene(self, _scene: Any) -> None:
-        """The base class remembers the scene; here it belongs to a slice."""
-
-    def find_placements(self, depsgraph: Any, keep: Any) -> Placements:
-        self.places = _Places(self.objects)
-        return self.places
-
-    def collider_reader(self) -> ColliderReader:
-        return _Colliders(self, self.exact)
-
-    def steps(self) -> Iterator[None]:
-        yield from self.places.steps()
-        yield from super().steps()
-
-    def hidden_steps(self) -> Iterator[None]:
-        """Name the physics that stays behind because its object is hidden."""
+    def steps(self, report: Callable[[Any], None]) -> Iterator[None]:
         shown = {
             placement.full_name
-            for placement in self.places.all
+            for placement in self.context.placements.all
             if isinstance(placement, _Place) and placement.instance is None
         }
-        done, total = 0, len(self.scene.objects)
+        done, total = 0, len(self.context.scene.objects)
         if len(shown) == total:
             return
         while done < total:
             obj = None
-            for obj in islice(self.scene.objects, done, done + 20):
+            for obj in islice(self.context.scene.objects, done, done + 20):
                 if obj.name_full not in shown and props.is_physical(obj):
-                    self.say_hidden(obj)
+                    report(obj)
             del obj
             done += 20
             yield
@@ -273,13 +233,19 @@ class Check:
             self.slices.append(min(time.perf_counter() - start, time.thread_time() - worked))
 
     def steps(self) -> Iterator[None]:
-        reader = _Reader(self.objects, self.exact)
+        places = _Places(self.objects)
+        context = ReadingContext(lambda: self.objects.scene, places)
+        shapes = ColliderShapes() if self.exact else _BoundedShapes()
+        # A mesh loader would hold the evaluated object beyond the slice.
+        colliders = ColliderReader(context, shapes, with_meshes=False)
+        reader = SceneReader(context, colliders, hidden_steps=_HiddenSearch(context).steps)
         yield
+        yield from places.steps()
         yield from reader.steps()
-        issues = list(reader.issues)
-        if not self.exact and sum(prim.type_name in _JOINTS for prim in reader.model.prims.values()) > MAX_JOINTS:
+        issues = list(context.result.issues)
+        if not self.exact and sum(prim.type_name in _JOINTS for prim in context.model.prims.values()) > MAX_JOINTS:
             raise TooLargeError(f"More than {MAX_JOINTS} joints: checked on demand")
-        facts = Facts(reader.model, "usd", "nested", check_geometry=False)
+        facts = Facts(context.model, "usd", "nested", check_geometry=False)
         yield
         for rule in RULES:
             severity = rule.severities.get("usd")
@@ -289,7 +255,7 @@ class Check:
                     yield
             yield
         issues.sort(key=lambda issue: _SEVERITIES[issue.severity])
-        names = _Names(reader)
+        names = _Names(context.result, reader.physical)
         for issue in issues:
             self.issues.append(names.found(issue))
             yield
@@ -304,15 +270,13 @@ class Check:
 class _Names:
     """From the prims of issues to the names of what they are about in Blender."""
 
-    def __init__(self, reader: _Reader) -> None:
-        self.model = reader.model
-        self.objects = {
-            path: place.full_name for path, place in reader.reading.sites.items() if isinstance(place, _Place)
-        }
+    def __init__(self, reading: SceneReading, physical: list[Placement]) -> None:
+        self.model = reading.model
+        self.objects = {path: place.full_name for path, place in reading.sites.items() if isinstance(place, _Place)}
         self.geometries = {
-            place.geometry: place.full_name for place in reader.physical if isinstance(place, _Place) and place.geometry
+            place.geometry: place.full_name for place in physical if isinstance(place, _Place) and place.geometry
         }
-        self.materials = {path: name for name, path in reader.reading.materials.items()}
+        self.materials = {path: name for name, path in reading.materials.items()}
 
     def found(self, issue: Issue) -> Found:
         kind, name = self.owner(issue)

@@ -8,11 +8,10 @@ import os
 import shutil
 import traceback
 import zipfile
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,7 +26,8 @@ from ..core.files import USD_SUFFIXES, scratch_file
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.validate import Issue
-from . import stage_layout, usd_hooks
+from . import stage_layout
+from .hook_calls import handled_by
 from .stage_match import StageMatcher
 
 if TYPE_CHECKING:
@@ -105,7 +105,11 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
     refuse_errors(issues, target, force=options.force)
     job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)
-    with scratch_file(target) as scratch, _hook_with(job), ThreadPoolExecutor(1) as translator:
+    with (
+        scratch_file(target) as scratch,
+        handled_by("on_export", partial(_run, job)),
+        ThreadPoolExecutor(1) as translator,
+    ):
         units = _local_units(options.units, reading)
         job.opinions = beside_blender(translator, usd_write.opinions_of, reading.model, units)
         _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
@@ -244,24 +248,8 @@ class _Job:
     done: bool = False
 
 
-_job: _Job | None = None
-
-
-@contextmanager
-def _hook_with(job: _Job) -> Iterator[None]:
-    """Our hook is registered and works for this job."""
-    global _job
-    _job = job
-    try:
-        with usd_hooks.registered(usd_hooks.USDPHYS_ExportHook):
-            yield
-    finally:
-        _job = None
-
-
-def on_export(export_context: Any) -> bool:
-    """What the hook does in every USD export: in ours for its job, in Blender's own for the scene as it is."""
-    job = _job or _Job(None, None)
+def _run(job: _Job, export_context: Any) -> bool:
+    """Write the physics of one job; its errors and issues are left in the job."""
     try:
         _write_physics(export_context, job)
         job.done = True
@@ -271,12 +259,18 @@ def on_export(export_context: Any) -> bool:
         traceback.print_exc()
         reason = " ".join(str(error).split())[:200]
         job.error = OutputError(f"The physics could not be written: {type(error).__name__}: {reason}")
-    if _job is None:
-        for issue in job.issues:
-            if issue.severity != "info":
-                print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
-        if job.error is not None:
-            print(f"USD Physics: error: {job.error}")
+    return job.error is None
+
+
+def on_native_export(export_context: Any) -> bool:
+    """Add the physics of the scene to an export that Blender's own operator makes."""
+    job = _Job(None, None)
+    _run(job, export_context)
+    for issue in job.issues:
+        if issue.severity != "info":
+            print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+    if job.error is not None:
+        print(f"USD Physics: error: {job.error}")
     return job.error is None
 
 

@@ -23,7 +23,8 @@ from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
-from . import import_materials, import_repair, usd_hooks
+from . import import_materials, import_repair
+from .hook_calls import handled_by
 
 if TYPE_CHECKING:
     from ..usd.import_source import Source
@@ -308,7 +309,8 @@ def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> Imp
     operator: Any = bpy.ops.wm.usd_import
     known = {item.identifier for item in operator.get_rna_type().properties}
     keywords = {name: value for name, value in keywords.items() if name in known}
-    with _capturing(landing.finish) as capture:
+    capture = _Capture(landing.finish)
+    with handled_by("on_import", capture.take):
         landing.begin()
         try:
             ended = bpy.ops.wm.usd_import(**keywords)
@@ -371,23 +373,18 @@ class _Capture:
     result: ImportResult | None = None
     error: BaseException | None = None
 
-    def take(self, import_context: Any) -> None:
+    def take(self, import_context: Any) -> bool:
         try:
             found = ImportedIDs()
             collect(import_context, found)
             self.result = self.finish(found)
         except BaseException as error:
             self.error = error
-
-
-_capture: _Capture | None = None
-
-
-def on_import(import_context: Any) -> bool:
-    """What the hook does in every USD import: in ours what that wants, in Blender's own it adds the physics."""
-    if _capture is not None:
-        _capture.take(import_context)
         return True
+
+
+def on_native_import(import_context: Any) -> bool:
+    """Add the physics of the file to an import that Blender's own operator makes."""
     try:
         return _on_native_import(import_context)
     except Exception as error:  # an exception that leaves a hook is lost in Blender's log
@@ -422,14 +419,3 @@ def collect(import_context: Any, found: ImportedIDs) -> None:
             for kind, known in kinds:
                 if isinstance(item, kind):
                     known[path.pathString] = item
-
-
-@contextmanager
-def _capturing(finish: Callable[[ImportedIDs], ImportResult]) -> Iterator[_Capture]:
-    global _capture
-    _capture = _Capture(finish)
-    try:
-        with usd_hooks.registered(usd_hooks.USDPHYS_ImportHook):
-            yield _capture
-    finally:
-        _capture = None

@@ -107,13 +107,13 @@ def shown_for(context: Any, obj: Any, view: View, mass_of: Callable[[str], Any] 
 
 
 @cache
-def _bounds_reader() -> Any:
-    """The reader of colliders, quick enough for every redraw: it fits to the bounds that Blender keeps."""
+def _bounding_shapes() -> Any:
+    """Shapes of colliders fitted to the bounding box that Blender keeps: quick enough for every redraw."""
     from ..bridge import mesh
-    from ..bridge.collider_read import ColliderReader
+    from ..bridge.collider_shapes import ColliderShapes
     from ..bridge.placements import Placement
 
-    class BoundsReader(ColliderReader):
+    class BoundingShapes(ColliderShapes):
         #: Bounds say how large something is along the object's own axes only.
         is_turned = False
 
@@ -122,7 +122,7 @@ def _bounds_reader() -> Any:
                 return super().points(placement)
             return np.array(placement.evaluated.bound_box, float)
 
-    return BoundsReader
+    return BoundingShapes
 
 
 def shape_of(item: Any, obj: Any, depsgraph: Any) -> Any:
@@ -134,9 +134,9 @@ def shape_of(item: Any, obj: Any, depsgraph: Any) -> Any:
     placement = Placement(obj, obj.evaluated_get(depsgraph), obj.usdphys, obj.usdphys.keys(), None, obj.name)
     if not abs(placement.volume) > 1e-18:
         return None
-    reader = _bounds_reader()(None)
-    reader.is_turned = item.is_property_set("rotation")
-    return reader.shape(item, placement)
+    shapes = _bounding_shapes()()
+    shapes.is_turned = item.is_property_set("rotation")
+    return shapes.shape(item, placement)
 
 
 def _add_collider(shown: Shown, obj: Any, depsgraph: Any) -> None:
