@@ -19,7 +19,7 @@ from . import props, remembered
 from .property_units import PropertyWriter, _divided
 
 _SHAPES = {cls.usd_name: shape for shape, cls in props.GPRIM_SHAPES.items()}
-_JOINTS = {cls.usd_name: kind for kind, cls in joint_kinds.JOINT_TYPES.items()}
+_JOINTS = {name: kind.identifier for name, kind in joint_kinds.BY_TYPE_NAME.items()}
 #: A frame that differs by less is the same: metres and radians.
 _SAME_FRAME = 1e-5
 
