@@ -39,8 +39,8 @@ class Choice:
     """How joints are made.
 
     kind: of joint_kinds.BY_IDENTIFIER. place: CURSOR, MIDPOINT, CHILD_ORIGIN, CLOSEST, FACE, or AUTO: CLOSEST
-    between two objects, CURSOR for one. axis: AUTO, CURSOR, or an axis of the world (WORLD_X) or of the second body (BODY_X). makes_bodies: objects without physics get what the joint
-    needs. moves_first: the first body, too, becomes a dynamic one.
+    between two objects, CURSOR for one. axis: AUTO, CURSOR, or an axis of the world (WORLD_X) or of the second body
+    (BODY_X). makes_bodies: objects without physics get what the joint
     """
 
     kind: str = "REVOLUTE"
