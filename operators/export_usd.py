@@ -117,12 +117,12 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         return {"FINISHED"}
 
     def export_options(self) -> Any:
-        from ..usdphys_addon.core.units import StageUnits
+        from ..usdphys_addon.core.units import StageUnits, shortest
         from ..usdphys_addon.exchange import usd_export
 
         units = StageUnits(
-            usd_export.typed_number(self.meters_per_unit),
-            usd_export.typed_number(self.kilograms_per_unit),
+            shortest(self.meters_per_unit),
+            shortest(self.kilograms_per_unit),
             self.up_axis,
         )
         return usd_export.ExportOptions(

@@ -9,7 +9,7 @@ import bpy
 
 from ..core.model import Prim
 from ..core.schemas import usd_physics
-from . import remembered
+from . import remembered, vendor_props
 from .naming import prim_name, unique
 from .reading import MATERIALS_SCOPE, ReadingContext
 
@@ -33,7 +33,9 @@ def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
         reading.taken.add(path)
         reading.result.materials[material.name_full] = path
         prim = reading.model.add(Prim(path, "Material", is_xformable=False, label=material.name))
-        prim.add(reading.properties.read(material.usdphys.physics_material, usd_physics.MaterialAPI))  # type: ignore[attr-defined]
+        physics: Any = material.usdphys  # type: ignore[attr-defined]
+        prim.add(reading.properties.read(physics.physics_material, usd_physics.MaterialAPI))
+        vendor_props.read_vendor(reading, physics, "material", prim)
     return path
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..core import frames
 from ..core.model import Prim
 from ..core.schemas import usd_physics
-from . import group_read, joint_read, material_read, props, remembered
+from . import group_read, joint_read, material_read, props, remembered, vendor_props
 from .collider_read import ColliderReader
 from .collider_shapes import ColliderShapes
 from .naming import prim_name
@@ -118,9 +118,9 @@ class SceneReader:
         for item in self.context.scene.usdphys.physics_scenes:
             path = self.context.made_path(item.name or "PhysicsScene", "physics scene", item=item)
             self.context.scene_paths.setdefault(item.name, path)
-            self.context.model.add(Prim(path, "PhysicsScene", is_xformable=False, label=item.name)).add(
-                self.context.properties.read(item, usd_physics.PhysicsScene)
-            )
+            prim = self.context.model.add(Prim(path, "PhysicsScene", is_xformable=False, label=item.name))
+            prim.add(self.context.properties.read(item, usd_physics.PhysicsScene))
+            vendor_props.read_vendor(self.context, item, "scene", prim)
         # A file that had no physics scene is written back without one.
         if not self.context.scene_paths and not self.context.scene.usdphys.source.filepath:
             path = self.context.made_path("PhysicsScene", "physics scene")
@@ -160,6 +160,7 @@ class SceneReader:
         if "articulation_root" in touched and physics.articulation_root.is_applied:
             prim.add(usd_physics.ArticulationRootAPI())
         group_read.read_mass_and_filters(self.context, physics, touched, prim, placement)
+        vendor_props.read_vendor(self.context, physics, "object", prim, "body", "articulation")
         if not len(physics.colliders):
             # Those below it inherit the material; colliders of its own have it each.
             if "physics_material" in touched and physics.physics_material is not None:

@@ -10,17 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, dataclass_transform
 
 from . import units
 from .units import Dimension
+from .value_types import ValueType, value_type
 
 Vector = tuple[float, float, float]
 #: Real part first.
 Quaternion = tuple[float, float, float, float]
 Kind = Literal["typed", "single", "multiple"]
 Space = Literal["stage", "local", "world"]
+#: What a schema belongs to: "dof" is a degree of freedom of a joint, "gprim" the shape of a prim.
+Place = Literal["scene", "body", "collider", "material", "group", "articulation", "joint", "dof", "gprim"]
+#: What a mirror plane makes of a value: points and directions are mirrored, a spin (axial vector) is reversed as well.
+Mirror = Literal["", "point", "vector", "spin"]
 
 INF = math.inf
 #: Stands for the instance name in the property names of multiple-apply schemas, as in the USD schema registry.
@@ -38,7 +44,7 @@ class Attribute:
     automatic: authored values that mean "let the simulator decide" ("negative", "infinite" or "zero").
     dimension: what its unit is made of; angular_dimension where an angular degree of freedom differs.
     space: "local" values scale with the prim, "world" directions turn with the up axis, "stage" values do neither.
-    body: 0 or 1 where a joint's value lives in the space of that body.
+    body: 0 or 1 where a joint's value lives in the space of that body. mirror: what a mirror plane makes of it.
     """
 
     field: str
@@ -55,6 +61,12 @@ class Attribute:
     uniform: bool = False
     space: Space = "stage"
     body: int | None = None
+    mirror: Mirror = ""
+    #: How a value looks; of a relationship, a tuple of paths.
+    value: ValueType = dataclass_field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", value_type("string[]" if self.type == "rel" else self.type))
 
     @property
     def is_relationship(self) -> bool:
@@ -75,16 +87,12 @@ class Attribute:
 
     def accepts(self, value: Any) -> bool:
         """False for a value of another type, which a file can hold all the same."""
-        if self.is_relationship:
-            return isinstance(value, tuple)
-        if self.type == "bool":
-            return isinstance(value, bool)
-        if self.type in ("float", "double", "int"):
-            return isinstance(value, (int, float)) and not isinstance(value, bool)
-        if self.type in ("float3", "point3f", "vector3f", "quatf"):
-            size = 4 if self.type == "quatf" else 3
-            return isinstance(value, tuple) and len(value) == size and not any(isinstance(part, str) for part in value)
-        return isinstance(value, str)
+        return self.value.accepts(value)
+
+    @property
+    def is_editable(self) -> bool:
+        """True for what Blender has a property for: values, not relationships or the mark of a collection."""
+        return self.type not in ("rel", "opaque")
 
     def allows(self, value: Any) -> bool:
         """True for a value of the right type that is, where there is a choice, one of the tokens."""
@@ -134,6 +142,7 @@ class Schema:
     family: ClassVar[str]
     attributes: ClassVar[tuple[Attribute, ...]] = ()
     instances: ClassVar[tuple[str, ...]] = ()
+    on: ClassVar[Place]
     _values: ClassVar[Callable[[Schema], tuple[Any, ...]]]
 
     def __init__(self, *values: Any, **named: Any) -> None:
@@ -204,8 +213,8 @@ def _label(usd: str) -> str:
 
 
 def _make_schema(
-    name: str, kind: Kind, family: str, instances: tuple[str, ...], class_name: str, bases: tuple[type, ...],
-    members: dict[str, Any],
+    name: str, kind: Kind, on: Place, family: str, instances: tuple[str, ...], class_name: str,
+    bases: tuple[type, ...], members: dict[str, Any],
 ) -> type[Schema]:  # fmt: skip
     """A class of declared attributes behind those of its base, put into the table.
 
@@ -215,7 +224,7 @@ def _make_schema(
     kept = {key: value for key, value in members.items() if key not in declared and key not in _UNSLOTTED}
     made: type[Schema] = type(class_name, bases, {**kept, "__slots__": tuple(declared)})
     made.__doc__ = made.__doc__ or name
-    made.usd_name, made.kind, made.family, made.instances = name, kind, family, instances
+    made.usd_name, made.kind, made.on, made.family, made.instances = name, kind, on, family, instances
     found = [
         Attribute(key, usd, type_, fallback, label or _label(usd), doc, **extra)
         for key, (usd, type_, fallback, label, doc, extra) in declared.items()
@@ -246,27 +255,49 @@ def _make_init(cls: type[Schema]) -> None:
 
 
 @dataclass_transform()
-def schema(name: str, kind: Kind, family: str = "UsdPhysics", instances: tuple[str, ...] = ()) -> Any:
+def schema(name: str, kind: Kind, on: Place, family: str = "UsdPhysics", instances: tuple[str, ...] = ()) -> Any:
     """Class decorator: make a schema of the declaration and put it into the table."""
 
     def wrap(cls: type[Schema]) -> type[Schema]:
-        return _make_schema(name, kind, family, instances, cls.__name__, cls.__bases__, dict(vars(cls)))
+        return _make_schema(name, kind, on, family, instances, cls.__name__, cls.__bases__, dict(vars(cls)))
 
     return wrap
 
 
 def declare_schema(
-    name: str, kind: Kind, family: str, rows: Iterable[tuple[str, str, str, Any, dict[str, Any]]]
-) -> type[Schema]:
-    """Add a vendor schema as data.
+    name: str, kind: Kind, on: Place, family: str, rows: Iterable[tuple[str, str, str, Any, dict[str, Any]]],
+    instances: tuple[str, ...] = (),
+) -> type[Schema]:  # fmt: skip
+    """Add a vendor schema as data: before the add-on is registered, so that it gets its Blender properties.
 
-    rows: (field, USD property name, Sdf type or "rel", fallback, keywords of `Attribute` with an optional "doc").
+    on: what it belongs to. rows: (field, USD property name, Sdf type or "rel", fallback, keywords of `Attribute` with
+    an optional "doc"). instances: of a multiple-apply schema, all that there are; on a "dof" the degrees of freedom.
+    Raises ValueError for a type that is not known, a fallback of another type, or a name that is taken.
     """
+    if name in SCHEMAS:
+        raise ValueError(f"the schema {name} is declared already")
+    if kind == "multiple" and not instances:
+        raise ValueError(f"{name} is a multiple-apply schema and names no instances")
     declared = {}
     for field_name, usd, type_, fallback, extra in rows:
         keywords = {"doc": "", **extra}
         declared[field_name] = attr(usd, type_, fallback, keywords.pop("doc"), **keywords)
-    return _make_schema(name, kind, family, (), name.replace(":", ""), (Schema,), declared)
+        try:
+            fits = type_ == "rel" or fallback is None or value_type(type_).accepts(fallback)
+        except KeyError as error:
+            raise ValueError(f"{usd} of {name} has the type {type_}, which is not known") from error
+        if not fits:
+            raise ValueError(f"{usd} of {name} has the fallback {fallback!r}, which is no {type_}")
+    return _make_schema(name, kind, on, family, instances, name.replace(":", ""), (Schema,), declared)
+
+
+#: The libraries whose schemas the add-on has panels and properties of its own for.
+OWN_FAMILIES = frozenset({"UsdPhysics", "UsdGeom"})
+
+
+def vendor_schemas(*places: Place) -> list[type[Schema]]:
+    """The declared schemas of vendors that belong to these places, in the order of declaration."""
+    return [cls for cls in SCHEMAS.values() if cls.family not in OWN_FAMILIES and cls.on in places]
 
 
 def schemas_of(family: str) -> dict[str, type[Schema]]:

@@ -19,23 +19,53 @@ PRACTICALLY_INFINITE = 1e37
 
 
 class Dimension(NamedTuple):
-    """Exponents of length, mass and plane angle; time is in seconds everywhere and needs none."""
+    """Exponents of length, mass, plane angle and time. Time is in seconds everywhere: it tells units apart."""
 
     length: int = 0
     mass: int = 0
     angle: int = 0
+    time: int = 0
 
 
 NONE = Dimension()
 LENGTH = Dimension(length=1)
 MASS = Dimension(mass=1)
 ANGLE = Dimension(angle=1)
+TIME = Dimension(time=1)
 DENSITY = Dimension(length=-3, mass=1)
-FORCE = Dimension(length=1, mass=1)
-TORQUE = Dimension(length=2, mass=1)
+VELOCITY = Dimension(length=1, time=-1)
+ANGULAR_VELOCITY = Dimension(angle=1, time=-1)
+ACCELERATION = Dimension(length=1, time=-2)
+FORCE = Dimension(length=1, mass=1, time=-2)
+TORQUE = Dimension(length=2, mass=1, time=-2)
 INERTIA = Dimension(length=2, mass=1)
-ANGULAR_GAIN = Dimension(length=2, mass=1, angle=-1)
-ANGULAR_RATE_GAIN = Dimension(angle=-1)
+STIFFNESS = Dimension(mass=1, time=-2)
+DAMPING = Dimension(mass=1, time=-1)
+ANGULAR_STIFFNESS = Dimension(length=2, mass=1, angle=-1, time=-2)
+ANGULAR_DAMPING = Dimension(length=2, mass=1, angle=-1, time=-1)
+#: Gains of acceleration drives: per second or its square, per angle about an axis.
+RATE = Dimension(time=-1)
+SQUARED_RATE = Dimension(time=-2)
+RATE_PER_ANGLE = Dimension(angle=-1, time=-1)
+SQUARED_RATE_PER_ANGLE = Dimension(angle=-1, time=-2)
+
+_NAMES = {
+    FORCE: "N", TORQUE: "N·m", STIFFNESS: "N/m", DAMPING: "N·s/m", ANGULAR_STIFFNESS: "N·m/°",
+    ANGULAR_DAMPING: "N·m·s/°",
+}  # fmt: skip
+_POWERS = {1: "", 2: "²", 3: "³"}
+
+
+def unit_name(dimension: Dimension) -> str:
+    """The unit of a property in Blender, where angles are shown in degrees: "kg·m²", "N·m", "1/s"; "" for none."""
+    if dimension in _NAMES:
+        return _NAMES[dimension]
+    parts = (("kg", dimension.mass), ("m", dimension.length), ("°", dimension.angle), ("s", dimension.time))
+    above, below = ([(name, abs(power)) for name, power in parts if power * sign > 0] for sign in (1, -1))
+    if not above and not below:
+        return ""
+    text = "·".join(f"{name}{_POWERS.get(power, f'^{power}')}" for name, power in above) or "1"
+    return "/".join([text, *(f"{name}{_POWERS.get(power, f'^{power}')}" for name, power in below)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +113,10 @@ def scaled(value: float, factor: float) -> float:
     if abs(value) > PRACTICALLY_INFINITE or factor == 1.0:
         return value
     return value * factor
+
+
+def shortest(value: float) -> float:
+    """The shortest decimal number that is the same 32-bit float: 0.01 for a property that holds 0.009999999776."""
+    import numpy as np
+
+    return float(str(np.float32(value)))

@@ -24,7 +24,7 @@ from ..core import summary, validate
 from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
 from ..core.files import USD_SUFFIXES, scratch_file
 from ..core.model import PhysicsModel
-from ..core.units import StageUnits
+from ..core.units import StageUnits, shortest
 from ..core.validate import Issue
 from . import stage_layout
 from .hook_calls import handled_by
@@ -69,13 +69,8 @@ class ExportResult:
 def stage_options(scene: bpy.types.Scene) -> tuple[StageUnits, Hierarchy]:
     """Units and hierarchy that a scene asks for; metres, kilograms, Z up and nested where it says nothing."""
     stage = scene.usdphys.stage  # type: ignore[attr-defined]
-    units = StageUnits(typed_number(stage.meters_per_unit), typed_number(stage.kilograms_per_unit), stage.up_axis)
+    units = StageUnits(shortest(stage.meters_per_unit), shortest(stage.kilograms_per_unit), stage.up_axis)
     return units, stage.hierarchy.lower()
-
-
-def typed_number(value: float) -> float:
-    """The number that was typed into a 32-bit property: 0.01, not 0.009999999776."""
-    return float(f"{value:.7g}")
 
 
 # --------------------------------------------------------------------------- the export
@@ -291,7 +286,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         wanted, hierarchy = stage_options(depsgraph.scene.original)
         # In Blender's own export its own options decide on length and up axis.
         units = replaced(usd_read.stage_units(stage), kilograms_per_unit=wanted.kilograms_per_unit)
-        units = replaced(units, meters_per_unit=typed_number(units.meters_per_unit))
+        units = replaced(units, meters_per_unit=shortest(units.meters_per_unit))
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
         _check_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)

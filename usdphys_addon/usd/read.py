@@ -347,13 +347,9 @@ def _authored_schemas(kind: Kind) -> tuple[tuple[str, type[Schema], str, tuple[A
     return tuple(rows)
 
 
-_QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
-_VECTORS = (Gf.Vec3f, Gf.Vec3d, Gf.Vec3h)
-
-
 def plain_value(raw: Any, factor: float) -> Any:
-    """Python value of a USD value: floats scaled, vectors and quaternions as tuples, tokens as strings."""
-    if raw is None or isinstance(raw, bool):
+    """Python value of a USD value: floats scaled, vectors, quaternions and arrays as tuples, the rest as text."""
+    if raw is None or isinstance(raw, bool) or (isinstance(raw, int) and factor == 1.0):
         return raw
     if isinstance(raw, int | float):
         return units.scaled(float(raw), factor)
@@ -361,7 +357,21 @@ def plain_value(raw: Any, factor: float) -> Any:
         return (float(raw.GetReal()), *(float(part) for part in raw.GetImaginary()))
     if isinstance(raw, _VECTORS):
         return tuple(units.scaled(float(part), factor) for part in raw)
-    return raw.GetText() if isinstance(raw, Sdf.PathExpression) else str(raw)
+    if isinstance(raw, _INT_VECTORS):
+        return tuple(map(int, raw))
+    if isinstance(raw, Sdf.AssetPath):
+        return raw.path
+    if isinstance(raw, Sdf.PathExpression):
+        return raw.GetText()
+    if hasattr(raw, "__len__") and not isinstance(raw, str) and type(raw).__module__ in _ARRAY_MODULES:
+        return tuple(plain_value(part, factor) for part in raw)
+    return str(raw)
+
+
+_QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
+_VECTORS = tuple(getattr(Gf, f"Vec{size}{kind}") for size in (2, 3, 4) for kind in "hfd")
+_INT_VECTORS = (Gf.Vec2i, Gf.Vec3i, Gf.Vec4i)
+_ARRAY_MODULES = frozenset({Vt.__name__, Sdf.__name__})
 
 
 def _bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:

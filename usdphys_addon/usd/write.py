@@ -19,12 +19,8 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
+from ..core.value_types import ValueType, value_type, with_elements
 
-_TYPES = {
-    name: Sdf.ValueTypeNames.Find(name)
-    for name in ("float", "float3", "point3f", "vector3f", "quatf", "bool", "token", "string", "double", "opaque",
-                 "pathExpression", "int", "uint", "double3", "quatd", "asset", "float3[]")
-}  # fmt: skip
 _Values = TypeVar("_Values", schema.Vector, schema.Quaternion)
 _SPACELESS = ("xformOp", "xformOpOrder")
 
@@ -135,7 +131,7 @@ class Translator:
         """True where the value of the model is the value of the stage."""
         if attribute.type in ("bool", "token", "string"):
             return True
-        return attribute.type == "float" and self.factor(attribute, instance, drive_type) == 1.0
+        return attribute.type in ("float", "double") and self.factor(attribute, instance, drive_type) == 1.0
 
     def factor(self, attribute: Attribute, instance: str, drive_type: str | None) -> float:
         key = (attribute, instance, drive_type)
@@ -220,7 +216,7 @@ class SpecWriter:
     def set(self, spec: Sdf.PrimSpec, name: str, type_: str, value: Any, uniform: bool = False) -> None:
         variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
         try:
-            attribute = Sdf.AttributeSpec(spec, name, _TYPES[type_], variability)
+            attribute = Sdf.AttributeSpec(spec, name, sdf_type(type_), variability)
         except RuntimeError:  # it is there already, which is rare: to ask first takes longer
             attribute = spec.attributes[name]
         attribute.default = value
@@ -234,19 +230,36 @@ class SpecWriter:
         relationship.targetPathList.explicitItems = targets
 
 
+@cache
+def sdf_type(name: str) -> Sdf.ValueTypeName:
+    """The value type of USD of this name. Raises KeyError where USD has none."""
+    found = Sdf.ValueTypeNames.Find(name)
+    if not found:
+        raise KeyError(name)
+    return found
+
+
 def usd_value(type_: str, value: Any, factor: float) -> Any:
     """A value of the model as the USD type, multiplied by a unit factor."""
-    if type_ in ("float", "double"):
-        return tidy(units.scaled(value, factor), factor)
-    if type_ in ("float3", "point3f", "vector3f"):
-        x, y, z = (tidy(units.scaled(part, factor), factor) for part in value)
-        return Gf.Vec3f(x, y, z)
-    if type_ == "quatf":
-        w, x, y, z = value
-        return Gf.Quatf(w, x, y, z)
+    kind = value_type(type_)
+    if kind.has_unit:
+        if kind.size == 1 and not kind.is_array:
+            return tidy(units.scaled(value, factor), factor)
+        value = with_elements(kind, value, lambda part: tidy(units.scaled(part, factor), factor))
     if type_ == "pathExpression":
         return Sdf.PathExpression(value)
-    return value
+    made = sdf_type(type_).type.pythonClass
+    if kind.is_array:
+        element = sdf_type(type_.removesuffix("[]")).type.pythonClass
+        return made([_usd_element(kind, element, part) for part in value])
+    return _usd_element(kind, made, value)
+
+
+def _usd_element(kind: ValueType, cls: Any, value: Any) -> Any:
+    """cls: of USD; None for numbers and text, which are Python's own."""
+    if kind.size > 1:
+        return cls(*value)
+    return Sdf.AssetPath(value) if kind.name.startswith("asset") else value
 
 
 def tidy(value: float, factor: float) -> float:
