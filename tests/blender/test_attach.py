@@ -592,7 +592,7 @@ def test_failure_leaves_the_scene_alone(full_file, monkeypatch):
     def fail(*_):
         raise RuntimeError
 
-    monkeypatch.setattr(attaching.frames, "world_frame", fail)
+    monkeypatch.setattr(frames, "world_frame", fail)
     with pytest.raises(RuntimeError):
         attach(full_file)
     monkeypatch.undo()
@@ -631,7 +631,7 @@ def Xform "Joints"
 def test_names_are_found_quickly():
     """Numbered copies are known by their name."""
     copy = add("Wheel.001", parent=add("Car"))
-    assert attach_match._chain(copy) == [("Car", ""), ("Wheel_001", "Wheel")]
+    assert attach_match.name_chain(copy) == [("Car", ""), ("Wheel_001", "Wheel")]
 
 
 def test_collider_of_a_body_that_it_would_not_move_with(tmp_path):

@@ -48,7 +48,7 @@ class ObjectMatcher:
         self._exact: dict[str, list[Any]] = defaultdict(list)
         self._copies: dict[str, list[Any]] = defaultdict(list)
         for obj in scene.objects:
-            self._chains[obj] = _chain(obj)
+            self._chains[obj] = name_chain(obj)
             name, copied = self._chains[obj][-1]
             self._exact[name].append(obj)
             if copied:
@@ -253,7 +253,7 @@ def _is_shown(obj: Any) -> bool:
     return obj.data is not None and obj.type in _GEOMETRY_OBJECTS
 
 
-def _chain(obj: Any) -> list[tuple[str, str]]:
+def name_chain(obj: Any) -> list[tuple[str, str]]:
     """Prim names of an object and all above, topmost first, each with the name that it is a numbered copy of."""
     names: list[tuple[str, str]] = []
     while obj is not None:
