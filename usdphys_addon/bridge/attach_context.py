@@ -75,6 +75,14 @@ class AttachContext:
             return np.eye(4)
         return np.asarray(np.linalg.solve(space, self.world_moved(prim.path)), float)
 
+    def rotation(self, prim: Prim, space: frames.Matrix) -> frames.Matrix:
+        """Rotation (3, 3) from the space of a prim, moved, to another; exactly the identity if it is noise.
+
+        Between the spaces without scale. That in `change` differs where both are scaled unevenly, along other axes.
+        """
+        rotation = frames.rotation_of(space).T @ frames.rotation_of(self.world_moved(prim.path))
+        return np.eye(3) if np.abs(rotation - np.eye(3)).max() <= SAME_ROTATION else rotation
+
     def carrier(self, path: str) -> Any | None:
         """The object for a gprim that has none of its own: that of the nearest prim above, within the same body."""
         site, obj = self.match.above(path)

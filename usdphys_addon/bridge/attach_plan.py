@@ -15,7 +15,7 @@ from ..core.model import Prim
 from ..core.schemas import usd_geom, usd_physics
 from . import joint_write, remembered
 from .attach_colliders import ColliderPlanner, PlannedCollider
-from .attach_context import FLAT, SAME_ROTATION, AttachContext, is_within, vector
+from .attach_context import FLAT, AttachContext, is_within, vector
 from .joint_frames import coincide, rigid
 from .naming import free_name, prim_name
 from .writing import lives_without_object
@@ -242,7 +242,7 @@ def _moved_body(
     if body.velocity is not None and np.isfinite(body.velocity).all():
         body.velocity = vector(change[:3, :3] @ body.velocity)
     if body.angular_velocity is not None and np.isfinite(body.angular_velocity).all():
-        body.angular_velocity = vector(_rotation_in(change) @ body.angular_velocity)
+        body.angular_velocity = vector(context.rotation(prim, space) @ body.angular_velocity)
     return body
 
 
@@ -257,16 +257,10 @@ def _moved_mass(
     if mass.center_of_mass is not None and np.isfinite(mass.center_of_mass).all():
         mass.center_of_mass = vector(change[:3, :3] @ mass.center_of_mass + change[:3, 3])
     if mass.principal_axes is not None and any(mass.principal_axes):
-        rotation = _rotation_in(change)
+        rotation = context.rotation(prim, space)
         if not np.array_equal(rotation, np.eye(3)):
             mass.principal_axes = frames.quaternion_of(rotation @ frames.matrix_of(mass.principal_axes))
     return mass
-
-
-def _rotation_in(change: frames.Matrix) -> frames.Matrix:
-    """The rotation in a change of spaces; exactly the identity if it is noise."""
-    rotation = frames.rotation_of(change)
-    return np.eye(3) if np.abs(rotation - np.eye(3)).max() <= SAME_ROTATION else rotation
 
 
 def _plan_filters(context: AttachContext, plan: AttachPlan) -> None:
