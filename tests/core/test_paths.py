@@ -1,6 +1,6 @@
 """Prim paths as text."""
 
-from usdphys_addon.core import paths
+from usdphys_ext.usdphys_addon.core import paths
 
 
 def test_paths_above_end_before_the_pseudo_root():
