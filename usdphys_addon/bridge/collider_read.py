@@ -12,8 +12,8 @@ from ..core import frames
 from ..core.gprims import placed_gprim
 from ..core.model import Mesh, Prim
 from ..core.primitives import Primitive
-from ..core.schemas import usd_geom, usd_physics
-from . import group_read, material_read, props, vendor_props
+from ..core.schemas import usd_physics
+from . import gprim_properties, group_read, material_read, props, vendor_props
 from . import mesh as meshes
 from .collider_shapes import ColliderShapes, mesh_key
 from .naming import prim_name, unique
@@ -124,17 +124,8 @@ class ColliderReader:
 
     def geometry_prim(self, item: Any, placement: Placement, world: frames.Matrix) -> Prim:
         """The object itself as a gprim, with the parameters that it was imported with."""
-        kind, meters = props.GPRIM_SHAPES[item.shape], self.context.meters
-        if kind is usd_geom.Cube:
-            gprim: usd_geom.Gprim = usd_geom.Cube(item.size[0] * meters)
-        elif kind is usd_geom.Sphere:
-            gprim = usd_geom.Sphere(item.radius * meters)
-        elif kind is usd_geom.Plane:
-            across, along = ((2, 1), (0, 2), (0, 1))["XYZ".index(item.axis)]
-            gprim = usd_geom.Plane(item.size[across] * meters, item.size[along] * meters, item.axis)
-        else:
-            gprim = kind(item.height * meters, item.radius * meters, item.axis)
-        prim = self.own_prim(placement.path, kind.usd_name, placement, world)
+        gprim = gprim_properties.gprim_of(item, self.context.meters)
+        prim = self.own_prim(placement.path, gprim.usd_name, placement, world)
         prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "default"
         if item.has_mesh_collision:
             prim.add(

@@ -16,7 +16,7 @@ from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
-from . import props, scene_write
+from . import props
 from .roles import applies, is_bare
 
 #: Metres and radians below which two frames are one.
@@ -166,7 +166,7 @@ def place_joint(
     if is_bare(obj):
         scale = obj.matrix_world.to_scale() if obj.matrix_world.determinant() > 0 else (1.0, 1.0, 1.0)
         scale_matrix = frames.transform((0, 0, 0), None, tuple(scale))
-        scene_write.put(obj, mathutils.Matrix((place @ scale_matrix).tolist()))
+        set_world_matrix(obj, mathutils.Matrix((place @ scale_matrix).tolist()))
     else:
         place = rigid(world_of(obj, depsgraph))
     for side in (0, 1):
@@ -174,7 +174,29 @@ def place_joint(
             store_frame(obj, side, both[side], depsgraph)
 
 
+def set_world_matrix(obj: bpy.types.Object, world: mathutils.Matrix) -> None:
+    """Give an object a world matrix, exactly.
+
+    Below a parent with uneven scale, location, rotation and scale may not be able to hold it; the parent inverse can.
+    """
+    if obj.parent is not None:
+        undone = obj.parent.matrix_world.inverted_safe()
+        if frames.is_sheared(np.array(undone @ world), 1e-6):
+            obj.matrix_parent_inverse, obj.matrix_basis = undone, world
+            return
+    obj.matrix_world = world
+
+
+def coincide(one: Matrix, other: Matrix) -> bool:
+    """True if two frames that were read from a file are the same within its 32-bit floats."""
+    apart = float(np.linalg.norm(one[:3, 3] - other[:3, 3]))
+    turned = float(np.abs(one[:3, :3] - other[:3, :3]).max())
+    size = max(1.0, float(np.linalg.norm(one[:3, 3])))
+    return apart <= _SAME * size and turned <= _SAME
+
+
 def same_frame(one: Matrix, other: Matrix) -> bool:
+    """True if two frames that were computed from objects are the same; stricter than `coincide` on places."""
     size = max(1.0, float(np.abs(one[:3, 3]).max()))
     apart = float(np.abs(one[:3, 3] - other[:3, 3]).max())
     return apart <= NOISE * size and float(np.abs(one[:3, :3] - other[:3, :3]).max()) <= 1e-5

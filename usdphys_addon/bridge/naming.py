@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import bpy
@@ -42,6 +42,15 @@ def numbered(path: str, taken: Collection[str]) -> str:
         head = path
     while (candidate := f"{head}_{number + 1:03d}") in taken:
         number += 1
+    return candidate
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name itself, or with the first free number, as Blender numbers copies: "Name.001"."""
+    names, number, candidate = set(taken), 0, name
+    while candidate in names:
+        number += 1
+        candidate = f"{name}.{number:03d}"
     return candidate
 
 

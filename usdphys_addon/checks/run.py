@@ -15,7 +15,7 @@ import numpy as np
 from ..bridge import props
 from ..bridge.collider_read import ColliderReader
 from ..bridge.collider_shapes import ColliderShapes
-from ..bridge.environment import collector_at_rest
+from ..bridge.environment import gc_paused
 from ..bridge.placements import Placement, Placements
 from ..bridge.reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from ..bridge.scene_read import SceneReader
@@ -222,7 +222,7 @@ class Check:
         self.objects.renew(depsgraph, start + seconds)
         try:
             # What overflows or is not a number is an issue, not a warning on the console.
-            with collector_at_rest(), np.errstate(all="ignore"):
+            with gc_paused(), np.errstate(all="ignore"):
                 for _ in self._steps:
                     if self.objects.is_time_up():
                         return False

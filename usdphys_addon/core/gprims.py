@@ -11,6 +11,9 @@ from . import frames
 from .primitives import Primitive
 from .schemas import usd_geom
 
+#: Along which axes (0: x) the width and the length of a plane run, by its normal. Source: UsdGeomPlane.
+PLANE_AXES = {"X": (2, 1), "Y": (0, 2), "Z": (0, 1)}
+
 
 def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frames.Matrix, usd_geom.Gprim]:
     """(pose below the object, schema), metres, of a primitive in the object's space, Blender units.
@@ -42,7 +45,7 @@ def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple
     if shape.kind is usd_geom.Sphere:
         return pose, usd_geom.Sphere(float(shape.radius * scale.max() * meters))
     if shape.kind is usd_geom.Plane:
-        across, along = ((2, 1), (0, 2), (0, 1))[shape.axis]
+        across, along = PLANE_AXES[axis]
         width, length = shape.size[across] * scale[across], shape.size[along] * scale[along]
         return pose, usd_geom.Plane(float(width * meters), float(length * meters), axis)
     height, radius = float(shape.height * scale[shape.axis] * meters), float(shape.radius * around * meters)
@@ -72,7 +75,7 @@ def half_extent(gprim: usd_geom.Gprim) -> tuple[float, float, float]:
         return (gprim.resolved("radius"),) * 3
     axis = "XYZ".index(gprim.resolved("axis"))
     if isinstance(gprim, usd_geom.Plane):
-        across, along = ((2, 1), (0, 2), (0, 1))[axis]
+        across, along = PLANE_AXES["XYZ"[axis]]
         half = [0.0, 0.0, 0.0]
         half[across], half[along] = gprim.resolved("width") / 2, gprim.resolved("length") / 2
         return (half[0], half[1], half[2])

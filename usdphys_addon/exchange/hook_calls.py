@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which of our hooks Blender's USD calls: standing ones in every export and import, or one that lives for one call."""
+"""Register hooks of Blender's USD export and import: standing ones for every call, or one for a single call."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def remove_standing(hook: Any) -> None:
 
 @contextmanager
 def handled_by(event: Event, handler: Callable[[Any], bool]) -> Iterator[None]:
-    """Inside, Blender calls `handler` with its context at this event, and not the standing hook for the same event.
+    """Within the block, Blender calls `handler` at this event, in place of the standing hook.
 
     handler: must not raise; an exception that leaves a hook is lost in Blender's log. Returns True for success.
     """

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import bpy
 
 from ..bridge import scene_read
-from ..bridge.environment import beside_blender, collector_at_rest, require_usd
+from ..bridge.environment import gc_paused, require_usd, run_in_thread
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import summary, validate
 from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
@@ -67,7 +67,7 @@ class ExportResult:
 
 
 def stage_options(scene: bpy.types.Scene) -> tuple[StageUnits, Hierarchy]:
-    """Units and hierarchy that a scene asks for; metres, kilograms, Z up and nested where it says nothing."""
+    """Units and hierarchy that are set for a scene; by default metres, kilograms, Z up and nested."""
     stage = scene.usdphys.stage  # type: ignore[attr-defined]
     units = StageUnits(shortest(stage.meters_per_unit), shortest(stage.kilograms_per_unit), stage.up_axis)
     return units, stage.hierarchy.lower()
@@ -77,22 +77,22 @@ def stage_options(scene: bpy.types.Scene) -> tuple[StageUnits, Hierarchy]:
 
 
 def export_usd(context: bpy.types.Context, filepath: str | Path, options: ExportOptions) -> ExportResult:
-    """Write the scene with its physics. The target is replaced at the end, in one step, or stays as it was.
+    """Write the scene with its physics. The target is replaced in one step at the end, or stays as it was.
 
     Raises MissingDependencyError, OutputError, and ValidationFailedError unless `options.force`.
     """
     require_usd()
-    with collector_at_rest():
+    with gc_paused():
         return _export(context, checked_target(filepath), options)
 
 
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
-    # In this thread: the modules of USD cannot be loaded in two at once.
+    # Imported here, before the thread starts: two threads cannot import the modules of USD at once.
     from ..usd import hierarchy as usd_hierarchy  # noqa: F401
     from ..usd import write as usd_write
 
     if options.root is None:
-        # What was imported goes back to the root of the stage, under its own names.
+        # Imported prims go back to their own paths, so there is no root prim above them.
         scene: Any = context.scene
         options = replaced(options, root="" if scene.usdphys.source.filepath else DEFAULT_ROOT)
     keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
@@ -106,7 +106,7 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
         ThreadPoolExecutor(1) as translator,
     ):
         units = _local_units(options.units, reading)
-        job.opinions = beside_blender(translator, usd_write.opinions_of, reading.model, units)
+        job.opinions = run_in_thread(translator, usd_write.opinions_of, reading.model, units)
         _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
         if job.error is not None:
             raise job.error
@@ -126,15 +126,15 @@ def refuse_errors(issues: list[Issue], target: Path, *, force: bool) -> None:
 
 
 def _local_units(units: StageUnits, reading: SceneReading) -> StageUnits:
-    """Blender converts units with a scale above the objects: what lies in their space stays in Blender units."""
+    """Blender converts units by a scale above the objects, so lengths in their space stay in Blender units."""
     return replaced(units, local_meters_per_unit=reading.model.units.meters_per_unit)
 
 
 def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
     """Have Blender write the scene.
 
-    scene_meters: length of a Blender unit, which Blender's exporter takes for a metre whatever the scene says. names:
-    with those of objects and data as attributes on their prims, which nothing but we ourselves reads.
+    scene_meters: length of a Blender unit; Blender's exporter ignores it and takes a unit for a metre. names: write
+    the names of objects and data as attributes on their prims, which only this add-on reads.
     """
     units = options.units
     keywords: dict[str, Any] = {
@@ -189,13 +189,13 @@ def checked_folder(target: Path) -> Path:
 
 
 def check_written(scratch: Path, target: Path) -> None:
-    """Raise OutputError where the file is not there or is cut off: the disk is full, usually."""
+    """Raise OutputError if the file is missing or truncated, usually because the disk is full."""
     if not scratch.is_file() or not is_whole(scratch):
         raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
 
 
 def is_whole(path: Path) -> bool:
-    """False where a USD file lacks its end: the last brace, the contents of a crate, the index of a package."""
+    """False if a USD file is truncated: without last brace (usda), table of contents (usdc) or index (usdz)."""
     if path.suffix.lower() == ".usdz":
         return zipfile.is_zipfile(path)
     size = path.stat().st_size
@@ -209,7 +209,7 @@ def is_whole(path: Path) -> bool:
 
 
 def replace(scratch: Path, target: Path) -> None:
-    """Put the finished file in the place of the old one, in one step."""
+    """Replace the target by the finished file in one step."""
     if target.exists():
         shutil.copymode(target, scratch)
     else:
@@ -228,9 +228,9 @@ def replace(scratch: Path, target: Path) -> None:
 
 @dataclass(slots=True)
 class _Job:
-    """One export under way: what the hook is to write, and what came of it.
+    """One export: what the hook is to write, and its outcome.
 
-    by_name: the paths of the reading have to be corrected by the names that Blender writes. opinions: on the way.
+    by_name: correct the expected paths by the object names that Blender writes. opinions: computed in a thread.
     """
 
     reading: SceneReading | None
@@ -244,7 +244,7 @@ class _Job:
 
 
 def _run(job: _Job, export_context: Any) -> bool:
-    """Write the physics of one job; its errors and issues are left in the job."""
+    """Write the physics of one job. Errors and issues are stored in the job."""
     try:
         _write_physics(export_context, job)
         job.done = True
@@ -258,7 +258,7 @@ def _run(job: _Job, export_context: Any) -> bool:
 
 
 def on_native_export(export_context: Any) -> bool:
-    """Add the physics of the scene to an export that Blender's own operator makes."""
+    """Standing hook: add the physics of the scene to an export by Blender's own operator."""
     job = _Job(None, None)
     _run(job, export_context)
     for issue in job.issues:
@@ -278,13 +278,13 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     stage = export_context.get_stage()
     depsgraph = export_context.get_depsgraph()
     if job.reading is None or job.options is None:
-        _say_unit_scale(depsgraph)
+        _warn_of_unit_scale(depsgraph)
         reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
         if not reading.model.prims:
             return
         job.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
         wanted, hierarchy = stage_options(depsgraph.scene.original)
-        # In Blender's own export its own options decide on length and up axis.
+        # The options of Blender's own export decide on length and up axis.
         units = replaced(usd_read.stage_units(stage), kilograms_per_unit=wanted.kilograms_per_unit)
         units = replaced(units, meters_per_unit=shortest(units.meters_per_unit))
     else:
@@ -312,7 +312,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
 
 
 def _write_sheared(stage: Any, model: PhysicsModel) -> None:
-    """Transforms that location, rotation and scale, in which Blender writes them, cannot hold."""
+    """Write sheared transforms as matrices: Blender writes location, rotation and scale, which cannot hold them."""
     from pxr import Gf
 
     from ..usd import write as usd_write
@@ -327,7 +327,7 @@ def _write_sheared(stage: Any, model: PhysicsModel) -> None:
 
 
 def _check_scale(stage: Any, wanted: float) -> None:
-    """Raise OutputError where Blender has exported with another unit than was asked for."""
+    """Raise OutputError if Blender has exported with another unit than the requested one."""
     from pxr import UsdGeom
 
     if abs(UsdGeom.GetStageMetersPerUnit(stage) / wanted - 1.0) > 1e-5:
@@ -337,7 +337,8 @@ def _check_scale(stage: Any, wanted: float) -> None:
         )
 
 
-def _say_unit_scale(depsgraph: Any) -> None:
+def _warn_of_unit_scale(depsgraph: Any) -> None:
+    """Warn that Blender's own export ignores the unit scale of the scene."""
     scale = scene_of(depsgraph).unit_settings.scale_length
     if abs(scale - 1.0) > 1e-6:
         print(
@@ -358,7 +359,7 @@ def scene_of(depsgraph: Any) -> Any:
 
 
 def _root_path(stage: Any) -> str:
-    """The prims that Blender puts above all objects, and marks; empty where the objects are at the root."""
+    """Path of the root prims that Blender has generated above all objects; empty if it has not."""
     path, prim = "", stage.GetDefaultPrim()
     while prim and prim.GetCustomDataByKey("Blender:generated"):
         path = str(prim.GetPath())

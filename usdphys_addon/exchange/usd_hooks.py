@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Standing hooks on Blender's own USD export and import. What they do is imported when Blender calls them."""
+"""Standing hooks on Blender's own USD export and import. Their code is imported when Blender calls them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_registered(hook: Any) -> bool:
 
 
 def register(hook: Any) -> None:
-    """Nothing where this Blender has no USD, or no Python modules for it: there the next export would abort."""
+    """Register a hook. Without USD or its Python modules nothing is done: the next export would abort."""
     if is_registered(hook) or not environment.usd_is_supported():
         return
     environment.expose_pxr()

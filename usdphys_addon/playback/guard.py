@@ -28,10 +28,10 @@ def start(context: bpy.types.Context) -> PreviewSession:
     """A session of the scene; one that runs already ends. Raises MissingDependencyError and InputError."""
     global _session
     stop()
-    from ..bridge.environment import collector_at_rest
+    from ..bridge.environment import gc_paused
     from .session import PreviewSession
 
-    with collector_at_rest():
+    with gc_paused():
         _session = PreviewSession(context)
     return _session
 

@@ -18,7 +18,7 @@ import bpy
 import numpy as np
 
 from ..bridge import props
-from ..bridge.environment import collector_at_rest, redraw
+from ..bridge.environment import gc_paused, redraw
 from ..playback import guard as preview_guard
 from . import overlay_settings
 
@@ -351,7 +351,7 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
     from . import scene_shapes
 
     start = time.monotonic()
-    with collector_at_rest():
+    with gc_paused():
         reading = scene_read.read_scene(layer.depsgraph)
         at_hand, loaders = [True], []
 
