@@ -15,9 +15,7 @@ _LINE = 32
 
 def fields_of(cls: type[Schema]) -> list[str]:
     """Names of the properties of a schema that a panel can draw one after the other."""
-    return [
-        attribute.field for attribute in cls.attributes if not attribute.is_relationship and attribute.type != "opaque"
-    ]
+    return [attribute.field for attribute in cls.attributes if attribute.is_editable]
 
 
 def draw(layout: Any, group: Any, names: Iterable[str], data_path: str) -> None:

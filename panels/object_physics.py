@@ -7,13 +7,14 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge import vendor_props
 from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
 from ..usdphys_addon.core import schema
 from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.viewport import readout
-from . import attributes
+from . import attributes, vendor
 from .places import Part, in_properties, in_sidebar
 
 _GPRIM_FIELDS = {
@@ -120,6 +121,7 @@ class _Colliders(_SubPart):
         column.prop(collider.mass, "is_applied", text="Own Mass")
         if collider.mass.is_applied:
             _draw_mass(column, collider.mass, f"{path}.mass", None)
+        vendor.draw(column, collider, "collider", path)
 
 
 class _Joint(_SubPart):
@@ -174,6 +176,19 @@ class _FilteredPairs(_SubPart):
         layout, pairs = self.active_layout(context), context.object.usdphys.filtered_pairs
         layout.label(text="Passes through, with all below it:")
         attributes.draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")
+
+
+class _Vendor(_SubPart):
+    """The schemas of simulators beside UsdPhysics, where any are declared."""
+
+    name, label = "vendor", "Vendor Schemas"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.object is not None and bool(vendor_props.schemas_of("object"))
+
+    def draw(self, context: Any) -> None:
+        vendor.draw(self.active_layout(context), context.object.usdphys, "object", "object.usdphys")
 
 
 class USDPHYS_UL_objects(bpy.types.UIList):
@@ -248,7 +263,7 @@ def _draw_dofs(layout: Any, groups: Any, cls: type[schema.Schema], dofs: list[st
 
 
 PARTS = (
-    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _CollisionGroups,
+    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _CollisionGroups, _Vendor,
 )  # fmt: skip
 CLASSES = (
     USDPHYS_UL_colliders, USDPHYS_UL_objects, USDPHYS_UL_memberships, *in_properties(PARTS, "physics"),

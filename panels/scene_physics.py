@@ -10,7 +10,7 @@ import bpy
 from ..usdphys_addon.authoring import groups
 from ..usdphys_addon.core.schemas import usd_physics
 from ..usdphys_addon.viewport import readout
-from . import attributes
+from . import attributes, vendor
 from .places import Part, in_properties, in_sidebar
 
 #: Groups in the matrix; more are not readable.
@@ -42,6 +42,7 @@ class _PhysicsScenes(Part):
         elif 0 <= index < len(physics.physics_scenes):
             item, path = physics.physics_scenes[index], f"scene.usdphys.physics_scenes[{index}]"
             attributes.draw(layout, item, attributes.fields_of(usd_physics.PhysicsScene), path)
+            vendor.draw(layout, item, "scene", path)
             if not item.is_property_set("gravity_magnitude"):
                 layout.label(text="Automatic: 9.81 m/s², down", icon="INFO")
 

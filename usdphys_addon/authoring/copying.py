@@ -16,7 +16,7 @@ from .tagging import LINKED, Outcome, has_any, has_faces, sentences
 
 #: Properties by what is copied together.
 PARTS: dict[str, tuple[str, ...]] = {
-    "BODY": ("rigid_body", "articulation_root"),
+    "BODY": ("rigid_body", "articulation_root", "vendor"),
     "MASS": ("mass",),
     "COLLIDERS": ("colliders", "active_collider_index"),
     "MATERIAL": ("physics_material", "physics_material_path"),
@@ -96,6 +96,9 @@ def _suits(source: Any, obj: Any, part: str, left_out: dict[str, list[str]]) -> 
 
 def _copy_part(source: Any, obj: Any, part: str) -> None:
     for name in PARTS[part]:
+        # Objects have vendor properties where vendor schemas are declared.
+        if name not in source.usdphys.bl_rna.properties:
+            continue
         property_values.copy_property(source.usdphys, obj.usdphys, name, _left_out)
     if part == "PAIRS":
         _without_itself(obj.usdphys.filtered_pairs, obj)

@@ -12,12 +12,15 @@ import mathutils
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bridge import joint_frames, physics_collections, property_values, props
+from ..bridge import joint_frames, physics_collections, property_values, props, vendor_props
 from ..bridge.roles import is_bare
 from ..core import frames, gprims, joint_kinds
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.primitives import Primitive
+from ..core.schema import Schema
+from ..core.schemas import usd_physics
+from ..core.units import PRACTICALLY_INFINITE
 from . import joint_edits, joint_tools
 
 Array = NDArray[np.float64]
@@ -189,11 +192,10 @@ class _Mirror:
         for item in source.bl_rna.properties:
             if item.identifier not in _KEPT:
                 property_values.copy_property(source, wanted, item.identifier)
-        body = wanted.rigid_body
-        if body.is_property_set("velocity"):
-            body.velocity = space.vector(np.array(body.velocity))
-        if body.is_property_set("angular_velocity"):
-            body.angular_velocity = space.spin(np.array(body.angular_velocity))
+        space.mirror_values(wanted.rigid_body, usd_physics.RigidBodyAPI)
+        if "vendor" in wanted.keys():
+            for cls, _, group in vendor_props.applied_groups(wanted.vendor, "object"):
+                space.mirror_values(group, cls)
         space.mirror_mass(wanted.mass)
         self.map_names(wanted)
         for collider in wanted.colliders:
@@ -393,10 +395,19 @@ class _Space:
         """An angular velocity: it turns the other way about the mirrored axis."""
         return np.asarray(-self.unscaled @ spin)
 
+    def mirror_values(self, group: Any, cls: type[Schema]) -> None:
+        """Mirror the values of a property group whose schema says how; sentinels for "automatic" stay."""
+        for attribute in cls.attributes:
+            name = attribute.field
+            if not attribute.mirror or not group.is_property_set(name):
+                continue
+            value = np.array(getattr(group, name))
+            if np.abs(value).max() < PRACTICALLY_INFINITE:
+                setattr(group, name, getattr(self, attribute.mirror)(value))
+
     def mirror_mass(self, mass: Any) -> None:
         """Mass of the object, or of a collider that has the object's space."""
-        if mass.is_property_set("center_of_mass") and _is_said(mass.center_of_mass):
-            mass.center_of_mass = self.point(np.array(mass.center_of_mass))
+        self.mirror_values(mass, usd_physics.MassAPI)
         mirror_inertia(mass, self.unscaled)
 
     def mirror_primitive(self, item: Any) -> None:

@@ -11,7 +11,7 @@ import bpy
 
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
-from . import gprim_properties, remembered
+from . import gprim_properties, remembered, vendor_props
 from .joint_write import write_joint
 from .naming import free_name
 from .writing import WritingContext, Written, lives_without_object
@@ -85,6 +85,7 @@ def _write_physics_scenes(writing: WritingContext, origins: _OriginWriter) -> No
         value = prim.get(usd_physics.PhysicsScene)
         if value is not None:
             writing.properties.write(item, value)
+        vendor_props.write_vendor(writing.properties, item, "scene", prim)
         writing.written.count("scenes")
 
 
@@ -102,6 +103,7 @@ def _write_materials(writing: WritingContext, origins: _OriginWriter) -> None:
         value = prim.get(usd_physics.MaterialAPI)
         if value is not None:
             writing.properties.write(physics, value)
+        vendor_props.write_vendor(writing.properties, material.usdphys, "material", prim)
         writing.written.count("materials")
 
 
@@ -175,6 +177,7 @@ def _write_object(writing: WritingContext, obj: Any, prim: Prim) -> None:
     joint = prim.get(usd_physics.Joint)
     if joint is not None:
         write_joint(writing, obj, prim, joint)
+    vendor_props.write_vendor(properties, physics, "object", prim)
 
 
 def _write_owner(writing: WritingContext, group: Any, targets: tuple[str, ...] | None) -> None:
@@ -192,6 +195,7 @@ def _write_collider(
     if approximation is not None:
         item.has_mesh_collision = True
         writing.properties.write(item, approximation)
+    vendor_props.write_vendor(writing.properties, item, "collider", prim)
     item.purpose = prim.purpose.upper()
     gprim = prim.get(usd_geom.Gprim)
     item.is_geometry = prim.type_name not in remembered.GEOMETRY_TYPES

@@ -45,6 +45,7 @@ class Attribute:
     dimension: what its unit is made of; angular_dimension where an angular degree of freedom differs.
     space: "local" values scale with the prim, "world" directions turn with the up axis, "stage" values do neither.
     body: 0 or 1 where a joint's value lives in the space of that body. mirror: what a mirror plane makes of it.
+    live: a preview that plays takes a change without being built anew.
     """
 
     field: str
@@ -62,6 +63,7 @@ class Attribute:
     space: Space = "stage"
     body: int | None = None
     mirror: Mirror = ""
+    live: bool = False
     #: How a value looks; of a relationship, a tuple of paths.
     value: ValueType = dataclass_field(init=False, compare=False, repr=False)
 
@@ -281,13 +283,13 @@ def declare_schema(
     declared = {}
     for field_name, usd, type_, fallback, extra in rows:
         keywords = {"doc": "", **extra}
-        declared[field_name] = attr(usd, type_, fallback, keywords.pop("doc"), **keywords)
         try:
-            fits = type_ == "rel" or fallback is None or value_type(type_).accepts(fallback)
+            fits = type_ == "rel" or value_type(type_).accepts(fallback) or fallback is None
         except KeyError as error:
             raise ValueError(f"{usd} of {name} has the type {type_}, which is not known") from error
         if not fits:
             raise ValueError(f"{usd} of {name} has the fallback {fallback!r}, which is no {type_}")
+        declared[field_name] = attr(usd, type_, fallback, keywords.pop("doc"), **keywords)
     return _make_schema(name, kind, on, family, instances, name.replace(":", ""), (Schema,), declared)
 
 

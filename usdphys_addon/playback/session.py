@@ -17,6 +17,7 @@ from ..core.errors import InputError, MissingDependencyError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
+from ..core.vendors import is_vendor
 from .poses import PoseWriter, Transform, applied, freed, restored, saved
 
 if TYPE_CHECKING:
@@ -440,10 +441,10 @@ class PreviewSession:
         for path, edit in edits.edits.items():
             prim = edit.prim
             for name in {name for name, _ in (*edit.values, *edit.cleared)}:
-                base, instance = schema.split_applied(name)
+                _, instance = schema.split_applied(name)
                 value = prim.schemas[name]
                 if isinstance(value, usd_physics.DriveAPI):
-                    settings = {field: value.resolved(field) for field in _LIVE[base]}
+                    settings = {item.field: value.resolved(item.field) for item in value.attributes}
                     if path in joints:
                         self.world.set_drive(path, instance, **settings)
                 elif isinstance(value, usd_physics.MaterialAPI):
@@ -549,13 +550,11 @@ def _world_type() -> type[World]:
 
 
 _FRAMES = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
-#: Fields that a running world can change, by schema.
-_LIVE: dict[str, tuple[str, ...]] = {
-    "PhysicsScene": ("gravity_direction", "gravity_magnitude"),
-    "PhysicsDriveAPI": ("stiffness", "damping", "target_position", "target_velocity", "max_force", "type"),
-    "PhysicsMaterialAPI": ("dynamic_friction", "static_friction", "restitution"),
-    "PhysicsMassAPI": ("mass",),
-}
+
+
+def _is_vendors(name: str) -> bool:
+    """True for the name of an API schema that the preview does not simulate."""
+    return is_vendor(schema.SCHEMAS[schema.split_applied(name)[0]])
 
 
 def _are_live(edits: Difference) -> bool:
@@ -563,15 +562,13 @@ def _are_live(edits: Difference) -> bool:
     if edits.added or edits.removed:
         return False
     for edit in edits.edits.values():
-        if edit.added or edit.removed or edit.type_name is not None or edit.binding is not None:
+        applied = [name for name in (*edit.added, *edit.removed) if not _is_vendors(name)]
+        if applied or edit.type_name is not None or edit.binding is not None:
             return False
         for name, field in (*edit.values, *edit.cleared):
-            base, _ = schema.split_applied(name)
             value = edit.prim.schemas[name]
-            if isinstance(value, usd_physics.Joint):
-                if field != "joint_enabled":
-                    return False
-            elif field not in _LIVE.get(base, ()):
+            # What the preview does not simulate changes nothing.
+            if not is_vendor(type(value)) and not schema.attribute_of(type(value), field).live:
                 return False
             if isinstance(value, usd_physics.MassAPI) and not (value.mass or 0.0) > 0.0:
                 return False

@@ -20,6 +20,7 @@ from ..core.errors import InputError
 from ..core.schema import Attribute
 from ..core.schemas import usd_physics
 from ..core.units import StageUnits
+from ..core.vendors import held_class, is_vendor
 from . import opinions as usd_opinions
 from . import write as usd_write
 from .carry_fields import (
@@ -36,7 +37,6 @@ from .carry_fields import (
     relative_path,
     set_paths,
     set_type,
-    table_class,
     table_properties,
     with_assets,
 )
@@ -84,7 +84,7 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
             carried.table_property(item, *table[name], stage_units)
         elif not is_blenders(name):
             carried.property(item)
-        elif name == _PHYSICS_BINDING and not any(map(table_class, names)):
+        elif name == _PHYSICS_BINDING and not any(held_class(one, type_name, names) for one in names):
             # Those below inherit it. Of a prim with physics the model holds it.
             usd_write.apply_schemas(carried.spec, ["MaterialBindingAPI"])
             carried.property(item)
@@ -128,10 +128,11 @@ def _held_properties(kind: Kind) -> tuple[tuple[str, Attribute], ...] | None:
 def _carried_schemas(type_name: str, names: Iterable[str]) -> list[str]:
     """Of the API schemas of a prim those that are neither in the table nor Blender's."""
     is_group = type_name == usd_physics.CollisionGroup.usd_name
+    applied = tuple(names)
     return [
         name
-        for name in names
-        if table_class(name) is None
+        for name in applied
+        if held_class(name, type_name, applied) is None
         and name not in _BLENDER_SCHEMAS
         and not (is_group and name == "CollectionAPI:colliders")
     ]
@@ -376,7 +377,7 @@ def _is_ours_to_bring(usd_prim: Usd.Prim) -> bool:
         return _holds_something(usd_prim)
     library = _library(type_name)
     if not library.startswith("usd"):
-        return type_name not in schema.SCHEMAS
+        return type_name not in schema.SCHEMAS or is_vendor(schema.SCHEMAS[type_name])
     return library not in _BLENDER_LIBRARIES and not usd_prim.IsA(UsdGeom.Imageable)
 
 

@@ -14,7 +14,8 @@ from pxr import Sdf, Tf
 
 from ..core import schema
 from ..core.errors import InputError
-from ..core.schema import Attribute, Schema
+from ..core.schema import Attribute
+from ..core.vendors import held_class, is_held
 from . import read as usd_read
 from . import write as usd_write
 
@@ -49,20 +50,14 @@ _READ_ALIKE = (
 
 @lru_cache(maxsize=256)
 def table_properties(type_name: str, names: tuple[str, ...]) -> dict[str, tuple[Attribute, str]]:
-    """(attribute, instance) by property name of all that the table declares for a prim."""
+    """(attribute, instance) by property name of all that the model holds of a prim."""
     found: dict[str, tuple[Attribute, str]] = {}
     for name in (type_name, *names):
-        cls, (_, instance) = table_class(name), schema.split_applied(name)
+        cls, (_, instance) = held_class(name, type_name, names), schema.split_applied(name)
         if cls is not None and (cls.kind == "typed") == (name == type_name):
-            found.update({attribute.usd_name(instance): (attribute, instance) for attribute in cls.attributes})
+            held = (attribute for attribute in cls.attributes if is_held(cls, attribute))
+            found.update({attribute.usd_name(instance): (attribute, instance) for attribute in held})
     return found
-
-
-def table_class(name: str) -> type[Schema] | None:
-    """The class of a schema that the model holds; instances of a name that the table does not know it does not."""
-    base, instance = schema.split_applied(name)
-    cls = schema.SCHEMAS.get(base)
-    return None if cls is not None and cls.instances and instance not in cls.instances else cls
 
 
 def set_type(spec: Sdf.PrimSpec, type_name: str) -> None:

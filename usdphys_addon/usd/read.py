@@ -18,6 +18,7 @@ from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
+from ..core.vendors import held_class, is_held, is_vendor
 from . import opinions as usd_opinions
 from .opinions import Kind, Opinions
 
@@ -153,14 +154,16 @@ def read_stage(stage: Usd.Stage, opinions: Iterable[Opinions] | None = None) -> 
 
 
 def count_vendor_prims(stage: Usd.Stage) -> int:
-    """Number of prims with API schemas that neither the table nor USD itself declares."""
+    """Number of prims with API schemas that neither UsdPhysics nor USD itself declares."""
     registry = Usd.SchemaRegistry()
     known: dict[str, bool] = {}
     count = 0
     for usd_prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)):
         names = {schema.split_applied(name)[0] for name in usd_opinions.applied_schemas(usd_prim)}
         for name in names - known.keys():
-            known[name] = name in schema.SCHEMAS or bool(registry.FindAppliedAPIPrimDefinition(name))
+            declared = schema.SCHEMAS.get(name)
+            is_own = declared is not None and not is_vendor(declared)
+            known[name] = is_own or bool(registry.FindAppliedAPIPrimDefinition(name))
         count += not all(known[name] for name in names)
     return count
 
@@ -338,11 +341,12 @@ def _authored_schemas(kind: Kind) -> tuple[tuple[str, type[Schema], str, tuple[A
     """(name, class, instance, attributes with opinions) of the schemas of a prim, gprims left out."""
     rows = []
     for name in (kind.type_name, *kind.schemas):
-        base, instance = schema.split_applied(name)
-        cls = schema.SCHEMAS.get(base)
+        cls, (_, instance) = held_class(name, kind.type_name, kind.schemas), schema.split_applied(name)
         if cls is None or issubclass(cls, usd_geom.Gprim) or (cls.kind == "typed") != (name == kind.type_name):
             continue
-        authored = tuple(item for item in cls.attributes if item.usd_name(instance) in kind.names)
+        authored = tuple(
+            item for item in cls.attributes if item.usd_name(instance) in kind.names and is_held(cls, item)
+        )
         rows.append((name, cls, instance, authored))
     return tuple(rows)
 

@@ -13,11 +13,11 @@ from ..schema import INF, INSTANCE, Quaternion, Schema, Vector, attr, rel, schem
 class PhysicsScene(Schema):
     gravity_direction: Vector | None = attr(
         "physics:gravityDirection", "vector3f", (0.0, 0.0, 0.0), "Direction of gravity; zero is down the up axis",
-        automatic="zero", space="world",
+        automatic="zero", space="world", live=True,
     )  # fmt: skip
     gravity_magnitude: float | None = attr(
         "physics:gravityMagnitude", "float", -INF, "Acceleration of gravity; negative is earth gravity",
-        automatic="negative", dimension=units.ACCELERATION,
+        automatic="negative", dimension=units.ACCELERATION, live=True,
     )  # fmt: skip
 
 
@@ -54,7 +54,7 @@ class RigidBodyAPI(Schema):
 class MassAPI(Schema):
     mass: float | None = attr(
         "physics:mass", "float", 0.0, "Mass; zero lets density or the colliders decide",
-        dimension=units.MASS, automatic="zero",
+        dimension=units.MASS, automatic="zero", live=True,
     )  # fmt: skip
     density: float | None = attr(
         "physics:density", "float", 0.0, "Density; zero lets the material decide. An explicit mass wins over it",
@@ -96,12 +96,14 @@ class MeshCollisionAPI(Schema):
 @schema("PhysicsMaterialAPI", "single", "material")
 class MaterialAPI(Schema):
     static_friction: float | None = attr(
-        "physics:staticFriction", "float", 0.0, "Coefficient of friction that holds a body at rest"
+        "physics:staticFriction", "float", 0.0, "Coefficient of friction that holds a body at rest", live=True
     )
     dynamic_friction: float | None = attr(
-        "physics:dynamicFriction", "float", 0.0, "Coefficient of friction that slows a sliding body"
+        "physics:dynamicFriction", "float", 0.0, "Coefficient of friction that slows a sliding body", live=True
     )
-    restitution: float | None = attr("physics:restitution", "float", 0.0, "Bounce: 0 keeps nothing, 1 everything")
+    restitution: float | None = attr(
+        "physics:restitution", "float", 0.0, "Bounce: 0 keeps nothing, 1 everything", live=True
+    )
     density: float | None = attr(
         "physics:density", "float", 0.0, "Density of the material; zero is automatic",
         dimension=units.DENSITY, automatic="zero",
@@ -175,7 +177,9 @@ class Joint(Schema):
         "physics:localRot1", "quatf", (1.0, 0.0, 0.0, 0.0), "Orientation of the joint frame in the space of body 1",
         label="Local Rotation 1", body=1,
     )  # fmt: skip
-    joint_enabled: bool | None = attr("physics:jointEnabled", "bool", True, "The joint holds", label="Enabled")
+    joint_enabled: bool | None = attr(
+        "physics:jointEnabled", "bool", True, "The joint holds", label="Enabled", live=True
+    )
     collision_enabled: bool | None = attr(
         "physics:collisionEnabled",
         "bool",
@@ -267,27 +271,27 @@ class LimitAPI(Schema):
 class DriveAPI(Schema):
     type: str | None = attr(
         f"drive:{INSTANCE}:physics:type", "token", "force", "What the gains produce: a force, or an acceleration",
-        tokens=("force", "acceleration"), uniform=True,
+        tokens=("force", "acceleration"), uniform=True, live=True,
     )  # fmt: skip
     max_force: float | None = attr(
         f"drive:{INSTANCE}:physics:maxForce", "float", INF, "Largest force or torque of the drive",
-        dimension=units.FORCE, angular_dimension=units.TORQUE,
+        dimension=units.FORCE, angular_dimension=units.TORQUE, live=True,
     )  # fmt: skip
     target_position: float | None = attr(
         f"drive:{INSTANCE}:physics:targetPosition", "float", 0.0, "Position or angle that the drive aims at",
-        dimension=units.LENGTH, angular_dimension=units.ANGLE,
+        dimension=units.LENGTH, angular_dimension=units.ANGLE, live=True,
     )  # fmt: skip
     target_velocity: float | None = attr(
         f"drive:{INSTANCE}:physics:targetVelocity", "float", 0.0, "Velocity that the drive aims at",
-        dimension=units.VELOCITY, angular_dimension=units.ANGULAR_VELOCITY,
+        dimension=units.VELOCITY, angular_dimension=units.ANGULAR_VELOCITY, live=True,
     )  # fmt: skip
     damping: float | None = attr(
         f"drive:{INSTANCE}:physics:damping", "float", 0.0, "Force per unit of velocity error",
         dimension=units.DAMPING, angular_dimension=units.ANGULAR_DAMPING,
-        acceleration_dimensions=(units.RATE, units.RATE_PER_ANGLE),
+        acceleration_dimensions=(units.RATE, units.RATE_PER_ANGLE), live=True,
     )  # fmt: skip
     stiffness: float | None = attr(
         f"drive:{INSTANCE}:physics:stiffness", "float", 0.0, "Force per unit of position error",
         dimension=units.STIFFNESS, angular_dimension=units.ANGULAR_STIFFNESS,
-        acceleration_dimensions=(units.SQUARED_RATE, units.SQUARED_RATE_PER_ANGLE),
+        acceleration_dimensions=(units.SQUARED_RATE, units.SQUARED_RATE_PER_ANGLE), live=True,
     )  # fmt: skip
