@@ -29,19 +29,22 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
     @classmethod
     def description(cls, context: Any, properties: Any) -> str:
         try:
-            pair = [groups.group_named(context.scene, name) for name in (properties.one, properties.other)]
+            for name in (properties.one, properties.other):
+                groups.group_named(context.scene, name)
         except InputError as error:
             return str(error)
         with_whom = "each other" if properties.one == properties.other else f"those of '{properties.other}'"
-        what = "collide with" if groups.are_ignored(*pair) else "pass through"
+        what = "collide with" if groups.are_ignored(context.scene, properties.one, properties.other) else "pass through"
         return f"Let members of '{properties.one}' {what} {with_whom}"
 
     def execute(self, context: Any) -> set[Any]:
         try:
-            one, other = (groups.group_named(context.scene, name) for name in (self.one, self.other))
+            for name in (self.one, self.other):
+                groups.group_named(context.scene, name)
+            ignored = groups.are_ignored(context.scene, self.one, self.other)
+            groups.set_ignored(context.scene, self.one, self.other, not ignored)
         except InputError as error:
             return refuse(self, error)
-        groups.set_ignored(one, other, not groups.are_ignored(one, other))
         return {"FINISHED"}
 
 

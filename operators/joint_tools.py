@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import props
+from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
 
@@ -287,7 +288,7 @@ the masses"""
             description="Seconds in which two thirds of an error are gone: small is stiff",
         )  # fmt: skip
         dof: bpy.props.EnumProperty(
-            name="Degree of Freedom", items=_DOFS[:6], default="rotZ", description="Of generic and spherical joints"
+            name="Degree of Freedom", items=_DOFS[:6], default="rotZ", description="Of generic joints"
         )
 
     def draw(self, _context: Any) -> None:
@@ -302,13 +303,9 @@ the masses"""
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
-        for obj in (chosen := self.chosen(context)):
-            joint_edits.drive_of(obj, self.dof)
-        for obj in chosen:
-            slides = obj.usdphys.joint.type == "PRISMATIC" or (
-                obj.usdphys.joint.type == "GENERIC" and self.dof.startswith("trans")
-            )
-            position = self.distance if slides else self.angle
+        chosen = [(obj, joint_edits.driven_dof(obj, self.dof)) for obj in self.chosen(context)]
+        for obj, dof in chosen:
+            position = self.angle if dof in ANGULAR_DOFS else self.distance
             target = position if self.holds else self.speed
             joint_edits.add_motors([obj], holds=self.holds, target=target, response=self.response, dof=self.dof)
 

@@ -10,7 +10,7 @@ import bpy
 from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
 from ..usdphys_addon.core import schema
-from ..usdphys_addon.core.joint_kinds import DRIVE_DOFS, JOINT_TYPES, LIMIT_DOFS
+from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.viewport import readout
 from . import attributes
@@ -131,7 +131,8 @@ class _Joint(_SubPart):
         layout.prop(joint, "type")
         layout.prop(joint, "body0")
         layout.prop(joint, "body1")
-        cls = JOINT_TYPES[joint.type]
+        kind = BY_IDENTIFIER[joint.type]
+        cls = kind.cls
         if any(attribute.field == "axis" for attribute in cls.attributes):
             attributes.draw_one(layout, joint, "axis", path)
         own = joint.type.lower()
@@ -141,15 +142,15 @@ class _Joint(_SubPart):
             attributes.draw(layout, group, names, f"{path}.{own}")
         shared = [name for name in attributes.fields_of(usd_physics.Joint) if name not in _FRAME_FIELDS]
         attributes.draw(layout, joint, [name for name in shared if name not in _BREAK_FIELDS], path)
-        for label, groups, kind, useful in (
-            ("Limits", joint.limits, usd_physics.LimitAPI, LIMIT_DOFS),
-            ("Drives", joint.drives, usd_physics.DriveAPI, DRIVE_DOFS),
+        for label, groups, schema_cls, useful in (
+            ("Limits", joint.limits, usd_physics.LimitAPI, kind.limits),
+            ("Drives", joint.drives, usd_physics.DriveAPI, kind.drives),
         ):
             # What another type of joint has no use for is shown where a file brings it.
-            dofs = [dof for dof in kind.instances if dof in useful[joint.type] or getattr(groups, dof).is_applied]
+            dofs = [dof for dof in schema_cls.instances if dof in useful or getattr(groups, dof).is_applied]
             body = _fold(layout, f"usdphys_joint_{label.lower()}", label) if dofs else None
             if body is not None:
-                _draw_dofs(body, groups, kind, dofs, f"{path}.{label.lower()}")
+                _draw_dofs(body, groups, schema_cls, dofs, f"{path}.{label.lower()}")
         body = _fold(layout, "usdphys_joint_break", "Break")
         if body is not None:
             attributes.draw(body, joint, _BREAK_FIELDS, path)

@@ -96,6 +96,7 @@ class _Matrix(Part):
 
     def draw(self, context: Any) -> None:
         shown = list(context.scene.usdphys.collision_groups)[:_MATRIX]
+        merged = groups.merged_groups(context.scene)
         layout = self.layout.column(align=True)
         head = layout.split(factor=0.4)
         head.label(text="")
@@ -111,7 +112,7 @@ class _Matrix(Part):
             row = split.row(align=True)
             row.alignment = "LEFT"
             for other in shown:
-                ignored = groups.are_ignored(one, other)
+                ignored = merged.ignore_each_other(merged.number[one.name], merged.number[other.name])
                 cell = row.column()
                 cell.ui_units_x = 1.0
                 button = cell.operator("usdphys.group_ignore", text="", icon="X" if ignored else "DOT", depress=ignored)

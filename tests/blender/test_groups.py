@@ -30,19 +30,23 @@ def cubes(number):
     return [bpy.data.objects[name] for name in found]
 
 
+def are_ignored(one, other):
+    return groups.are_ignored(bpy.context.scene, one.name, other.name)
+
+
 def ignore(one, other):
     return bpy.ops.usdphys.group_ignore(one=one, other=other)
 
 
 def test_two_groups_ignore_each_other_and_collide_again():
     one, other = add("Wheels", "Body")
-    assert not groups.are_ignored(one, other)
+    assert not are_ignored(one, other)
     assert ignore("Wheels", "Body") == {"FINISHED"}
-    assert groups.are_ignored(one, other)
-    assert groups.are_ignored(other, one)
-    assert not groups.are_ignored(one, one)
+    assert are_ignored(one, other)
+    assert are_ignored(other, one)
+    assert not are_ignored(one, one)
     assert ignore("Body", "Wheels") == {"FINISHED"}
-    assert not groups.are_ignored(one, other)
+    assert not are_ignored(one, other)
     assert not len(one.filtered_groups)
     assert not len(other.filtered_groups)
 
@@ -50,18 +54,18 @@ def test_two_groups_ignore_each_other_and_collide_again():
 def test_a_group_ignores_itself():
     (one,) = add("Chain")
     ignore("Chain", "Chain")
-    assert groups.are_ignored(one, one)
+    assert are_ignored(one, one)
     assert [item.name for item in one.filtered_groups] == ["Chain"]
     ignore("Chain", "Chain")
-    assert not groups.are_ignored(one, one)
+    assert not are_ignored(one, one)
 
 
 def test_an_inverted_group_ignores_all_that_it_does_not_list():
     one, other = add("Hand", "Table")
     one.invert_filtered_groups = True
-    assert groups.are_ignored(one, other)
+    assert are_ignored(one, other)
     ignore("Hand", "Table")
-    assert not groups.are_ignored(one, other)
+    assert not are_ignored(one, other)
     assert [item.name for item in one.filtered_groups] == ["Table"]
     assert not len(other.filtered_groups)
 
@@ -70,7 +74,7 @@ def test_collide_again_takes_it_from_whoever_said_it():
     one, other = add("A", "B")
     other.filtered_groups.add().name = "A"
     ignore("A", "B")
-    assert not groups.are_ignored(one, other)
+    assert not are_ignored(one, other)
     assert not len(other.filtered_groups)
 
 
@@ -121,7 +125,7 @@ def test_members_and_filters_follow_a_new_name():
     assert bpy.ops.usdphys.group_rename(group="A", new_name="Arms") == {"FINISHED"}
     assert groups.members("Arms") == [obj]
     one, other = (groups.group_named(bpy.context.scene, name) for name in ("Arms", "B"))
-    assert groups.are_ignored(one, other)
+    assert are_ignored(one, other)
     with pytest.raises(RuntimeError, match="no name for a group"):
         bpy.ops.usdphys.group_rename(group="Arms", new_name="B")
 
@@ -143,3 +147,17 @@ def test_members_are_told_to_a_panel_a_moment_later():
     readout.members_of("A")
     readout._compute()
     assert readout.members_of("A") == ()
+
+
+def test_a_filter_counts_for_all_that_merge_with_its_groups():
+    """As in OpenUSD and in the preview: A and B merge, A filters C, so B passes through C."""
+    a, b, c, d = add("A", "B", "C", "D")
+    a.merge_group = b.merge_group = "arm"
+    c.merge_group = d.merge_group = "table"
+    ignore("A", "C")
+    assert are_ignored(b, c) and are_ignored(b, d) and are_ignored(d, a)
+    assert not are_ignored(a, b)
+    # What one of them said is taken back through another one.
+    ignore("D", "B")
+    assert not any(are_ignored(one, other) for one in (a, b) for other in (c, d))
+    assert not any(len(group.filtered_groups) for group in (a, b, c, d))

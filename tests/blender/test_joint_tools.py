@@ -21,7 +21,7 @@ from usdphys_ext.usdphys_addon.core.validate import validate
 from . import scenes
 
 SIX = 2e-6
-KINDS = list(joint_kinds.JOINT_TYPES)
+KINDS = list(joint_kinds.BY_IDENTIFIER)
 AXES = np.eye(3)
 #: Turned so that local X is world Y.
 QUARTER = (0, 0, math.pi / 2)
@@ -461,7 +461,7 @@ def test_export(tmp_path, kind):
     bpy.ops.usdphys.joint_add(type=kind, place="MIDPOINT")
     stage, result = scenes.export(tmp_path / "out.usda")
     assert not [issue for issue in result.issues if issue.severity == "error"]
-    (prim,) = [prim for prim in stage.Traverse() if prim.GetTypeName() == joint_kinds.JOINT_TYPES[kind].usd_name]
+    (prim,) = [prim for prim in stage.Traverse() if prim.GetTypeName() == joint_kinds.BY_IDENTIFIER[kind].cls.usd_name]
     worlds = []
     for side, obj in ((0, one), (1, other)):
         (target,) = scenes.targets(prim, f"physics:body{side}")
@@ -1058,7 +1058,7 @@ def test_a_servo_slides_to_the_place():
 
 def test_what_nothing_drives_has_no_motor():
     obj = joined("FIXED")
-    with pytest.raises(RuntimeError, match="fixed joint, which nothing drives"):
+    with pytest.raises(RuntimeError, match="fixed joint, which has no degree of freedom"):
         bpy.ops.usdphys.joint_motor()
     assert not obj.usdphys.joint.drives.angular.is_applied
 
@@ -1072,3 +1072,19 @@ def test_a_motor_replaces_a_servo():
     assert not drive.is_property_set("target_position")
     assert drive.target_velocity == pytest.approx(1.0)
     assert errors() == []
+
+
+def test_a_motor_is_made_where_a_drive_acts_and_no_fix_takes_it_away():
+    """The tool, the check and its fix read one table of degrees of freedom."""
+    for kind in joint_kinds.JOINT_KINDS:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        obj, *_ = hinged(kind.identifier)
+        dof = kind.drives[0] if kind.drives else "rotX"
+        if not kind.drives:
+            with pytest.raises(RuntimeError, match="no degree of freedom that a drive can move"):
+                bpy.ops.usdphys.joint_motor(dof=dof)
+            continue
+        joint_edits.add_motors([obj], holds=True, target=0.1, response=0.2, dof=dof)
+        bpy.ops.usdphys.check()
+        bpy.ops.usdphys.check_fix_all()
+        assert getattr(obj.usdphys.joint.drives, dof).is_applied, kind.identifier

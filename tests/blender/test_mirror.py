@@ -294,7 +294,7 @@ def keep(*objects: Any) -> None:
     joint_edits.fix_frames(bpy.context, objects)
 
 
-@pytest.mark.parametrize("kind", joint_kinds.JOINT_TYPES)
+@pytest.mark.parametrize("kind", joint_kinds.BY_IDENTIFIER)
 @pytest.mark.parametrize("how", WAYS)
 def test_joint_is_made_at_the_mirrored_place(kind, how):
     torso, left, right, joint = arm_with_joint(kind, how=how)

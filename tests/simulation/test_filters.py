@@ -6,8 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import collision_groups
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.schemas.usd_physics import CollisionGroup
 from usdphys_ext.usdphys_addon.simulation import filters
+from usdphys_ext.usdphys_addon.simulation.notices import Notices
 
 from .author import UNITS, File, Units, block
 from .helpers import codes, place, run, world_of
@@ -192,3 +195,31 @@ def test_classes_are_as_few_as_the_rows_allow() -> None:
 def test_members_of_a_collection(includes: tuple[str, ...], options: dict, expected: set[str]) -> None:
     found = CollisionGroup(includes=includes or None, **options)
     assert collision_groups.members(found, "/g", ["/a", "/a/x", "/a/y", "/b"]) == expected
+
+
+def test_groups_are_judged_as_the_matrix_judges_them() -> None:
+    """Colliders of one group each: the preview and `MergedGroups.ignore_each_other` say the same of every pair."""
+    rows = {
+        "/A": {"merge_group": "arm", "filtered_groups": ("/C",)}, "/B": {"merge_group": "arm"}, "/C": {},
+        "/D": {"merge_group": "table"}, "/E": {"merge_group": "table", "filtered_groups": ("/E",)},
+        "/F": {"invert_filtered_groups": True, "filtered_groups": ("/D",)},
+    }  # fmt: skip
+    prims = {}
+    for path, values in rows.items():
+        prims[path] = Prim(path, "PhysicsCollisionGroup", is_xformable=False)
+        prims[path].add(usd_physics.CollisionGroup(includes=(f"/Collider{path[1]}",), **values))
+        prims[f"/Collider{path[1]}"] = Prim(f"/Collider{path[1]}", "Cube")
+    model = PhysicsModel(prims=prims)
+    groups = {path: prims[path].get(usd_physics.CollisionGroup) for path in rows}
+    carriers = {path: path for path in prims if path.startswith("/Collider")}
+    found = filters.filters(model, carriers, {}, Notices())
+    merged = collision_groups.merge(groups)
+    for one in rows:
+        for other in rows:
+            first, second = found.masks[f"/Collider{one[1]}"], found.masks[f"/Collider{other[1]}"]
+            meets = bool(first.member & second.meets) and bool(second.member & first.meets)
+            assert meets != merged.ignore_each_other(merged.number[one], merged.number[other]), (one, other)
+    # By hand: B is in the merged group that filters C; F collides with what merges with D only.
+    assert merged.ignore_each_other(merged.number["/B"], merged.number["/C"])
+    assert not merged.ignore_each_other(merged.number["/F"], merged.number["/E"])
+    assert merged.ignore_each_other(merged.number["/F"], merged.number["/C"])

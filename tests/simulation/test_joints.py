@@ -7,6 +7,12 @@ import math
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core import joint_kinds
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
+from usdphys_ext.usdphys_addon.simulation.joint_facts import read_joints
+from usdphys_ext.usdphys_addon.simulation.layout import layout
+from usdphys_ext.usdphys_addon.simulation.notices import Notices
 
 from .author import DEGREE, INF, UNITS, File, Units, about, block
 from .catalogue import NEVER, ROD, SCENES
@@ -756,3 +762,19 @@ def test_joints_of_an_articulation_that_are_not_reduced_are_said() -> None:
     world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
     assert codes(world) == ["JointNotReduced"]
     assert not world.is_reduced(f"{W}/R/Tie")
+
+
+@pytest.mark.parametrize("kind", joint_kinds.JOINT_KINDS, ids=lambda kind: kind.identifier)
+def test_drives_that_the_preview_takes_are_those_of_the_table(kind) -> None:
+    """Panel, motor, checks and preview read one table; here what the preview does with every drive there is."""
+    for dof in usd_physics.DriveAPI.instances:
+        prim = Prim("/Joint", kind.cls.usd_name, is_xformable=False)
+        prim.add(kind.cls(body1=("/Body",)))
+        prim.add(usd_physics.DriveAPI(stiffness=1.0), dof)
+        body = Prim("/Body", "Cube")
+        body.add(usd_physics.RigidBodyAPI())
+        notices = Notices()
+        (facts,) = read_joints(layout(PhysicsModel(prims={"/Body": body, "/Joint": prim}), notices), notices)
+        assert bool(facts.drives) == (dof in kind.drives), dof
+        ignored = [issue for issue in notices.issues if issue.code == "DriveIgnored"]
+        assert bool(ignored) != (dof in kind.drives), dof

@@ -8,7 +8,9 @@ from typing import Any
 
 import bpy
 
+from ..core.collision_groups import MergedGroups, merge
 from ..core.errors import InputError
+from ..core.schemas import usd_physics
 
 
 def group_named(scene: Any, name: str) -> Any:
@@ -19,33 +21,55 @@ def group_named(scene: Any, name: str) -> Any:
     return found
 
 
-def ignores(group: Any, other: Any) -> bool:
-    """Whether a group itself says that its members pass through those of another; either of the two is enough."""
-    is_listed = any(item.name == other.name for item in group.filtered_groups)
-    return bool(is_listed != group.invert_filtered_groups)
+def merged_groups(scene: Any) -> MergedGroups:
+    """The collision groups of a scene by name, those that share a merge name as one."""
+    return merge({
+        group.name: usd_physics.CollisionGroup(
+            merge_group=group.merge_group or None, invert_filtered_groups=group.invert_filtered_groups,
+            filtered_groups=tuple(item.name for item in group.filtered_groups),
+        )
+        for group in scene.usdphys.collision_groups
+    })  # fmt: skip
 
 
-def are_ignored(one: Any, other: Any) -> bool:
-    """Whether the members of two groups pass through each other."""
-    return ignores(one, other) or ignores(other, one)
+def are_ignored(scene: Any, one: str, other: str) -> bool:
+    """Whether the members of two groups, given by name, pass through each other."""
+    merged = merged_groups(scene)
+    return merged.ignore_each_other(merged.number[one], merged.number[other])
 
 
-def set_ignored(one: Any, other: Any, ignored: bool) -> None:
-    """Have the members of two groups pass through each other, or collide."""
-    _say(one, other, ignored)
-    if not ignored:
-        _say(other, one, False)
+def set_ignored(scene: Any, one: str, other: str, ignored: bool) -> None:
+    """Have the members of two groups, given by name, pass through each other, or collide.
 
-
-def _say(group: Any, other: Any, ignored: bool) -> None:
-    if ignores(group, other) == ignored:
+    What merges with one of the two passes through, or collides, as well. Raises InputError for a name without group.
+    """
+    first, second = group_named(scene, one), group_named(scene, other)
+    if are_ignored(scene, one, other) == ignored:
         return
+    merged = merged_groups(scene)
+    if ignored:
+        _set_rule(first, _merging_with(merged, other), other, ignored=True)
+        return
+    # Each group that merges with one of the two may have said so.
+    for name in _merging_with(merged, one):
+        _set_rule(group_named(scene, name), _merging_with(merged, other), second.name, ignored=False)
+    for name in _merging_with(merged, other):
+        _set_rule(group_named(scene, name), _merging_with(merged, one), first.name, ignored=False)
+
+
+def _merging_with(merged: MergedGroups, name: str) -> set[str]:
+    """The names of the groups that are one with this group, its own among them."""
+    return {other for other, number in merged.number.items() if number == merged.number[name]}
+
+
+def _set_rule(group: Any, targets: set[str], name: str, *, ignored: bool) -> None:
+    """List a group, or remove what lists it, in the filtered groups of another one. targets: what stands for it."""
+    listed = [index for index, item in enumerate(group.filtered_groups) if item.name in targets]
     is_listed = ignored != bool(group.invert_filtered_groups)
-    if is_listed:
-        group.filtered_groups.add().name = other.name
-        return
-    for index in reversed(range(len(group.filtered_groups))):
-        if group.filtered_groups[index].name == other.name:
+    if is_listed and not listed:
+        group.filtered_groups.add().name = name
+    elif not is_listed:
+        for index in reversed(listed):
             group.filtered_groups.remove(index)
 
 

@@ -110,7 +110,7 @@ def _swaps_exactly(joint: Any) -> bool:
     if joint.type != "GENERIC":
         return True
     limits = [getattr(joint.limits, name) for name in _DOFS]
-    is_locked = [limit.is_applied and limit.low >= limit.high for limit in limits]
+    is_locked = [limit.is_applied and joint_kinds.has_no_range(limit.low, limit.high) for limit in limits]
     free = [index for index in range(3) if not is_locked[3 + index]]
     if not free:
         return True
@@ -127,7 +127,8 @@ def _swaps_exactly(joint: Any) -> bool:
 
 def _is_pinned(limit: Any) -> bool:
     """True for a translation that is held at zero."""
-    return bool(limit.is_applied and (limit.low > limit.high or limit.low == limit.high == 0.0))
+    is_at_zero = limit.low == limit.high == 0.0
+    return bool(limit.is_applied and (joint_kinds.is_locked(limit.low, limit.high) or is_at_zero))
 
 
 def limits_from_pose(context: Any, objects: Sequence[Any], which: str, dof: str) -> list[str]:
@@ -171,15 +172,19 @@ def limits_from_pose(context: Any, objects: Sequence[Any], which: str, dof: str)
     return notes
 
 
-def drive_of(obj: Any, dof: str) -> Any:
-    """The drive that turns or shifts a joint. dof: of joints that have several. Raises InputError."""
+def driven_dof(obj: Any, dof: str) -> str:
+    """The degree of freedom that a drive of a joint moves. dof: for joints that have several. Raises InputError."""
     joint = obj.usdphys.joint
-    dofs = joint_kinds.DRIVE_DOFS[joint.type]
+    dofs = joint_kinds.BY_IDENTIFIER[joint.type].drives
     if not dofs:
-        raise InputError(f"'{obj.name}' is a {joint.type.lower()} joint, which nothing drives; choose another type.")
+        other = " of type Generic, with its translations locked" if joint.type == "SPHERICAL" else " of another type"
+        raise InputError(
+            f"'{obj.name}' is a {joint.type.lower()} joint, which has no degree of freedom that a drive can move; "
+            f"use a joint{other}."
+        )
     if len(dofs) > 1 and dof not in dofs:
         raise InputError(f"'{obj.name}' has no degree of freedom {dof} to drive; choose one of {', '.join(dofs)}.")
-    return getattr(joint.drives, dofs[0] if len(dofs) == 1 else dof)
+    return dofs[0] if len(dofs) == 1 else dof
 
 
 def add_motors(objects: Sequence[Any], *, holds: bool, target: float, response: float, dof: str = "rotZ") -> None:
@@ -188,7 +193,7 @@ def add_motors(objects: Sequence[Any], *, holds: bool, target: float, response: 
     holds: a position, else a velocity. target: rad, rad/s, or lengths of Blender. response: seconds in which two
     thirds of an error are gone.
     """
-    drives = [drive_of(obj, dof) for obj in objects]
+    drives = [getattr(obj.usdphys.joint.drives, driven_dof(obj, dof)) for obj in objects]
     for drive in drives:
         drive.is_applied = True
         drive.type = "acceleration"

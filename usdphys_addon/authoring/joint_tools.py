@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 _SHOWN = 5.0
 _SIDE = re.compile(r"^(?P<stem>.*?)(?P<side>[._ -](?:l|r|left|right)(?:\.\d+)?)$", re.IGNORECASE)
 _WITH_AXIS = frozenset(
-    kind for kind, cls in joint_kinds.JOINT_TYPES.items() if any(item.field == "axis" for item in cls.attributes)
+    kind.identifier for kind in joint_kinds.JOINT_KINDS if any(item.field == "axis" for item in kind.cls.attributes)
 )
 
 
@@ -38,10 +38,9 @@ _WITH_AXIS = frozenset(
 class Choice:
     """How joints are made.
 
-    kind: of props.JOINT_TYPES. place: CURSOR, MIDPOINT, CHILD_ORIGIN, CLOSEST, FACE, or AUTO: CLOSEST between two
-    objects, CURSOR for one. axis: AUTO, CURSOR, or an axis
-    of the world (WORLD_X) or of the second body (BODY_X). makes_bodies: objects without physics get what the joint
-    needs. moves_first: the first body, too, becomes a dynamic one.
+    kind: of joint_kinds.BY_IDENTIFIER. place: CURSOR, MIDPOINT, CHILD_ORIGIN, CLOSEST, FACE, or AUTO: CLOSEST
+    between two objects, CURSOR for one. axis: AUTO, CURSOR, or an axis of the world (WORLD_X) or of the second body
+    (BODY_X). makes_bodies: objects without physics get what the joint
     """
 
     kind: str = "REVOLUTE"

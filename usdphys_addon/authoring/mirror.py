@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..bridge import joint_frames, physics_collections, property_values, props
 from ..bridge.roles import is_bare
-from ..core import frames, gprims
+from ..core import frames, gprims, joint_kinds
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.primitives import Primitive
@@ -361,7 +361,10 @@ def reversed_axis(joint: Any, frame: Matrix, plane: Matrix) -> int:
         across["XYZ".index(joint.axis)] = -1.0
     if joint.type == "GENERIC":
         limits = [getattr(joint.limits, f"rot{axis}") for axis in "XYZ"]
-        free = [index for index, limit in enumerate(limits) if not (limit.is_applied and limit.low >= limit.high)]
+        free = [
+            index for index, limit in enumerate(limits)
+            if not (limit.is_applied and joint_kinds.has_no_range(limit.low, limit.high))
+        ]  # fmt: skip
         if len(free) == 1:
             return free[0]
     return int(across.argmax())

@@ -23,7 +23,7 @@ _FLOAT_NOISE = 1e-6
 
 def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matrix) -> None:
     group = placement.obj.usdphys.joint  # type: ignore[attr-defined]
-    cls = joint_kinds.JOINT_TYPES[group.type]
+    cls = joint_kinds.BY_IDENTIFIER[group.type].cls
     path = placement.path
     if not is_bare(placement.obj):
         # A joint has no transform: it cannot stand in for a prim that shows or carries something.

@@ -16,7 +16,7 @@ from .property_units import PropertyWriter
 from .writing import WritingContext
 
 #: Identifiers of the enum of joint types by type of prim.
-KINDS = {cls.usd_name: kind for kind, cls in joint_kinds.JOINT_TYPES.items()}
+KINDS = {name: kind.identifier for name, kind in joint_kinds.BY_TYPE_NAME.items()}
 
 
 def write_joint(writing: WritingContext, obj: Any, prim: Prim, joint: usd_physics.Joint) -> None:

@@ -17,7 +17,6 @@ import numpy as np
 from ..bridge import props
 from ..core import frames, joint_kinds
 from ..core.errors import InputError
-from ..core.joint_kinds import DRIVEN
 from ..core.rules.colliders import TRIANGLES
 from ..core.schemas import usd_physics
 from .report import Found
@@ -484,7 +483,7 @@ def _remove_limits(scene: Any, issue: Found) -> None:
 @_fix("DriveNotOnJoint", safe=True, label="Remove the drive")
 def _remove_drives(scene: Any, issue: Found) -> None:
     joint = _joint(scene, issue)
-    allowed = DRIVEN.get(joint_kinds.JOINT_TYPES[joint.type].usd_name, frozenset())
+    allowed = joint_kinds.BY_IDENTIFIER[joint.type].drives
     for dof, drive in _drives(joint):
         if dof not in allowed:
             drive.is_applied = False

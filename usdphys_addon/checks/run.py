@@ -31,7 +31,7 @@ DENSE = 2000
 _SEVERITIES = {"error": 0, "warning": 1, "info": 2}
 _PRIM_PATH = re.compile(r" \(/[^()]*\)")
 _CONVERTED = frozenset({"META", "FONT", "SURFACE", "CURVE"})
-_JOINTS = frozenset(cls.usd_name for cls in joint_kinds.JOINT_TYPES.values())
+_JOINTS = frozenset(joint_kinds.BY_TYPE_NAME)
 
 
 # --------------------------------------------------------------------------- objects by name

@@ -14,7 +14,7 @@ from itertools import chain, product
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.collision_groups import members
+from ..core.collision_groups import FilterRule, members, merge
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from .notices import Notices
@@ -44,10 +44,10 @@ class Filters:
 
 @dataclass(slots=True)
 class _Group:
-    """Groups of one merge name. rules: (inverted, paths of the groups filtered) of each."""
+    """A merged group."""
 
+    rules: list[FilterRule]
     members: set[str] = field(default_factory=set)
-    rules: list[tuple[bool, frozenset[str]]] = field(default_factory=list)
 
 
 def filters(
@@ -71,29 +71,17 @@ def filters(
 
 
 def _groups(model: PhysicsModel, colliders: Iterable[str]) -> list[_Group]:
-    """The merged groups, with rules whose targets are numbers of merged groups as text."""
-    number: dict[str, int] = {}
-    by_name: dict[str, int] = {}
-    merged: list[_Group] = []
+    """The merged groups with their members."""
+    groups: dict[str, usd_physics.CollisionGroup] = {}
     for path, prim in model.groups.items():
-        group = prim.schemas[usd_physics.CollisionGroup.usd_name]
-        assert isinstance(group, usd_physics.CollisionGroup)
-        index = by_name.get(group.merge_group, -1) if group.merge_group else -1
-        if index < 0:
-            index = len(merged)
-            merged.append(_Group())
-            if group.merge_group:
-                by_name[group.merge_group] = index
-        number[path] = index
-    for path, prim in model.groups.items():
-        group = prim.schemas[usd_physics.CollisionGroup.usd_name]
-        assert isinstance(group, usd_physics.CollisionGroup)
-        into = merged[number[path]]
-        into.members |= members(group, path, colliders)
-        targets = frozenset(str(number[target]) for target in group.filtered_groups or () if target in number)
-        if targets or group.invert_filtered_groups:
-            into.rules.append((bool(group.invert_filtered_groups), targets))
-    return merged
+        group = prim.get(usd_physics.CollisionGroup)
+        if group is not None:
+            groups[path] = group
+    merged = merge(groups)
+    found = [_Group(rules) for rules in merged.rules]
+    for path, group in groups.items():
+        found[merged.number[path]].members |= members(group, path, colliders)
+    return found
 
 
 # --------------------------------------------------------------------------- pairs
@@ -203,10 +191,10 @@ def _meeting(
     meets = np.ones((count, count), bool)
     for number, group in enumerate(groups):
         inside = membership[:, number]
-        for inverted, targets in group.rules:
-            columns = [int(target) for target in targets]
+        for rule in group.rules:
+            columns = sorted(rule.targets)
             hit = membership[:, columns].any(axis=1) if columns else np.zeros(count, bool)
-            blocked = np.outer(inside, ~hit if inverted else hit)
+            blocked = np.outer(inside, ~hit if rule.is_inverted else hit)
             meets &= ~(blocked | blocked.T)
     by_end: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, (_, ends) in enumerate(kinds):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core import frames
+from ..core import frames, joint_kinds
 from ..core.frames import Matrix
 from ..core.model import Prim
 from ..core.schemas import usd_physics
@@ -23,8 +23,10 @@ from .notices import Notices
 INF = math.inf
 #: Numbers this large stand for "no limit".
 ENDLESS = 1e9
-DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
-DISTANCE = "distance"
+DOFS = joint_kinds.AXIS_DOFS
+DISTANCE = joint_kinds.DISTANCE
+#: Of the degree of freedom that a drive or a limit names; 6 is the distance.
+_INDEX = {**{name: index for index, name in enumerate(DOFS)}, "linear": 0, "angular": 3, DISTANCE: 6}
 _CYCLE = ("X", "Y", "Z")
 
 
@@ -50,7 +52,7 @@ class Freedom:
 
     @property
     def is_locked(self) -> bool:
-        return self.low > self.high
+        return joint_kinds.is_locked(self.low, self.high)
 
     @property
     def is_limited(self) -> bool:
@@ -176,35 +178,30 @@ def _scene(prim: Prim, body0: Body | None, body1: Body | None, notices: Notices)
 
 def _shape(facts: JointFacts, joint: usd_physics.Joint) -> None:
     """Locked and limited degrees of freedom of the joint type; its axis becomes X."""
-    free, fixed = Freedom, locked
+    axis = joint.resolved("axis") if hasattr(joint, "axis") else "X"
+    moves, turns = (_from_axis(locks, axis) for locks in joint_kinds.locked_axes(joint))
+    facts.freedoms = [locked() if is_locked else Freedom() for is_locked in (*moves, *turns)]
+    _turn(facts, axis)
+    facts.names = {name: _INDEX[name] for name in joint_kinds.driven_dofs(joint.usd_name)}
     if isinstance(joint, usd_physics.RevoluteJoint):
-        own = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
-        facts.freedoms = [fixed(), fixed(), fixed(), own, fixed(), fixed()]
-        _turn(facts, joint.resolved("axis"))
-        facts.names = {"angular": 3}
+        facts.freedoms[3] = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
     elif isinstance(joint, usd_physics.PrismaticJoint):
-        own = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
-        facts.freedoms = [own, fixed(), fixed(), fixed(), fixed(), fixed()]
-        _turn(facts, joint.resolved("axis"))
-        facts.names = {"linear": 0}
+        facts.freedoms[0] = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
     elif isinstance(joint, usd_physics.SphericalJoint):
-        facts.freedoms = [fixed(), fixed(), fixed(), free(), free(), free()]
-        _turn(facts, joint.resolved("axis"))
         cone = [
             angle if 0.0 <= angle < math.pi else math.pi
             for angle in (joint.resolved("cone_angle0_limit"), joint.resolved("cone_angle1_limit"))
         ]
         facts.cone = None if min(cone) >= math.pi else (cone[0], cone[1])
     elif isinstance(joint, usd_physics.DistanceJoint):
-        facts.freedoms = [free() for _ in DOFS]
         low, high = joint.resolved("min_distance"), joint.resolved("max_distance")
         facts.distance = Freedom(max(low, 0.0), high if high >= 0.0 else INF)
-        facts.names = {DISTANCE: 6}
-    elif isinstance(joint, usd_physics.FixedJoint):
-        facts.freedoms = [fixed() for _ in DOFS]
-    else:
-        facts.freedoms = [free() for _ in DOFS]
-        facts.names = {**{name: index for index, name in enumerate(DOFS)}, DISTANCE: 6}
+
+
+def _from_axis(values: joint_kinds.Locks, axis: str) -> list[bool]:
+    """Values of X, Y, Z in the order that begins at an axis."""
+    first = _CYCLE.index(axis)
+    return [values[(first + step) % 3] for step in range(3)]
 
 
 def _turn(facts: JointFacts, axis: str) -> None:

@@ -302,11 +302,11 @@ def _add_joint(shown: Shown, obj: Any, depsgraph: Any) -> None:
     elif kind == "SPHERICAL":
         reader.cone()
     elif kind == "GENERIC":
-        for dof in joint_kinds.LIMIT_DOFS[kind]:
+        for dof in joint_kinds.BY_IDENTIFIER[kind].limits:
             limit = getattr(joint.limits, dof)
-            if limit.is_applied and not limit.low > limit.high:
+            if limit.is_applied and not joint_kinds.is_locked(limit.low, limit.high):
                 reader.limits(f"joint.limits.{dof}", limit, ("low", "high"), dof, f"{_dof_label(dof)}: ")
-    for dof in joint_kinds.DRIVE_DOFS[kind]:
+    for dof in joint_kinds.BY_IDENTIFIER[kind].drives:
         if getattr(joint.drives, dof).is_applied:
             reader.drive(dof)
     reader.frames(obj, depsgraph)

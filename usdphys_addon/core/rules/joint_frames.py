@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import frames
+from .. import frames, joint_kinds
 from ..model import Prim
 from ..schemas import usd_physics
 from .base import Facts, Finding, rule
 
 Array = NDArray[np.float64]
-Locks = tuple[bool, bool, bool]
-_ALL, _NONE = (True, True, True), (False, False, False)
-#: All but one axis.
-_ACROSS: dict[str, Locks] = {"X": (False, True, True), "Y": (True, False, True), "Z": (True, True, False)}
 #: Smallest misalignment that counts: radians; metres; metres per metre from the bodies to their frames.
 ANGLE, DISTANCE, RELATIVE = 2e-3, 1e-5, 1e-3
 
@@ -43,23 +39,9 @@ def _locked(facts: Facts) -> dict[str, set[str]]:
     locked: dict[str, set[str]] = defaultdict(set)
     for entries in facts.instances(usd_physics.LimitAPI):
         for prim, limit in entries:
-            if limit.is_locked:
+            if joint_kinds.is_locked(limit.resolved("low"), limit.resolved("high")):
                 locked[prim.path].add(entries.instance)
     return locked
-
-
-def _locks(joint: usd_physics.Joint, locked: Collection[str]) -> tuple[Locks, Locks]:
-    """(translations, rotations) about X, Y, Z that a joint locks. locked: by LimitAPI, on generic joints."""
-    if isinstance(joint, usd_physics.FixedJoint):
-        return _ALL, _ALL
-    if isinstance(joint, usd_physics.SphericalJoint):
-        return _ALL, _NONE
-    if isinstance(joint, usd_physics.RevoluteJoint):
-        return _ALL, _ACROSS.get(joint.axis or "X", _ACROSS["X"])
-    if isinstance(joint, usd_physics.PrismaticJoint):
-        return _ACROSS.get(joint.axis or "X", _ACROSS["X"]), _ALL
-    moves, turns = ([f"{kind}{axis}" in locked for axis in "XYZ"] for kind in ("trans", "rot"))
-    return (moves[0], moves[1], moves[2]), (turns[0], turns[1], turns[2])
 
 
 def _rotations(linear: Array) -> Array:
@@ -124,7 +106,7 @@ def gaps(facts: Facts) -> list[Gap]:
     origins0, positions0, rotations0 = _world_frames(facts, joints, 0)
     origins1, positions1, rotations1 = _world_frames(facts, joints, 1)
     limits = _locked(facts)
-    locks = np.array([_locks(joint, limits.get(prim.path, ())) for prim, joint in joints])
+    locks = np.array([joint_kinds.locked_axes(joint, limits.get(prim.path, ())) for prim, joint in joints])
     # In the axes of frame 0.
     apart = np.einsum("nji,nj->ni", rotations0, positions1 - positions0) * locks[:, 0]
     distances = np.linalg.norm(apart, axis=1)  # NaN where a value is not finite, which compares as no gap

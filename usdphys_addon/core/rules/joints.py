@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..joint_kinds import DRIVEN
+from ..joint_kinds import DISTANCE, driven_dofs
 from ..model import Prim
 from ..schemas import usd_physics
 from .base import Facts, Finding, kind, rule
@@ -138,13 +138,24 @@ def _drives(facts: Facts) -> Iterator[tuple[Prim, str, usd_physics.DriveAPI]]:
 )  # fmt: skip
 def drive_without_dof(facts: Facts) -> Iterator[Finding]:
     for prim, instance, _ in _drives(facts):
-        allowed = DRIVEN.get(prim.type_name, frozenset())
+        allowed = driven_dofs(prim.type_name)
         if instance not in allowed:
-            instead = f", or make it '{next(iter(allowed))}'" if len(allowed) == 1 else ""
+            instead = f", or make it '{allowed[0]}'" if len(allowed) == 1 else ""
             yield Finding(
                 prim, f"{prim.display} has a drive of {instance}, which a {kind(prim)} does not have.",
                 {"dof": instance, "instead": instead},
             )  # fmt: skip
+
+
+@rule(
+    "DriveOfDistance", "info", "warning", "info",
+    meaning="A drive acts on the distance of a joint's anchors; PhysX has no such drive and ignores it.",
+    fix="Remove the drive 'distance' from {X}, or use a prismatic joint with a drive.",
+)  # fmt: skip
+def distance_drive(facts: Facts) -> Iterator[Finding]:
+    for prim, instance, _ in _drives(facts):
+        if instance == DISTANCE and instance in driven_dofs(prim.type_name):
+            yield Finding(prim, f"The drive of the distance of {prim.display} does nothing in PhysX.")
 
 
 @rule(

@@ -257,10 +257,6 @@ class LimitAPI(Schema):
         label="High", dimension=units.LENGTH, angular_dimension=units.ANGLE,
     )  # fmt: skip
 
-    @property
-    def is_locked(self) -> bool:
-        return bool(self.resolved("low") > self.resolved("high"))
-
 
 @schema(
     "PhysicsDriveAPI", "multiple",
