@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 
 from ..core import frames
-from ..core.gprims import placed_gprim
+from ..core.gprims import Sizes, placed_gprim
 from ..core.model import Mesh, Prim
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom, usd_physics
@@ -125,15 +125,10 @@ class ColliderReader:
     def geometry_prim(self, item: Any, placement: Placement, world: frames.Matrix) -> Prim:
         """The object itself as a gprim, with the parameters that it was imported with."""
         kind, meters = props.GPRIM_SHAPES[item.shape], self.context.meters
-        if kind is usd_geom.Cube:
-            gprim: usd_geom.Gprim = usd_geom.Cube(item.size[0] * meters)
-        elif kind is usd_geom.Sphere:
-            gprim = usd_geom.Sphere(item.radius * meters)
-        elif kind is usd_geom.Plane:
-            across, along = ((2, 1), (0, 2), (0, 1))["XYZ".index(item.axis)]
-            gprim = usd_geom.Plane(item.size[across] * meters, item.size[along] * meters, item.axis)
-        else:
-            gprim = kind(item.height * meters, item.radius * meters, item.axis)
+        x, y, z = item.size
+        # The cube of USD has one size: the first.
+        whole = Sizes(kind, (x, y, z) if kind is usd_geom.Plane else (x, x, x), item.radius, item.height, item.axis)
+        gprim = whole.scaled((meters, meters, meters)).gprim()
         prim = self.own_prim(placement.path, kind.usd_name, placement, world)
         prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "default"
         if item.has_mesh_collision:

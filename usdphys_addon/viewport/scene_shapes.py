@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import frames, hull, mass, schema
+from ..core import frames, gprims, hull, mass, schema
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.rules.base import Above
@@ -172,28 +172,22 @@ def _cached(key: Any, make: Callable[[], Vertices]) -> Vertices:
     return found
 
 
-def _gprim_lines(gprim: schema.Schema, scale: Matrix) -> Vertices:
-    """Sizes by the rules of the UsdPhysics parsing utilities: the largest scale where only one is possible."""
-    sizes = tuple(np.round(scale, 9).tolist())
-    return _cached((type(gprim), repr(gprim), sizes), lambda: _new_gprim_lines(gprim, scale))
+def _gprim_lines(gprim: usd_geom.Gprim, scale: Matrix) -> Vertices:
+    key = (type(gprim), repr(gprim), tuple(np.round(scale, 9).tolist()))
+    return _cached(key, lambda: _new_gprim_lines(gprim, scale))
 
 
-def _new_gprim_lines(gprim: schema.Schema, scale: Matrix) -> Vertices:
-    if isinstance(gprim, usd_geom.Cube):
-        return draw_data.box(abs(gprim.resolved("size")) * scale)
-    if isinstance(gprim, usd_geom.Sphere):
-        return draw_data.sphere(abs(gprim.resolved("radius")) * float(scale.max()))
-    axis = gprim.resolved("axis")
-    spine = "XYZ".index(axis)
-    if isinstance(gprim, usd_geom.Plane):
-        across, along = {"X": (2, 1), "Y": (0, 2), "Z": (0, 1)}[axis]
-        return draw_data.plane(
-            abs(gprim.resolved("width")) * scale[across], abs(gprim.resolved("length")) * scale[along], axis
-        )
-    radius = abs(gprim.resolved("radius")) * float(np.delete(scale, spine).max())
-    height = abs(gprim.resolved("height")) * float(scale[spine])
+def _new_gprim_lines(gprim: usd_geom.Gprim, scale: Matrix) -> Vertices:
+    sizes = gprims.sizes(gprim, scale)
+    if sizes.kind is usd_geom.Cube:
+        return draw_data.box(np.array(sizes.edges))
+    if sizes.kind is usd_geom.Sphere:
+        return draw_data.sphere(sizes.radius)
+    if sizes.kind is usd_geom.Plane:
+        across, along = gprims.PLANE_AXES[sizes.spine]
+        return draw_data.plane(sizes.edges[across], sizes.edges[along], sizes.axis)
     make = {usd_geom.Capsule: draw_data.capsule, usd_geom.Cylinder: draw_data.cylinder, usd_geom.Cone: draw_data.cone}
-    return make[type(gprim)](radius, height, axis)  # type: ignore[index]
+    return make[sizes.kind](sizes.radius, sizes.height, sizes.axis)
 
 
 def _points_lines(points: SpherePoints, stretch: Matrix, scale: float) -> Vertices:
