@@ -34,7 +34,7 @@ class ColliderReader:
     def read(self, placement: Placement, world: frames.Matrix) -> None:
         if "colliders" not in placement.touched or not len(placement.physics.colliders):
             return
-        if not abs(placement.volume) > 1e-18:
+        if frames.is_flat(placement.volume):
             self.context.issue(
                 "ZeroScale", "error", placement.path, placement.obj.name,
                 f"The collider of '{placement.obj.name}' is scaled to nothing by the object or one of its parents.",
