@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import frames, gprims, schema
+from . import frames, gprims, paths, schema
 from .frames import IDENTITY_ROTATION, Matrix
 from .hull import convex_hull
 from .model import Mesh, PhysicsModel, Prim, SpherePoints
@@ -367,20 +367,16 @@ def summed_colliders(model: PhysicsModel, body_path: str) -> list[Prim]:
     inner = {
         path
         for path, prim in model.bodies.items()
-        if path.startswith(f"{body_path}/") and _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")
+        if paths.is_below(path, body_path) and _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")
     }
 
-    def belongs(path: str) -> bool:
-        while len(path) > len(body_path):
-            if path in inner:
-                return False
-            path = path.rpartition("/")[0]
-        return path == body_path
-
+    ends = {body_path, *inner}
     return [
         prim
         for path, prim in model.colliders.items()
-        if belongs(path) and _resolved(prim, usd_physics.CollisionAPI, "collision_enabled")
+        if paths.is_at_or_below(path, body_path)
+        and paths.nearest(path, ends) == body_path
+        and _resolved(prim, usd_physics.CollisionAPI, "collision_enabled")
     ]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ..bridge.placements import Chain, Placement
 from ..bridge.reading import SceneReading
 from ..bridge.remembered import GEOMETRY_TYPES, GPRIM_TYPES
+from ..core import paths
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
@@ -65,7 +66,7 @@ class StageMatcher:
                     renames[site.geometry] = geometry
         if absent:
             for path in list(model.prims):
-                if path in absent or _is_below(path, absent):
+                if path in absent or paths.is_below_any(path, absent):
                     del model.prims[path]
         self.drop_orphans(model, reading, absent, issues)
         self.match_materials(model, reading, renames)
@@ -277,7 +278,9 @@ class StageMatcher:
                 for attribute, targets in value.authored():
                     if not attribute.is_relationship:
                         continue
-                    left = tuple(target for target in targets if target not in absent and not _is_below(target, absent))
+                    left = tuple(
+                        target for target in targets if target not in absent and not paths.is_below_any(target, absent)
+                    )
                     if left == targets:
                         continue
                     setattr(value, attribute.field, left or None)
@@ -297,16 +300,4 @@ class StageMatcher:
         for path, prim in model.prims.items():
             is_made = prim.local is not None or prim.type_name in ("PhysicsScene", "PhysicsCollisionGroup")
             if is_made and self.layer.GetPrimAtPath(path) is not None:
-                parent, _, leaf = path.rpartition("/")
-                number = 1
-                while f"{parent}/{leaf}_{number}" in taken or self.layer.GetPrimAtPath(f"{parent}/{leaf}_{number}"):
-                    number += 1
-                renames[path] = f"{parent}/{leaf}_{number}"
-
-
-def _is_below(path: str, roots: set[str]) -> bool:
-    while "/" in path[1:]:
-        path = path.rsplit("/", 1)[0]
-        if path in roots:
-            return True
-    return False
+                renames[path] = paths.free(path, lambda other: other in taken or self.layer.GetPrimAtPath(other))

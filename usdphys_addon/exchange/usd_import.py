@@ -19,6 +19,7 @@ import bpy
 from ..bridge import attach, physics_collections, scene_write
 from ..bridge.environment import beside_blender, collector_at_rest, require_usd
 from ..bridge.imported import ImportedIDs
+from ..core import paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
@@ -232,7 +233,7 @@ def _selected_file(path: Path, choices: list[Any]) -> Iterator[Path]:
 def _keep_instancers(model: PhysicsModel, instancers: list[str], issues: list[Issue]) -> None:
     """Take the physics of point instancers out of a model: Blender cannot hold it, the file's own prims are kept."""
     for path in instancers:
-        inside = [one for one in model.prims if one == path or one.startswith(f"{path}/")]
+        inside = [one for one in model.prims if paths.is_at_or_below(one, path)]
         bodies = sum(model.prims[one].get(usd_physics.RigidBodyAPI) is not None for one in inside)
         for one in inside:
             del model.prims[one]

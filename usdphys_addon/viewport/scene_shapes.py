@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import frames, gprims, hull, mass, schema
+from ..core import frames, gprims, hull, mass, paths, schema
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.rules.base import Above
@@ -79,10 +79,7 @@ class Carriers:
     def row(self, path: str) -> int:
         known = self._known.get(path)
         if known is None:
-            above = path
-            while above and above not in self.rows:
-                above = above.rpartition("/")[0]
-            known = self.rows.get(above, 0)
+            known = self.rows.get(paths.nearest(path, self.rows), 0)
             if known and frames.is_flat(frames.determinant(self.start[known])):
                 known = 0
             self._known[path] = known
@@ -516,7 +513,7 @@ class _Builder:
                 continue
             owners = [self.owners.at(targets[0]) if targets else None for targets in (joint.body0, joint.body1)]
             names = ["" if owner is None else owner.path for owner in owners]
-            if is_chain or any(name.startswith(f"{path}/") for name in (joint_path, *names)):
+            if is_chain or any(paths.is_below(name, path) for name in (joint_path, *names)):
                 found.append(((names[0], names[1]), other))
         return found
 
