@@ -240,3 +240,12 @@ def test_is_sheared() -> None:
     assert [matrix for matrix in placed(with_shear=False) if frames.is_sheared(ours(matrix))] == []
     assert all(frames.is_sheared(ours(matrix)) for matrix in sheared())
     assert not frames.is_sheared(np.diag((1.0, 0.0, 1.0, 1.0)))
+
+
+def test_what_location_rotation_and_scale_cannot_hold_below_a_parent() -> None:
+    turned, uneven = ours(gf((1, 1, 1), TURNS["odd"])), ours(gf((0.5, 2, 7), TURNS["z"]))
+    local = frames.sheared_below(uneven, turned)
+    assert local is not None
+    np.testing.assert_allclose(uneven @ local, turned, atol=1e-12)
+    assert frames.sheared_below(turned, uneven) is None
+    assert frames.sheared_below(np.diag((1.0, 0.0, 1.0, 1.0)), turned) is None

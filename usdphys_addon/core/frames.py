@@ -180,6 +180,15 @@ def transform(position: ArrayLike, rotation: ArrayLike | None = None, scale: Arr
     return matrix
 
 
+def sheared_below(parent: ArrayLike, own: ArrayLike) -> Matrix | None:
+    """A space (4, 4) relative to that of its parent, if position, rotation and scale cannot hold it, else None."""
+    try:
+        local = np.asarray(np.linalg.solve(np.asarray(parent, float), np.asarray(own, float)), float)
+    except np.linalg.LinAlgError:
+        return None
+    return local if is_sheared(local, 1e-6) else None
+
+
 def local_frame(body: ArrayLike | None, frame: ArrayLike) -> tuple[Vector, Quaternion]:
     """Position and orientation of a world frame (4, 4) in the space of a body; `None` is the world.
 
