@@ -74,7 +74,7 @@ def shape_of(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices,
 def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices, moves: bool) -> Placed | None:
     signed = frames.scale_of(prim.world)
     scale = np.abs(signed)
-    if not np.isfinite(scale).all() or (scale == 0.0).any():
+    if not np.isfinite(scale).all() or frames.determinant(prim.world) == 0.0:
         raise ShapeError("it is scaled to nothing")
     sizes = gprims.sizes(gprim, scale)
     if sizes.kind is usd_geom.Plane:
