@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.core import paths
+
 #: (owner, list, name of a new item, index) by what a panel asks for.
 LISTS = {
     "colliders": ("object", "colliders", "", "active_collider_index"),
@@ -56,11 +58,7 @@ class USDPHYS_OT_list_add(_ListOperator, bpy.types.Operator):
         item = items.add()
         if name:
             taken = {other.name for other in items}
-            number, candidate = 1, name
-            while candidate in taken:
-                number += 1
-                candidate = f"{name}{number}"
-            item.name = candidate
+            item.name = paths.free(name, taken.__contains__, "{}", 2)
         setattr(owner, index, len(items) - 1)
         return {"FINISHED"}
 

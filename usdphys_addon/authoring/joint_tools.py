@@ -209,7 +209,7 @@ class JointMaker:
                 continue
             if is_joint(body):
                 raise InputError(f"'{body.name}' is a joint; select the objects that are to be joined.")
-            if not abs(frames.determinant(self.world(body))) > 1e-18:
+            if frames.is_flat(frames.determinant(self.world(body))):
                 raise InputError(f"'{body.name}' is scaled to nothing, so no joint can hold it; give it a scale.")
         if self.choice.makes_bodies:
             self.plan_bodies(body0, body1)

@@ -164,7 +164,7 @@ class _Mirror:
         return found
 
     def check_scale(self, obj: Any) -> None:
-        if not abs(frames.determinant(self.world(obj))) > 1e-18:
+        if frames.is_flat(frames.determinant(self.world(obj))):
             raise InputError(f"'{obj.name}' is scaled to nothing, so nothing can be mirrored; give it a scale.")
 
     def check_references(self, obj: Any) -> None:
@@ -327,7 +327,7 @@ class _Mirror:
         parent = None
         if obj.parent is not None:
             parent = self.scene.objects.get(bpy.utils.flip_name(obj.parent.name)) or obj.parent
-        if parent is not None and abs(frames.determinant(self.world(parent))) > 1e-18:
+        if parent is not None and not frames.is_flat(frames.determinant(self.world(parent))):
             joint_tools.hang(made, parent, self.world(parent), place)
         else:
             made.matrix_basis = mathutils.Matrix(place.tolist())

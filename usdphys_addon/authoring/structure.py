@@ -74,7 +74,7 @@ def _with_surface(context: Any, objects: Iterable[Any], outcome: Outcome) -> lis
             outcome.notes.append(f"'{obj.name}' has no faces and stays as it is.")
             continue
         world = np.array(obj.matrix_world)
-        if not abs(np.linalg.det(world[:3, :3])) > 1e-18:
+        if frames.is_flat(frames.determinant(world)):
             raise InputError(f"'{obj.name}' is scaled to nothing; give it and its parents a scale that is not zero.")
         if not np.isfinite(made.points).all():
             raise InputError(f"'{obj.name}' has corners that are not numbers; repair the mesh (Mesh, Clean Up).")
@@ -156,7 +156,7 @@ def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, 
         _check_active(active, names, role)
     roots = [obj for obj in parts if not _is_carried(obj, names)]
     for obj in parts:
-        if not abs(obj.matrix_world.determinant()) > 1e-18:
+        if frames.is_flat(obj.matrix_world.determinant()):
             raise InputError(f"'{obj.name}' is scaled to nothing; give it and its parents a scale that is not zero.")
     common = _common_parent(roots, role) if target == "EMPTY" else None
     # From here on nothing can go wrong.
@@ -226,7 +226,7 @@ def _common_parent(roots: list[Any], role: str) -> Any:
         return None
     if role == "STATIC" and any(is_body(above) for above in (common, *_ancestors(common))):
         return None
-    return common if abs(common.matrix_world.determinant()) > 1e-18 else None
+    return None if frames.is_flat(common.matrix_world.determinant()) else common
 
 
 def _new_empty(context: Any, named_by: Any, parts: list[Any], common: Any, depsgraph: Any) -> bpy.types.Object:

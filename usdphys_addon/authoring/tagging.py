@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..bridge import mesh as meshes
 from ..bridge import props
 from ..bridge.roles import applies, is_body, is_moved
-from ..core import mass, primitives
+from ..core import mass, paths, primitives
 from ..core.errors import InputError
 from ..core.hull import convex_hull
 from ..core.primitives import Primitive
@@ -622,12 +622,7 @@ def _free_group_name(name: str) -> str:
     taken = {item.name for owner in owners for item in owner.usdphys.collision_groups}
     taken |= {item.name for obj in bpy.data.objects for collider in obj.usdphys.colliders  # type: ignore[attr-defined]
               for item in collider.collision_groups}  # fmt: skip
-    name = name.strip() or "Group"
-    number, candidate = 1, name
-    while candidate in taken:
-        number += 1
-        candidate = f"{name}{number}"
-    return candidate
+    return paths.free(name.strip() or "Group", taken.__contains__, "{}", 2)
 
 
 # --------------------------------------------------------------------------- removal

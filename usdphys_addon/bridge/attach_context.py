@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import frames, schema
 from ..core.model import PhysicsModel, Prim
-from ..core.paths import paths_above
+from ..core.paths import ancestors_of
 from ..core.validate import Issue
 from .attach_match import ObjectMatcher
 from .writing import unit_length
@@ -103,7 +103,9 @@ class AttachContext:
     def leave_out_unmatched(self, path: str) -> None:
         """Report a prim that has no object, or the ambiguous prim above that is the cause; each of them once."""
         match = self.match
-        decides = (one for one in (path, *paths_above(path)) if one in match.rivals or match.object_of(one) is not None)
+        decides = (
+            one for one in (path, *ancestors_of(path)) if one in match.rivals or match.object_of(one) is not None
+        )
         cause = next(decides, "")
         if cause in match.rivals:
             self.missing.append(path)

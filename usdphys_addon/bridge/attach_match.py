@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 
 from ..core.model import PhysicsModel, Prim
-from ..core.paths import paths_above
+from ..core.paths import ancestors_of
 from ..core.schemas import usd_physics
 from . import mesh as meshes
 from . import remembered
@@ -71,7 +71,7 @@ class ObjectMatcher:
 
     def above(self, path: str) -> tuple[str, Any | None]:
         """(path, object) of the nearest prim at or above a path that is an object."""
-        for site in (path, *paths_above(path)):
+        for site in (path, *ancestors_of(path)):
             found = self.direct.get(site)
             if found is not None:
                 return site, found
@@ -141,7 +141,7 @@ class ObjectMatcher:
                 for attribute, targets in value.authored():
                     if attribute.is_relationship:
                         wanted.update(targets)
-        wanted.update({above for path in wanted for above in paths_above(path)})
+        wanted.update({above for path in wanted for above in ancestors_of(path)})
         return [path for path in self._paths if path in wanted and self.type_name(path) not in _STAGE_WIDE]
 
     def _pairs(

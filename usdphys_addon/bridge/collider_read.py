@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ..core import frames
+from ..core import frames, paths
 from ..core.gprims import placed_gprim
 from ..core.model import Mesh, Prim
 from ..core.primitives import Primitive
@@ -16,7 +16,7 @@ from ..core.schemas import usd_physics
 from . import gprim_properties, group_read, material_read, props, vendor_props
 from . import mesh as meshes
 from .collider_shapes import ColliderShapes, mesh_key
-from .naming import prim_name, unique
+from .naming import prim_name
 from .placements import Placement
 from .reading import ReadingContext
 
@@ -34,7 +34,7 @@ class ColliderReader:
     def read(self, placement: Placement, world: frames.Matrix) -> None:
         if "colliders" not in placement.touched or not len(placement.physics.colliders):
             return
-        if not abs(placement.volume) > 1e-18:
+        if frames.is_flat(placement.volume):
             self.context.issue(
                 "ZeroScale", "error", placement.path, placement.obj.name,
                 f"The collider of '{placement.obj.name}' is scaled to nothing by the object or one of its parents.",
@@ -104,9 +104,8 @@ class ColliderReader:
 
     def primitive_prim(self, item: Any, shape: Primitive, placement: Placement, world: frames.Matrix) -> Prim:
         """A gprim below the object, without shear or uneven scale whatever the object's own."""
-        path = unique(
-            f"{placement.path}/{prim_name(item.name or f'{shape.kind.usd_name}_collider')}", self.context.taken
-        )
+        name = prim_name(item.name or f"{shape.kind.usd_name}_collider")
+        path = paths.free(f"{placement.path}/{name}", self.context.taken.__contains__)
         self.context.taken.add(path)
         local, gprim = placed_gprim(shape, world, self.context.meters)
         prim = Prim(path, shape.kind.usd_name, world @ local, label=placement.obj.name, local=local)

@@ -31,7 +31,7 @@ def gprim_properties(
     axis = gprim.resolved("axis")
     if isinstance(gprim, usd_geom.Plane):
         size = [0.0, 0.0, 0.0]
-        across, lengthwise = PLANE_AXES[axis]
+        across, lengthwise = PLANE_AXES["XYZ".index(axis)]
         size[across], size[lengthwise] = gprim.resolved("width"), gprim.resolved("length")
         return {"size": (size[0] * x / unit, size[1] * y / unit, size[2] * z / unit), "axis": axis}
     return {
@@ -49,6 +49,6 @@ def gprim_of(item: Any, unit: float) -> usd_geom.Gprim:
     if kind is usd_geom.Sphere:
         return usd_geom.Sphere(item.radius * unit)
     if kind is usd_geom.Plane:
-        across, lengthwise = PLANE_AXES[item.axis]
+        across, lengthwise = PLANE_AXES["XYZ".index(item.axis)]
         return usd_geom.Plane(item.size[across] * unit, item.size[lengthwise] * unit, item.axis)
     return kind(item.height * unit, item.radius * unit, item.axis)

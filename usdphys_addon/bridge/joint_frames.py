@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -87,7 +86,7 @@ def body_world(obj: Any, side: int, depsgraph: Any) -> Matrix | None:
             raise InputError(f"Body {side} of the joint '{obj.name}' is gone; choose another one, or clear it.")
         return None
     world = world_of(body, depsgraph)
-    if not abs(frames.determinant(world)) > 1e-18:
+    if frames.is_flat(frames.determinant(world)):
         raise InputError(f"'{body.name}' is scaled to nothing, so '{obj.name}' has no place in it; give it a scale.")
     return world
 
@@ -210,8 +209,7 @@ def coordinate(first: Matrix, second: Matrix, dof: str) -> float:
     index = "XYZ".index(dof[-1])
     if dof.startswith("trans"):
         return float(move[index])
-    w, *imaginary = frames.quaternion_of(first[:3, :3].T @ second[:3, :3])
-    return 2 * math.atan2(imaginary[index], w)
+    return frames.angle_about(first[:3, :3].T @ second[:3, :3], index)
 
 
 def limit_of(obj: Any, dof: str) -> tuple[Any, str, str, str]:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core import frames, joint_kinds, schema
+from ..core import frames, joint_kinds, paths, schema
 from ..core.model import Prim
 from ..core.schemas import usd_physics
 from . import props, vendor_props
-from .naming import prim_name, unique
+from .naming import prim_name
 from .placements import Placement
 from .property_units import si_value
 from .reading import ReadingContext
@@ -27,7 +27,7 @@ def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matr
     path = placement.path
     if not is_bare(placement.obj):
         # A joint has no transform: it cannot stand in for a prim that shows or carries something.
-        path = unique(f"{path}/{prim_name(placement.obj.name)}_joint", reading.taken)
+        path = paths.free(f"{path}/{prim_name(placement.obj.name)}_joint", reading.taken.__contains__)
         reading.taken.add(path)
     joint = reading.properties.read(group, usd_physics.Joint, into=cls())
     if hasattr(joint, "axis") and group.is_property_set("axis"):

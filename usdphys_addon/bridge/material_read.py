@@ -7,10 +7,11 @@ from typing import Any
 
 import bpy
 
+from ..core import paths
 from ..core.model import Prim
 from ..core.schemas import usd_physics
 from . import remembered, vendor_props
-from .naming import prim_name, unique
+from .naming import prim_name
 from .reading import MATERIALS_SCOPE, ReadingContext
 
 
@@ -29,7 +30,7 @@ def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
     if path is None:
         known = remembered.prim_of(material)
         expected = known.path if known is not None else f"/{MATERIALS_SCOPE}/{prim_name(material.name)}"
-        path = unique(f"{reading.root}{expected}", reading.taken)
+        path = paths.free(f"{reading.root}{expected}", reading.taken.__contains__)
         reading.taken.add(path)
         reading.result.materials[material.name_full] = path
         prim = reading.model.add(Prim(path, "Material", is_xformable=False, label=material.name))

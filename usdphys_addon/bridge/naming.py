@@ -23,15 +23,6 @@ def prim_name(name: str) -> str:
     return f"_{made}" if made[0].isdigit() else made
 
 
-def unique(path: str, taken: Collection[str]) -> str:
-    """The path itself, or with the first free number."""
-    number, candidate = 0, path
-    while candidate in taken:
-        number += 1
-        candidate = f"{path}_{number}"
-    return candidate
-
-
 def numbered(path: str, taken: Collection[str]) -> str:
     """The path itself, or with a number of three digits, counted on from its own: as Blender's exporter does."""
     if path not in taken:

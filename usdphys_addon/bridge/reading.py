@@ -9,12 +9,12 @@ from typing import Any
 
 import bpy
 
-from ..core import frames
+from ..core import frames, paths
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from . import remembered
-from .naming import prim_name, unique
+from .naming import prim_name
 from .placements import Placement, Placements
 from .property_units import PropertyReader
 
@@ -88,10 +88,10 @@ class ReadingContext:
         if known is not None and f"{self.root}{known.path}" not in self.taken:
             self.taken.add(f"{self.root}{known.path}")
             return f"{self.root}{known.path}"
-        base = unique(f"{self.root}/{scope}", self.result.object_paths) if scope else self.root
-        path = unique(f"{base}/{prim_name(name)}", self.taken)
+        base = paths.free(f"{self.root}/{scope}", self.result.object_paths.__contains__) if scope else self.root
+        path = paths.free(f"{base}/{prim_name(name)}", self.taken.__contains__)
         self.taken.add(path)
-        leaf = path.rsplit("/", 1)[-1]
+        leaf = paths.name_of(path)
         if leaf != name:
             self.issue(
                 "NameChanged", "info", path, name, f"The {kind} '{name}' is written as '{leaf}'.",

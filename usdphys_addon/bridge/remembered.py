@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..core import schema
+from ..core import paths, schema
 from .naming import prim_name
 
 GPRIM_TYPES = frozenset(schema.schemas_of("UsdGeom"))
@@ -25,7 +25,7 @@ def prim_of(thing: Any) -> Any | None:
 def name_of(obj: bpy.types.Object) -> str:
     """Name of the prim of an object: the one it was imported under, else its own."""
     prim = prim_of(obj) if obj.usdphys.is_property_set("prim") else None  # type: ignore[attr-defined]
-    return str(prim.path.rsplit("/", 1)[-1]) if prim is not None else prim_name(obj.name)
+    return paths.name_of(prim.path) if prim is not None else prim_name(obj.name)
 
 
 def path_of(thing: Any) -> str:

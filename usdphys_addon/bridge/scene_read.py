@@ -194,12 +194,7 @@ def _sheared_local(placement: Placement) -> frames.Matrix | None:
     obj = placement.obj
     if obj.parent is None or placement.parent is None or obj.matrix_parent_inverse.is_identity:
         return None
-    try:
-        parent, own = (np.asarray(one.matrix, np.float64) for one in (placement.parent, placement))
-        local: frames.Matrix = np.asarray(np.linalg.solve(parent, own), np.float64)
-    except np.linalg.LinAlgError:
-        return None
-    return local if frames.is_sheared(local, 1e-6) else None
+    return frames.sheared_below(placement.parent.matrix, placement.matrix)
 
 
 def geometry_path(placement: Placement) -> str:

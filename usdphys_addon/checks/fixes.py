@@ -358,9 +358,11 @@ def _refuse_scale(scene: Any, obj: Any) -> None:
         reason = "it has modifiers or constraints"
     elif animation is not None and (animation.action is not None or len(animation.drivers)):
         reason = "it is animated"
-    elif obj.parent is not None and (obj.parent_type != "OBJECT" or not abs(obj.parent.matrix_world.determinant())):
+    elif obj.parent is not None and (
+        obj.parent_type != "OBJECT" or frames.is_flat(obj.parent.matrix_world.determinant())
+    ):
         reason = f"of how it is parented to '{obj.parent.name}'"
-    elif not abs(obj.matrix_world.determinant()) > 1e-18:
+    elif frames.is_flat(obj.matrix_world.determinant()):
         reason = "it is scaled to nothing"
     elif any(item.is_geometry or any(map(item.is_property_set, _SIZES)) for item in colliders):
         reason = "a collider of it has a size of its own"

@@ -19,7 +19,7 @@ from ..bridge.environment import gc_paused
 from ..bridge.placements import Placement, Placements
 from ..bridge.reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from ..bridge.scene_read import SceneReader
-from ..core import joint_kinds, validate
+from ..core import joint_kinds, paths, validate
 from ..core.primitives import Primitive
 from ..core.rules.base import RULES, Facts, Issue
 from .fixes import FIXES
@@ -293,11 +293,10 @@ class _Names:
             return "group", prim.label
         if prim is not None and prim.type_name == "PhysicsScene":
             return "scene", prim.label
-        while path and path != "/":
-            name = self.objects.get(path) or self.geometries.get(path)
+        for above in (path, *paths.ancestors_of(path)):
+            name = self.objects.get(above) or self.geometries.get(above)
             if name:
                 return "object", name
-            path = path.rpartition("/")[0]
         return ("object", issue.label) if not issue.path and issue.label else ("", "")
 
 
@@ -311,6 +310,4 @@ def object_of(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, path: str
         pass
     names = {place.path: place.obj.name_full for place in places.all}
     objects.release()
-    while path and path not in names:
-        path = path.rpartition("/")[0]
-    return names.get(path, "")
+    return names.get(paths.nearest(path, names), "")

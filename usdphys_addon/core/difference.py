@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import schema
+from . import paths, schema
 from .model import PhysicsModel, Prim
 from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
@@ -84,7 +84,7 @@ def difference(old: PhysicsModel, new: PhysicsModel) -> Difference:
         else:
             bare = Prim(path, prim.type_name, prim.world, purpose=prim.purpose)
             found.edits[path] = PrimEdit(bare, removed=_applied(prim))
-    found.removed = tuple(sorted(path for path in removed if not _is_below(path, removed)))
+    found.removed = tuple(sorted(path for path in removed if not paths.is_below_any(path, removed)))
     return found
 
 
@@ -210,11 +210,3 @@ def _is_gone(prim: Prim, new: PhysicsModel) -> bool:
     if typed and not issubclass(type(prim.schemas[typed]), usd_geom.Gprim):
         return True
     return new.other_paths is not None and prim.path not in new.other_paths
-
-
-def _is_below(path: str, others: set[str]) -> bool:
-    while "/" in path[1:]:
-        path = path.rsplit("/", 1)[0]
-        if path in others:
-            return True
-    return False

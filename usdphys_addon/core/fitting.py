@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import frames
 from .hull import convex_hull
-from .primitives import Primitive
+from .primitives import Primitive, radius_scale
 from .schemas import usd_geom
 
 Points = NDArray[np.float64]
@@ -202,11 +202,10 @@ def to_object(shape: Primitive, world: frames.Matrix) -> Primitive:
     world: (4, 4) of the object; the primitive's place is relative to that of the object. See `stretch`.
     """
     lengths = np.linalg.norm(world[:3, :3] @ shape.rotation, axis=0)
-    across = float(np.delete(lengths, shape.axis).max())
     center = np.asarray(np.linalg.solve(world[:3, :3], frames.rotation_of(world) @ shape.center), float)
     return Primitive(
         shape.kind, center, shape.rotation, shape.size / lengths,
-        shape.radius / (float(lengths.max()) if shape.kind is usd_geom.Sphere else across),
+        shape.radius / radius_scale(shape.kind, lengths, shape.axis),
         shape.height / float(lengths[shape.axis]), shape.axis,
     )  # fmt: skip
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +19,8 @@ IDENTITY_ROTATION: Quaternion = (1.0, 0.0, 0.0, 0.0)
 def rotation_of(matrix: ArrayLike) -> Matrix:
     """Rotation (3, 3) of an affine matrix (4, 4) or (3, 3), without scale and shear.
 
-    The polar factor; for a mirrored space the scale counts as negative on all three axes, as in OpenUSD. A space
-    that has numbers which are none is not turned.
+    The polar factor; for a mirrored space the scale counts as negative on all three axes, as in OpenUSD. The
+    identity if the matrix holds NaN or infinity.
     """
     linear = np.asarray(matrix, float)[:3, :3]
     (a, b, c), (d, e, f), (g, h, i) = linear.tolist()
@@ -29,6 +31,20 @@ def rotation_of(matrix: ArrayLike) -> Matrix:
     left, _, right = np.linalg.svd(linear)
     rotation: Matrix = left @ right
     return -rotation if np.linalg.det(rotation) < 0 else rotation
+
+
+def rotations_of(matrices: ArrayLike) -> Matrix:
+    """`rotation_of` of many: rotations (n, 3, 3) of affine matrices (n, 4, 4) or (n, 3, 3)."""
+    linear = np.asarray(matrices, float)[:, :3, :3]
+    linear = np.where(np.isfinite(linear).all(axis=(1, 2))[:, None, None], linear, np.eye(3))
+    rotations: Matrix = linear / np.maximum(np.linalg.norm(linear, axis=1, keepdims=True), 1e-300)
+    gram = np.swapaxes(rotations, 1, 2) @ rotations
+    oblique = np.abs(gram - np.eye(3)).max(axis=(1, 2)) > 1e-9
+    if oblique.any():
+        left, _, right = np.linalg.svd(linear[oblique])
+        rotations[oblique] = left @ right
+    rotations[np.linalg.det(rotations) < 0] *= -1.0
+    return rotations
 
 
 def scale_of(matrix: ArrayLike) -> Matrix:
@@ -43,6 +59,15 @@ def determinant(matrix: ArrayLike) -> float:
     """Signed volume of the axes of a space."""
     (a, b, c), (d, e, f), (g, h, i) = np.asarray(matrix, float)[:3, :3].tolist()
     return float(a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g))
+
+
+def is_flat(determinant: float) -> bool:
+    """True for the determinant of a space that is scaled to nothing along an axis: what it holds has no volume.
+
+    The determinant is asked for, because Blender gives that of its matrices sooner than their numbers.
+    """
+    # NaN is no volume either.
+    return not abs(determinant) > 1e-18
 
 
 def is_uniform(scale: ArrayLike, tolerance: float = 1e-5) -> bool:
@@ -66,42 +91,79 @@ def is_sheared(matrix: ArrayLike, tolerance: float = 1e-4) -> bool:
 
 def matrix_of(quaternion: ArrayLike) -> Matrix:
     """Rotation (3, 3) of a quaternion (w, x, y, z) of any length; identity for zero."""
-    values = np.asarray(quaternion, float)
-    norm = np.linalg.norm(values)
-    if norm == 0:
-        return np.eye(3)
-    w, x, y, z = values / norm
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    w, x, y, z = np.asarray(quaternion, float).tolist()
+    norm = math.hypot(w, x, y, z)
+    return np.array(_rotation_rows(w / norm, x / norm, y / norm, z / norm)) if norm else np.eye(3)
+
+
+def matrices_of(quaternions: ArrayLike) -> Matrix:
+    """`matrix_of` of many: rotations (n, 3, 3) of quaternions (n, 4)."""
+    values = np.asarray(quaternions, float)
+    norms = np.linalg.norm(values, axis=1, keepdims=True)
+    units = np.where(norms == 0.0, IDENTITY_ROTATION, values) / np.where(norms == 0.0, 1.0, norms)
+    return np.moveaxis(np.array(_rotation_rows(*units.T)), 2, 0)
+
+
+def _rotation_rows(w: Any, x: Any, y: Any, z: Any) -> list[list[Any]]:
+    """The rows of the rotation of a unit quaternion, of numbers or of arrays."""
+    return [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
 
 
 def quaternion_of(rotation: ArrayLike) -> Quaternion:
     """Unit quaternion (w, x, y, z), w >= 0, of a rotation matrix (3, 3)."""
-    m = np.asarray(rotation, float).tolist()
-    trace = m[0][0] + m[1][1] + m[2][2]
-    # The largest of the four squares divides, so that nothing near zero does.
-    squares = [trace, m[0][0], m[1][1], m[2][2]]
-    largest = squares.index(max(squares))
-    if largest == 0:
-        values = [1 + trace, m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]]
-    else:
-        i = largest - 1
-        j, k = (i + 1) % 3, (i + 2) % 3
-        vector = [0.0, 0.0, 0.0]
-        vector[i] = 1 + m[i][i] - m[j][j] - m[k][k]
-        vector[j] = m[i][j] + m[j][i]
-        vector[k] = m[i][k] + m[k][i]
-        values = [m[k][j] - m[j][k], *vector]
-    norm = math.sqrt(sum(value * value for value in values))
-    if values[0] < 0:
-        norm = -norm
-    w, x, y, z = (float(value) / norm for value in values)
-    return (w, x, y, z)
+    rows = _quaternion_rows(np.asarray(rotation, float).tolist())
+    largest = max(range(4), key=lambda index: rows[index][index])
+    w, x, y, z = rows[largest]
+    norm = math.hypot(w, x, y, z) if w >= 0 else -math.hypot(w, x, y, z)
+    return (w / norm, x / norm, y / norm, z / norm)
+
+
+def quaternions_of(rotations: ArrayLike) -> Matrix:
+    """`quaternion_of` of many: quaternions (n, 4) of rotation matrices (n, 3, 3)."""
+    matrices = np.asarray(rotations, float)
+    rows = np.array(_quaternion_rows(np.moveaxis(matrices, 0, 2)))
+    largest = np.einsum("iin->in", rows).argmax(axis=0)
+    chosen = np.asarray(rows[largest, :, np.arange(len(matrices))], float)
+    chosen[chosen[:, 0] < 0] *= -1.0
+    return np.asarray(chosen / np.linalg.norm(chosen, axis=1, keepdims=True), float)
+
+
+def _quaternion_rows(rotation: Any) -> tuple[tuple[Any, Any, Any, Any], ...]:
+    """Four multiples (w, x, y, z) of the quaternion of a rotation (3, 3), of numbers or of arrays.
+
+    Row i is 4 times its part i times the quaternion: the one with the largest diagonal does not lose digits.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = rotation
+    x, y, z, xy, yz, zx = h - f, c - g, d - b, b + d, f + h, c + g
+    return (
+        (1 + a + e + i, x, y, z), (x, 1 + a - e - i, xy, zx), (y, xy, 1 - a + e - i, yz), (z, zx, yz, 1 - a - e + i)
+    )  # fmt: skip
+
+
+def without_jumps(quaternions: Matrix) -> Matrix:
+    """Quaternions (n, ..., 4) that turn alike, each on the side of the one before: curves go the short way."""
+    result = np.array(quaternions, float)
+    for before, now in pairwise(result):
+        now[(now * before).sum(axis=-1) < 0] *= -1.0
+    return result
+
+
+def angle_about(rotation: ArrayLike, axis: int) -> float:
+    """The angle of a rotation (3, 3) about the axis of an index, within half a turn, radians: its twist."""
+    quaternion = quaternion_of(rotation)
+    return 2.0 * math.atan2(quaternion[1 + axis], quaternion[0])
+
+
+def rotation_vector(rotation: ArrayLike) -> list[float]:
+    """The axis of a rotation (3, 3), as long as the angle, radians."""
+    w, *imaginary = quaternion_of(rotation)
+    size = math.hypot(*imaginary)
+    factor = 2.0 * math.atan2(size, w) / size if size > 1e-9 else 2.0
+    return [factor * part for part in imaginary]
 
 
 def is_identity(quaternion: Quaternion, tolerance: float = 1e-9) -> bool:
@@ -116,6 +178,15 @@ def transform(position: ArrayLike, rotation: ArrayLike | None = None, scale: Arr
     matrix[:3, :3] = linear if scale is None else linear * np.asarray(scale, float)
     matrix[:3, 3] = position
     return matrix
+
+
+def sheared_below(parent: ArrayLike, own: ArrayLike) -> Matrix | None:
+    """A space (4, 4) relative to that of its parent, if position, rotation and scale cannot hold it, else None."""
+    try:
+        local = np.asarray(np.linalg.solve(np.asarray(parent, float), np.asarray(own, float)), float)
+    except np.linalg.LinAlgError:
+        return None
+    return local if is_sheared(local, 1e-6) else None
 
 
 def local_frame(body: ArrayLike | None, frame: ArrayLike) -> tuple[Vector, Quaternion]:

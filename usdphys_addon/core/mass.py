@@ -8,13 +8,12 @@ UsdPhysics.RigidBodyAPI.ComputeMassProperties of OpenUSD 26.11 applies them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import frames, schema
+from . import frames, gprims, paths, schema
 from .frames import IDENTITY_ROTATION, Matrix
 from .hull import convex_hull
 from .model import Mesh, PhysicsModel, Prim, SpherePoints
@@ -29,7 +28,6 @@ DEFAULT_DENSITY = 1000.0
 POINT_RADIUS = 0.1
 #: An inertia or quaternion this small, in the units of the stage, counts as not authored in USD.
 USD_TOLERANCE = 1e-5
-_AXES = {"X": 0, "Y": 1, "Z": 2}
 
 
 # --------------------------------------------------------------------------- inertia
@@ -140,7 +138,7 @@ def cone(radius: float, height: float, axis: str = "Z") -> Shape:
 
 
 def _around(axis: str, volume: float, offset: float, along: float, across: float) -> Shape:
-    spine = _AXES[axis]
+    spine = "XYZ".index(axis)
     center = np.zeros(3)
     center[spine] = offset
     moments = np.full(3, across)
@@ -260,21 +258,16 @@ def collider_shape(prim: Prim) -> Shape:
     return shape
 
 
-def _gprim_shape(gprim: schema.Schema, scale: Matrix) -> Shape:
-    if isinstance(gprim, usd_geom.Cube):
-        return box(abs(gprim.resolved("size")) * scale)
-    if isinstance(gprim, usd_geom.Sphere):
-        return sphere(gprim.resolved("radius") * float(scale.max()))
-    rounds: dict[type[schema.Schema], Callable[[float, float, str], Shape]] = {
-        usd_geom.Capsule: capsule, usd_geom.Cylinder: cylinder, usd_geom.Cone: cone
-    }  # fmt: skip
-    make = rounds.get(type(gprim))
-    if make is None:
+def _gprim_shape(gprim: usd_geom.Gprim, scale: Matrix) -> Shape:
+    sizes = gprims.sizes(gprim, scale)
+    if sizes.kind is usd_geom.Plane:
         return Shape(0.0, note="a plane has no volume")
-    axis = gprim.resolved("axis")
-    spine = _AXES[axis]
-    across = float(np.delete(scale, spine).max())
-    return make(gprim.resolved("radius") * across, gprim.resolved("height") * float(scale[spine]), axis)
+    if sizes.kind is usd_geom.Cube:
+        return box(sizes.edges)
+    if sizes.kind is usd_geom.Sphere:
+        return sphere(sizes.radius)
+    make = {usd_geom.Capsule: capsule, usd_geom.Cylinder: cylinder, usd_geom.Cone: cone}[sizes.kind]
+    return make(sizes.radius, sizes.height, sizes.axis)
 
 
 # --------------------------------------------------------------------------- bodies
@@ -374,20 +367,16 @@ def summed_colliders(model: PhysicsModel, body_path: str) -> list[Prim]:
     inner = {
         path
         for path, prim in model.bodies.items()
-        if path.startswith(f"{body_path}/") and _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")
+        if paths.is_below(path, body_path) and _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")
     }
 
-    def belongs(path: str) -> bool:
-        while len(path) > len(body_path):
-            if path in inner:
-                return False
-            path = path.rpartition("/")[0]
-        return path == body_path
-
+    ends = {body_path, *inner}
     return [
         prim
         for path, prim in model.colliders.items()
-        if belongs(path) and _resolved(prim, usd_physics.CollisionAPI, "collision_enabled")
+        if paths.is_at_or_below(path, body_path)
+        and paths.nearest(path, ends) == body_path
+        and _resolved(prim, usd_physics.CollisionAPI, "collision_enabled")
     ]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import schema
+from . import paths, schema
 from .frames import Matrix
 from .schema import Schema, SchemaT
 from .schemas import usd_geom, usd_physics
@@ -96,7 +96,7 @@ class Prim:
 
     @property
     def name(self) -> str:
-        return self.path.rsplit("/", 1)[-1]
+        return paths.name_of(self.path)
 
     @property
     def display(self) -> str:
@@ -164,9 +164,8 @@ class PhysicsModel:
 
     def ancestors(self, path: str) -> Iterator[Prim]:
         """The prims of the model above a path, nearest first."""
-        while "/" in path[1:]:
-            path = path.rsplit("/", 1)[0]
-            prim = self.prims.get(path)
+        for above in paths.ancestors_of(path):
+            prim = self.prims.get(above)
             if prim is not None:
                 yield prim
 
@@ -187,26 +186,19 @@ class PhysicsModel:
 
     def colliders_of(self, body_path: str) -> list[Prim]:
         """The colliders that move with a body; those of bodies nested below it are not its own."""
-        prefix = f"{body_path}/"
         return [
             prim
             for path, prim in self.colliders.items()
-            if (path == body_path or path.startswith(prefix))
+            if paths.is_at_or_below(path, body_path)
             and (owner := self.body_of(path)) is not None
             and owner.path == body_path
         ]
 
-    def renamed(self, paths: dict[str, str]) -> PhysicsModel:
+    def renamed(self, moves: dict[str, str]) -> PhysicsModel:
         """The same physics with prims at other paths; targets follow. Unlisted paths follow their nearest parent."""
 
         def moved(path: str) -> str:
-            head, tail = path, ""
-            while head:
-                if head in paths:
-                    return paths[head] + tail
-                head, _, leaf = head.rpartition("/")
-                tail = f"/{leaf}{tail}"
-            return path
+            return paths.followed(path, moves)
 
         result = replace(self, prims={})
         for prim in self.prims.values():

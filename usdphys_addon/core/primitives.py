@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from . import frames
 from .schemas.usd_geom import Capsule, Cone, Cube, Cylinder, Gprim, Plane, Sphere
@@ -57,6 +57,11 @@ class Primitive:
         if self.kind in (Cylinder, Cone):
             del across[self.axis]
         return bool(max(across) - min(across) <= 2 * TOLERANCE * min(across))
+
+
+def radius_scale(kind: type[Gprim], scale: ArrayLike, axis: int) -> float:
+    """The factor of a radius in a scaled space: the largest scale (3,) across the axis, of a sphere that of all."""
+    return float(np.max(scale if kind is Sphere else np.delete(scale, axis)))
 
 
 def recognise(points: Points) -> Primitive | None:
@@ -186,6 +191,6 @@ def fit_in(kind: type[Gprim], points: Points, axis: int, rotation: frames.Matrix
     found = fit(kind, points @ rotation * scale, axis)
     found.rotation, found.center = rotation, rotation @ (found.center / scale)
     found.size = found.size / scale
-    found.radius /= float((scale if kind is Sphere else np.delete(scale, axis)).max())
+    found.radius /= radius_scale(kind, scale, axis)
     found.height /= float(scale[axis])
     return found

@@ -16,6 +16,7 @@ import mathutils
 import numpy as np
 
 from ..bridge.imported import ImportedIDs
+from ..core import paths
 
 
 def repair(
@@ -34,7 +35,7 @@ def repair(
     loose: set[str] = set()
     for path in sorted(objects):
         for missing in reversed(_missing_above(path, found, below)):
-            empty = bpy.data.objects.new(missing.rsplit("/", 1)[1], None)
+            empty = bpy.data.objects.new(paths.name_of(missing), None)
             empty.empty_display_size = 0.01
             scene.collection.objects.link(empty)
             objects[missing] = empty
@@ -43,7 +44,7 @@ def repair(
                 # Blender leaves out the root prim of its own files, and with it the conversion of units and up axis.
                 empty.matrix_basis = conversion @ empty.matrix_basis
             _settle(empty, missing, stage, conversion, loose)
-        obj, above = objects[path], path.rpartition("/")[0]
+        obj, above = objects[path], paths.parent_of(path)
         parent, expected = obj.parent, objects.get(above)
         if expected is not None and parent is None and above not in loose and not is_converted:
             # Its transform is that of its prim below the parent already; only the parent is new.
@@ -58,15 +59,15 @@ def repair(
 def _missing_above(path: str, found: ImportedIDs, below: str) -> list[str]:
     """Paths above one that have no object, up to the first that has; nearest first."""
     missing: list[str] = []
-    above = path.rpartition("/")[0]
-    while above and above not in found.objects and above.startswith(below):
+    for above in paths.ancestors_of(path):
+        if above in found.objects or not paths.is_at_or_below(above, below):
+            break
         missing.append(above)
-        above = above.rpartition("/")[0]
     return missing
 
 
 def _parent(path: str, found: ImportedIDs) -> bpy.types.Object | None:
-    return found.objects.get(path.rpartition("/")[0])
+    return found.objects.get(paths.parent_of(path))
 
 
 def _place(obj: bpy.types.Object, path: str, stage: Any, cache: Any, parent: bpy.types.Object | None) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..bridge import remembered
 from ..bridge.remembered import GEOMETRY_TYPES
+from ..core import frames
 from .stage_match import OBJECT_NAME
 
 _DATA_NAME = "userProperties:blender:data_name"
@@ -46,7 +47,10 @@ def restore(stage: Any) -> None:
             for child in children:
                 obj = _object_of(child)
                 if obj is not None:
-                    _write_sheared(child, obj)
+                    if obj.parent is not None and not obj.matrix_parent_inverse.is_identity:
+                        write_sheared(
+                            child, frames.sheared_below(np.array(obj.parent.matrix_world), np.array(obj.matrix_world))
+                        )
                     _retype_plain(child, remembered.prim_of(obj))
                 type_name = remembered.type_of(obj) if obj is not None else ""
                 if type_name in remembered.GPRIM_TYPES and obj is not None and not _collides_as_gprim(obj):
@@ -89,19 +93,17 @@ def _retype_plain(spec: Any, prim: Any) -> None:
             spec.ClearInfo("typeName")
 
 
-def _write_sheared(spec: Any, obj: bpy.types.Object) -> None:
-    """Write a sheared transform as a matrix: Blender writes location, rotation and scale, which cannot hold it."""
+def write_sheared(spec: Any, local: frames.Matrix | None) -> None:
+    """Give a prim the transform (4, 4) that Blender's location, rotation and scale cannot hold, unless it has samples.
+
+    local: None where they can hold it.
+    """
     from pxr import Gf
 
-    from ..core import frames
     from ..usd import write as usd_write
 
-    if obj.parent is None or obj.matrix_parent_inverse.is_identity:
-        return
-    local = obj.parent.matrix_world.inverted_safe() @ obj.matrix_world
-    is_animated = any(attribute.HasInfo("timeSamples") for attribute in spec.attributes)
-    if not is_animated and frames.is_sheared(np.array(local), 1e-6):
-        usd_write.write_matrix(spec, Gf.Matrix4d(*np.array(local).T.ravel().tolist()))
+    if local is not None and not any(attribute.HasInfo("timeSamples") for attribute in spec.attributes):
+        usd_write.write_matrix(spec, Gf.Matrix4d(*local.T.ravel().tolist()))
 
 
 def _is_nothing(attribute: Any) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 from ..bridge.placements import Chain, Placement
 from ..bridge.reading import SceneReading
 from ..bridge.remembered import GEOMETRY_TYPES, GPRIM_TYPES
+from ..core import paths
 from ..core.model import PhysicsModel
-from ..core.paths import is_below_any
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
 
@@ -66,7 +66,7 @@ class StageMatcher:
                     renames[site.geometry] = geometry
         if absent:
             for path in list(model.prims):
-                if path in absent or is_below_any(path, absent):
+                if path in absent or paths.is_below_any(path, absent):
                     del model.prims[path]
         self.drop_orphans(model, reading, absent, issues)
         self.match_materials(model, reading, renames)
@@ -279,7 +279,7 @@ class StageMatcher:
                     if not attribute.is_relationship:
                         continue
                     left = tuple(
-                        target for target in targets if target not in absent and not is_below_any(target, absent)
+                        target for target in targets if target not in absent and not paths.is_below_any(target, absent)
                     )
                     if left == targets:
                         continue
@@ -300,8 +300,4 @@ class StageMatcher:
         for path, prim in model.prims.items():
             is_made = prim.local is not None or prim.type_name in ("PhysicsScene", "PhysicsCollisionGroup")
             if is_made and self.layer.GetPrimAtPath(path) is not None:
-                parent, _, leaf = path.rpartition("/")
-                number = 1
-                while f"{parent}/{leaf}_{number}" in taken or self.layer.GetPrimAtPath(f"{parent}/{leaf}_{number}"):
-                    number += 1
-                renames[path] = f"{parent}/{leaf}_{number}"
+                renames[path] = paths.free(path, lambda other: other in taken or self.layer.GetPrimAtPath(other))

@@ -313,17 +313,11 @@ def _write_physics(export_context: Any, job: _Job) -> None:
 
 def _write_sheared(stage: Any, model: PhysicsModel) -> None:
     """Write sheared transforms as matrices: Blender writes location, rotation and scale, which cannot hold them."""
-    from pxr import Gf
-
-    from ..usd import write as usd_write
-
     layer = stage.GetEditTarget().GetLayer()
     for path, prim in model.prims.items():
-        if prim.sheared_local is None or prim.is_animated:
-            continue
         spec = layer.GetPrimAtPath(path)
         if spec is not None:
-            usd_write.write_matrix(spec, Gf.Matrix4d(*prim.sheared_local.T.ravel().tolist()))
+            stage_layout.write_sheared(spec, prim.sheared_local)
 
 
 def _check_scale(stage: Any, wanted: float) -> None:

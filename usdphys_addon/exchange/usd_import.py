@@ -19,6 +19,7 @@ import bpy
 from ..bridge import attach, physics_collections, scene_write
 from ..bridge.environment import gc_paused, require_usd, run_in_thread
 from ..bridge.imported import ImportedIDs
+from ..core import paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
@@ -232,7 +233,7 @@ def _selected_file(path: Path, choices: list[Any]) -> Iterator[Path]:
 def _keep_instancers(model: PhysicsModel, instancers: list[str], issues: list[Issue]) -> None:
     """Remove the physics of point instancers from a model: Blender cannot hold it. Their prims are carried along."""
     for path in instancers:
-        inside = [one for one in model.prims if one == path or one.startswith(f"{path}/")]
+        inside = [one for one in model.prims if paths.is_at_or_below(one, path)]
         bodies = sum(model.prims[one].get(usd_physics.RigidBodyAPI) is not None for one in inside)
         for one in inside:
             del model.prims[one]

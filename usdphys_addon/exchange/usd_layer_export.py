@@ -11,6 +11,7 @@ import bpy
 
 from ..bridge.environment import require_usd
 from ..bridge.remembered import GEOMETRY_TYPES
+from ..core import paths
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
@@ -89,7 +90,7 @@ def _imported_part(model: PhysicsModel, prim_path: str) -> PhysicsModel:
     inside = {
         path: prim
         for path, prim in model.prims.items()
-        if path == prim_path or path.startswith(f"{prim_path}/") or prim.type_name in ("PhysicsScene", "Material")
+        if paths.is_at_or_below(path, prim_path) or prim.type_name in ("PhysicsScene", "Material")
     }
     model.prims = inside
     return model

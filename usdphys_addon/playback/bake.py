@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 
 from ..core.errors import InputError
+from ..core.frames import without_jumps
 from . import guard as preview_guard
 from .poses import Transform, restored
 from .session import PreviewSession
@@ -55,7 +56,7 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
         session.stop()
         scene.frame_set(before)
     names = session.moving
-    _key(names, authored, np.arange(start, end + 1), np.stack(places), _steady(np.stack(turns)))
+    _key(names, authored, np.arange(start, end + 1), np.stack(places), without_jumps(np.stack(turns)))
     scene.frame_set(before)
     return len(names)
 
@@ -68,14 +69,6 @@ def bake(context: bpy.types.Context, start: int, end: int) -> int:
             next(steps)
         except StopIteration as done:
             return int(done.value)
-
-
-def _steady(turns: Any) -> Any:
-    """Quaternions (frames, n, 4) of which none is the opposite of the one before: curves without jumps."""
-    for frame in range(1, len(turns)):
-        opposite = np.einsum("ij,ij->i", turns[frame], turns[frame - 1]) < 0
-        turns[frame][opposite] *= -1
-    return turns
 
 
 def _key(names: list[str], authored: dict[str, Transform], frames: Any, places: Any, turns: Any) -> None:

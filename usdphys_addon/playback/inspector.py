@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..core import paths
 from ..core.errors import InputError
 from . import guard as preview_guard
 
@@ -137,15 +138,13 @@ def _chosen(context: Any, session: PreviewSession, known: set[str]) -> list[str]
     """Paths of the joints that are selected, or whose bodies are, or that are below what is; all where none is."""
     selected = {obj.name for obj in context.selected_objects}
     bodies = {session.body_at(name) for name in selected} - {""}
-    below = tuple(
-        f"{path}/" for path, prim in session.model.articulations.items() if prim.label in selected or path in bodies
-    )
+    roots = {path for path, prim in session.model.articulations.items() if prim.label in selected or path in bodies}
     found = []
     for path in known:
         joint = session.model.joints[path]
         value: Any = next(iter(joint.schemas.values()))
         ends = {*(value.body0 or ()), *(value.body1 or ())}
-        if joint.label in selected or ends & bodies or (below and path.startswith(below)):
+        if joint.label in selected or ends & bodies or paths.is_below_any(path, roots):
             found.append(path)
     order = {path: index for index, path in enumerate(session.model.joints)}
     return sorted(found or known, key=order.__getitem__)

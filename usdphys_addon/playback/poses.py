@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bridge.naming import objects_by_name
+from ..core import frames
 
 Floats = NDArray[np.float64]
 #: From this number of objects on, all objects of the file are written at once.
@@ -159,7 +160,7 @@ class PoseWriter:
         basis = self._from_parent[rows] @ placed
         locations = basis[:, :3, 3] - self._delta[rows]
         turns = self._undelta[rows] @ basis[:, :3, :3] @ self._unscale[rows]
-        return locations, quaternions_of(turns)
+        return locations, frames.quaternions_of(turns)
 
     def _put(self, rows: NDArray[np.int64], locations: Floats, quaternions: Floats) -> list[str]:
         objects = bpy.data.objects
@@ -191,19 +192,3 @@ class PoseWriter:
             if is_written:
                 obj.update_tag(refresh={"OBJECT"})
         return [self.names[row] for row in rows[~there]]
-
-
-def quaternions_of(turns: Floats) -> Floats:
-    """Quaternions (n, 4), w first, of rotation matrices (n, 3, 3) that may be a little off."""
-    a, b, c = turns[:, 0, 0], turns[:, 1, 1], turns[:, 2, 2]
-    squares = np.stack([1 + a + b + c, 1 + a - b - c, 1 - a + b - c, 1 - a - b + c], axis=1)
-    largest = squares.argmax(axis=1)
-    x, y, z = turns[:, 2, 1] - turns[:, 1, 2], turns[:, 0, 2] - turns[:, 2, 0], turns[:, 1, 0] - turns[:, 0, 1]
-    xy, yz, zx = turns[:, 0, 1] + turns[:, 1, 0], turns[:, 1, 2] + turns[:, 2, 1], turns[:, 0, 2] + turns[:, 2, 0]
-    candidates = np.stack([
-        np.stack([squares[:, 0], x, y, z], axis=1), np.stack([x, squares[:, 1], xy, zx], axis=1),
-        np.stack([y, xy, squares[:, 2], yz], axis=1), np.stack([z, zx, yz, squares[:, 3]], axis=1),
-    ], axis=1)  # fmt: skip
-    picked = candidates[np.arange(len(turns)), largest]
-    lengths = np.linalg.norm(picked, axis=1, keepdims=True)
-    return np.asarray(picked / np.where(lengths == 0.0, 1.0, lengths), float)

@@ -10,6 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..core import paths
 from ..core.model import PhysicsModel
 from ..core.schemas.usd_physics import Joint, RigidBodyAPI
 from .joint_facts import JointFacts
@@ -54,7 +55,7 @@ def trees(model: PhysicsModel, joints: Sequence[JointFacts], kinematic: set[str]
             # The root is one of the chain: all that is tied to it belongs to it, wherever the prims are.
             below = [joint for joint in _connected(joints, body) if joint.path not in used]
         else:
-            below = [joint for joint in joints if joint.path not in used and joint.path.startswith(f"{path}/")]
+            below = [joint for joint in joints if joint.path not in used and paths.is_below(joint.path, path)]
         candidates = [joint for joint in below if _reducible(joint, kinematic, notices)]
         used.update(joint.path for joint in below)
         found += _spanning(prim.path, candidates, taken, notices)

@@ -14,6 +14,7 @@ from itertools import chain, product
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import paths
 from ..core.collision_groups import FilterRule, members, merge
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
@@ -121,7 +122,7 @@ def _colliders(
         return set(chain.from_iterable(carried.get(body, ()) for body in articulations[path]))
     if prim is not None and path in carried:
         return carried[path]
-    return {collider for collider in carriers if collider == path or collider.startswith(f"{path}/")}
+    return {collider for collider in carriers if paths.is_at_or_below(collider, path)}
 
 
 def _split(colliders: set[str], carriers: dict[str, str]) -> list[tuple[str, set[str]]]:

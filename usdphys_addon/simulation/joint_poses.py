@@ -81,16 +81,15 @@ def moved(joint: JointFacts, dof: str, relative: Matrix, value: float) -> Matrix
 
 def _turned(joint: JointFacts, axis: int, rotation: Matrix, value: float) -> Matrix:
     free = [index for index in range(3) if not joint.freedoms[3 + index].is_locked]
-    w, *imaginary = frames.quaternion_of(rotation)
     if free == [axis]:
-        now = 2.0 * math.atan2(imaginary[axis], w)
-        half = (value - now) / 2.0
+        half = (value - frames.angle_about(rotation, axis)) / 2.0
         turn = np.zeros(4)
         turn[0], turn[1 + axis] = math.cos(half), math.sin(half)
         return frames.matrix_of(turn) @ rotation
     # The angles of several axes are those whose half tangents are the parts of the quaternion over its w.
     edge = math.pi - _EDGE
-    tangents = [math.tan(min(max(2.0 * math.atan2(part, w), -edge), edge) / 2.0) for part in imaginary]
+    angles = [frames.angle_about(rotation, each) for each in range(3)]
+    tangents = [math.tan(min(max(angle, -edge), edge) / 2.0) for angle in angles]
     tangents[axis] = math.tan(min(max(value, -edge), edge) / 2.0)
     return frames.matrix_of((1.0, *tangents))
 

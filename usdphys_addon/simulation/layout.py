@@ -94,37 +94,14 @@ def places(prims: Iterable[Prim]) -> dict[str, Place]:
     """The places of many prims at once: one by one they would take most of the time that a world takes to build."""
     listed = list(prims)
     worlds = np.array([prim.world for prim in listed], float).reshape(-1, 4, 4)
-    left, _, right = np.linalg.svd(np.nan_to_num(worlds[:, :3, :3]))
-    rotations = left @ right
-    rotations[np.linalg.det(rotations) < 0] *= -1.0
-    w, x, y, z = _quaternions(rotations)
-    quaternions = np.column_stack((w, x, y, z))
+    rotations = frames.rotations_of(worlds)
+    quaternions = frames.quaternions_of(rotations)
     return {
         prim.path: Place(position, rotation, tuple(quaternion))
         for prim, position, rotation, quaternion in zip(
             listed, worlds[:, :3, 3], rotations, quaternions.tolist(), strict=True
         )
     }
-
-
-def _quaternions(m: Matrix) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """(w, x, y, z), each (n,), of rotations (n, 3, 3): the largest of the four squares decides the signs."""
-    xx, yy, zz = m[:, 0, 0], m[:, 1, 1], m[:, 2, 2]
-    squares = np.stack((1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz), axis=1)
-    zx, xy, yz = m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1], m[:, 2, 1] - m[:, 1, 2]
-    sxy, syz, szx = m[:, 0, 1] + m[:, 1, 0], m[:, 1, 2] + m[:, 2, 1], m[:, 2, 0] + m[:, 0, 2]
-    rows = np.stack(
-        (
-            np.stack((squares[:, 0], yz, zx, xy), axis=1), np.stack((yz, squares[:, 1], sxy, szx), axis=1),
-            np.stack((zx, sxy, squares[:, 2], syz), axis=1), np.stack((xy, szx, syz, squares[:, 3]), axis=1),
-        ),
-        axis=1,
-    )  # fmt: skip
-    chosen = rows[np.arange(len(m)), squares.argmax(axis=1)]
-    chosen /= np.linalg.norm(chosen, axis=1, keepdims=True)
-    chosen[chosen[:, 0] < 0] *= -1.0
-    w, x, y, z = chosen.T
-    return w, x, y, z
 
 
 def layout(model: PhysicsModel, notices: Notices) -> Layout:

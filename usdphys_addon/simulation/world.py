@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import frames
+from ..core import frames, paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.rules.base import Above, Issue
@@ -529,7 +529,7 @@ def _filters(found: Layout, joints: list[JointFacts], articulations: list[Tree],
         for body, static in ((joint.body1, joint.static0), (joint.body0, joint.static1)):
             for path in found.statics if static else ():
                 # A joint to the static collider itself keeps the two apart already.
-                if path.startswith(f"{static}/") or (path == static and joint.path in reduced):
+                if paths.is_below(path, static) or (path == static and joint.path in reduced):
                     result.pairs.add((min(body, path), max(body, path)))
     scenes = {path: body.scene for path, body in found.bodies.items()} | found.statics
     for first, second in result.pairs:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pxr import Pcp, Sdf, Usd, UsdGeom, UsdShade
 
+from ..core import paths
 from ..core.errors import InputError
 from ..core.validate import Issue
 from . import opinions as usd_opinions
@@ -154,7 +155,7 @@ def instancer_paths(opinions: Iterable[Opinions]) -> list[str]:
     found: list[str] = []
     for one in opinions:
         if usd_opinions.is_a(one.type_name, UsdGeom.PointInstancer) and not (
-            found and one.path.startswith(f"{found[-1]}/")
+            found and paths.is_below(one.path, found[-1])
         ):
             found.append(one.path)
     return found

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom
 
+from ..core import paths
 from . import write as usd_write
 
 Hierarchy = Literal["nested", "flat", "reset"]
@@ -23,7 +24,7 @@ def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> di
     if hierarchy == "nested":
         return {}
     listed = set(bodies)
-    above = {path: [parent for parent in _parents(path) if parent in listed] for path in listed}
+    above = {path: [parent for parent in paths.ancestors_of(path) if parent in listed] for path in listed}
     nested = {path: parents for path, parents in above.items() if parents}
     if not nested:
         return {}
@@ -37,8 +38,8 @@ def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> di
     members = _memberships(stage, nested)
     # The deepest first: moving what is below a body leaves the body where it is.
     for path in sorted(nested, key=lambda path: -path.count("/")):
-        parent = nested[path][-1].rsplit("/", 1)[0]
-        target = _free_path(layer, parent, path.rsplit("/", 1)[1])
+        parent = paths.parent_of(nested[path][-1])
+        target = paths.free(f"{parent}/{paths.name_of(path)}", layer.GetPrimAtPath)
         samples = poses[path]
         parent_prim = stage.GetPrimAtPath(parent) if parent else stage.GetPseudoRoot()
         for time in samples:
@@ -56,14 +57,14 @@ def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> di
     return moved
 
 
-def keep_current_poses(stage: Usd.Stage, paths: Iterable[str], frame: float) -> None:
+def keep_current_poses(stage: Usd.Stage, animated: Iterable[str], frame: float) -> None:
     """Give animated transforms, of prims and what is above them, their value at a frame as default value.
 
     Physics starts from the default time, where Blender's exporter leaves an animated transform without a value.
     """
     done: set[str] = set()
-    for path in paths:
-        for above in (path, *_parents(path)):
+    for path in animated:
+        for above in (path, *paths.ancestors_of(path)):
             if above in done:
                 break
             done.add(above)
@@ -71,23 +72,6 @@ def keep_current_poses(stage: Usd.Stage, paths: Iterable[str], frame: float) -> 
             for attribute in prim.GetAttributes() if prim else ():
                 if attribute.GetName().startswith("xformOp:") and attribute.GetNumTimeSamples():
                     attribute.Set(attribute.Get(frame))
-
-
-def _parents(path: str) -> list[str]:
-    """Paths above a path, nearest first."""
-    found = []
-    while path.count("/") > 1:
-        path = path.rsplit("/", 1)[0]
-        found.append(path)
-    return found
-
-
-def _free_path(layer: Sdf.Layer, parent: str, name: str) -> str:
-    number, path = 0, f"{parent}/{name}"
-    while layer.GetPrimAtPath(path):
-        number += 1
-        path = f"{parent}/{name}_{number}"
-    return path
 
 
 def _world_samples(prim: Usd.Prim) -> dict[Usd.TimeCode, Gf.Matrix4d]:
@@ -165,14 +149,14 @@ def move_prims(layer: Sdf.Layer, moves: dict[str, str]) -> None:
     elsewhere: list[tuple[str, str]] = []
     # The deepest first: a prim moves before anything above it is renamed.
     for old, new in sorted(renamed.items(), key=lambda move: -move[0].count("/")):
-        (parent, _), (new_parent, leaf) = old.rsplit("/", 1), new.rsplit("/", 1)
+        parent, new_parent, leaf = paths.parent_of(old), paths.parent_of(new), paths.name_of(new)
         if _followed(parent, renamed) != new_parent:
             elsewhere.append((old, new))
         elif _is_moved(layer, old, f"{parent}/{leaf}"):
             done[old] = new
     # When all have their names: no scope gets in the way of a prim that is to be renamed to it.
     for old, new in elsewhere:
-        new_parent = new.rsplit("/", 1)[0]
+        new_parent = paths.parent_of(new)
         if new_parent and layer.GetPrimAtPath(new) is None:
             _make_scopes(layer, new_parent)
         if _is_moved(layer, _followed(old, done), new):
@@ -193,13 +177,7 @@ def _is_moved(layer: Sdf.Layer, old: str, new: str) -> bool:
 def _followed(path: str, moves: dict[str, str]) -> str:
     """A path after moves: the longest listed part of it decides."""
     prim, dot, rest = path.partition(".")
-    head, tail = prim, ""
-    while head:
-        if head in moves:
-            return f"{moves[head]}{tail}{dot}{rest}"
-        head, _, leaf = head.rpartition("/")
-        tail = f"/{leaf}{tail}"
-    return path
+    return f"{paths.followed(prim, moves)}{dot}{rest}"
 
 
 def _make_scopes(layer: Sdf.Layer, path: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from pxr import Tf, Usd, UsdGeom, UsdShade, Vt
 
+from ..core import paths
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
@@ -74,7 +75,7 @@ def _read_rest(source: Source, one: Opinions, divided: set[str]) -> None:
     """What the model does not hold of a prim."""
     kind = one.kind
     if kind.is_subset:
-        divided.add(one.path.rpartition("/")[0])
+        divided.add(paths.parent_of(one.path))
         _read_subset(source, one)
         return
     if kind.is_node or one.path == "/":
@@ -93,7 +94,7 @@ def _read_subset(source: Source, opinions: Opinions) -> None:
     for target in usd_read.targets(opinions.usd_prim.GetRelationship("material:binding:physics"))[:1]:
         value = UsdGeom.Subset(opinions.usd_prim).GetIndicesAttr().Get()
         faces = np.asarray(value, np.int64) if isinstance(value, Vt.IntArray) else None
-        source.face_materials.setdefault(opinions.path.rsplit("/", 1)[0], []).append((faces, target))
+        source.face_materials.setdefault(paths.parent_of(opinions.path), []).append((faces, target))
 
 
 def _read_visible_materials(source: Source, colliders: list[Opinions]) -> None:

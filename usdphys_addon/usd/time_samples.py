@@ -199,13 +199,10 @@ def _animate(layer: Sdf.Layer, prim: Usd.Prim, matrices: NDArray[np.float64], cl
     else:
         place = Sdf.AttributeSpec(over, f"xformOp:translate:{SUFFIX}", Sdf.ValueTypeNames.Double3)
         turn = Sdf.AttributeSpec(over, f"xformOp:orient:{SUFFIX}", Sdf.ValueTypeNames.Quatd)
-        last = np.zeros(4)
-        for time, matrix in zip(times, matrices, strict=True):
+        quaternions = frames.without_jumps(frames.quaternions_of(frames.rotations_of(matrices)))
+        for time, matrix, quaternion in zip(times, matrices, quaternions, strict=True):
             layer.SetTimeSample(place.path, time, Gf.Vec3d(*matrix[:3, 3].tolist()))
-            quaternion = np.array(frames.quaternion_of(frames.rotation_of(matrix)))
-            # The shorter way from sample to sample.
-            last = -quaternion if quaternion @ last < 0 else quaternion
-            layer.SetTimeSample(turn.path, time, Gf.Quatd(*last.tolist()))
+            layer.SetTimeSample(turn.path, time, Gf.Quatd(*quaternion.tolist()))
         order += [place.name, turn.name]
         if not np.allclose(scale, 1.0, atol=1e-9):
             size = Sdf.AttributeSpec(over, f"xformOp:scale:{SUFFIX}", Sdf.ValueTypeNames.Double3)

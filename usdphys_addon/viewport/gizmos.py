@@ -132,7 +132,7 @@ def shape_of(item: Any, obj: Any, depsgraph: Any) -> Any:
     if item.is_geometry or item.shape not in props.GPRIM_SHAPES:
         return None
     placement = Placement(obj, obj.evaluated_get(depsgraph), obj.usdphys, obj.usdphys.keys(), None, obj.name)
-    if not abs(placement.volume) > 1e-18:
+    if frames.is_flat(placement.volume):
         return None
     shapes = _bounding_shapes()()
     shapes.is_turned = item.is_property_set("rotation")
@@ -209,7 +209,7 @@ def _add_mass(shown: Shown, obj: Any, depsgraph: Any, mass_of: Callable[[str], A
     value: Any = np.array(mass.center_of_mass if is_set else found.center_of_mass, float)
     world = np.array(obj.evaluated_get(depsgraph).matrix_world)
     linear = world[:3, :3]
-    if not abs(frames.determinant(world)) > 1e-18:
+    if frames.is_flat(frames.determinant(world)):
         return
     place = linear @ value + world[:3, 3]
     # More often than not it is in the middle of the collider, where that has its own handle.

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import frames, hull, mass, schema
+from ..core import frames, gprims, hull, mass, paths, schema
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.rules.base import Above
@@ -79,11 +79,8 @@ class Carriers:
     def row(self, path: str) -> int:
         known = self._known.get(path)
         if known is None:
-            above = path
-            while above and above not in self.rows:
-                above = above.rpartition("/")[0]
-            known = self.rows.get(above, 0)
-            if known and abs(np.linalg.det(self.start[known][:3, :3])) < 1e-18:
+            known = self.rows.get(paths.nearest(path, self.rows), 0)
+            if known and frames.is_flat(frames.determinant(self.start[known])):
                 known = 0
             self._known[path] = known
         return known
@@ -172,28 +169,22 @@ def _cached(key: Any, make: Callable[[], Vertices]) -> Vertices:
     return found
 
 
-def _gprim_lines(gprim: schema.Schema, scale: Matrix) -> Vertices:
-    """Sizes by the rules of the UsdPhysics parsing utilities: the largest scale where only one is possible."""
-    sizes = tuple(np.round(scale, 9).tolist())
-    return _cached((type(gprim), repr(gprim), sizes), lambda: _new_gprim_lines(gprim, scale))
+def _gprim_lines(gprim: usd_geom.Gprim, scale: Matrix) -> Vertices:
+    key = (type(gprim), repr(gprim), tuple(np.round(scale, 9).tolist()))
+    return _cached(key, lambda: _new_gprim_lines(gprim, scale))
 
 
-def _new_gprim_lines(gprim: schema.Schema, scale: Matrix) -> Vertices:
-    if isinstance(gprim, usd_geom.Cube):
-        return draw_data.box(abs(gprim.resolved("size")) * scale)
-    if isinstance(gprim, usd_geom.Sphere):
-        return draw_data.sphere(abs(gprim.resolved("radius")) * float(scale.max()))
-    axis = gprim.resolved("axis")
-    spine = "XYZ".index(axis)
-    if isinstance(gprim, usd_geom.Plane):
-        across, along = {"X": (2, 1), "Y": (0, 2), "Z": (0, 1)}[axis]
-        return draw_data.plane(
-            abs(gprim.resolved("width")) * scale[across], abs(gprim.resolved("length")) * scale[along], axis
-        )
-    radius = abs(gprim.resolved("radius")) * float(np.delete(scale, spine).max())
-    height = abs(gprim.resolved("height")) * float(scale[spine])
+def _new_gprim_lines(gprim: usd_geom.Gprim, scale: Matrix) -> Vertices:
+    sizes = gprims.sizes(gprim, scale)
+    if sizes.kind is usd_geom.Cube:
+        return draw_data.box(np.array(sizes.edges))
+    if sizes.kind is usd_geom.Sphere:
+        return draw_data.sphere(sizes.radius)
+    if sizes.kind is usd_geom.Plane:
+        across, along = gprims.PLANE_AXES[sizes.spine]
+        return draw_data.plane(sizes.edges[across], sizes.edges[along], sizes.axis)
     make = {usd_geom.Capsule: draw_data.capsule, usd_geom.Cylinder: draw_data.cylinder, usd_geom.Cone: draw_data.cone}
-    return make[type(gprim)](radius, height, axis)  # type: ignore[index]
+    return make[sizes.kind](sizes.radius, sizes.height, sizes.axis)
 
 
 def _points_lines(points: SpherePoints, stretch: Matrix, scale: float) -> Vertices:
@@ -522,7 +513,7 @@ class _Builder:
                 continue
             owners = [self.owners.at(targets[0]) if targets else None for targets in (joint.body0, joint.body1)]
             names = ["" if owner is None else owner.path for owner in owners]
-            if is_chain or any(name.startswith(f"{path}/") for name in (joint_path, *names)):
+            if is_chain or any(paths.is_below(name, path) for name in (joint_path, *names)):
                 found.append(((names[0], names[1]), other))
         return found
 

@@ -11,7 +11,7 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from .. import schema
+from .. import paths, schema
 from ..model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..schema import Attribute, SchemaT
 from ..schemas import usd_physics
@@ -119,7 +119,7 @@ class Above:
                 known[path] = prim
                 break
             passed.append(path)
-            path = path.rpartition("/")[0]
+            path = paths.parent_of(path)
         found = known[path]
         for below in passed:
             known[below] = found
@@ -127,7 +127,7 @@ class Above:
 
     def over(self, path: str) -> Prim | None:
         """The nearest above the path itself."""
-        return self.at(path.rpartition("/")[0])
+        return self.at(paths.parent_of(path))
 
 
 @dataclass(slots=True)

@@ -44,31 +44,6 @@ def _locked(facts: Facts) -> dict[str, set[str]]:
     return locked
 
 
-def _rotations(linear: Array) -> Array:
-    """Rotations (n, 3, 3) of affine matrices; see `frames.rotation_of`."""
-    lengths = np.linalg.norm(linear, axis=1, keepdims=True)
-    rotations = linear / np.maximum(lengths, 1e-300)
-    gram = np.swapaxes(rotations, 1, 2) @ rotations
-    oblique = np.abs(gram - np.eye(3)).max(axis=(1, 2)) > 1e-9
-    left, _, right = np.linalg.svd(linear[oblique])
-    rotations[oblique] = left @ right
-    signs = np.where(np.linalg.det(rotations) < 0, -1.0, 1.0)
-    turned: Array = rotations * signs[:, None, None]
-    return turned
-
-
-def _quaternion_matrices(quaternions: Array) -> Array:
-    """Rotations (n, 3, 3) of quaternions (n, 4) of any length."""
-    norms = np.linalg.norm(quaternions, axis=1, keepdims=True)
-    w, x, y, z = (np.where(norms > 0, quaternions, (1.0, 0.0, 0.0, 0.0)) / np.where(norms > 0, norms, 1.0)).T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), 2, 0)
-
-
 def _world_frames(facts: Facts, joints: list[tuple[Prim, usd_physics.Joint]], side: int) -> tuple[Array, Array, Array]:
     """(origins of the bodies (n, 3), positions (n, 3), rotations (n, 3, 3)) of one side of joints, in the world."""
     identity = np.eye(4)
@@ -79,7 +54,7 @@ def _world_frames(facts: Facts, joints: list[tuple[Prim, usd_physics.Joint]], si
     local = np.array([get_position(joint) or (0.0, 0.0, 0.0) for _, joint in joints])
     turns = np.array([get_rotation(joint) or frames.IDENTITY_ROTATION for _, joint in joints])
     positions = np.einsum("nij,nj->ni", worlds[:, :3, :3], local) + worlds[:, :3, 3]
-    return worlds[:, :3, 3], positions, _rotations(worlds[:, :3, :3]) @ _quaternion_matrices(turns)
+    return worlds[:, :3, 3], positions, frames.rotations_of(worlds) @ frames.matrices_of(turns)
 
 
 def _body(joint: usd_physics.Joint, side: int) -> tuple[str, ...]:

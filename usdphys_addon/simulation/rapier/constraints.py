@@ -324,8 +324,7 @@ class Constraint:
             return float(relative[axis, 3])
         if self.turns:
             return math.atan2(relative[2, 1] - relative[1, 2], relative[1, 1] + relative[2, 2])
-        w, *imaginary = frames.quaternion_of(relative[:3, :3])
-        return 2.0 * math.atan2(imaginary[axis - 3], w)
+        return frames.angle_about(relative[:3, :3], axis - 3)
 
     def moving(self) -> dict[str, Freedom]:
         """The degrees of freedom that have a name and can move."""

@@ -71,11 +71,7 @@ def bend(physics: PhysicsWorld, constraint: Constraint, relative: Matrix, value:
     else:
         seen, now = relative[:3, :3], constraint.relative(physics)[:3, :3]
         change = seen.T @ now if constraint.reversed else seen @ now.T
-        w, *imaginary = frames.quaternion_of(change)
-        size = math.hypot(*imaginary)
-        factor = 2.0 * math.atan2(size, w) / size if size > 1e-9 else 2.0
-        for index, part in enumerate(imaginary):
-            displacements[link.assembly_id + index] = factor * part
+        displacements[link.assembly_id : link.assembly_id + 3] = frames.rotation_vector(change)
     multibody.apply_displacements(displacements)
 
 
@@ -102,11 +98,10 @@ def coordinates(joint: GenericJoint, relative: Matrix) -> list[float]:
     """Free coordinates of a joint whose second frame has this pose (4, 4) in its first."""
     free = [axis for axis, bit in enumerate(BITS) if (joint.locked_axes & bit) == JointAxesMask.empty()]
     result = [float(relative[axis, 3]) for axis in free if axis < 3]
-    w, *imaginary = frames.quaternion_of(relative[:3, :3])
     turning = [axis - 3 for axis in free if axis >= 3]
     if len(turning) == 1:
         axis = turning[0]
-        angle = 2.0 * math.atan2(imaginary[axis], w)
+        angle = frames.angle_about(relative[:3, :3], axis)
         limits = joint.limits(AXES[axis + 3])
         if limits is not None:
             # The same place may be whole turns away.
@@ -114,7 +109,5 @@ def coordinates(joint: GenericJoint, relative: Matrix) -> list[float]:
             angle = min(candidates, key=lambda value: max(limits.min - value, value - limits.max, 0.0))
         result.append(angle)
     elif turning:
-        size = math.hypot(*imaginary)
-        factor = 2.0 * math.atan2(size, w) / size if size > 1e-9 else 2.0
-        result += [factor * part for part in imaginary]
+        result += frames.rotation_vector(relative[:3, :3])
     return result

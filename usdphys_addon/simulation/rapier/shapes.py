@@ -13,7 +13,7 @@ import rapier3d
 from numpy.typing import NDArray
 from rapier3d import SharedShape
 
-from ...core import frames, schema
+from ...core import frames, gprims
 from ...core.frames import Matrix
 from ...core.model import Mesh, Prim, SpherePoints
 from ...core.schemas import usd_geom, usd_physics
@@ -23,7 +23,6 @@ from .matter import Geometry
 Points = NDArray[np.float64]
 Triangles = NDArray[np.int64]
 
-_AXES = {"X": 0, "Y": 1, "Z": 2}
 #: Rapier's cylinders and cones stand along Y; these turn Y into the axis.
 _FROM_Y: dict[str, Matrix] = {
     "X": np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
@@ -72,44 +71,39 @@ def shape_of(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices,
 # --------------------------------------------------------------------------- primitives
 
 
-def _gprim(prim: Prim, gprim: schema.Schema, rotation: Matrix, notices: Notices, moves: bool) -> Placed | None:
-    """Sizes by the rules of the UsdPhysics parsing utilities: the largest scale where only one is possible."""
+def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices, moves: bool) -> Placed | None:
     signed = frames.scale_of(prim.world)
     scale = np.abs(signed)
-    if not np.isfinite(scale).all() or (scale == 0.0).any():
+    if not np.isfinite(scale).all() or frames.determinant(prim.world) == 0.0:
         raise ShapeError("it is scaled to nothing")
-    if isinstance(gprim, usd_geom.Plane):
+    sizes = gprims.sizes(gprim, scale)
+    if sizes.kind is usd_geom.Plane:
         if moves:
             notices.add("PlaneMoves", prim, f"{prim.display} is an infinite plane on a moving body; it is left out.")
             return None
         # The normal keeps a right angle to the plane in a sheared space, too.
-        axis = np.linalg.inv(prim.world[:3, :3]).T @ np.eye(3)[_AXES[gprim.resolved("axis")]]
+        axis = np.linalg.inv(prim.world[:3, :3]).T @ np.eye(3)[sizes.spine]
         axis = rotation.T @ (axis / np.linalg.norm(axis))
         return SharedShape.halfspace(tuple(axis.tolist())), None, None
     uneven = frames.is_sheared(prim.world)
-    if isinstance(gprim, usd_geom.Cube):
-        half = abs(gprim.resolved("size")) * scale / 2.0
-        turn: Matrix | None
-        shape, turn = SharedShape.cuboid(*_positive(*half.tolist())), None
-    elif isinstance(gprim, usd_geom.Sphere):
+    turn: Matrix | None = None
+    if sizes.kind is usd_geom.Cube:
+        shape = SharedShape.cuboid(*_positive(*(edge / 2.0 for edge in sizes.edges)))
+    elif sizes.kind is usd_geom.Sphere:
         uneven |= not frames.is_uniform(scale)
-        shape, turn = SharedShape.ball(*_positive(abs(gprim.resolved("radius")) * float(scale.max()))), None
+        shape = SharedShape.ball(*_positive(sizes.radius))
     else:
-        axis_name = gprim.resolved("axis")
-        spine = _AXES[axis_name]
-        across = np.delete(scale, spine)
-        uneven |= not frames.is_uniform(np.array([across[0], across[1], across.max()]))
-        radius = abs(gprim.resolved("radius")) * float(across.max())
-        half_height = abs(gprim.resolved("height")) * float(scale[spine]) / 2.0
-        turn = _FROM_Y[axis_name]
-        if isinstance(gprim, usd_geom.Capsule):
-            shape = SharedShape.capsule_y(half_height, *_positive(radius))
-        elif isinstance(gprim, usd_geom.Cylinder):
-            shape = SharedShape.cylinder(*_positive(half_height, radius))
+        uneven |= not frames.is_uniform(np.delete(scale, sizes.spine))
+        half_height = sizes.height / 2.0
+        turn = _FROM_Y[sizes.axis]
+        if sizes.kind is usd_geom.Capsule:
+            shape = SharedShape.capsule_y(half_height, *_positive(sizes.radius))
+        elif sizes.kind is usd_geom.Cylinder:
+            shape = SharedShape.cylinder(*_positive(half_height, sizes.radius))
         else:
-            shape = SharedShape.cone(*_positive(half_height, radius))
+            shape = SharedShape.cone(*_positive(half_height, sizes.radius))
             if signed[0] < 0:
-                turn = _TURNED[axis_name] @ turn
+                turn = _TURNED[sizes.axis] @ turn
     if uneven:
         notices.add(
             "ShearedCollider", prim,
