@@ -5,6 +5,8 @@ import pytest
 from usdphys_ext.usdphys_addon.authoring import groups
 from usdphys_ext.usdphys_addon.viewport import readout
 
+from . import scenes
+
 
 @pytest.fixture(autouse=True)
 def _no_rest(monkeypatch):
@@ -143,3 +145,16 @@ def test_members_are_told_to_a_panel_a_moment_later():
     readout.members_of("A")
     readout._compute()
     assert readout.members_of("A") == ()
+
+
+def test_exclusions_and_colliders_follow_a_group_to_its_new_name():
+    group = scenes.define_group("Wheels")
+    obj = scenes.solid("Crate")
+    scenes.join_group(obj, "Wheels", exclude=True)
+    item = obj.usdphys.colliders[0].collision_groups.add()
+    item.name = "Wheels"
+    assert bpy.ops.usdphys.group_rename(group="Wheels", new_name="Tyres") == {"FINISHED"}
+    assert group.name == "Tyres"
+    (membership,) = obj.usdphys.collision_groups
+    assert (membership.name, membership.exclude) == ("Tyres", True)
+    assert item.name == "Tyres"
