@@ -17,6 +17,7 @@ from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 from .layout_recorder import LayoutRecorder, drawing_part
+from .test_joint_tools import link_back
 
 
 @pytest.fixture(autouse=True)
@@ -431,6 +432,19 @@ def test_a_pose_becomes_the_limit_that_is_asked_for(which, set_name):
     limits = added(type="REVOLUTE").usdphys.joint.revolute
     bpy.ops.usdphys.joint_limit_from_pose(which=which)
     assert [name for name in ("lower_limit", "upper_limit") if limits.is_property_set(name)] == [set_name]
+
+
+def test_a_linked_joint_is_left_alone_and_named_while_others_are_changed(tmp_path, capfd):
+    scenes.add_joint("Far", "REVOLUTE", None, scenes.solid("Door"))
+    (linked,) = link_back(tmp_path, "Far")
+    before = linked.usdphys.joint.body1
+    own = scenes.add_joint("Near", "REVOLUTE", None, scenes.solid("Gate"))
+    select(linked, own)
+    capfd.readouterr()
+    assert bpy.ops.usdphys.joint_swap_bodies() == {"FINISHED"}
+    assert said(capfd) == ["Warning: 'Far' is linked and was left alone; make a library override of it first."]
+    assert (own.usdphys.joint.body0.name, own.usdphys.joint.body1) == ("Gate", None)
+    assert linked.usdphys.joint.body1 == before
 
 
 # --------------------------------------------------------------------------- mirror, presets

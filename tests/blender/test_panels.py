@@ -1449,18 +1449,6 @@ def test_options_of_geometry_are_grey_where_only_physics_is_read():
 # --------------------------------------------------------------------------- preferences
 
 
-@contextlib.contextmanager
-def enabled() -> Iterator[Any]:
-    """The preferences of the add-on as those of an enabled one."""
-    addons = bpy.context.preferences.addons
-    addon = addons.new()
-    addon.module = "usdphys_ext"
-    try:
-        yield addon.preferences
-    finally:
-        addons.remove(addon)
-
-
 def drawn_preferences(monkeypatch: Any, chosen: Any) -> tuple[LayoutRecorder, list[str]]:
     """What the preferences draw, and the shortcuts, which Blender draws itself."""
     import rna_keymap_ui
@@ -1476,7 +1464,7 @@ def drawn_preferences(monkeypatch: Any, chosen: Any) -> tuple[LayoutRecorder, li
 
 
 def test_preferences_show_every_setting_once(monkeypatch):
-    with enabled() as chosen:
+    with scenes.enabled() as chosen:
         layout, keys = drawn_preferences(monkeypatch, chosen)
         shown = layout.props()
         known = set(chosen.bl_rna.properties.keys()) - {"rna_type", "bl_idname"}
@@ -1493,7 +1481,7 @@ def test_preferences_show_every_setting_once(monkeypatch):
 
 def test_preferences_of_a_blender_without_usd_offer_no_export(monkeypatch):
     monkeypatch.setattr(preferences.environment, "usd_is_supported", lambda: False)
-    with enabled() as chosen:
+    with scenes.enabled() as chosen:
         layout, _ = drawn_preferences(monkeypatch, chosen)
         assert any("without USD" in text for text in layout.labels())
         assert not any(name.startswith(("add_to_usd", "export")) for name in layout.props())
