@@ -109,9 +109,14 @@ def remove_members(name: str, objects: Iterable[Any]) -> int:
 
 
 def rename(scene: Any, old: str, new: str) -> None:
-    """Let members and filters follow a group to its new name."""
-    for obj in members(old):
-        for item in obj.usdphys.collision_groups:  # type: ignore[attr-defined]
+    """Let members, exclusions and filters follow a group to its new name."""
+    for obj in bpy.data.objects:
+        physics = obj.usdphys  # type: ignore[attr-defined]
+        touched = physics.keys()
+        memberships = list(physics.collision_groups) if "collision_groups" in touched else []
+        for collider in physics.colliders if "colliders" in touched else ():
+            memberships += collider.collision_groups
+        for item in memberships:
             if item.name == old:
                 item.name = new
     for group in scene.usdphys.collision_groups:
