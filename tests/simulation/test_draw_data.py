@@ -8,11 +8,13 @@ import pytest
 from usdphys_ext.usdphys_addon.core import frames, gprims
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.viewport import draw_data, scene_shapes
 from usdphys_ext.usdphys_addon.viewport.scene_shapes import Carriers, Options, Seen
 
+from . import helpers
 from .author import File
-from .helpers import made, place, run, world_of
+from .helpers import place, run, world_of
 
 W = "/World"
 
@@ -177,7 +179,9 @@ def test_things_move_with_their_carriers() -> None:
 
 
 def model_of(file) -> PhysicsModel:
-    return world_of(file)._layout.model
+    model, stage = helpers.model_of(file.text())
+    helpers.world_stages.append(stage)
+    return model
 
 
 def drawn(model, options, seen=None, **parts) -> np.ndarray:
@@ -372,11 +376,10 @@ def test_groups_filters_and_articulations() -> None:
 
 
 def test_lines_follow_the_preview() -> None:
-    def fill(file):
-        file.add(file.body("Crate", (0, 0, 5), size=(1, 1, 2)), file.ground())
-
-    world = made(fill)
-    model = world._layout.model
+    file = File()
+    file.add(file.body("Crate", (0, 0, 5), size=(1, 1, 2)), file.ground())
+    model = model_of(file)
+    world = World(model)
     rows = {path: row + 1 for row, path in enumerate(world.paths)}
     carriers = Carriers(rows, np.array([np.eye(4), *(model.prims[path].world for path in world.paths)]))
     drawing = scene_shapes.build(model, Options("ALL"), Seen(), carriers)

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import collision_groups
-from usdphys_ext.usdphys_addon.core.schemas.usd_physics import CollisionGroup
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.simulation import filters
+from usdphys_ext.usdphys_addon.simulation.notices import Notices
 
 from .author import UNITS, File, Units, block
 from .helpers import codes, place, run, world_of
@@ -162,14 +163,25 @@ def test_filter_across_scenes_is_said() -> None:
     assert codes(world_of(file)) == ["SceneMixed"]
 
 
-def test_classes_are_as_few_as_the_rows_allow() -> None:
-    """1,000 kinds of colliders of which each meets all but one of two sorts: three classes."""
-    meets = np.ones((1000, 1000), bool)
-    sort = np.arange(1000) % 3
-    meets[np.ix_(sort == 0, sort == 1)] = meets[np.ix_(sort == 1, sort == 0)] = False
-    class_of, rows = filters._classes(meets)
-    assert rows.shape == (3, 3)
-    assert (rows[np.ix_(class_of, class_of)] == meets).all()
+def test_groups_that_filter_alike_share_a_bit_however_many_they_are() -> None:
+    """Ninety groups of three sorts, of which the first two pass through each other: three bits."""
+    model, count = PhysicsModel(), 90
+    names = [f"/Box{index}" for index in range(count)]
+    for index, name in enumerate(names):
+        box = model.add(Prim(name, "Cube"))
+        box.add(usd_physics.CollisionAPI())
+        filtered = tuple(f"/Group{other}" for other in range(count) if (index % 3, other % 3) == (0, 1))
+        group = usd_physics.CollisionGroup(includes=(name,), filtered_groups=filtered)
+        model.add(Prim(f"/Group{index}", "PhysicsCollisionGroup", is_xformable=False)).add(group)
+    notices = Notices()
+    found = filters.filters(model, {name: name for name in names}, {}, notices)
+    assert notices.issues == [] and found.pairs == set()
+    masks = [found.masks[name] for name in names]
+    assert len({mask.member for mask in masks}) == 3
+    for one in range(count):
+        for other in range(count):
+            meet = bool(masks[one].meets & masks[other].member) and bool(masks[other].meets & masks[one].member)
+            assert meet == ({one % 3, other % 3} != {0, 1})
 
 
 @pytest.mark.parametrize(
@@ -190,5 +202,5 @@ def test_classes_are_as_few_as_the_rows_allow() -> None:
     ],
 )  # fmt: skip
 def test_members_of_a_collection(includes: tuple[str, ...], options: dict, expected: set[str]) -> None:
-    found = CollisionGroup(includes=includes or None, **options)
+    found = usd_physics.CollisionGroup(includes=includes or None, **options)
     assert collision_groups.members(found, "/g", ["/a", "/a/x", "/a/y", "/b"]) == expected
