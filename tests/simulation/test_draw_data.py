@@ -233,10 +233,11 @@ def test_without_a_solver_a_decomposition_shows_its_hull(monkeypatch) -> None:
 
     monkeypatch.setitem(sys.modules, f"{rapier.__name__}.shapes", None)
     monkeypatch.delattr(rapier, "shapes")
-    monkeypatch.setattr(scene_shapes, "_shapes", scene_shapes.OrderedDict())
-    parts = drawn(PhysicsModel(prims={"/Lump": lump("convexDecomposition")}), Options(colliders="ALL"))
-    whole = drawn(PhysicsModel(prims={"/Lump": lump("convexHull")}), Options(colliders="ALL"))
-    assert len(parts) == len(whole) and not has(parts, (1, 1, 0)) and has(parts, (2, 1, 1))
+    # Of another size than elsewhere: lines are remembered.
+    world = np.diag((3.0, 3.0, 3.0, 1.0))
+    parts = drawn(PhysicsModel(prims={"/Lump": lump("convexDecomposition", world)}), Options(colliders="ALL"))
+    whole = drawn(PhysicsModel(prims={"/Lump": lump("convexHull", world)}), Options(colliders="ALL"))
+    assert len(parts) == len(whole) and not has(parts, (3, 3, 0)) and has(parts, (6, 3, 3))
 
 
 def test_scale_and_turn_of_a_collider() -> None:

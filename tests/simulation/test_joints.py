@@ -172,6 +172,39 @@ def test_cone_of_two_angles_is_an_ellipse(units: Units, direction: float, expect
 
 
 @units
+@pytest.mark.parametrize("towards", [0, 1])
+@pytest.mark.parametrize("other", [-1.0, 0.0])
+def test_a_cone_of_one_angle_leaves_the_other_direction_free_or_shut(units: Units, towards: int, other: float) -> None:
+    """20 degrees one way; the other way without a limit, or without any play. Axis Z: X comes first, then Y."""
+    cone = [other, other]
+    cone[towards] = 20 * DEGREE
+    tilts = []
+    for pulled in (towards, 1 - towards):
+        file = File(units)
+        gravity = [0.0, 0.0, -2.0]
+        gravity[pulled] = 20.0
+        file.gravity = gravity
+        file.add(file.body("Bob", (0, 0, 2), **BALL))
+        file.add(file.joint("Cone", "Spherical", "", f"{W}/Bob", pos0=(0, 0, 3), pos1=(0, 0, 1), axis="Z", cone=cone))
+        world = world_of(file)
+        tilts.append(max(tilt(run(world, 0.1), "Bob") / DEGREE for _ in range(20)))
+    assert tilts[0] == pytest.approx(20, abs=1.5)
+    assert tilts[1] > 45 if other < 0 else tilts[1] < 1.5
+
+
+@units
+def test_a_cone_without_any_angle_keeps_its_axis(units: Units) -> None:
+    file = File(units)
+    file.gravity = (20, 10, -2)
+    file.add(file.body("Bob", (0, 0, 2), **BALL, spin=(0, 0, 3)))
+    file.add(file.joint("Cone", "Spherical", "", f"{W}/Bob", pos0=(0, 0, 3), pos1=(0, 0, 1), axis="Z", cone=(0, 0)))
+    world = run(world_of(file), 0.5)
+    assert tilt(world, "Bob") / DEGREE < 1.0
+    # It turns about that axis all the same.
+    assert abs(math.atan2(turn(world, "Bob")[1, 0], turn(world, "Bob")[0, 0])) > 1.0
+
+
+@units
 def test_free_ball_joint_has_no_cone(units: Units) -> None:
     file = File(units)
     file.gravity = (0, 0, 9.81)
@@ -261,6 +294,41 @@ def test_generic_hinge_about_each_axis(units: Units, dof: str) -> None:
 
 
 @units
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_generic_joint_slides_along_one_axis_and_turns_about_another(units: Units, axis: int) -> None:
+    """Its limits and positions are those of the axis that they name, whichever axis is the free one."""
+    slide, hinge = "XYZ"[(axis + 1) % 3], "XYZ"[axis]
+    limits = {**dict.fromkeys((*LINEAR, "rotX", "rotY", "rotZ"), NEVER), f"trans{slide}": (-0.4, 0.25)}
+    del limits[f"rot{hinge}"]
+    file = File(units)
+    gravity = [0.0, 0.0, 0.0]
+    gravity["XYZ".index(slide)] = 5.0
+    file.gravity = gravity
+    file.add(file.body("Thing", inertia=(0.1, 0.1, 0.1)))
+    file.add(file.joint("D6", "D6", "", f"{W}/Thing", limits=limits,
+                        drives={f"rot{hinge}": {"targetVelocity": 1.0, "damping": 20.0}}))  # fmt: skip
+    world = run(world_of(file), 1.0)
+    expected = np.zeros(3)
+    expected["XYZ".index(slide)] = 0.25
+    assert place(world, "Thing") == pytest.approx(expected, abs=0.005)
+    found = world.joint_positions()[f"{W}/D6"]
+    assert found == pytest.approx({f"trans{slide}": 0.25, f"rot{hinge}": 1.0}, abs=0.03)
+    assert world.joint_range(f"{W}/D6", f"trans{slide}") == pytest.approx((-0.4, 0.25))
+
+
+@units
+def test_equal_limits_of_a_generic_joint_hold_it_there(units: Units) -> None:
+    """Locked is what has its lower limit above the upper one; that would be at zero."""
+    file = File(units)
+    file.add(file.body("Thing", inertia=(0.1, 0.1, 0.1), center=(0, 0.2, 0)))
+    limits = {**dict.fromkeys((*LINEAR, "rotX", "rotY", "rotZ"), NEVER), "transY": (0.5, 0.5), "rotX": (0.3, 0.3)}
+    file.add(file.joint("D6", "D6", "", f"{W}/Thing", limits=limits))
+    world = run(world_of(file), 2.0)
+    assert place(world, "Thing") == pytest.approx((0, 0.5, 0), abs=0.01)
+    assert world.joint_positions()[f"{W}/D6"] == pytest.approx({"transY": 0.5, "rotX": 0.3}, abs=0.01)
+
+
+@units
 def test_generic_joint_without_limits_is_free(units: Units) -> None:
     file = File(units)
     file.add(file.body("Ball", (0, 0, 9), **BALL))
@@ -276,6 +344,17 @@ def test_generic_distance_limit(units: Units) -> None:
     file.add(file.joint("D6", "D6", "", f"{W}/Bob", pos0=(0, 0, 3), limits={"distance": (0.2, 0.8)}))
     world = run(world_of(file), 6.0)
     assert np.linalg.norm(place(world, "Bob") - (0, 0, 3)) == pytest.approx(0.8, abs=0.01)
+
+
+@units
+def test_a_generic_joint_with_a_smallest_distance_alone_has_no_largest(units: Units) -> None:
+    file = File(units)
+    file.add(file.body("Falls", (0, 0, 2), **BALL), file.body("Stands", (0, 9, 4), **BALL))
+    file.add(file.joint("Below", "D6", "", f"{W}/Falls", pos0=(0, 0, 3), limits={"distance": (0.2, INF)}))
+    file.add(file.joint("Above", "D6", "", f"{W}/Stands", pos0=(0, 9, 3), limits={"distance": (0.7, INF)}))
+    world = run(world_of(file), 2.0)
+    assert place(world, "Falls")[2] == pytest.approx(2 - G * 2, abs=0.1)
+    assert place(world, "Stands")[2] == pytest.approx(3.7, abs=0.01)
 
 
 # --------------------------------------------------------------------------- drives
@@ -329,6 +408,16 @@ def test_force_drive_feels_the_mass_and_acceleration_drive_does_not() -> None:
 def test_max_force_of_a_drive(units: Units) -> None:
     world = run(made(SCENES["drive_max_force"], units), 1.0)
     assert place(world, "Lift")[2] == pytest.approx(5 - (G - 5.0 / 2.0) / 2, abs=0.02)
+
+
+@units
+def test_a_drive_of_no_force_does_nothing(units: Units) -> None:
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Slider", velocity=(0.5, 0, 0)))
+    drive = {"stiffness": 100.0, "damping": 100.0, "targetPosition": 5.0, "maxForce": 0.0}
+    file.add(file.joint("Rail", "Prismatic", "", f"{W}/Slider", axis="X", drives={"linear": drive}))
+    assert place(run(world_of(file), 1.0), "Slider")[0] == pytest.approx(0.5, abs=1e-3)
 
 
 @units
@@ -426,6 +515,16 @@ def test_breaks_at_the_set_force(units: Units, kind: str, mass: float, breaks: b
     world.reset()
     assert world.broken_joints == ()
     assert place(world, "Load")[2] == 3
+
+
+@units
+def test_a_joint_that_bears_nothing_breaks_at_once(units: Units) -> None:
+    file = File(units)
+    file.add(file.body("Load", (0, 0, 3)))
+    file.add(file.joint("Hook", "Fixed", "", f"{W}/Load", pos0=(0, 0, 3), break_force=0.0))
+    world = run(world_of(file), 0.5)
+    assert world.broken_joints == (f"{W}/Hook",)
+    assert place(world, "Load")[2] == pytest.approx(3 - G / 8, abs=0.1)
 
 
 @units
