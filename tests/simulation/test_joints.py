@@ -84,6 +84,29 @@ def test_limits_that_are_not_around_zero(units: Units, limits: tuple[float, floa
 
 
 @units
+@pytest.mark.parametrize(("limits", "start"), [((200, 700), 210), ((-700, -200), -210), ((-200, 300), -170)])
+@pytest.mark.parametrize("way", [1, -1])
+def test_limits_beyond_a_turn_are_counted_from_where_the_hinge_is(
+    units: Units, limits: tuple[float, float], start: float, way: int
+) -> None:
+    """A hinge at -150 degrees whose limits begin at 200 degrees is at 210."""
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Wheel", rotation=about("Z", start), inertia=(0.1, 0.1, 0.1)))
+    low, high = (value * DEGREE for value in limits)
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Wheel", axis="Z", low=low, high=high,
+                        drives={"angular": {"targetVelocity": 3.0 * way, "damping": 5.0}}))  # fmt: skip
+    world = world_of(file)
+    turned, last = 0.0, world.joint_position(f"{W}/Hinge", "angular")
+    for _ in range(240):
+        world.step()
+        angle = world.joint_position(f"{W}/Hinge", "angular")
+        turned += math.remainder(angle - last, 2 * math.pi)
+        last = angle
+    assert turned == pytest.approx((high if way > 0 else low) - start * DEGREE, abs=0.03)
+
+
+@units
 def test_drive_to_more_than_a_turn(units: Units) -> None:
     file = File(units)
     file.gravity = (0, 0, 0)
@@ -235,6 +258,15 @@ def test_rope_and_strut(units: Units) -> None:
         assert strut > 0.695
         assert world.joint_position(f"{W}/Rope", "distance") == pytest.approx(rope, abs=1e-5)
     assert strut == pytest.approx(0.7, abs=0.005)
+
+
+@units
+def test_a_rope_lets_its_ends_pass_each_other(units: Units) -> None:
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Bob", (-0.5, 0, 3), **BALL, velocity=(1, 0, 0)))
+    file.add(file.joint("Rope", "Distance", "", f"{W}/Bob", pos0=(0, 0, 3), distance=(-1, 2.0)))
+    assert place(run(world_of(file), 1.0), "Bob") == pytest.approx((0.5, 0, 3), abs=0.01)
 
 
 @units
@@ -722,6 +754,65 @@ def test_reversed_joint_of_an_articulation(units: Units, swapped: bool) -> None:
     assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(2.0, abs=0.05)
     angle = math.atan2(turn(world, "Arm")[1, 0], turn(world, "Arm")[0, 0])
     assert angle == pytest.approx(-2.0 if swapped else 2.0, abs=0.05)
+
+
+@units
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_drive_turns_the_same_way_whichever_body_is_nearer_to_the_root(
+    units: Units, swapped: bool, reduced: bool
+) -> None:
+    """Positive is body 1 seen from body 0: from the start, and after a change while it runs."""
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    ends = [f"{W}/R/Arm", f"{W}/R/Base"] if swapped else [f"{W}/R/Base", f"{W}/R/Arm"]
+    drive = {"damping": 50.0, "targetVelocity": 0.8}
+    inside = [
+        file.body("Base", mass=10.0, collides=False), file.body("Arm", inertia=(0.1, 0.1, 0.1), collides=False),
+        file.joint("Foot", "Fixed", "", f"{W}/R/Base"),
+        file.joint("Hinge", "Revolute", *ends, axis="Z", drives={"angular": drive}),
+    ]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"] if reduced else [])))
+    assert world.is_reduced(f"{W}/R/Hinge") == reduced
+    sign = -1.0 if swapped else 1.0
+
+    def angles() -> tuple[float, float]:
+        turned = turn(world, "Arm")
+        return world.joint_position(f"{W}/R/Hinge", "angular"), sign * math.atan2(turned[1, 0], turned[0, 0])
+
+    run(world, 1.0)
+    assert angles() == pytest.approx((0.8, 0.8), abs=0.03)
+    world.set_drive(f"{W}/R/Hinge", "angular", target_velocity=-0.5)
+    run(world, 1.0)
+    assert angles() == pytest.approx((0.3, 0.3), abs=0.04)
+    world.set_drive(f"{W}/R/Hinge", "angular", stiffness=400.0, target_position=1.2, target_velocity=0.0)
+    run(world, 2.0)
+    assert angles() == pytest.approx((1.2, 1.2), abs=0.03)
+
+
+@units
+@pytest.mark.parametrize("reduced", [False, True])
+def test_force_and_kind_of_a_drive_change_live(units: Units, reduced: bool) -> None:
+    """A wheel of 2 kg m2: what a torque of 0.5 N m does to it, then a spring that accelerates it."""
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    inside = [
+        file.body("Wheel", inertia=(2, 2, 2)),
+        file.joint("Hinge", "Revolute", "", f"{W}/R/Wheel", axis="Z", drives={"angular": {}}),
+    ]
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"] if reduced else [])))
+    assert world.is_reduced(f"{W}/R/Hinge") == reduced
+    world.set_drive(f"{W}/R/Hinge", "angular", damping=1e3, target_velocity=50.0, max_force=0.5)
+    assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(0.0, abs=1e-6)
+    run(world, 1.0)
+    assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(0.5 * 0.5 / 2, abs=0.01)
+    world.reset()
+    # A spring of 4 per s2 swings once in 3.14 s, whatever it moves.
+    world.set_drive(
+        f"{W}/R/Hinge", "angular", type="acceleration", stiffness=4.0, damping=0.0, target_position=1.0, max_force=1e6
+    )
+    run(world, 0.5)
+    assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(1 - math.cos(2 * 0.5), abs=0.02)
 
 
 @units
