@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdShade
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
 from usdphys_ext.usdphys_addon.core.model import Mesh, Prim, SpherePoints
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 #: A tetrahedron whose right-handed faces look outwards.
@@ -159,6 +160,10 @@ def test_materials_of_faces_come_before_that_of_the_whole_prim() -> None:
         subset = UsdGeom.Subset.CreateGeomSubset(prim, name, UsdGeom.Tokens.face, faces, "materialBind")
         UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(material(stage, f"M{name}"))
     assert read(stage, "/Mesh").materials == ("/MOne", "/MTwo", "/Whole")
+    # The faces of the same material are nothing of their own.
+    binding = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath("/Mesh/One"))
+    binding.Bind(UsdShade.Material.Get(stage, "/Whole"))
+    assert read(stage, "/Mesh").materials == ("/MTwo", "/Whole")
 
 
 # --------------------------------------------------------------------------- places
@@ -176,6 +181,48 @@ def test_a_place_follows_what_is_above_unless_the_stack_is_reset() -> None:
     assert (free.resets_xform_stack, tied.resets_xform_stack) == (True, False)
     np.testing.assert_allclose(free.world[:3, 3], (0, 0.5, 0))
     np.testing.assert_allclose(tied.world[:3, 3], (1, 0.5, 0))
+
+
+@pytest.mark.parametrize("broken", ["xformOp:nothing", "nonsense", "xformOp:rotateZ:text"])
+def test_a_broken_transform_operation_is_left_out_and_the_others_count(broken: str) -> None:
+    """Turned by a quarter about a pivot: inverse operations and their order count."""
+    stage = new_stage()
+    shape = UsdGeom.Cube.Define(stage, "/Shape")
+    shape.AddTranslateOp().Set(Gf.Vec3d(1, 2, 3))
+    shape.AddTranslateOp(opSuffix="pivot").Set(Gf.Vec3d(1, 0, 0))
+    shape.AddRotateZOp().Set(90.0)
+    shape.AddTranslateOp(opSuffix="pivot", isInverseOp=True)
+    shape.GetPrim().CreateAttribute("xformOp:rotateZ:text", Sdf.ValueTypeNames.String).Set("far")
+    order = list(shape.GetXformOpOrderAttr().Get())
+    shape.GetXformOpOrderAttr().Set([*order, broken])
+    matrix, resets = usd_read.local_transform(UsdGeom.XformCache(), shape.GetPrim())
+    assert tuple(matrix.Transform(Gf.Vec3d(1, 0, 0))) == pytest.approx((2, 2, 3))
+    assert tuple(matrix.Transform(Gf.Vec3d(2, 0, 0))) == pytest.approx((2, 3, 3))
+    assert not resets
+    shape.GetXformOpOrderAttr().Set([order[0], "!resetXformStack!", *order[1:], broken])
+    matrix, resets = usd_read.local_transform(UsdGeom.XformCache(), shape.GetPrim())
+    assert tuple(matrix.Transform(Gf.Vec3d(2, 0, 0))) == pytest.approx((1, 1, 0))
+    assert resets
+
+
+def test_prims_with_a_schema_that_nobody_declares_are_counted() -> None:
+    stage = new_stage()
+    for name, schemas in (
+        ("Known", ["PhysicsRigidBodyAPI"]), ("Both", ["PhysicsRigidBodyAPI", "AcmeGlueAPI"]),
+        ("Usds", ["MaterialBindingAPI"]), ("Vendor", ["AcmeGlueAPI", "AcmeTapeAPI:left"]), ("Plain", []),
+    ):  # fmt: skip
+        prim = UsdGeom.Cube.Define(stage, f"/{name}").GetPrim()
+        for schema in schemas:
+            prim.AddAppliedSchema(schema)
+    assert usd_read.count_vendor_prims(stage) == 2
+
+
+def test_sizes_that_a_file_leaves_out_are_those_of_usd() -> None:
+    """What is written again, or edited, is the shape that the file shows."""
+    stage = new_stage(0.01)
+    UsdPhysics.CollisionAPI.Apply(UsdGeom.Capsule.Define(stage, "/Capsule").GetPrim())
+    found = read(stage, "/Capsule").schemas["Capsule"]
+    assert found == usd_geom.Capsule(height=0.01, radius=0.005, axis="Z")
 
 
 def test_prims_that_joints_hold_on_to_are_in_the_model_though_they_have_no_physics() -> None:

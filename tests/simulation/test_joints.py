@@ -513,6 +513,21 @@ def test_joint_that_is_off_does_not_hold(units: Units) -> None:
 
 
 @units
+def test_a_strut_that_is_off_or_broken_does_not_push(units: Units) -> None:
+    file = File(units)
+    off = ["bool physics:jointEnabled = 0"]
+    for name, x, options in (("Off", 0, {"lines": off}), ("Broken", 5, {"break_force": 1.0}), ("On", 9, {})):
+        file.add(file.body(name, (x, 0, 3), **BALL))
+        file.add(file.joint(f"Strut{name}", "Distance", "", f"{W}/{name}", pos0=(x, 0, 1), distance=(1.5, -1),
+                            **options))  # fmt: skip
+    world = run(world_of(file), 1.5)
+    assert world.broken_joints == (f"{W}/StrutBroken",)
+    assert place(world, "Off")[2] == pytest.approx(3 - G / 2 * 1.5**2, abs=0.1)
+    assert place(world, "Broken")[2] < 0
+    assert place(world, "On")[2] == pytest.approx(2.5, abs=0.01)
+
+
+@units
 @pytest.mark.parametrize("collides", [False, True])
 def test_jointed_bodies_collide_only_when_told(units: Units, collides: bool) -> None:
     file = File(units)
