@@ -151,7 +151,6 @@ def test_members_are_told_to_a_panel_a_moment_later():
     assert readout.members_of("A") == ()
 
 
-<<<<<<< HEAD
 def test_a_filter_counts_for_all_that_merge_with_its_groups():
     """As in OpenUSD and in the preview: A and B merge, A filters C, so B passes through C."""
     a, b, c, d = add("A", "B", "C", "D")
@@ -164,7 +163,8 @@ def test_a_filter_counts_for_all_that_merge_with_its_groups():
     ignore("D", "B")
     assert not any(are_ignored(one, other) for one in (a, b) for other in (c, d))
     assert not any(len(group.filtered_groups) for group in (a, b, c, d))
-=======
+
+
 def test_exclusions_and_colliders_follow_a_group_to_its_new_name():
     group = scenes.define_group("Wheels")
     obj = scenes.solid("Crate")
@@ -176,4 +176,3 @@ def test_exclusions_and_colliders_follow_a_group_to_its_new_name():
     (membership,) = obj.usdphys.collision_groups
     assert (membership.name, membership.exclude) == ("Tyres", True)
     assert item.name == "Tyres"
->>>>>>> a04718da5c9f7301b93d8177b3bcfb221c2d7fa0

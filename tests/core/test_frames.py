@@ -84,6 +84,22 @@ def test_transform_without_rotation_and_scale() -> None:
     np.testing.assert_array_equal(frames.transform((1, 2, 3)), ours(Gf.Matrix4d().SetTranslate((1, 2, 3))))
 
 
+@pytest.mark.parametrize("place", [(row, column) for row in range(3) for column in range(3) if row != column])
+def test_rotation_of_a_space_with_one_slanted_axis(place: tuple[int, int]) -> None:
+    matrix = np.diag((1.0, 2.0, 3.0, 1.0))
+    matrix[place] = 0.5
+    np.testing.assert_allclose(
+        frames.rotation_of(matrix), ours(Gf.Matrix4d(matrix.T).RemoveScaleShear())[:3, :3], atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_space_that_is_not_finite_is_not_turned(value: float) -> None:
+    matrix = np.eye(4)
+    matrix[1, 2] = value
+    np.testing.assert_array_equal(frames.rotation_of(matrix), np.eye(3))
+
+
 def test_rotation_of_a_flattened_space_is_a_rotation() -> None:
     rotation = frames.rotation_of(np.diag((1.0, 2.0, 0.0, 1.0)))
     np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-12)

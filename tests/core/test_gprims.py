@@ -5,12 +5,11 @@ import math
 
 import numpy as np
 import pytest
-
-from usdphys_addon.core import frames, gprims, mass
-from usdphys_addon.core.model import PhysicsModel, Prim
-from usdphys_addon.core.primitives import Primitive
-from usdphys_addon.core.schemas.usd_geom import Capsule, Cone, Cube, Cylinder, Plane, Sphere
-from usdphys_addon.core.schemas.usd_physics import CollisionAPI, RigidBodyAPI
+from usdphys_ext.usdphys_addon.core import frames, gprims, mass
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.primitives import Primitive
+from usdphys_ext.usdphys_addon.core.schemas.usd_geom import Capsule, Cone, Cube, Cylinder, Plane, Sphere
+from usdphys_ext.usdphys_addon.core.schemas.usd_physics import CollisionAPI, RigidBodyAPI
 
 SCALE = (2.0, 3.0, 5.0)
 

@@ -455,6 +455,13 @@ def test_nothing_is_wrong_with_good_stages():
         lambda s: drive(two(s, LowerLimit=-INF, UpperLimit=INF, **MEET), Damping=1.0, MaxForce=INF),
         lambda s: two(s, UsdPhysics.PrismaticJoint),
         lambda s: two(s, UsdPhysics.DistanceJoint, MaxDistance=3.0),
+        # Limits that are equal hold a joint in place.
+        lambda s: two(s, LowerLimit=10.0, UpperLimit=10.0, **MEET),
+        lambda s: two(s, UsdPhysics.PrismaticJoint, LowerLimit=2.0, UpperLimit=2.0),
+        lambda s: two(s, UsdPhysics.DistanceJoint, MinDistance=2.0, MaxDistance=2.0),
+        lambda s: limit(two(s, UsdPhysics.Joint), "transX", 2.0, 2.0),
+        # A negative largest distance is none.
+        lambda s: two(s, UsdPhysics.DistanceJoint, MinDistance=2.0, MaxDistance=-1.0),
         lambda s: two(s, UsdPhysics.Joint),
         lambda s: two(s, UsdPhysics.SphericalJoint, LocalRot0=Gf.Quatf(0.8, 0, 0.6, 0), **MEET),
         lambda s: two(s, LocalRot0=Gf.Quatf(0.8, 0.6, 0, 0), **MEET),
@@ -490,6 +497,40 @@ def test_severity_depends_on_the_target():
         assert [severities[target][code] for target in validate.TARGETS] == [usd, physx, newton]
     for hierarchy in ("flat", "reset"):
         assert ("NestedRigidBody", "/B/N") not in found(model, target="physx", hierarchy=hierarchy)
+
+
+@pytest.mark.parametrize("up_axis", ["Y", "Z"])
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (1, -2, 3), (-1, -1, 1), (1, 1, 1), (-1, -1, -1)])
+def test_a_mirror_image_is_noticed_whatever_axis_is_up(up_axis, scale):
+    """Two mirrors are a turn."""
+    stage = new_stage(up_axis)
+    turned = solid(stage)
+    turned.AddRotateXYZOp().Set((30, 40, 50))
+    turned.AddScaleOp().Set(scale)
+    is_mirrored = np.prod(scale) < 0
+    assert (("NegativeScale", B) in found(usd_read.read_stage(stage))) == is_mirrored
+
+
+def test_noise_of_a_scene_is_no_shear_where_openusd_sees_some():
+    """Rounding errors of a turned body with two equal scales count only where the axes are exact."""
+    rng = random.Random(7)
+    code, reported = ("RigidBodyOrientationScale", B), 0
+    for _ in range(30):
+        stage = new_stage()
+        prim = solid(stage)
+        prim.AddRotateXYZOp().Set(tuple(rng.uniform(-180, 180) for _ in range(3)))
+        prim.AddScaleOp().Set((2, 2, 1))
+        model = usd_read.read_stage(stage)
+        reported += code in found(model)
+        model.angular_precision = 1e-6
+        assert code not in found(model)
+        prim.AddTransformOp().Set(
+            Gf.Matrix4d().SetRotate(Gf.Rotation((0, 0, 1), 30)) * Gf.Matrix4d().SetScale((1, 3, 1))
+        )
+        sheared_model = usd_read.read_stage(stage)
+        sheared_model.angular_precision = 1e-6
+        assert code in found(sheared_model)
+    assert reported > 5
 
 
 def test_reset_stack_unties_bodies():

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core import frames, gprims
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.viewport import draw_data, scene_shapes
 from usdphys_ext.usdphys_addon.viewport.scene_shapes import Carriers, Options, Seen
 
+from . import helpers
 from .author import File
-from .helpers import made, place, run, world_of
+from .helpers import place, run, world_of
 
 W = "/World"
 
@@ -82,6 +84,29 @@ def test_primitives_are_as_large_as_they_are(lines, half) -> None:
     low, high = extent(lines)
     assert high == pytest.approx(half, abs=1e-6) and low == pytest.approx(np.negative(half), abs=1e-6)
     assert lines.dtype == np.float32 and len(lines) % 2 == 0
+
+
+@pytest.mark.parametrize("axis", ["X", "Y", "Z"])
+def test_plane_is_as_wide_and_long_as_usd_says_and_shows_its_normal(axis) -> None:
+    half = np.array(gprims.half_extent(usd_geom.Plane(2.0, 6.0, axis)))
+    lines = draw_data.plane(2.0, 6.0, axis)
+    spine = "XYZ".index(axis)
+    flat = np.delete(np.arange(3), spine)
+    assert extent(lines)[0][flat] == pytest.approx(-half[flat]) and extent(lines)[1][flat] == pytest.approx(half[flat])
+    # All that is not in the plane is on the side of the normal.
+    assert lines[:, spine].min() == 0.0 and lines[:, spine].max() > 0.1
+
+
+@pytest.mark.parametrize("axis", ["X", "Y", "Z"])
+def test_a_plane_of_uneven_scale_is_drawn_as_it_is_scaled(axis) -> None:
+    scale = np.array((1.5, 2.0, 3.0))
+    prim = Prim("/Plane", "Plane", np.diag((*scale, 1.0)))
+    prim.add(usd_geom.Plane(2.0, 6.0, axis))
+    prim.add(usd_physics.CollisionAPI())
+    lines = drawn(PhysicsModel(prims={"/Plane": prim}), Options(colliders="ALL"))
+    half = np.array(gprims.half_extent(prim.get(usd_geom.Plane))) * scale
+    flat = np.delete(np.arange(3), "XYZ".index(axis))
+    assert extent(lines)[1][flat] == pytest.approx(half[flat])
 
 
 def test_cone_has_its_tip_up_the_axis() -> None:
@@ -154,7 +179,9 @@ def test_things_move_with_their_carriers() -> None:
 
 
 def model_of(file) -> PhysicsModel:
-    return world_of(file)._layout.model
+    model, stage = helpers.model_of(file.text())
+    helpers.world_stages.append(stage)
+    return model
 
 
 def drawn(model, options, seen=None, **parts) -> np.ndarray:
@@ -206,10 +233,11 @@ def test_without_a_solver_a_decomposition_shows_its_hull(monkeypatch) -> None:
 
     monkeypatch.setitem(sys.modules, f"{rapier.__name__}.shapes", None)
     monkeypatch.delattr(rapier, "shapes")
-    monkeypatch.setattr(scene_shapes, "_shapes", scene_shapes.OrderedDict())
-    parts = drawn(PhysicsModel(prims={"/Lump": lump("convexDecomposition")}), Options(colliders="ALL"))
-    whole = drawn(PhysicsModel(prims={"/Lump": lump("convexHull")}), Options(colliders="ALL"))
-    assert len(parts) == len(whole) and not has(parts, (1, 1, 0)) and has(parts, (2, 1, 1))
+    # Of another size than elsewhere: lines are remembered.
+    world = np.diag((3.0, 3.0, 3.0, 1.0))
+    parts = drawn(PhysicsModel(prims={"/Lump": lump("convexDecomposition", world)}), Options(colliders="ALL"))
+    whole = drawn(PhysicsModel(prims={"/Lump": lump("convexHull", world)}), Options(colliders="ALL"))
+    assert len(parts) == len(whole) and not has(parts, (3, 3, 0)) and has(parts, (6, 3, 3))
 
 
 def test_scale_and_turn_of_a_collider() -> None:
@@ -349,11 +377,10 @@ def test_groups_filters_and_articulations() -> None:
 
 
 def test_lines_follow_the_preview() -> None:
-    def fill(file):
-        file.add(file.body("Crate", (0, 0, 5), size=(1, 1, 2)), file.ground())
-
-    world = made(fill)
-    model = world._layout.model
+    file = File()
+    file.add(file.body("Crate", (0, 0, 5), size=(1, 1, 2)), file.ground())
+    model = model_of(file)
+    world = World(model)
     rows = {path: row + 1 for row, path in enumerate(world.paths)}
     carriers = Carriers(rows, np.array([np.eye(4), *(model.prims[path].world for path in world.paths)]))
     drawing = scene_shapes.build(model, Options("ALL"), Seen(), carriers)

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import collision_groups
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.core.schemas.usd_physics import CollisionGroup
 from usdphys_ext.usdphys_addon.simulation import filters
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 
 from .author import UNITS, File, Units, block
-from .helpers import codes, place, run, world_of
+from .helpers import codes, model_of, place, run, world_of
 
 W = "/World"
 units = pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
@@ -136,6 +134,59 @@ def test_more_kinds_of_groups_than_bits() -> None:
     assert codes(world) == []
 
 
+def test_what_passes_through_all_others_does_so_however_many_there_are() -> None:
+    """Forty boxes, each in a group that filters all other groups: the last bit is shared, pairs do the rest."""
+    names = [f"/Box{index}" for index in range(40)]
+    model = PhysicsModel()
+    for index, name in enumerate(names):
+        box = model.add(Prim(name, "Cube"))
+        box.add(usd_physics.CollisionAPI())
+        others = tuple(f"/Group{other}" for other in range(40) if other != index)
+        group_ = usd_physics.CollisionGroup(includes=(name,), filtered_groups=others)
+        model.add(Prim(f"/Group{index}", "PhysicsCollisionGroup", is_xformable=False)).add(group_)
+    notices = Notices()
+    found = filters.filters(model, {name: name for name in names}, {}, notices)
+    assert notices.issues == []
+    for one in names:
+        for other in names:
+            first, second = found.masks[one], found.masks[other]
+            meet = bool(first.meets & second.member) and bool(second.meets & first.member)
+            passes = not meet or (min(one, other), max(one, other)) in found.pairs
+            assert passes == (one != other)
+
+
+@units
+def test_a_pair_with_an_articulation_means_all_its_links(units: Units) -> None:
+    """Its root is a body; the arm that hangs on it is beside it among the prims."""
+    file = File(units)
+    pair = [f"rel physics:filteredPairs = <{W}/Base>"]
+    shelf = file.body("Shelf", (0, 0, 0), size=(9, 9, 0.2), dynamic=False, apis=["PhysicsFilteredPairsAPI"], extra=pair)
+    other = file.body("Other", (0, 0, -3), size=(9, 9, 0.2), dynamic=False)
+    file.add(
+        shelf, other,
+        file.body("Base", (0, 0, 1), size=(0.5, 0.5, 0.5), apis=["PhysicsArticulationRootAPI"]),
+        file.body("Arm", (1, 0, 1), size=(0.5, 0.5, 0.5)),
+        file.joint("Elbow", "Fixed", f"{W}/Base", f"{W}/Arm", pos0=(0.5, 0, 0), pos1=(-0.5, 0, 0)),
+        file.body("Box", (3, 0, 1), size=(0.5, 0.5, 0.5)),
+    )  # fmt: skip
+    world = run(world_of(file), 2.0)
+    assert [round(float(place(world, name)[2]), 1) for name in ("Base", "Arm", "Box")] == pytest.approx(
+        [-2.65, -2.65, 0.35], abs=0.06
+    )
+
+
+@units
+def test_a_body_that_is_filtered_with_itself_meets_all_others(units: Units) -> None:
+    file = boxes(units, "A")
+    pair = [f"rel physics:filteredPairs = [<{W}/B>, <{W}/B/Shape>]"]
+    file.add(file.body("B", (0, 0, 0.85), size=(0.5, 0.5, 0.5), apis=["PhysicsFilteredPairsAPI"], extra=pair))
+    assert heights(file, "AB") == STACKED
+    model, stage = model_of(file.text())
+    found = filters.filters(model, {f"{W}/B/Shape": f"{W}/B"}, {}, Notices())
+    assert (found.pairs, found.masks) == (set(), {})
+    del stage
+
+
 def test_groups_that_do_not_fit_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filters, "MOST_PAIRS", 0)
     file = File(UNITS[0])
@@ -165,14 +216,25 @@ def test_filter_across_scenes_is_said() -> None:
     assert codes(world_of(file)) == ["SceneMixed"]
 
 
-def test_classes_are_as_few_as_the_rows_allow() -> None:
-    """1,000 kinds of colliders of which each meets all but one of two sorts: three classes."""
-    meets = np.ones((1000, 1000), bool)
-    sort = np.arange(1000) % 3
-    meets[np.ix_(sort == 0, sort == 1)] = meets[np.ix_(sort == 1, sort == 0)] = False
-    class_of, rows = filters._classes(meets)
-    assert rows.shape == (3, 3)
-    assert (rows[np.ix_(class_of, class_of)] == meets).all()
+def test_groups_that_filter_alike_share_a_bit_however_many_they_are() -> None:
+    """Ninety groups of three sorts, of which the first two pass through each other: three bits."""
+    model, count = PhysicsModel(), 90
+    names = [f"/Box{index}" for index in range(count)]
+    for index, name in enumerate(names):
+        box = model.add(Prim(name, "Cube"))
+        box.add(usd_physics.CollisionAPI())
+        filtered = tuple(f"/Group{other}" for other in range(count) if (index % 3, other % 3) == (0, 1))
+        group = usd_physics.CollisionGroup(includes=(name,), filtered_groups=filtered)
+        model.add(Prim(f"/Group{index}", "PhysicsCollisionGroup", is_xformable=False)).add(group)
+    notices = Notices()
+    found = filters.filters(model, {name: name for name in names}, {}, notices)
+    assert notices.issues == [] and found.pairs == set()
+    masks = [found.masks[name] for name in names]
+    assert len({mask.member for mask in masks}) == 3
+    for one in range(count):
+        for other in range(count):
+            meet = bool(masks[one].meets & masks[other].member) and bool(masks[other].meets & masks[one].member)
+            assert meet == ({one % 3, other % 3} != {0, 1})
 
 
 @pytest.mark.parametrize(
@@ -193,7 +255,7 @@ def test_classes_are_as_few_as_the_rows_allow() -> None:
     ],
 )  # fmt: skip
 def test_members_of_a_collection(includes: tuple[str, ...], options: dict, expected: set[str]) -> None:
-    found = CollisionGroup(includes=includes or None, **options)
+    found = usd_physics.CollisionGroup(includes=includes or None, **options)
     assert collision_groups.members(found, "/g", ["/a", "/a/x", "/a/y", "/b"]) == expected
 
 

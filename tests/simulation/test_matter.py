@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core.mass import mass_properties
+from usdphys_ext.usdphys_addon.simulation.layout import layout
+from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier import matter
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -17,8 +19,8 @@ CORNERS = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0
 FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 
 
-def weighed(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[World, int]:
-    """The world of a text, and how many bodies were weighed for it; every weight is compared with that of its own."""
+def weighed(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[dict[str, float], int]:
+    """Masses by name, and how many bodies were weighed for them; every weight is compared with that of its own."""
     calls: list[str] = []
 
     def counting(model, path):
@@ -27,13 +29,16 @@ def weighed(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[World, int]:
 
     monkeypatch.setattr(matter, "mass_properties", counting)
     model, stage = model_of(text)
-    world = World(model)
-    for path, weight in world._spaces[0].weights.items():
+    weigher, masses = matter.Weigher(model, matter.Geometries()), {}
+    for path, body in layout(model, Notices()).bodies.items():
+        weight, of_solver = weigher.of(body)
+        masses[path.rpartition("/")[2]] = weight.mass
+        assert of_solver.mass == pytest.approx(weight.mass)
         own = mass_properties(model, path)
         assert (weight.mass, weight.center) == (own.mass, own.center_of_mass)
         assert (weight.moments, weight.axes) == (own.diagonal_inertia, own.principal_axes)
     del stage
-    return world, len(calls)
+    return masses, len(calls)
 
 
 @pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
@@ -71,9 +76,8 @@ def test_whatever_decides_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
         file.body("Compound", (0, 0, 0), geometry=mesh(), children=[file.shape("More", "Sphere", (0.5,))], **plain),
     ]
     lead = block("Material", "Lead", ["float physics:density = 11000"], ["PhysicsMaterialAPI"])
-    world, count = weighed(monkeypatch, file.add(lead, *bodies).text())
+    masses, count = weighed(monkeypatch, file.add(lead, *bodies).text())
     assert count == len(bodies)
-    masses = {path.rpartition("/")[2]: weight.mass for path, weight in world._spaces[0].weights.items()}
     expected = {"First": 1000, "Geometry": 125, "Scale": 2000, "Mass": 2, "Density": 7800, "Material": 11000}
     assert {name: masses[name] for name in expected} == pytest.approx(expected)
 

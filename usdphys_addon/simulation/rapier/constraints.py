@@ -29,6 +29,8 @@ FREE = JointAxesMask.empty()
 _HALF_TURN = math.pi
 #: Angles nearer to half a turn than this are kept up by turning the frame along.
 _MARGIN = 0.3
+#: Smallest angle of a cone of two angles: an ellipse without width would not let the axis begin to tilt.
+_NARROW = 0.01
 
 
 def isometry(matrix: Matrix) -> Isometry3:
@@ -167,7 +169,8 @@ class Constraint:
         """Limits and drives of the base joint, around the angle where its frame is."""
         state = self.state
         if self.turns:
-            joint.local_frame1 = isometry(self.facts.frame0 @ about_x(state.angle))
+            # The second frame, because the directions of the translations are those of the first.
+            joint.local_frame2 = isometry(self.facts.frame1 @ about_x(-state.angle))
         several = not self.turns
         for axis, freedom in enumerate(state.freedoms):
             offset = state.angle if axis == 3 and self.turns else 0.0
@@ -358,7 +361,8 @@ class Constraint:
         if cone is not None and cone[0] != cone[1] and state.base is not None:
             y, z = float(relative[1, 0]), float(relative[2, 0])
             size = math.hypot(y, z)
-            limit = min(cone) if size < 1e-6 else size / math.hypot(y / cone[0], z / cone[1])
+            widths = [max(angle, _NARROW) for angle in cone]
+            limit = min(widths) if size < 1e-6 else size / math.hypot(y / widths[0], z / widths[1])
             physics.impulse_joints[state.base].data.set_limits(JointAxis.ANG_Y, -limit, limit)
         if self._turns_far() and state.base is not None:
             wrapped = math.atan2(relative[2, 1] - relative[1, 2], relative[1, 1] + relative[2, 2])
