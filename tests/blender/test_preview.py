@@ -11,8 +11,6 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.playback.session import CATCH_UP, FAST_BUDGET
 
-pytest.importorskip("rapier3d")
-
 
 def crate(name="Crate", location=(0.0, 0.0, 5.0), **changes):
     mesh = bpy.data.meshes.new(name)
