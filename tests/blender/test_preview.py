@@ -237,7 +237,7 @@ def test_a_slow_redraw_slows_the_preview_and_does_not_hang_it(clock):
 def test_a_pause_is_not_made_up_for(clock):
     crate()
     session = preview_guard.start(bpy.context)
-    assert redraws(session, clock, 2, 10.0) == [0, 0]
+    clock.advance(10.0)
     session.play()
     assert redraws(session, clock, 1, 0.001) == [0]
     session.pause()
