@@ -421,7 +421,6 @@ def test_axis_and_margin():
 
 @places
 def test_decomposition_fills_the_mesh(place, tmp_path):
-    pytest.importorskip("rapier3d")
     visual = scenes.make_body(ell())
     visual.matrix_basis = place
     if place == PLACES["sheared"]:

@@ -7,7 +7,6 @@ object is held: objects are rows of the list of all objects, which is compared b
 
 from __future__ import annotations
 
-import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ import numpy as np
 
 from ..bridge import props
 from ..bridge.environment import gc_paused, redraw
+from ..core import clock
 from ..playback import guard as preview_guard
 from . import overlay_settings
 
@@ -149,7 +149,7 @@ def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None
         _ask(key, options, view is None or (view.asked[0], *view.asked[2:]) != (look[0], *look[2:]))
     elif session is None and perspective is not None:
         known = view.known
-        if view._last.get(region) == perspective and time.monotonic() - known.at > max(KEEP, SHARE * known.took):
+        if view._last.get(region) == perspective and clock.now() - known.at > max(KEEP, SHARE * known.took):
             _note_edit(name)
             _ask(key, options, False)
         view._last[region] = perspective
@@ -175,8 +175,8 @@ def _note_edit(name: str) -> None:
 
 def _ask(key: Key, options: Options, soon: bool) -> None:
     _wanted[key] = (options, soon or _wanted.get(key, (options, False))[1])
-    if not bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.register(_tick, first_interval=0.0)
+    if not bpy.app.timers.is_registered(tick):
+        bpy.app.timers.register(tick, first_interval=0.0)
 
 
 def _matrices(known: _Scene) -> NDArray[np.float64]:
@@ -194,11 +194,11 @@ def _matrices(known: _Scene) -> NDArray[np.float64]:
 # --------------------------------------------------------------------------- reading
 
 
-def _tick() -> float | None:
+def tick() -> float | None:
     """Read what was asked for, once it has been left in peace. Returns the seconds until the next time, if any."""
     if not _wanted:
         return None
-    quiet = time.monotonic() - _changed_at
+    quiet = clock.now() - _changed_at
     waits = 0.0
     for key, (options, soon) in list(_wanted.items()):
         known = _scenes.get(key[:2])
@@ -268,7 +268,7 @@ def _nothing() -> _Scene:
     from ..core.model import PhysicsModel
     from .scene_shapes import Carriers
 
-    return _Scene(PhysicsModel(), Carriers(), names=bpy.data.objects.keys(), at=time.monotonic())
+    return _Scene(PhysicsModel(), Carriers(), names=bpy.data.objects.keys(), at=clock.now())
 
 
 def _is_own(space: Any) -> bool:
@@ -350,7 +350,7 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
     from ..bridge import scene_read
     from . import scene_shapes
 
-    start = time.monotonic()
+    start = clock.now()
     with gc_paused():
         reading = scene_read.read_scene(layer.depsgraph)
         at_hand, loaders = [True], []
@@ -392,7 +392,7 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
             at_hand[0] = False
             for made in loaders:
                 made.end()
-            known.at = time.monotonic()
+            known.at = clock.now()
             known.took = known.at - start
 
 
@@ -450,7 +450,7 @@ def _look_at_operators() -> None:
     _last_operator = mark
     if "select" in last.bl_idname.lower() or "_OT_view" in last.bl_idname:
         return
-    _changed_at = time.monotonic()
+    _changed_at = clock.now()
     for name in {key[0] for key in _views}:
         _note_edit(name)
 
@@ -467,7 +467,7 @@ def _after_update(scene: Any, depsgraph: Any) -> None:
         _selections[name] = _selections.get(name, 0) + 1
         return
     _note_edit(name)
-    _changed_at = time.monotonic()
+    _changed_at = clock.now()
 
 
 def _is_selection(updates: Any) -> bool:
@@ -483,7 +483,7 @@ def _is_selection(updates: Any) -> bool:
 def _after_frame(scene: Any, *_: Any) -> None:
     global _moves, _changed_at
     _moves += 1
-    _changed_at = time.monotonic()
+    _changed_at = clock.now()
     _note_edit(scene.name)
 
 
@@ -508,7 +508,7 @@ def register() -> None:
 def unregister() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
-    if bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.unregister(_tick)
+    if bpy.app.timers.is_registered(tick):
+        bpy.app.timers.unregister(tick)
     forget()
     overlay_settings.unregister()
