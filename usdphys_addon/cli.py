@@ -140,48 +140,28 @@ def _positive(text: str) -> float:
 
 
 def _convert(options: argparse.Namespace) -> int:
+    from .exchange import formats
+
+    load = formats.LoadOptions(tuple(options.variant), options.prim, options.onto or "")
+    source, target = formats.check_conversion(options.input, options.output, load)
     import bpy
 
-    from .exchange import usd_export
+    from .exchange import blend_file
 
-    is_usd = Path(options.input).suffix.lower() in USD_SUFFIXES
-    if not is_usd and (options.variant or options.prim or options.onto):
-        raise InputError(f"'{options.input}' is no USD file: --variant, --prim and --onto are for those.")
-    outputs = (*USD_SUFFIXES, ".blend") if is_usd else USD_SUFFIXES
-    if Path(options.output).suffix.lower() not in outputs:
-        raise InputError(f"'{options.output}' cannot be written from this; end it with one of {', '.join(outputs)}.")
-    with _properties(), _output_to_stderr():
-        if is_usd:
-            _import_usd(options)
-        else:
-            _open_blend(options.input)
-        if Path(options.output).suffix.lower() == ".blend":
-            _save_blend(options.output)
-            return 0
+    with blend_file.properties_registered(), _output_to_stderr():
+        _print_issues(source.load(options.input, load), sys.stderr)
         scene: Any = bpy.context.scene
         if options.from_rigid_bodies:
             from .exchange import blender_rigid_bodies
 
             for note in blender_rigid_bodies.convert_scene(scene).notes:
                 print(f"usdphys: note: {note}", file=sys.stderr)
-        units, hierarchy = usd_export.stage_options(scene)
-        units = StageUnits(
-            options.meters_per_unit or units.meters_per_unit,
-            options.kilograms_per_unit or units.kilograms_per_unit,
-            options.up_axis or units.up_axis,
-        )
-        if options.physics_layer or options.merge:
-            from .exchange import usd_layer_export
-
-            result = usd_layer_export.export_layer(
-                bpy.context, Path(options.output).absolute(), into_copy=options.merge, force=options.force
-            )
-            return _report_conversion(result, options.output)
-        wanted = usd_export.ExportOptions(
-            units, options.hierarchy or hierarchy, animation=options.animation, force=options.force
-        )
-        result = usd_export.export_usd(bpy.context, options.output, wanted)
-    return _report_conversion(result, options.output)
+        wanted = formats.WriteOptions(
+            options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
+            animation=options.animation, force=options.force, layer=options.physics_layer, merge=options.merge,
+        )  # fmt: skip
+        result = target.write(options.output, wanted)
+    return 0 if result is None else _report_conversion(result, options.output)
 
 
 def _report_conversion(result: ExportResult, output: str) -> int:
@@ -220,17 +200,21 @@ def _inspect(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    suffix = Path(options.file).suffix.lower()
+    from .exchange import formats
+
+    source = formats.format_of(options.file)
     layers = tuple(ending for ending in USD_SUFFIXES if ending != ".usdz")
     if options.out and Path(options.out).suffix.lower() not in layers:
         raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
     if options.out and Path(options.out).resolve() == Path(options.file).resolve():
         raise InputError(f"'{options.out}' is the input itself; choose another name for the layer.")
-    if suffix in USD_SUFFIXES:
+    if source is formats.USD:
         with _output_to_stderr():
             world, recording, units = _simulate_usd(options, options.file)
-    elif options.out and suffix == ".blend":
-        with _properties(), _output_to_stderr():
+    elif options.out:
+        from .exchange import blend_file
+
+        with blend_file.properties_registered(), _output_to_stderr():
             world, recording, units = _simulate_exported(options)
     else:
         with _model_of(options.file) as (model, issues):
@@ -254,12 +238,12 @@ def _simulate_exported(options: argparse.Namespace) -> tuple[World, Recording, S
     import bpy
 
     from .bridge import scene_read
-    from .exchange import usd_export
+    from .exchange import formats, usd_export
 
-    _expose_pxr()
+    formats.expose_pxr()
     from .usd import time_samples
 
-    _open_blend(options.file)
+    formats.BLEND.load(options.file, formats.LoadOptions())
     scene: Any = bpy.context.scene
     model = scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model
     is_animated = any(prim.is_animated for prim in model.prims.values())
@@ -279,7 +263,9 @@ def _simulate_exported(options: argparse.Namespace) -> tuple[World, Recording, S
 
 
 def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
-    _expose_pxr()
+    from .exchange import formats
+
+    formats.expose_pxr()
     from .simulation.record import record
     from .simulation.world import World
     from .usd import read as usd_read
@@ -353,104 +339,16 @@ def _print_issues(issues: list[Issue], stream: IO[str]) -> None:
         print(f"{issue.severity}: {issue.code}: {issue.message} {issue.fix}", file=stream)
 
 
-# --------------------------------------------------------------------------- input
+# --------------------------------------------------------------------------- input and output
 
 
 @contextmanager
 def _model_of(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
-    """The model of a .blend or USD file, with what could not be read."""
-    suffix = Path(file).suffix.lower()
-    if suffix in USD_SUFFIXES:
-        with _output_to_stderr():
-            _expose_pxr()
-            from .usd import read as usd_read
+    """The model of a file of any format, with what could not be read."""
+    from .exchange import formats
 
-            stage = usd_read.open_stage(file)
-            yield usd_read.read_stage(stage), []
-        return
-    if suffix != ".blend":
-        raise InputError(f"'{file}' is neither a .blend nor a USD file ({', '.join(USD_SUFFIXES)}).")
-    with _properties(), _output_to_stderr():
-        import bpy
-
-        from .bridge import scene_read
-
-        _open_blend(file)
-        reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-        yield reading.model, reading.issues
-
-
-def _expose_pxr() -> None:
-    """Make the pxr that Blender bundles importable; outside Blender a pxr of its own does as well."""
-    try:
-        import bpy  # noqa: F401
-    except ImportError:
-        return
-    from .bridge.environment import require_usd
-
-    require_usd()
-
-
-def _import_usd(options: argparse.Namespace) -> None:
-    """An empty file with a USD file in it, or a scene with the physics of a USD file on its objects."""
-    import bpy
-
-    from .exchange import usd_import
-
-    if options.onto:
-        _open_blend(options.onto)
-    else:
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    wanted = usd_import.ImportOptions(
-        prim_path=options.prim, variants=tuple(options.variant), attach=bool(options.onto)
-    )
-    file = Path(options.input).absolute()
-    result = usd_import.import_usd(bpy.context, file, wanted, usd_import.LateProgress())
-    _print_issues(result.issues, sys.stderr)
-
-
-def _save_blend(file: str) -> None:
-    """Save the open file, replacing the target at the end."""
-    import bpy
-
-    from .exchange import usd_export
-
-    target = usd_export.checked_folder(Path(file).absolute())
-    with scratch_file(target) as scratch:
-        bpy.ops.wm.save_as_mainfile(filepath=str(scratch), copy=True, check_existing=False)
-        usd_export.replace(scratch, target)
-
-
-def _open_blend(file: str) -> None:
-    import bpy
-
-    path = Path(file).absolute()
-    if path.suffix.lower() != ".blend":
-        raise InputError(f"'{file}' is no .blend file; only those can be converted.")
-    if not path.is_file():
-        raise InputError(f"There is no file '{file}'; check the name.")
-    try:
-        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
-    except RuntimeError as error:
-        raise InputError(f"'{file}' cannot be opened by this Blender ({str(error).strip()}).") from error
-    for library in bpy.data.libraries:
-        if not Path(bpy.path.abspath(library.filepath)).is_file():
-            raise InputError(f"'{file}' links to the library '{library.filepath}', which is missing; restore it.")
-
-
-@contextmanager
-def _properties() -> Iterator[None]:
-    """Our properties are registered; the add-on may have done that already."""
-    from .bridge import props
-
-    was_registered = props.is_registered()
-    if not was_registered:
-        props.register()
-    try:
-        yield
-    finally:
-        if not was_registered:
-            props.unregister()
+    with _output_to_stderr(), formats.format_of(file).read(file) as found:
+        yield found
 
 
 @contextmanager
