@@ -8,6 +8,7 @@ built when it is needed and never stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -201,14 +202,12 @@ class PhysicsModel:
             return paths.followed(path, moves)
 
         result = replace(self, prims={})
-        for prim in self.prims.values():
+        for original in self.prims.values():
+            prim = copy(original)
             prim.path = moved(prim.path)
             prim.materials = tuple(moved(path) for path in prim.materials)
             prim.physics_binding = moved(prim.physics_binding)
-            for value in prim.schemas.values():
-                for attribute, targets in value.authored():
-                    if attribute.is_relationship:
-                        setattr(value, attribute.field, tuple(moved(path) for path in targets))
+            prim.schemas = {name: _with_moved_targets(value, moved) for name, value in prim.schemas.items()}
             existing = result.prims.get(prim.path)
             if existing is None:
                 result.add(prim)
@@ -218,3 +217,14 @@ class PhysicsModel:
                 existing.mesh, existing.materials = prim.mesh or existing.mesh, prim.materials or existing.materials
                 existing.physics_binding = prim.physics_binding or existing.physics_binding
         return result
+
+
+def _with_moved_targets(value: Schema, moved: Callable[[str], str]) -> Schema:
+    """The schema with its relationships at other paths; itself where none of them changes."""
+    changes = {}
+    for attribute, targets in value.authored():
+        if attribute.is_relationship:
+            found = tuple(moved(path) for path in targets)
+            if found != targets:
+                changes[attribute.field] = found
+    return value.copy(**changes) if changes else value
