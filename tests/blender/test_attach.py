@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.bridge import attach as attaching
-from usdphys_ext.usdphys_addon.bridge import attach_match, props
+from usdphys_ext.usdphys_addon.bridge import props
 from usdphys_ext.usdphys_addon.core import difference, frames
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
@@ -626,12 +626,6 @@ def Xform "Joints"
         assert not issues
         joints = [obj.name for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
         assert joints == ["Hinge.001"]
-
-
-def test_names_are_found_quickly():
-    """Numbered copies are known by their name."""
-    copy = add("Wheel.001", parent=add("Car"))
-    assert attach_match._chain(copy) == [("Car", ""), ("Wheel_001", "Wheel")]
 
 
 def test_collider_of_a_body_that_it_would_not_move_with(tmp_path):

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+import itertools
+
 import pytest
 from usdphys_ext.usdphys_addon.core import collision_groups
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas.usd_physics import CollisionGroup
 from usdphys_ext.usdphys_addon.simulation import filters
+from usdphys_ext.usdphys_addon.simulation.notices import Notices
 
 from .author import UNITS, File, Units, block
 from .helpers import codes, place, run, world_of
@@ -163,13 +166,25 @@ def test_filter_across_scenes_is_said() -> None:
 
 
 def test_classes_are_as_few_as_the_rows_allow() -> None:
-    """1,000 kinds of colliders of which each meets all but one of two sorts: three classes."""
-    meets = np.ones((1000, 1000), bool)
-    sort = np.arange(1000) % 3
-    meets[np.ix_(sort == 0, sort == 1)] = meets[np.ix_(sort == 1, sort == 0)] = False
-    class_of, rows = filters._classes(meets)
-    assert rows.shape == (3, 3)
-    assert (rows[np.ix_(class_of, class_of)] == meets).all()
+    """1,000 colliders, each in a group of its own and in one of three sorts, two of which pass through each other."""
+    model = PhysicsModel()
+
+    def add(name: str, members: list[str], ignored: tuple[str, ...] = ()) -> None:
+        group = model.add(Prim(f"/{name}", "PhysicsCollisionGroup", is_xformable=False))
+        group.add(CollisionGroup(includes=tuple(members), filtered_groups=ignored))
+
+    colliders = [f"/C{index}" for index in range(1000)]
+    for path in colliders:
+        add(f"Own{path[1:]}", [path])
+    for sort in range(3):
+        add(f"Sort{sort}", colliders[sort::3], ("/Sort1",) if sort == 0 else ())
+    found = filters.filters(model, {path: path for path in colliders}, {}, Notices())
+    masks = [found.masks[path] for path in colliders]
+    assert not found.pairs and len({mask.member for mask in masks}) == 3
+    for a, b in itertools.combinations(range(12), 2):
+        meets = bool(masks[a].meets & masks[b].member)
+        assert meets == ({a % 3, b % 3} != {0, 1}) == bool(masks[b].meets & masks[a].member), (a, b)
+    assert all(mask == masks[index % 3] for index, mask in enumerate(masks))
 
 
 @pytest.mark.parametrize(

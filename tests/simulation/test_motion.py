@@ -74,10 +74,10 @@ def test_gravity_and_its_sentinels(gravity: str, expected: float) -> None:
 def made_from(text: str, **options):
     from usdphys_ext.usdphys_addon.simulation.world import World
 
-    from .helpers import model_of, world_stages
+    from .helpers import model_of, stages
 
     model, stage = model_of(text)
-    world_stages.append(stage)
+    stages.append(stage)
     return World(model, **options)
 
 

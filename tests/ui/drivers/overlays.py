@@ -116,7 +116,7 @@ def steps():
     bpy.context.preferences.system.viewport_aa = "OFF"
     # Nothing physical: nothing is known, nothing drawn.
     yield 1.0
-    assert not state._scenes or not any(view.drawing.total for view in state._views.values())
+    assert not any(view.drawing.total for view in state.views.values())
     made = build()
     bpy.ops.object.select_all(action="DESELECT")
     bpy.context.view_layer.objects.active = None
@@ -124,11 +124,11 @@ def steps():
     space.region_3d.view_location, space.region_3d.view_distance = (0.3, 0, 0.2), 13.0
 
     def shown():
-        return sum(view.drawing.total for key, view in state._views.items() if not key[2])
+        return sum(view.drawing.total for key, view in state.views.items() if not key[2])
 
     def settled():
-        assert not overlay._failed
-        return not state._wanted
+        assert not overlay.failed
+        return state.is_settled()
 
     def ready():
         yield 0.3
@@ -205,7 +205,7 @@ def steps():
         bpy.ops.view3d.localview()
     yield from ready()
     kit.shot("31-local-view")
-    assert any(key[2] for key in state._views), "the local view is a view of its own"
+    assert any(key[2] for key in state.views), "the local view is a view of its own"
     with kit.in_view():
         bpy.ops.view3d.localview()
         bpy.ops.view3d.view_camera()
@@ -237,7 +237,7 @@ def steps():
     before = shown()
     bpy.data.objects.remove(made["mesh"])
     yield from ready()
-    assert shown() < before, [(key, view.drawing.total) for key, view in state._views.items()]
+    assert shown() < before, [(key, view.drawing.total) for key, view in state.views.items()]
     before = shown()
     made["box"].hide_set(True)
     yield from ready()
@@ -257,12 +257,12 @@ def steps():
     session = guard.current()
     yield from kit.until(lambda: session.world.time > 0.4, "the preview plays")
     kit.shot("40-playing")
-    key = next(iter(state._views))
-    view = state._views[key]
+    key = next(iter(state.views))
+    view = state.views[key]
     assert view.known.world is session.world and view.drawing.total == before, (view.drawing.total, before)
     yield from kit.until(lambda: session.world.time > 2.5, "the things have landed")
     kit.shot("41-landed")
-    assert np.isfinite(view.positions).all() and not overlay._failed
+    assert np.isfinite(view.positions).all() and not overlay.failed
     with kit.in_view():
         bpy.ops.usdphys.preview_reset()
     settings.contacts = False
@@ -272,7 +272,7 @@ def steps():
         bpy.ops.ed.undo_push()
         bpy.ops.ed.undo()
     yield from ready()
-    assert settled() and not overlay._failed
+    assert settled() and not overlay.failed
 
     # The panel and the popover.
     space.show_region_ui = True
@@ -282,7 +282,7 @@ def steps():
         bpy.ops.wm.call_panel(name="USDPHYS_PT_overlays", keep_open=True)
     yield 1.0
     kit.shot("50-popover")
-    assert not overlay._failed
+    assert not overlay.failed
 
 
 kit.run(steps)
