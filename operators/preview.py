@@ -14,6 +14,8 @@ from .outcome import refuse
 
 #: Ctrl is held to grab a body while it plays.
 GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
+#: Seconds that a bake in a window works between two looks at events.
+_BAKE_SLICE = 0.1
 
 
 def _in_object_mode(cls: Any, context: Any) -> bool:
@@ -275,8 +277,7 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
         return {"FINISHED"}
 
     def modal(self, context: Any, event: Any) -> set[Any]:
-        import time
-
+        from ..usdphys_addon.core import clock
         from ..usdphys_addon.core.errors import UsdPhysError
 
         if event.type == "ESC":
@@ -286,9 +287,9 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
-        until = time.monotonic() + 0.1
+        until = clock.now() + _BAKE_SLICE
         try:
-            while time.monotonic() < until:
+            while clock.now() < until:
                 done = next(self._steps)
         except StopIteration as result:
             self.end(context)

@@ -1,9 +1,19 @@
-"""The one way from tests to the code: the repository root as package `usdphys_ext`, whatever its folder is called."""
+"""The one way from tests to the code: the repository root as package `usdphys_ext`, whatever its folder is called.
+
+No test depends on the speed or load of the machine. To see that, run the suite with another clock:
+
+    USDPHYS_TEST_CLOCK=3 .venv/bin/python -m pytest tests/blender       # every second counts as three
+    USDPHYS_TEST_CLOCK=0.333 .venv/bin/python -m pytest tests/blender   # three seconds count as one
+
+Whatever is imported then reads a clock that is that many times as fast: the product code and Blender's own scripts.
+Timeouts of processes and pytest's own durations stay those of the machine. Child processes read the machine's clock.
+"""
 
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +21,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ALIAS = "usdphys_ext"
+
+
+def _scaled(read: Callable[[], float], factor: float) -> Callable[[], float]:
+    """A clock that shows the same time now and goes on `factor` times as fast."""
+    start = read()
+    return lambda: start + factor * (read() - start)
+
+
+if os.environ.get("USDPHYS_TEST_CLOCK"):
+    for _name in ("perf_counter", "monotonic", "time", "thread_time"):
+        setattr(time, _name, _scaled(getattr(time, _name), float(os.environ["USDPHYS_TEST_CLOCK"])))
 
 
 def _load_alias() -> None:
@@ -38,6 +59,63 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(config.stash[_status])
+
+
+class HandClock:
+    """A clock that stands still unless a test moves it. looks: how often it was read."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        #: Seconds by which each look moves it.
+        self.per_look = 0.0
+        #: Part of the time that passes in which the thread works; the rest belongs to other programs.
+        self.share = 1.0
+        self.looks = 0
+        self._start = seconds
+
+    def now(self) -> float:
+        self.looks += 1
+        self.seconds += self.per_look
+        return self.seconds
+
+    def thread_now(self) -> float:
+        return self.share * (self.seconds - self._start)
+
+    def advance(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[HandClock]:
+    """Product code goes by this clock instead of the machine's."""
+    product = importlib.import_module(f"{ALIAS}.usdphys_addon.core.clock")
+    made = HandClock(product.now())
+    with monkeypatch.context() as patch:
+        patch.setattr(product, "now", made.now)
+        patch.setattr(product, "thread_now", made.thread_now)
+        yield made
+
+
+def _count_calls(function: Callable[[], Any]) -> int:
+    """How many functions, those in C included, a call of `function` calls: its work, whatever the machine."""
+    count = 0
+
+    def note(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.fixture(scope="session")
+def count_calls() -> Callable[[Callable[[], Any]], int]:
+    return _count_calls
 
 
 @pytest.fixture(scope="session")

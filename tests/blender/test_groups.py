@@ -6,13 +6,6 @@ from usdphys_ext.usdphys_addon.authoring import groups
 from usdphys_ext.usdphys_addon.viewport import readout
 
 
-@pytest.fixture(autouse=True)
-def _no_rest(monkeypatch):
-    """Every draw asks anew."""
-    monkeypatch.setattr(readout, "_KEEP", 0.0)
-    monkeypatch.setattr(readout, "_SHARE", 0.0)
-
-
 def add(*names):
     scene = bpy.context.scene.usdphys
     for name in names:
@@ -131,15 +124,16 @@ def test_without_groups_the_operators_say_what_is_missing():
     assert not bpy.ops.usdphys.group_add_selected.poll()
 
 
-def test_members_are_told_to_a_panel_a_moment_later():
+def test_members_are_told_to_a_panel_a_moment_later(clock):
     add("A")
     (one,) = cubes(1)
     bpy.ops.usdphys.group_add_selected(group="A")
     assert readout.members_of("A") is None
-    readout._compute()
+    readout.compute()
     assert readout.members_of("A") == (one.name,)
     bpy.ops.usdphys.group_remove_selected(group="A")
     bpy.context.view_layer.update()
+    clock.advance(1.01 * readout.KEEP)
     readout.members_of("A")
-    readout._compute()
+    readout.compute()
     assert readout.members_of("A") == ()

@@ -191,6 +191,49 @@ def test_edit_mode_shapes_and_edits():
     assert extent(shown(options))[1][0] == pytest.approx(1.5)
 
 
+def resized(obj):
+    """Another shape, which Blender tells of with another update."""
+    item = obj.usdphys.colliders[0]
+    item.shape = "CAPSULE" if item.shape != "CAPSULE" else "CUBE"
+    obj.update_tag()
+    bpy.context.view_layer.update()
+
+
+def test_a_scene_that_changes_is_read_again_once_it_is_left_in_peace(clock):
+    crate = cube("Crate")
+    options = Options("ALL", joints="NONE")
+    first = shown(options).drawing
+    assert overlay_state.tick() is None
+    for _ in range(3):
+        resized(crate)
+        assert overlay_state.view_of(key(), options).drawing is first
+        clock.advance(0.9 * overlay_state.QUIET)
+        assert overlay_state.tick() >= 0.05 * overlay_state.QUIET
+        assert overlay_state.view_of(key(), options).drawing is first
+    clock.advance(0.2 * overlay_state.QUIET)
+    assert overlay_state.tick() is None
+    assert overlay_state.view_of(key(), options).drawing.total > first.total
+
+
+def test_what_blender_tells_nobody_of_is_seen_by_a_redraw_later(clock):
+    crate = cube("Crate")
+    options = Options("ALL", joints="NONE")
+    first = shown(options).drawing
+
+    def redraw(seconds):
+        clock.advance(seconds)
+        view = overlay_state.view_of(key(), options, region=1, perspective="camera")
+        overlay_state.tick()
+        return view.drawing
+
+    redraw(0.0)
+    crate.usdphys.colliders[0].shape = "CAPSULE"
+    assert redraw(0.9 * overlay_state.KEEP) is first
+    assert overlay_state.view_of(key(), options).drawing is first
+    redraw(0.2 * overlay_state.KEEP)
+    assert overlay_state.view_of(key(), options).drawing.total > first.total
+
+
 def test_two_scenes_are_two():
     cube("Crate")
     options = Options("ALL", joints="NONE")

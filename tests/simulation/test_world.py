@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -318,17 +319,10 @@ def test_documentation_names_every_notice() -> None:
     assert [code for code, kind in KINDS.items() if f"| {code} | {kind.meaning} |" not in text] == []
 
 
-def test_building_a_thousand_bodies_takes_no_time() -> None:
-    model = pile(1000)
+def test_building_a_world_is_the_same_work_for_each_body(count_calls: Callable[[Callable[[], Any]], int]) -> None:
     World(pile(10))
-    times = []
-    for _ in range(3):
-        began = time.perf_counter()
-        world = World(model)
-        times.append(time.perf_counter() - began)
-        assert len(world.paths) == 1000
-    # Half a second on an idle machine; test machines are busy.
-    assert min(times) < 1.0
+    few = count_calls(lambda: World(pile(100)))
+    assert count_calls(lambda: World(pile(400))) < 5 * few
 
 
 def test_nothing_that_starts_with_blender_imports_the_solver() -> None:
@@ -339,4 +333,4 @@ def test_nothing_that_starts_with_blender_imports_the_solver() -> None:
         "import usdphys_ext.usdphys_addon.core.validate, usdphys_ext.usdphys_addon.cli\n"
         "assert not [name for name in sys.modules if 'rapier3d' in name or 'simulation' in name]\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=900)

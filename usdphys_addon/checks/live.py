@@ -7,7 +7,6 @@ are found again by name.
 
 from __future__ import annotations
 
-import time
 import traceback
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..bridge.environment import redraw
+from ..core import clock
 from ..playback import guard as preview_guard
 from .report import Report, TooLargeError
 
@@ -92,7 +92,7 @@ def forget() -> None:
 
 # --------------------------------------------------------------------------- while one works
 
-#: When each scene changed, of `time.monotonic`.
+#: When each scene changed, of `clock.now`.
 _dirty: dict[str, float] = {}
 _run: Check | None = None
 _is_live = False
@@ -109,7 +109,7 @@ def _stop_run(scene_name: str) -> None:
 def note_change(scene_name: str) -> None:
     """The scene is checked again once it is left in peace."""
     _stop_run(scene_name)
-    _dirty[scene_name] = time.monotonic()
+    _dirty[scene_name] = clock.now()
 
 
 def set_live(is_wanted: bool) -> None:
@@ -173,7 +173,7 @@ def proceed(run: Check, view_layer: Any) -> bool:
         return True
     except (LookupError, ReferenceError):
         # Something has gone since the last slice: from the start.
-        _dirty[run.scene_name] = time.monotonic()
+        _dirty[run.scene_name] = clock.now()
         return True
     except Exception:  # an exception that leaves a timer ends the timer
         traceback.print_exc()
@@ -203,7 +203,7 @@ def tick() -> float:
         if name not in _reports and name not in _on_demand and name not in _dirty and _run is None:
             note_change(name)
     if _run is None:
-        now = time.monotonic()
+        now = clock.now()
         ready = next((name for name, when in _dirty.items() if name in shown and now - when >= QUIET), None)
         if ready is None:
             return IDLE

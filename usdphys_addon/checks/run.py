@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -18,7 +17,7 @@ from ..bridge.environment import collector_at_rest
 from ..bridge.placements import Placement, Placements
 from ..bridge.reading import DEFAULT_ROOT
 from ..bridge.scene_read import SceneReader
-from ..core import joint_kinds, validate
+from ..core import clock, joint_kinds, validate
 from ..core.model import Prim
 from ..core.primitives import Primitive
 from ..core.rules.base import RULES, Facts, Issue
@@ -52,7 +51,7 @@ class _Objects:
         self.depsgraph: Any = None
 
     def renew(self, depsgraph: Any, deadline: float) -> None:
-        """Begin a slice that ends at `deadline`, of `time.perf_counter`."""
+        """Begin a slice that ends at `deadline`, of `clock.now`."""
         self._known.clear()
         self.deadline, self.depsgraph, self.scene = deadline, depsgraph, depsgraph.scene.original
         if not self._rows:
@@ -64,7 +63,7 @@ class _Objects:
         self.scene = self.depsgraph = None
 
     def is_time_up(self) -> bool:
-        return time.perf_counter() >= self.deadline
+        return clock.now() >= self.deadline
 
     def keep(self, obj: Any) -> None:
         self._known[obj.name_full] = obj
@@ -258,7 +257,7 @@ class Check:
 
     def advance(self, depsgraph: Any, seconds: float) -> bool:
         """Work for about that long; True at the end. Raises LookupError where an object is gone."""
-        start, worked = time.perf_counter(), time.thread_time()
+        start, worked = clock.now(), clock.thread_now()
         self.objects.renew(depsgraph, start + seconds)
         try:
             # What overflows or is not a number is an issue, not a warning on the console.
@@ -270,7 +269,7 @@ class Check:
         finally:
             self.objects.release()
             # The time of a thread is coarse on some systems: it only ever excuses.
-            self.slices.append(min(time.perf_counter() - start, time.thread_time() - worked))
+            self.slices.append(min(clock.now() - start, clock.thread_now() - worked))
 
     def steps(self) -> Iterator[None]:
         reader = _Reader(self.objects, self.exact)

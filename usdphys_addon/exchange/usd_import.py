@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,6 +18,7 @@ import bpy
 from ..bridge import attach, physics_collections, scene_write
 from ..bridge.environment import beside_blender, collector_at_rest, require_usd
 from ..bridge.imported import ImportedIDs
+from ..core import clock
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
@@ -66,10 +66,10 @@ class LateProgress:
     """Tells of the steps of an import on stderr, once it has taken a second."""
 
     def __init__(self) -> None:
-        self.start = time.monotonic()
+        self.start = clock.now()
 
     def __call__(self, step: Step) -> None:
-        if time.monotonic() - self.start > 1.0:
+        if clock.now() - self.start > 1.0:
             print(f"usdphys: {step.done:.0%} {step.text}", file=sys.stderr, flush=True)
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
@@ -12,7 +11,7 @@ import numpy as np
 from ..bridge import joint_frames, reading, scene_read
 from ..bridge.naming import objects_by_name
 from ..bridge.placements import Placement
-from ..core import frames, schema
+from ..core import clock, frames, schema
 from ..core.errors import InputError, MissingDependencyError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
     from ..simulation.world import World
 
 #: At most so many steps are made up for in one redraw: a slow scene runs slower, it does not hang.
-_CATCH_UP = 4
+CATCH_UP = 4
 #: Seconds of each redraw that "as fast as it can" simulates.
-_FAST_BUDGET = 0.03
+FAST_BUDGET = 0.03
 #: Metres, and parts of a unit quaternion.
 _UNSEEN = 2e-5
 
@@ -107,7 +106,7 @@ class PreviewSession:
         self._debt = 0.0
         self._counted, self._contacts = 0.0, 0
         self._unseen_before = self._unseen()
-        self._time = time.monotonic()
+        self._time = clock.now()
         self.is_playing = False
         self._is_restarted = before is not None
         self.real_time_factor = 0.0
@@ -140,14 +139,14 @@ class PreviewSession:
     # ------------------------------------------------------------------ running
 
     def play(self) -> None:
-        self.is_playing, self._time, self._debt = True, time.monotonic(), 0.0
+        self.is_playing, self._time, self._debt = True, clock.now(), 0.0
 
     def pause(self) -> None:
         self.is_playing = False
 
     def advance(self, context: bpy.types.Context) -> int:
         """Simulate the time that has passed by the clock, and show it; the number of steps made."""
-        now = time.monotonic()
+        now = clock.now()
         passed, self._time = now - self._time, now
         if not self.is_playing:
             return 0
@@ -155,11 +154,11 @@ class PreviewSession:
         step = self.world.time_step
         made = 0
         if settings.is_fast:
-            while time.monotonic() - now < _FAST_BUDGET:
+            while clock.now() - now < FAST_BUDGET:
                 self.simulate(context)
                 made += 1
         else:
-            self._debt = min(self._debt + passed * settings.speed, _CATCH_UP * step)
+            self._debt = min(self._debt + passed * settings.speed, CATCH_UP * step)
             while self._debt >= step:
                 self.simulate(context)
                 self._debt -= step

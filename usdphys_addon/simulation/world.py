@@ -8,7 +8,6 @@ order of `paths`. What is not done as the physics says is in `notices`.
 from __future__ import annotations
 
 import math
-import time
 from collections import defaultdict
 from copy import copy
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import frames
+from ..core import clock, frames
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.rules.base import Above, Issue
@@ -115,7 +114,7 @@ class World:
 
         A body whose state is not finite any more stays where it was last, and is in `unstable`, too.
         """
-        began = time.perf_counter()
+        began = clock.now()
         before = self.positions.copy()
         for space, rows in zip(self._spaces, self._ranges, strict=True):
             for path in space.step():
@@ -129,7 +128,7 @@ class World:
                 path = space.made_energy(frames_between * self.time_step)
                 if path:
                     self._mark(path, "it gains energy that nothing gives it")
-        self.step_milliseconds = 1e3 * (time.perf_counter() - began)
+        self.step_milliseconds = 1e3 * (clock.now() - began)
 
     def _check(self, before: Floats) -> None:
         moved = self.positions - before

@@ -7,7 +7,6 @@ object is held: objects are rows of the list of all objects, which is compared b
 
 from __future__ import annotations
 
-import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ import numpy as np
 
 from ..bridge import props
 from ..bridge.environment import collector_at_rest, redraw
+from ..core import clock
 from ..playback import guard as preview_guard
 from . import overlay_settings
 
@@ -155,7 +155,7 @@ def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None
         _ask(key, options, view is None or (view.asked[0], *view.asked[2:]) != (look[0], *look[2:]))
     elif session is None and perspective is not None:
         known = view.known
-        if view._last.get(region) == perspective and time.monotonic() - known.at > max(KEEP, SHARE * known.took):
+        if view._last.get(region) == perspective and clock.now() - known.at > max(KEEP, SHARE * known.took):
             _note_edit(name)
             _ask(key, options, False)
         view._last[region] = perspective
@@ -181,8 +181,8 @@ def _note_edit(name: str) -> None:
 
 def _ask(key: Key, options: Options, soon: bool) -> None:
     _wanted[key] = (options, soon or _wanted.get(key, (options, False))[1])
-    if not bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.register(_tick, first_interval=0.0)
+    if not bpy.app.timers.is_registered(tick):
+        bpy.app.timers.register(tick, first_interval=0.0)
 
 
 def _matrices(known: _Scene) -> NDArray[np.float64]:
@@ -200,11 +200,11 @@ def _matrices(known: _Scene) -> NDArray[np.float64]:
 # --------------------------------------------------------------------------- reading
 
 
-def _tick() -> float | None:
+def tick() -> float | None:
     """Read what was asked for, once it has been left in peace. Returns the seconds until the next time, if any."""
     if not _wanted:
         return None
-    quiet = time.monotonic() - _changed_at
+    quiet = clock.now() - _changed_at
     waits = 0.0
     for key, (options, soon) in list(_wanted.items()):
         known = _scenes.get(key[:2])
@@ -274,7 +274,7 @@ def _nothing() -> _Scene:
     from ..core.model import PhysicsModel
     from .scene_shapes import Carriers
 
-    return _Scene(PhysicsModel(), Carriers(), names=bpy.data.objects.keys(), at=time.monotonic())
+    return _Scene(PhysicsModel(), Carriers(), names=bpy.data.objects.keys(), at=clock.now())
 
 
 def _is_own(space: Any) -> bool:
@@ -356,7 +356,7 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
     from ..bridge import scene_read
     from . import scene_shapes
 
-    start = time.monotonic()
+    start = clock.now()
     with collector_at_rest():
         reading = scene_read.read_scene(layer.depsgraph)
         at_hand, loaders = [True], []
@@ -398,7 +398,7 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
             at_hand[0] = False
             for made in loaders:
                 made.end()
-            known.at = time.monotonic()
+            known.at = clock.now()
             known.took = known.at - start
 
 
@@ -456,7 +456,7 @@ def _look_at_operators() -> None:
     _last_operator = mark
     if "select" in last.bl_idname.lower() or "_OT_view" in last.bl_idname:
         return
-    _changed_at = time.monotonic()
+    _changed_at = clock.now()
     for name in {key[0] for key in views}:
         _note_edit(name)
 
@@ -473,7 +473,7 @@ def _after_update(scene: Any, depsgraph: Any) -> None:
         _selections[name] = _selections.get(name, 0) + 1
         return
     _note_edit(name)
-    _changed_at = time.monotonic()
+    _changed_at = clock.now()
 
 
 def _is_selection(updates: Any) -> bool:
@@ -489,7 +489,7 @@ def _is_selection(updates: Any) -> bool:
 def _after_frame(scene: Any, *_: Any) -> None:
     global _moves, _changed_at
     _moves += 1
-    _changed_at = time.monotonic()
+    _changed_at = clock.now()
     _note_edit(scene.name)
 
 
@@ -514,7 +514,7 @@ def register() -> None:
 def unregister() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
-    if bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.unregister(_tick)
+    if bpy.app.timers.is_registered(tick):
+        bpy.app.timers.unregister(tick)
     forget()
     overlay_settings.unregister()

@@ -7,7 +7,6 @@ A draw gets what is known, at once. Nothing is computed for a panel that nobody 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +15,15 @@ import bpy
 
 from ..authoring import groups
 from ..bridge.environment import redraw
+from ..core import clock
 from ..core.schemas import usd_physics
 from ..playback import guard as preview_guard
 
 #: Seconds from a draw that asks to the answer.
-_PAUSE = 0.1
+PAUSE = 0.1
 #: Seconds for which an answer counts, and at least so many times as long as it took to find.
-_KEEP = 0.3
-_SHARE = 20.0
+KEEP = 0.3
+SHARE = 20.0
 
 
 @dataclass(slots=True, repr=False)
@@ -114,16 +114,16 @@ def _ask(kind: str, name: str) -> Any:
     key = kind, name
     known = _known.get(key)
     # Blender tells nobody of every change of a property, but it draws the panels then.
-    is_due = known is None or time.monotonic() - known.at > max(_KEEP, _SHARE * known.took)
+    is_due = known is None or clock.now() - known.at > max(KEEP, SHARE * known.took)
     if is_due and preview_guard.current() is None:
         if key not in _asked:
             _asked.append(key)
-        if not bpy.app.timers.is_registered(_compute):
-            bpy.app.timers.register(_compute, first_interval=_PAUSE)
+        if not bpy.app.timers.is_registered(compute):
+            bpy.app.timers.register(compute, first_interval=PAUSE)
     return known.value if known is not None else None
 
 
-def _compute() -> None:
+def compute() -> None:
     """Compute what was asked for, and have the panels drawn again where that is something else than before."""
     keys, _asked[:] = list(_asked), []
     if len(_known) > 64:
@@ -131,21 +131,22 @@ def _compute() -> None:
     is_new = False
     for key in keys:
         kind, name = key
-        start = time.monotonic()
+        start = clock.now()
         try:
             value = _KINDS[kind](bpy.context, name)
         except Exception as error:  # a panel has nobody to tell it to
             print(f"USD Physics: the {kind} of '{name}' could not be computed: {type(error).__name__}: {error}")
             value = None
         is_new |= key not in _known or _known[key].value != value
-        now = time.monotonic()
+        now = clock.now()
         _known[key] = _Known(value, now, now - start)
     if is_new:
         redraw("VIEW_3D", "PROPERTIES")
 
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
-def _forget(*_: Any) -> None:
+def forget(*_: Any) -> None:
+    """Forget all answers and questions: another file, an undo."""
     _known.clear()
     _asked.clear()
 
@@ -155,12 +156,12 @@ _HANDLERS = ("load_post", "undo_post", "redo_post")
 
 def register() -> None:
     for name in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(_forget)
+        getattr(bpy.app.handlers, name).append(forget)
 
 
 def unregister() -> None:
     for name in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(_forget)
-    if bpy.app.timers.is_registered(_compute):
-        bpy.app.timers.unregister(_compute)
-    _forget()
+        getattr(bpy.app.handlers, name).remove(forget)
+    if bpy.app.timers.is_registered(compute):
+        bpy.app.timers.unregister(compute)
+    forget()
