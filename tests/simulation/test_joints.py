@@ -457,6 +457,22 @@ def test_driven_joint_breaks_by_momentum(units: Units) -> None:
         assert (world.broken_joints == (f"{W}/Lift",)) == breaks
 
 
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize(("kind", "dof"), [("Prismatic", "linear"), ("Revolute", "angular")])
+def test_drive_without_stiffness_and_damping_does_nothing(kind: str, dof: str, reduced: bool) -> None:
+    """Also where it names a target: force = stiffness * 0.5 + damping * 3 = 0."""
+    file = File()
+    file.gravity = (0, 0, 0)
+    drive = {"targetPosition": 0.5, "targetVelocity": 3.0}
+    body = file.body("Thing", velocity=(5, 0, 0), spin=(5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    joint = file.joint("Joint", kind, "", f"{W}/R/Thing", axis="X", drives={dof: drive})
+    file.add(block("Xform", "R", [body, joint], ["PhysicsArticulationRootAPI"] if reduced else []))
+    world = run(world_of(file), 1.0)
+    assert world.is_reduced(f"{W}/R/Joint") == reduced
+    moves = world.velocities()[0 if dof == "linear" else 1][0]
+    assert moves == pytest.approx((5, 0, 0), abs=1e-2)
+
+
 # --------------------------------------------------------------------------- chains and arms
 
 
