@@ -19,7 +19,7 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.notices import KINDS
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import UNITS, File, Units, about
+from .author import CENTIMETERS, File, about
 from .catalogue import SCENES
 from .helpers import made, model_of, place, run, world_of
 
@@ -50,7 +50,7 @@ def state(world: World) -> bytes:
 # --------------------------------------------------------------------------- moments
 
 
-@pytest.mark.parametrize("name", ["pile", *sorted(SCENES)])
+@pytest.mark.parametrize("name", ["pile", "articulated_arm", "spherical_cone", "distance_min"])
 def test_two_builds_run_the_same(name: str) -> None:
     first, second = (World(pile()) if name == "pile" else made(SCENES[name]) for _ in range(2))
     for _ in range(60):
@@ -100,13 +100,12 @@ def test_reset_undoes_live_edits_and_breaks() -> None:
     world.release(held)
 
 
-@pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
 @pytest.mark.parametrize(
     "name", ["projectile", "tumbling", "spherical_pendulum", "fixed_weld", "d6_driven", "articulated_arm", "incline"]
 )
-def test_restart_goes_on_where_things_are(name: str, units: Units) -> None:
+def test_restart_goes_on_where_things_are(name: str) -> None:
     """A new world of an edited model, here one that is not edited, goes on as the old one would."""
-    file = File(units)
+    file = File(CENTIMETERS)
     SCENES[name](file)
     model, stage = model_of(file.text())
     old = run(World(model), 0.4)
