@@ -204,7 +204,8 @@ def _after_load(*_: Any) -> None:
 _command: Any = None
 
 
-def _run_command(arguments: list[str]) -> int:
+def run_command(arguments: list[str]) -> int:
+    """What `blender --command usdphys` runs; returns the exit status."""
     from .usdphys_addon import cli
 
     return cli.main(arguments)
@@ -217,7 +218,7 @@ def register() -> None:
     _switch_hooks(preferences, None)
     _switch_checks(preferences, None)
     bpy.app.handlers.load_post.append(_after_load)
-    _command = bpy.utils.register_cli_command("usdphys", _run_command)
+    _command = bpy.utils.register_cli_command("usdphys", run_command)
 
 
 def unregister() -> None:

@@ -28,7 +28,8 @@ PARTS = (
 )
 
 
-def _collections(_operator: Any, _context: Any, text: str) -> list[str]:
+def collections_like(_operator: Any, _context: Any, text: str) -> list[str]:
+    """Names of the collections that have a text in their name."""
     return [item.name for item in bpy.data.collections if text.lower() in item.name.lower()]
 
 
@@ -77,7 +78,7 @@ class USDPHYS_OT_tag_by_name(_Batch, bpy.types.Operator):
         )
         role: _role()
         collection: bpy.props.StringProperty(
-            name="Collection", search=_collections, description="Only objects in it; empty: all of the scene"
+            name="Collection", search=collections_like, description="Only objects in it; empty: all of the scene"
         )
         match_case: bpy.props.BoolProperty(name="Match Case", description="Capital letters differ from small ones")
 
@@ -98,7 +99,7 @@ class USDPHYS_OT_tag_collection(_Batch, bpy.types.Operator):
         role: str
     else:
         collection: bpy.props.StringProperty(
-            name="Collection", search=_collections, description="The collection whose objects are tagged"
+            name="Collection", search=collections_like, description="The collection whose objects are tagged"
         )
         role: _role()
 

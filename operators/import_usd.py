@@ -176,9 +176,9 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         changed = self.changed_choices()
         options = usd_import.ImportOptions(self.convert_units, self.prim_path, changed, self.attach)
         if self.options.is_invoke and not bpy.app.background:
-            self._steps = usd_import.import_steps(context, self.filepath, options)
+            self.steps = usd_import.import_steps(context, self.filepath, options)
             manager = context.window_manager
-            self._timer = manager.event_timer_add(0.02, window=context.window)
+            self.timer = manager.event_timer_add(0.02, window=context.window)
             manager.modal_handler_add(self)
             return {"RUNNING_MODAL"}
         try:
@@ -200,14 +200,14 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         from ..usdphys_addon.core.errors import UsdPhysError
 
         if event.type == "ESC":
-            self._steps.close()
+            self.steps.close()
             self.end(context)
             self.report({"INFO"}, "The import was cancelled; the scene is as it was")
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         try:
-            step = next(self._steps)
+            step = next(self.steps)
         except StopIteration as end:
             self.end(context)
             self.say("Read", end.value)
@@ -223,7 +223,7 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         return {"RUNNING_MODAL"}
 
     def end(self, context: Any) -> None:
-        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.event_timer_remove(self.timer)
         context.workspace.status_text_set(None)
         context.window.cursor_modal_restore()
 

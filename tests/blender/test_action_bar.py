@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
+import re
 from typing import Any
 
 import bpy
-import numpy as np
 import pytest
 from usdphys_ext.operators import action_bar as operators
 from usdphys_ext.panels import action_bar as panels
@@ -15,6 +16,7 @@ from usdphys_ext.usdphys_addon.bridge import mesh as meshes
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
 from . import scenes
+from .layouts import drawn
 from .scenes import operator_mesh
 
 ROLES = {
@@ -211,6 +213,19 @@ def test_hulls_of_many_points(shrinks):
     obj.data.update()
     assert len(obj.data.vertices) > tagging.HULL_POINTS
     assert choice(obj, "DYNAMIC").approximation == ("convexDecomposition" if shrinks else "convexHull")
+
+
+def test_the_hull_of_many_points_has_nearly_its_volume():
+    """Of a torus: 2 pi^2 R r^2 in a hull of 2 pi R^2 r + pi^2 R r^2 + 4/3 pi r^3."""
+    obj = operator_mesh(
+        "primitive_torus_add", major_radius=1.0, minor_radius=0.25, major_segments=96, minor_segments=48
+    )
+    assert len(obj.data.vertices) > tagging.HULL_POINTS
+    large, small = 1.0, 0.25
+    hull = 2 * math.pi * large**2 * small + math.pi**2 * large * small**2 + 4 / 3 * math.pi * small**3
+    fill = 2 * math.pi**2 * large * small**2 / hull
+    (percent,) = re.findall(r"concave \((\d+)% of its hull\)", choice(obj, "DYNAMIC").reason)
+    assert int(percent) / 100 == pytest.approx(fill, abs=0.03)
 
 
 def test_curves_and_texts():
@@ -588,29 +603,8 @@ def test_polls(name):
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
-class _Layout:
-    """Writes down what a layout is asked to show."""
-
-    def __init__(self) -> None:
-        self.shown: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda *_, **__: self
-
-    def operator(self, idname: str, **settings: Any) -> None:
-        assert settings["icon"] in bpy.types.UILayout.bl_rna.functions["prop"].parameters["icon"].enum_items
-        self.shown.append(idname)
-
-    def menu(self, idname: str, **_: Any) -> None:
-        self.shown.append(idname)
-
-
 def shown(cls: Any) -> list[str]:
-    class Drawn:
-        layout = _Layout()
-
-    cls.draw(Drawn, bpy.context)
-    return Drawn.layout.shown
+    return [idname for idname, _, _ in drawn(cls).operators]
 
 
 def test_layouts_show_what_is_registered():
@@ -794,9 +788,3 @@ def test_static_to_dynamic_exports_without_triangles(tmp_path):
     run("make_dynamic", ring)
     _, result = scenes.export(tmp_path / "made.usda")
     assert [issue.code for issue in result.issues if issue.severity != "info"] == []
-
-
-def test_directions_are_even():
-    directions = tagging._directions(500)
-    assert np.allclose(np.linalg.norm(directions, axis=1), 1.0)
-    assert np.abs(directions.mean(axis=0)).max() < 0.01

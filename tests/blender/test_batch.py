@@ -11,6 +11,7 @@ from usdphys_ext.usdphys_addon.authoring import copying
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
 from . import scenes
+from .layouts import Layout
 from .test_action_bar import colliders, linked, memberships, run, select, state
 
 ALL = set(copying.PARTS)
@@ -131,7 +132,7 @@ def test_tag_collection_that_is_only_instanced():
 def test_collections_are_found_by_part_of_their_name():
     for name in ("Wheels", "Body", "Spare Wheels"):
         scenes.new_collection(name)
-    assert sorted(batch._collections(None, bpy.context, "wheel")) == ["Spare Wheels", "Wheels"]
+    assert sorted(batch.collections_like(None, bpy.context, "wheel")) == ["Spare Wheels", "Wheels"]
 
 
 # --------------------------------------------------------------------------- copies
@@ -425,19 +426,13 @@ def test_a_property_offers_to_be_copied_in_its_menu():
     bpy.ops.mesh.primitive_cube_add()
     obj = bpy.context.object
     obj.usdphys.colliders.add()
-    made = []
-
-    class Layout:
-        def operator(self, name, **_options):
-            made.append(SimpleNamespace(name=name))
-            return made[-1]
 
     def offered(pointer, name):
-        made.clear()
         item = pointer.bl_rna.properties[name] if pointer is not None else None
         context = SimpleNamespace(button_pointer=pointer, button_prop=item)
-        batch.draw_button_menu(SimpleNamespace(layout=Layout()), context)
-        return [(one.name, one.data_path) for one in made]
+        layout = Layout()
+        batch.draw_button_menu(SimpleNamespace(layout=layout), context)
+        return [(idname, made.data_path) for idname, _, made in layout.operators]
 
     assert offered(obj.usdphys.mass, "density") == [("usdphys.copy_property", "mass.density")]
     assert offered(obj.usdphys.colliders[0], "radius") == [("usdphys.copy_property", "colliders[0].radius")]

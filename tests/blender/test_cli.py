@@ -308,6 +308,6 @@ def test_blender_command(blend, tmp_path, extension):
     from usdphys_ext import preferences
 
     target = tmp_path / "command.usda"
-    assert preferences._run_command(["convert", str(blend), str(target)]) == 0
+    assert preferences.run_command(["convert", str(blend), str(target)]) == 0
     assert "PhysicsRigidBodyAPI" in target.read_text()
-    assert preferences._run_command(["convert"]) == 2
+    assert preferences.run_command(["convert"]) == 2

@@ -350,8 +350,8 @@ class Window:
         self.window_manager = types.SimpleNamespace(event_timer_remove=lambda timer: None)
         self.workspace = types.SimpleNamespace(status_text_set=self.set_text)
         self.window = types.SimpleNamespace(cursor_modal_set=lambda name: None, cursor_modal_restore=lambda: None)
-        self._timer = None
-        self._steps = usd_import.import_steps(bpy.context, file, usd_import.ImportOptions())
+        self.timer = None
+        self.steps = usd_import.import_steps(bpy.context, file, usd_import.ImportOptions())
 
     def set_text(self, text):
         self.text = text

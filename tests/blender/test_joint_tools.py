@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from usdphys_ext.panels import joint_tools
+from usdphys_ext.operators import joint_tools as operators
 from usdphys_ext.usdphys_addon.authoring import closest_point, joint_edits
 from usdphys_ext.usdphys_addon.bridge import joint_frames, props
 from usdphys_ext.usdphys_addon.core import frames, joint_kinds
@@ -19,6 +19,7 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.validate import validate
 
 from . import scenes
+from .layouts import drawn
 
 SIX = 2e-6
 KINDS = list(joint_kinds.BY_IDENTIFIER)
@@ -955,21 +956,22 @@ def test_limits_of_an_imported_joint(tmp_path):
 # --------------------------------------------------------------------------- the panel
 
 
-def test_icons_and_names():
-    """Every button of the panel names an icon and an operator that exist."""
-    import re
-    from pathlib import Path
-
-    panel = Path(bpy.types.USDPHYS_PT_joint_tools.draw.__code__.co_filename).read_text()
-    icons = set(bpy.types.UILayout.bl_rna.functions["prop"].parameters["icon"].enum_items.keys())
-    kinds = [pair for row in joint_tools._TYPES for pair in row]
-    assert [kind for kind, _ in kinds] == KINDS
-    named = [*re.findall(r'icon="(\w+)"', panel), *(icon for _, icon in kinds)]
-    assert len(named) >= 11
-    assert set(named) <= icons
-    for name in re.findall(r'"usdphys\.(\w+)"', panel):
-        assert name in dir(bpy.ops.usdphys)
-    assert bpy.types.USDPHYS_PT_joint_tools.bl_order == 1
+def test_the_panel_has_a_button_for_every_kind_of_joint_and_every_tool():
+    """The layout fails on an operator or an icon that Blender does not have."""
+    panel = bpy.types.USDPHYS_PT_joint_tools
+    layout = drawn(panel)
+    assert [made.type for name, _, made in layout.operators if name == "usdphys.joint_add"] == KINDS
+    assert len({icon for name, icon, _ in layout.operators if name == "usdphys.joint_add"}) == len(KINDS)
+    tools = {cls.bl_idname for cls in operators.CLASSES} | {"usdphys.mirror_physics"}
+    assert {name for name, _, _ in layout.operators} == tools
+    assert [made.which for name, _, made in layout.operators if name == "usdphys.joint_limit_from_pose"] == [
+        "LOWER", "UPPER",
+    ]  # fmt: skip
+    generic = scenes.add_joint("Joint", "GENERIC", scenes.solid("Body"), None)
+    bpy.context.view_layer.objects.active = generic
+    limits = [made.which for name, _, made in drawn(panel).operators if name == "usdphys.joint_limit_from_pose"]
+    assert limits == ["LOWER", "UPPER"] * 2
+    assert panel.bl_order == 1
 
 
 def test_undo():

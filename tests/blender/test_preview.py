@@ -652,10 +652,14 @@ def test_a_broken_joint_is_drawn_where_it_is_until_the_reset():
     assert session.broken_places == [] and session.broken == []
 
 
-def test_nothing_is_drawn_without_windows(extension):
+def test_nothing_is_drawn_without_windows(monkeypatch):
     from usdphys_ext.usdphys_addon.viewport import overlay
 
-    assert bpy.app.background and overlay._handler is None
+    added = []
+    monkeypatch.setattr(bpy.types.SpaceView3D, "draw_handler_add", lambda *args: added.append(args))
+    overlay.unregister()
+    overlay.register()
+    assert bpy.app.background and added == []
 
 
 def test_cancelled_bake_leaves_nothing():

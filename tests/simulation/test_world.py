@@ -19,7 +19,7 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.notices import KINDS
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import UNITS, File, Units, about
+from .author import CENTIMETERS, File, about
 from .catalogue import SCENES
 from .helpers import made, model_of, place, run, world_of
 
@@ -50,7 +50,7 @@ def state(world: World) -> bytes:
 # --------------------------------------------------------------------------- moments
 
 
-@pytest.mark.parametrize("name", ["pile", *sorted(SCENES)])
+@pytest.mark.parametrize("name", ["pile", "articulated_arm", "spherical_cone", "distance_min"])
 def test_two_builds_run_the_same(name: str) -> None:
     first, second = (World(pile()) if name == "pile" else made(SCENES[name]) for _ in range(2))
     for _ in range(60):
@@ -100,13 +100,12 @@ def test_reset_undoes_live_edits_and_breaks() -> None:
     world.release(held)
 
 
-@pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
 @pytest.mark.parametrize(
     "name", ["projectile", "tumbling", "spherical_pendulum", "fixed_weld", "d6_driven", "articulated_arm", "incline"]
 )
-def test_restart_goes_on_where_things_are(name: str, units: Units) -> None:
+def test_restart_goes_on_where_things_are(name: str) -> None:
     """A new world of an edited model, here one that is not edited, goes on as the old one would."""
-    file = File(units)
+    file = File(CENTIMETERS)
     SCENES[name](file)
     model, stage = model_of(file.text())
     old = run(World(model), 0.4)
@@ -281,11 +280,12 @@ def test_a_body_that_is_too_fast_is_named() -> None:
 
 def test_a_body_that_is_not_finite_any_more_stays_and_is_named() -> None:
     file = File()
-    file.add(file.body("Lost", (1, 2, 3)), file.body("Calm", (0, 50, 0)))
-    file.add(file.joint("Rail", "Prismatic", "", f"{W}/Lost", pos0=(1, 2, 3), axis="Z"))
+    rail = file.joint("Rail", "Prismatic", "", f"{W}/Lost", pos0=(1, 2, 3), axis="X",
+                      drives={"linear": {"stiffness": 1.0}})  # fmt: skip
+    file.add(file.body("Lost", (1, 2, 3)), file.body("Calm", (0, 50, 0)), rail)
     world = run(world_of(file), 0.1)
     before = place(world, "Lost").copy()
-    world.set_drive(f"{W}/Rail", "linear", damping=10.0, target_velocity=math.nan)
+    world.set_drive(f"{W}/Rail", "linear", target_position=math.nan)
     run(world, 0.2)
     assert list(world.unstable) == [f"{W}/Lost"]
     assert np.isfinite(world.positions).all()
@@ -298,7 +298,7 @@ def test_articulation_that_blows_up_goes_on_in_maximal_coordinates() -> None:
     world = made(SCENES["articulated_arm"])
     run(world, 0.2)
     assert world.is_reduced(f"{W}/Arm/Joint1")
-    world.set_drive(f"{W}/Arm/Joint1", "angular", target_velocity=math.nan)
+    world.set_drive(f"{W}/Arm/Joint1", "angular", target_position=math.nan)
     run(world, 0.5)
     assert world.unstable != {}
     assert np.isfinite(world.positions).all()

@@ -766,7 +766,7 @@ class _Drawn:
 
     def draw(self, _context: Any) -> None:
         shown = self.shown
-        if shown is None or _state.has_failed:
+        if shown is None or failures.has_failed:
             return
         import gpu
 
@@ -776,7 +776,7 @@ class _Drawn:
         try:
             self.paint(shown)
         except Exception:
-            _state.fail("")
+            failures.fail("")
         finally:
             gpu.state.blend_set("NONE")
             gpu.state.depth_test_set(depth)
@@ -806,14 +806,14 @@ class USDPHYS_GT_handle(_Drawn, bpy.types.Gizmo):
 
     def test_select(self, _context: Any, location: Any) -> int:
         shown = self.shown
-        if shown is None or _state.has_failed:
+        if shown is None or failures.has_failed:
             return -1
         free = [handle for handle in shown.handles if not handle.faces_viewer(shown.view)]
         found = handles.nearest(free, shown.view, location, _REACH * shown.pixel)
         return 0 if found is not None and found.key == self.key else -1
 
 
-class _State:
+class _Failures:
     """What cannot be shown once is said once, and is not tried again: an object, or any drawing at all."""
 
     def __init__(self) -> None:
@@ -829,7 +829,8 @@ class _State:
             self.has_failed = True
 
 
-_state = _State()
+#: Since the handles were registered.
+failures = _Failures()
 
 
 class USDPHYS_GGT_handles(bpy.types.GizmoGroup):
@@ -843,7 +844,7 @@ class USDPHYS_GGT_handles(bpy.types.GizmoGroup):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return not _state.has_failed and is_wanted(context) and context.object.name not in _state.objects
+        return not failures.has_failed and is_wanted(context) and context.object.name not in failures.objects
 
     def setup(self, _context: Any) -> None:
         self.by_key: dict[str, Any] = {}
@@ -856,7 +857,7 @@ class USDPHYS_GGT_handles(bpy.types.GizmoGroup):
         try:
             shown = shown_for(context, context.object, view_of(context))
         except Exception:
-            _state.fail(context.object.name)
+            failures.fail(context.object.name)
         self.guides.shown = shown
         seen = [] if shown is None else [item for item in shown.handles if not item.faces_viewer(shown.view)]
         for handle in seen:
@@ -878,8 +879,8 @@ CLASSES = (USDPHYS_GT_guides, USDPHYS_GT_handle, USDPHYS_GGT_handles)
 
 
 def register() -> None:
-    global _state
-    _state = _State()
+    global failures
+    failures = _Failures()
     for cls in CLASSES:
         bpy.utils.register_class(cls)
 

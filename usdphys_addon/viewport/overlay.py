@@ -26,12 +26,12 @@ NEARER = 1e-3
 NORMAL = 0.03
 _handler: Any = None
 #: A view that cannot be drawn once cannot be drawn ever: it is said once, and nothing is drawn after that.
-_failed = False
+failed = False
 
 
 def _draw() -> None:
-    global _failed
-    if _failed:
+    global failed
+    if failed:
         return
     try:
         context: Any = bpy.context
@@ -48,7 +48,7 @@ def _draw() -> None:
 
                 _draw_lines(draw_data.broken_joints(session.broken_places))
     except Exception:
-        _failed = True
+        failed = True
         traceback.print_exc()
 
 
@@ -240,8 +240,8 @@ def _draw_lines(vertices: draw_data.Vertices) -> None:
 
 def register() -> None:
     """Nothing is drawn, and no drawing registered, without windows."""
-    global _handler, _failed
-    _failed = False
+    global _handler, failed
+    failed = False
     overlay_state.register()
     if not bpy.app.background and _handler is None:
         _handler = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")

@@ -109,7 +109,8 @@ class View:
 
 
 _scenes: dict[tuple[str, str], _Scene] = {}
-_views: dict[Key, View] = {}
+#: Of what is drawn, as it was read last.
+views: dict[Key, View] = {}
 _wanted: dict[Key, tuple[Options, bool]] = {}
 #: Changes of each scene: of anything but the selection, and of the selection; of all places; when the last was.
 _edits: dict[str, int] = {}
@@ -122,7 +123,7 @@ _last_operator = 0
 def forget() -> None:
     """Forget all scenes: another file, an undo."""
     _scenes.clear()
-    _views.clear()
+    views.clear()
     _wanted.clear()
 
 
@@ -144,7 +145,7 @@ def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None
     name = key[0]
     session = session_of(name)
     _look_at_operators()
-    view, look = _views.get(key), _look(key, options)
+    view, look = views.get(key), _look(key, options)
     if view is None or view.asked != look:
         _ask(key, options, view is None or (view.asked[0], *view.asked[2:]) != (look[0], *look[2:]))
     elif session is None and perspective is not None:
@@ -212,7 +213,7 @@ def tick() -> float | None:
                 redraw("VIEW_3D")
         except Exception:  # an exception that leaves a timer ends the timer, and nobody would know which scene
             traceback.print_exc()
-            _views[key] = View(_no_drawing(), _nothing(), _look(key, options))
+            views[key] = View(_no_drawing(), _nothing(), _look(key, options))
     return max(0.02, waits) if _wanted else None
 
 
@@ -225,7 +226,7 @@ def renew(key: Key, options: Options, layer: Any = None) -> bool:
         layer = next((window.view_layer for window in bpy.context.window_manager.windows  # type: ignore[union-attr]
                       if (window.scene.name, window.view_layer.name) == key[:2]), None)  # fmt: skip
     if layer is None:
-        _views.pop(key, None)
+        views.pop(key, None)
         return False
     session = session_of(key[0])
     if session is None:
@@ -239,14 +240,14 @@ def renew(key: Key, options: Options, layer: Any = None) -> bool:
             drawing = _built(key, options, known, layer)
         else:
             known, drawing = _of_scene(key, options, layer)
-    for other in [other for other in _views if other[2] and not _is_own(_space(other[2]))]:
-        del _views[other]
-    old = _views.get(key)
+    for other in [other for other in views if other[2] and not _is_own(_space(other[2]))]:
+        del views[other]
+    old = views.get(key)
     if old is not None and old.known.world is known.world and old.drawing.is_same(drawing):
         # The same things, on what may be other rows of the list of objects.
         old.known, old.asked, old._marks = known, look, None
         return False
-    _views[key] = View(drawing, known, look)
+    views[key] = View(drawing, known, look)
     return True
 
 
@@ -451,7 +452,7 @@ def _look_at_operators() -> None:
     if "select" in last.bl_idname.lower() or "_OT_view" in last.bl_idname:
         return
     _changed_at = clock.now()
-    for name in {key[0] for key in _views}:
+    for name in {key[0] for key in views}:
         _note_edit(name)
 
 

@@ -331,7 +331,7 @@ def steps():
         bpy.ops.usdphys.preview_reset()
     yield 0.5
     assert is_wanted()
-    assert not gizmos._state.has_failed and not gizmos._state.objects
+    assert not gizmos.failures.has_failed and not gizmos.failures.objects
 
     # Off and on again.
     bpy.ops.preferences.addon_disable(module=kit.MODULE)

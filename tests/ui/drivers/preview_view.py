@@ -47,6 +47,7 @@ def steps():
     yield from kit.install()
     guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
     overlay = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay")
+    draw_data = import_module(f"{kit.MODULE}.usdphys_addon.viewport.draw_data")
     space = kit.area().spaces.active
     for name in ("show_axis_x", "show_axis_y", "show_floor", "show_cursor"):
         setattr(space.overlay, name, False)
@@ -135,16 +136,16 @@ def steps():
 
     # A drawing that fails is said once, and the view goes on.
     spoken, sys.stderr = sys.stderr, io.StringIO()
-    lines, overlay._draw_lines = overlay._draw_lines, lambda vertices: 1 / 0
+    lines, draw_data.broken_joints = draw_data.broken_joints, lambda breaks: 1 / 0
     play()
     session = guard.current()
     yield from kit.until(lambda: session.world.broken_joints, "the weld breaks again")
     frames = session.world.frame
     yield from kit.until(lambda: session.world.frame > frames + 10, "the preview goes on")
     said, sys.stderr = sys.stderr.getvalue(), spoken
-    overlay._draw_lines = lines
+    draw_data.broken_joints = lines
     assert said.count("ZeroDivisionError") == 1, said
-    overlay._failed = False
+    overlay.failed = False
     reset()
     yield 0.5
     assert everything() == before

@@ -56,7 +56,9 @@ def set_drive(joint: GenericJoint, axis: int, drive: Drive, target: float, sign:
     name = AXES[axis]
     joint.set_motor_model(name, MotorModel.ACCELERATION_BASED if drive.acceleration else MotorModel.FORCE_BASED)
     joint.set_motor(name, target, sign * drive.target_velocity, drive.stiffness, drive.damping)
-    joint.set_motor_max_force(name, min(drive.max_force, 3e38))
+    # Without stiffness and damping a drive does nothing; Rapier's motor would hold the axis still.
+    pulls = drive.stiffness != 0.0 or drive.damping != 0.0
+    joint.set_motor_max_force(name, min(drive.max_force, 3e38) if pulls else 0.0)
 
 
 @dataclass(slots=True)
