@@ -1,4 +1,4 @@
-"""Run in a Blender of its own: an invented vendor is declared, the add-on registered after it, and used as a user would.
+"""Run in a Blender of its own: an invented vendor is declared, then the add-on registered and used as a user would.
 
 Usage: vendor_round.py REPOSITORY FOLDER. Prints one JSON object with what was seen.
 """
@@ -24,8 +24,7 @@ spec.loader.exec_module(module)
 
 from usdphys_ext.usdphys_addon.core import schema, units
 
-INF = float("inf")
-I = schema.INSTANCE
+INSTANCE = schema.INSTANCE
 schema.declare_schema(
     "AcmeBodyAPI",
     "single",
@@ -65,8 +64,14 @@ schema.declare_schema(
     "dof",
     "Acme",
     [
-        ("ratio", f"acmeGear:{I}:ratio", "double", 1.0, {}),
-        ("slack", f"acmeGear:{I}:slack", "float", 0.0, {"dimension": units.LENGTH, "angular_dimension": units.ANGLE}),
+        ("ratio", f"acmeGear:{INSTANCE}:ratio", "double", 1.0, {}),
+        (
+            "slack",
+            f"acmeGear:{INSTANCE}:slack",
+            "float",
+            0.0,
+            {"dimension": units.LENGTH, "angular_dimension": units.ANGLE},
+        ),
     ],
     ("angular", "linear"),
 )

@@ -22,12 +22,10 @@ Severity = Literal["error", "warning", "info"]
 Target = Literal["usd", "physx", "newton"]
 Hierarchy = Literal["nested", "flat", "reset"]
 
-NUMBERS = {"float": 1, "double": 1, "int": 1, "uint": 1, "float3": 3, "point3f": 3, "vector3f": 3, "double3": 3,
-           "quatf": 4, "quatd": 4}  # fmt: skip
-#: Python types by Sdf type; a bool is never a number.
-_TYPES: dict[str, tuple[type, ...]] = {
-    "rel": (tuple,), "bool": (bool,), "token": (str,), "string": (str,), "pathExpression": (str,),
-    **{number: (tuple,) if size > 1 else (float, int) for number, size in NUMBERS.items()},
+
+#: Python types of plain values, and of those that are not authored.
+_PLAIN: dict[str, set[type]] = {
+    "bool": {bool, NoneType}, "int": {int, float, NoneType}, "float": {int, float, NoneType}, "text": {str, NoneType},
 }  # fmt: skip
 
 
@@ -197,12 +195,12 @@ class Facts:
             return
         column = Column(attribute, attribute.usd_name(entries.instance), entries.prims, values)
         self.columns.append(column)
-        wanted, size = _TYPES.get(attribute.type, (object,)), NUMBERS.get(attribute.type, 1)
-        right = set(map(type, values)) <= {NoneType, *wanted}
-        if right and (size == 1 or set(map(len, filter(None, values))) <= {size}):
+        # The types of all values at once: quicker than to ask for each.
+        kind = attribute.value
+        if kind.size == 1 and not kind.is_array and set(map(type, values)) <= _PLAIN[kind.base]:
             return
         for row, value in enumerate(values):
-            if value is not None and not (type(value) in wanted and (size == 1 or len(value) == size)):
+            if value is not None and not attribute.accepts(value):
                 self.mistyped.append((entries.prims[row], column.name, attribute))
                 values[row] = None
                 entries.values[row] = entries.values[row].copy(**{attribute.field: None})

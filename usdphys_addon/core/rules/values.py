@@ -9,7 +9,8 @@ from typing import Any
 
 from ..schema import Attribute
 from ..schemas import usd_physics
-from .base import NUMBERS, Facts, Finding, rule
+from ..value_types import elements_of
+from .base import Facts, Finding, rule
 
 #: Approximations that the PhysX schemas add to UsdPhysics' own.
 PHYSX_TOKENS = frozenset(("sdf", "sphereFill"))
@@ -36,15 +37,14 @@ def not_finite(facts: Facts) -> Iterator[Finding]:
     for prim in facts.placements.where(~facts.placements.finite):
         yield Finding(prim, f"The transform of {prim.display} is not finite.", {"value": "transform"})
     for column in facts.columns:
-        size = NUMBERS.get(column.attribute.type)
-        if size is None:
+        kind = column.attribute.value
+        if not kind.is_number:
             continue
-        numbers = [value for value in column.values if value is not None]
-        if math.isfinite(sum(numbers) if size == 1 else sum(map(sum, numbers))):
+        if math.isfinite(sum(sum(elements_of(kind, value)) for value in column.values if value is not None)):
             continue
         minus, plus = _may_be_infinite(column.attribute)
         for prim, value in column.authored():
-            for part in _parts(value):
+            for part in elements_of(kind, value):
                 if not (math.isfinite(part) or (minus and part == -math.inf) or (plus and part == math.inf)):
                     what = "infinite" if math.isinf(part) else "not a number"
                     yield Finding(prim, f"{column.name} of {prim.display} is {what}.", {"value": column.name})
