@@ -969,3 +969,44 @@ def test_joints_of_an_articulation_that_are_not_reduced_are_said() -> None:
     world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
     assert codes(world) == ["JointNotReduced"]
     assert not world.is_reduced(f"{W}/R/Tie")
+
+
+@units
+def test_a_joint_of_an_articulation_that_can_break_is_not_reduced_and_breaks(units: Units) -> None:
+    file = File(units)
+    inside = [file.body("Arm", (0, 0, 5), mass=2.0),
+              file.joint("Weld", "Fixed", "", f"{W}/R/Arm", pos0=(0, 0, 5), break_force=15.0)]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    assert codes(world) == ["JointNotReduced"]
+    run(world, 1.0)
+    assert world.broken_joints == (f"{W}/R/Weld",)
+    assert place(world, "Arm")[2] == pytest.approx(5 - G / 2, abs=0.2)
+
+
+@units
+def test_a_joint_of_an_articulation_that_is_off_does_not_hold(units: Units) -> None:
+    file = File(units)
+    inside = [file.body("Arm", (0, 0, 5)), file.joint("Weld", "Fixed", "", f"{W}/R/Arm", pos0=(0, 0, 5),
+                                                      lines=["bool physics:jointEnabled = 0"])]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    run(world, 1.0)
+    assert place(world, "Arm")[2] == pytest.approx(5 - G / 2, abs=0.1)
+    world.set_joint_enabled(f"{W}/R/Weld", True)
+    assert place(run(world, 3.0), "Arm")[2] == pytest.approx(5, abs=0.02)
+
+
+@pytest.mark.parametrize(("root", "cut"), [("A", "BC"), ("B", "CA"), ("C", "AB")])
+def test_a_loop_is_cut_opposite_to_the_body_that_carries_the_root(root: str, cut: str) -> None:
+    """A ring of three bodies floats; the joint that is named is the one that is simulated otherwise."""
+    file = File()
+    places = {"A": (0.0, 0.0, 5.0), "B": (1.0, 0.0, 5.0), "C": (0.5, 0.0, 6.0)}
+    for name, position in places.items():
+        apis = ["PhysicsArticulationRootAPI"] if name == root else []
+        file.add(file.body(name, position, size=(0.1,) * 3, inertia=(0.1,) * 3, apis=apis))
+    for first, second in ("AB", "BC", "CA"):
+        middle = (np.array(places[first]) + places[second]) / 2
+        file.add(file.joint(f"{first}{second}", "Revolute", f"{W}/{first}", f"{W}/{second}", axis="Y",
+                            pos0=tuple(middle - places[first]), pos1=tuple(middle - places[second])))  # fmt: skip
+    world = world_of(file)
+    assert [issue.path for issue in world.notices if issue.code == "ArticulationLoop"] == [f"{W}/{cut}"]
+    assert [path for path in world.joints if not world.is_reduced(path)] == [f"{W}/{cut}"]
