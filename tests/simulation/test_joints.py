@@ -1010,3 +1010,28 @@ def test_a_loop_is_cut_opposite_to_the_body_that_carries_the_root(root: str, cut
     world = world_of(file)
     assert [issue.path for issue in world.notices if issue.code == "ArticulationLoop"] == [f"{W}/{cut}"]
     assert [path for path in world.joints if not world.is_reduced(path)] == [f"{W}/{cut}"]
+
+
+@units
+def test_an_articulation_takes_no_joints_of_a_group_whose_name_begins_alike(units: Units) -> None:
+    file = File(units)
+    for name, apis in (("Robot", ["PhysicsArticulationRootAPI"]), ("Robot2", [])):
+        inside = [file.body("Arm", (0, 0, 5)), file.joint("Weld", "Fixed", "", f"{W}/{name}/Arm", pos0=(0, 0, 5))]
+        file.add(block("Xform", name, inside, apis))
+    world = world_of(file)
+    assert (world.is_reduced(f"{W}/Robot/Weld"), world.is_reduced(f"{W}/Robot2/Weld")) == (True, False)
+
+
+@units
+def test_a_driven_ball_of_an_articulation_is_driven(units: Units) -> None:
+    """Drives about several axes are simulated in maximal coordinates, and that is said."""
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    drive = {"stiffness": 50.0, "damping": 10.0}
+    inside = [file.body("Arm", (0, 0, 5), inertia=(0.5, 0.5, 0.5)),
+              file.joint("Ball", "D6", "", f"{W}/R/Arm", pos0=(0, 0, 5), limits=dict.fromkeys(LINEAR, NEVER),
+                         drives={"rotX": {**drive, "targetPosition": 0.4}, "rotY": drive, "rotZ": drive})]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    assert codes(world) == ["JointNotReduced"]
+    run(world, 3.0)
+    assert world.joint_positions()[f"{W}/R/Ball"] == pytest.approx({"rotX": 0.4, "rotY": 0, "rotZ": 0}, abs=0.01)
