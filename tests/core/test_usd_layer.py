@@ -133,6 +133,7 @@ def test_values_up_to_the_noise_of_32_bits() -> None:
     assert same_value(mass, math.inf, 3.4028234663852886e38)
     assert not same_value(mass, math.inf, -math.inf)
     assert not same_value(mass, None, 0.0)
+    assert same_value(mass, math.nan, math.nan) and not same_value(mass, math.nan, 1.0)
     assert same_value(axes, (1.0, 0.0, 0.0, 0.0), (-2.0, 0.0, 0.0, 0.0))
     assert not same_value(axes, (1.0, 0.0, 0.0, 0.0), (1.0, 0.001, 0.0, 0.0))
     assert not same_value(axes, (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0))

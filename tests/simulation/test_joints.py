@@ -1035,3 +1035,20 @@ def test_a_driven_ball_of_an_articulation_is_driven(units: Units) -> None:
     assert codes(world) == ["JointNotReduced"]
     run(world, 3.0)
     assert world.joint_positions()[f"{W}/R/Ball"] == pytest.approx({"rotX": 0.4, "rotY": 0, "rotZ": 0}, abs=0.01)
+
+
+@units
+def test_an_articulation_root_on_a_joint_takes_all_that_hangs_on_it(units: Units) -> None:
+    """A fixed base: the root is on the joint to the world, the bodies are beside it."""
+    file = File(units)
+    foot = file.joint("Foot", "Fixed", "", f"{W}/Base", pos0=(0, 0, 3), apis=["PhysicsArticulationRootAPI"])
+    file.add(
+        file.body("Base", (0, 0, 3), size=(0.2,) * 3), file.body("Arm", (0.5, 0, 3), **ROD), foot,
+        file.joint("Hinge", "Revolute", f"{W}/Base", f"{W}/Arm", pos1=(-0.5, 0, 0), axis="Y"),
+        file.body("Other", (5, 0, 3)), file.joint("Nail", "Fixed", "", f"{W}/Other", pos0=(5, 0, 3)),
+    )  # fmt: skip
+    world = world_of(file)
+    assert {path for path in world.joints if world.is_reduced(path)} == {f"{W}/Foot", f"{W}/Hinge"}
+    run(world, 0.5)
+    assert place(world, "Base") == pytest.approx((0, 0, 3), abs=1e-3)
+    assert place(world, "Arm")[2] < 2.8

@@ -105,6 +105,22 @@ def test_what_floats_moves_on_the_side_of_body_1(reduced: bool) -> None:
     assert place(world, "Lower") == pytest.approx(np.array((1.0, 0, 2)) + along(1.0) / 2, abs=1e-5)
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_kinematic_body_stays_where_its_animation_has_it(swapped: bool) -> None:
+    """Whichever side of the joint it is on, the other body goes along."""
+    file = File()
+    file.add(file.body("Post", (0, 0, 2), size=(0.1,) * 3, kinematic=True), file.body("Upper", (0.5, 0, 2), **INSIDE))
+    ends = [(f"{W}/Post", (0, 0, 0)), (f"{W}/Upper", (-0.5, 0, 0))]
+    (first, pos0), (second, pos1) = reversed(ends) if swapped else ends
+    file.add(file.joint("Hinge", "Revolute", first, second, pos0=pos0, pos1=pos1, axis="Y"))
+    world = world_of(file)
+    assert world.pose_joint(f"{W}/Hinge", "angular", 0.7) == (f"{W}/Upper",)
+    assert place(world, "Post") == pytest.approx((0, 0, 2))
+    sign = -1.0 if swapped else 1.0
+    assert place(world, "Upper") == pytest.approx(np.array((0, 0, 2)) + along(sign * 0.7) / 2, abs=1e-5)
+    assert world.joint_positions()[f"{W}/Hinge"]["angular"] == pytest.approx(0.7, abs=1e-5)
+
+
 @pytest.mark.parametrize("reduced", [False, True])
 def test_limits_are_kept(reduced: bool) -> None:
     world = arm(reduced=reduced)
