@@ -189,6 +189,17 @@ def test_closed_loop_is_refused() -> None:
     assert world.pose_joint(f"{W}/Second", "angular", 0.3) == (f"{W}/B",)
 
 
+def test_a_joint_of_a_ring_that_floats_is_refused() -> None:
+    """Whatever it moves, both of its bodies go along."""
+    file = File()
+    for name, place_ in (("A", (0, 0, 0)), ("B", (1, 0, 0)), ("C", (0, 0, 1))):
+        file.add(file.body(name, place_, **INSIDE))
+    for first, second in ("AB", "BC", "CA"):
+        file.add(file.joint(f"{first}{second}", "Revolute", f"{W}/{first}", f"{W}/{second}", axis="Y"))
+    with pytest.raises(InputError, match="closed loop"):
+        world_of(file).pose_joint(f"{W}/AB", "angular", 0.3)
+
+
 def test_what_cannot_be_posed() -> None:
     world = arm()
     for path, dof in (("/Nothing", "angular"), (f"{W}/Arm/Elbow", "linear"), (f"{W}/Arm/Glue", "transX")):
