@@ -949,3 +949,86 @@ def test_drives_that_the_preview_takes_are_those_of_the_table(kind) -> None:
         assert bool(facts.drives) == (dof in kind.drives), dof
         ignored = [issue for issue in notices.issues if issue.code == "DriveIgnored"]
         assert bool(ignored) != (dof in kind.drives), dof
+
+
+@units
+def test_a_joint_of_an_articulation_that_can_break_is_not_reduced_and_breaks(units: Units) -> None:
+    file = File(units)
+    inside = [file.body("Arm", (0, 0, 5), mass=2.0),
+              file.joint("Weld", "Fixed", "", f"{W}/R/Arm", pos0=(0, 0, 5), break_force=15.0)]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    assert codes(world) == ["JointNotReduced"]
+    run(world, 1.0)
+    assert world.broken_joints == (f"{W}/R/Weld",)
+    assert place(world, "Arm")[2] == pytest.approx(5 - G / 2, abs=0.2)
+
+
+@units
+def test_a_joint_of_an_articulation_that_is_off_does_not_hold(units: Units) -> None:
+    file = File(units)
+    inside = [file.body("Arm", (0, 0, 5)), file.joint("Weld", "Fixed", "", f"{W}/R/Arm", pos0=(0, 0, 5),
+                                                      lines=["bool physics:jointEnabled = 0"])]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    run(world, 1.0)
+    assert place(world, "Arm")[2] == pytest.approx(5 - G / 2, abs=0.1)
+    world.set_joint_enabled(f"{W}/R/Weld", True)
+    assert place(run(world, 3.0), "Arm")[2] == pytest.approx(5, abs=0.02)
+
+
+@pytest.mark.parametrize(("root", "cut"), [("A", "BC"), ("B", "CA"), ("C", "AB")])
+def test_a_loop_is_cut_opposite_to_the_body_that_carries_the_root(root: str, cut: str) -> None:
+    """A ring of three bodies floats; the joint that is named is the one that is simulated otherwise."""
+    file = File()
+    places = {"A": (0.0, 0.0, 5.0), "B": (1.0, 0.0, 5.0), "C": (0.5, 0.0, 6.0)}
+    for name, position in places.items():
+        apis = ["PhysicsArticulationRootAPI"] if name == root else []
+        file.add(file.body(name, position, size=(0.1,) * 3, inertia=(0.1,) * 3, apis=apis))
+    for first, second in ("AB", "BC", "CA"):
+        middle = (np.array(places[first]) + places[second]) / 2
+        file.add(file.joint(f"{first}{second}", "Revolute", f"{W}/{first}", f"{W}/{second}", axis="Y",
+                            pos0=tuple(middle - places[first]), pos1=tuple(middle - places[second])))  # fmt: skip
+    world = world_of(file)
+    assert [issue.path for issue in world.notices if issue.code == "ArticulationLoop"] == [f"{W}/{cut}"]
+    assert [path for path in world.joints if not world.is_reduced(path)] == [f"{W}/{cut}"]
+
+
+@units
+def test_an_articulation_takes_no_joints_of_a_group_whose_name_begins_alike(units: Units) -> None:
+    file = File(units)
+    for name, apis in (("Robot", ["PhysicsArticulationRootAPI"]), ("Robot2", [])):
+        inside = [file.body("Arm", (0, 0, 5)), file.joint("Weld", "Fixed", "", f"{W}/{name}/Arm", pos0=(0, 0, 5))]
+        file.add(block("Xform", name, inside, apis))
+    world = world_of(file)
+    assert (world.is_reduced(f"{W}/Robot/Weld"), world.is_reduced(f"{W}/Robot2/Weld")) == (True, False)
+
+
+@units
+def test_a_driven_ball_of_an_articulation_is_driven(units: Units) -> None:
+    """Drives about several axes are simulated in maximal coordinates, and that is said."""
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    drive = {"stiffness": 50.0, "damping": 10.0}
+    inside = [file.body("Arm", (0, 0, 5), inertia=(0.5, 0.5, 0.5)),
+              file.joint("Ball", "D6", "", f"{W}/R/Arm", pos0=(0, 0, 5), limits=dict.fromkeys(LINEAR, NEVER),
+                         drives={"rotX": {**drive, "targetPosition": 0.4}, "rotY": drive, "rotZ": drive})]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    assert codes(world) == ["JointNotReduced"]
+    run(world, 3.0)
+    assert world.joint_positions()[f"{W}/R/Ball"] == pytest.approx({"rotX": 0.4, "rotY": 0, "rotZ": 0}, abs=0.01)
+
+
+@units
+def test_an_articulation_root_on_a_joint_takes_all_that_hangs_on_it(units: Units) -> None:
+    """A fixed base: the root is on the joint to the world, the bodies are beside it."""
+    file = File(units)
+    foot = file.joint("Foot", "Fixed", "", f"{W}/Base", pos0=(0, 0, 3), apis=["PhysicsArticulationRootAPI"])
+    file.add(
+        file.body("Base", (0, 0, 3), size=(0.2,) * 3), file.body("Arm", (0.5, 0, 3), **ROD), foot,
+        file.joint("Hinge", "Revolute", f"{W}/Base", f"{W}/Arm", pos1=(-0.5, 0, 0), axis="Y"),
+        file.body("Other", (5, 0, 3)), file.joint("Nail", "Fixed", "", f"{W}/Other", pos0=(5, 0, 3)),
+    )  # fmt: skip
+    world = world_of(file)
+    assert {path for path in world.joints if world.is_reduced(path)} == {f"{W}/Foot", f"{W}/Hinge"}
+    run(world, 0.5)
+    assert place(world, "Base") == pytest.approx((0, 0, 3), abs=1e-3)
+    assert place(world, "Arm")[2] < 2.8

@@ -17,6 +17,7 @@ from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.notices import KINDS
+from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import CENTIMETERS, File, about
@@ -221,6 +222,30 @@ def test_static_collider_is_moved() -> None:
     assert place(world, "Box")[2] == pytest.approx(-2.5, abs=0.02)
     with pytest.raises(KeyError):
         world.set_static_pose(f"{W}/Box", (0, 0, 0), (1, 0, 0, 0))
+
+
+def test_a_recording_follows_what_others_move_at_every_frame() -> None:
+    """Kinematic bodies are where they are moved to at the end of each frame, static colliders at its beginning."""
+    file = File()
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Lift", kinematic=True, size=(0.2,) * 3), file.body("Wall", (9, 0, 0), dynamic=False))
+    file.add(file.body("Ball", (8, 0, 0), shape="Sphere", size=(0.25,)))
+
+    def movers(frame: int) -> dict[str, np.ndarray]:
+        turned = matrix_of(about("Z", 10.0 * frame))
+        return {f"{W}/Lift": transform((0.1 * frame, 0, 0), turned, (2, 2, 2)),
+                f"{W}/Wall/Shape": transform((9 - 0.05 * frame, 0, 0))}  # fmt: skip
+
+    world = world_of(file)
+    found = record(world, 20, movers)
+    assert (found.fps, len(found.matrices)) == (pytest.approx(60.0), 21)
+    lift = found.paths.index(f"{W}/Lift")
+    assert found.kinematic.tolist() == [path == f"{W}/Lift" for path in found.paths]
+    for frame in range(1, 21):
+        assert found.positions[frame, lift] == pytest.approx((0.1 * frame, 0, 0), abs=1e-5)
+        assert matrix_of(found.rotations[frame, lift]) == pytest.approx(matrix_of(about("Z", 10.0 * frame)), abs=1e-5)
+    # The wall has come to 8 m and pushes the ball out of itself.
+    assert found.positions[20, found.paths.index(f"{W}/Ball")][0] < 7.9
 
 
 # --------------------------------------------------------------------------- read-outs and failures

@@ -185,12 +185,14 @@ def _parent(stage: Usd.Stage, path: str, rows: Mapping[str, int]) -> tuple[Usd.P
 
 
 def _animate(layer: Sdf.Layer, prim: Usd.Prim, matrices: NDArray[np.float64], clock: Clock) -> None:
-    """Time samples of place and orientation, with the scale as it is; of a matrix where that is sheared."""
+    """Time samples of place and orientation with one scale, or of a matrix where that cannot say it."""
     over = Sdf.CreatePrimInLayer(layer, prim.GetPath())
     times = [clock.baked(frame) for frame in range(len(matrices))]
     order = ["!resetXformStack!"] if UsdGeom.Xformable(prim).GetResetXformStack() else []
     scale = frames.scale_of(matrices[0])
-    if frames.is_sheared(matrices[0]) or (scale == 0.0).any():
+    # Below an unevenly scaled parent a body that turns is sheared in the space of that parent, in some frames only.
+    has_one_scale = all(np.allclose(frames.scale_of(matrix), scale, rtol=1e-4) for matrix in matrices)
+    if not has_one_scale or (scale == 0.0).any() or any(map(frames.is_sheared, matrices)):
         name = f"xformOp:transform:{SUFFIX}"
         attribute = Sdf.AttributeSpec(over, name, Sdf.ValueTypeNames.Matrix4d)
         for time, matrix in zip(times, matrices, strict=True):
