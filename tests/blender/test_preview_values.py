@@ -292,3 +292,34 @@ def test_what_falls_asleep_stands_exactly_where_its_body_is():
             break
     assert not session.world.awake.any()
     assert place_of(obj) == pytest.approx(body_place(session, "Crate"), abs=1e-6)
+
+
+# --------------------------------------------------------------------------- rotations on top of rotations
+
+
+def shown_rotation(obj: Any) -> Quaternion:
+    bpy.context.view_layer.update()
+    return obj.matrix_world.to_quaternion()
+
+
+DELTAS = {
+    "QUATERNION": {"delta_rotation_quaternion": Quaternion((0.8, 0.0, 0.6, 0.0))},
+    "XYZ": {"delta_rotation_euler": (0.3, 0.5, -0.7)},
+    "ZYX": {"delta_rotation_euler": (0.3, 0.5, -0.7)},
+    "AXIS_ANGLE": {"delta_rotation_quaternion": Quaternion((0.8, 0.0, 0.6, 0.0))},
+}
+
+
+@pytest.mark.parametrize("parented", [False, True])
+@pytest.mark.parametrize("mode", DELTAS)
+def test_a_body_with_a_delta_rotation_is_shown_and_kept_as_it_is(mode, parented):
+    obj = crate(rotation_mode=mode, rotation_euler=(0.1, 0.2, 0.3), rotation_axis_angle=(0.4, 0, 0, 1), **DELTAS[mode])
+    if parented:
+        obj.parent = scenes.add("Parent", rotation_euler=(0.4, 0.0, 0.2))
+    before = shown_rotation(obj)
+    session = session_of_scene()
+    session.step_once(bpy.context)
+    assert shown_rotation(obj).rotation_difference(before).angle < 1e-3
+    assert bpy.ops.usdphys.preview_apply() == {"FINISHED"}
+    assert obj.rotation_mode == mode
+    assert shown_rotation(obj).rotation_difference(before).angle < 1e-3
