@@ -323,3 +323,45 @@ def test_a_body_with_a_delta_rotation_is_shown_and_kept_as_it_is(mode, parented)
     assert bpy.ops.usdphys.preview_apply() == {"FINISHED"}
     assert obj.rotation_mode == mode
     assert shown_rotation(obj).rotation_difference(before).angle < 1e-3
+
+
+# --------------------------------------------------------------------------- what an object hangs on
+
+
+def same_place(obj: Any, before: np.ndarray) -> bool:
+    bpy.context.view_layer.update()
+    return bool(np.abs(np.array(obj.matrix_world) - before).max() < 1e-3)
+
+
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (1, -2, 1), (-1, -1, -1), (-1, -1, 1)])
+def test_a_mirrored_body_is_shown_as_it_stands(scale):
+    bpy.context.scene.use_gravity = False
+    obj = crate(scale=scale, rotation_euler=(0.3, -0.5, 0.7))
+    bpy.context.view_layer.update()
+    before = np.array(obj.matrix_world)
+    run(session_of_scene(), 0.1)
+    assert same_place(obj, before)
+
+
+def test_a_body_at_rest_stays_behind_when_the_body_above_it_leaves():
+    bpy.context.scene.use_gravity = False
+    top = crate("Top")
+    top.usdphys.rigid_body.velocity = (2.0, 0.0, 0.0)
+    below = crate("Below", location=(0, 5, 0), parent=top)
+    session = session_of_scene()
+    run(session, 0.5)
+    assert place_of(top) == pytest.approx((1, 0, 0), abs=1e-2)
+    assert place_of(below) == pytest.approx((0, 5, 0), abs=1e-3)
+
+
+def test_a_body_on_a_bone_is_shown_where_it_stands():
+    bpy.context.scene.use_gravity = False
+    bpy.ops.object.armature_add(location=(1, 2, 3), rotation=(0.2, 0.4, 0.6))
+    rig = bpy.context.object
+    obj = crate(location=(0.5, 0, 0), rotation_euler=(0.1, 0.2, 0.3))
+    obj.parent, obj.parent_type, obj.parent_bone = rig, "BONE", rig.data.bones[0].name
+    bpy.context.view_layer.update()
+    before = np.array(obj.matrix_world)
+    assert np.abs(before[:3, 3] - (0.5, 0, 0)).max() > 1
+    run(session_of_scene(), 0.1)
+    assert same_place(obj, before)
