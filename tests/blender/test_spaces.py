@@ -13,6 +13,7 @@ import pytest
 from mathutils import Quaternion
 from pxr import UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import usd_import
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
@@ -243,3 +244,46 @@ def test_an_imported_guide_is_a_wire_that_is_not_rendered_and_stays_a_guide(tmp_
     purposes = {prim.GetName(): UsdGeom.Imageable(prim).ComputePurpose() for prim in stage.Traverse()
                 if prim.IsA(UsdGeom.Mesh)}  # fmt: skip
     assert purposes == {"Seen": "default", "Hull": "guide"}
+
+
+# --------------------------------------------------------------------------- imported joints
+
+
+TURNED_JOINT = """
+def Xform "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{
+    double3 xformOp:translate = (3, 0, 0)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}
+def PhysicsRevoluteJoint "Hinge"
+{
+    rel physics:body1 = </Crate>
+    point3f physics:localPos0 = (2, 0, 0)
+    point3f physics:localPos1 = (-1, 0, 0)
+    quatf physics:localRot1 = (0.5, 0.5, 0.5, 0.5)
+}
+"""
+
+
+@pytest.mark.parametrize("scale_length", [1.0, 0.01])
+def test_an_imported_joint_stands_at_its_frame_in_the_units_of_the_scene(tmp_path, scale_length):
+    bpy.context.scene.unit_settings.scale_length = scale_length
+    import_usd(written(tmp_path / "joint.usda", TURNED_JOINT))
+    hinge, crate = bpy.data.objects["Hinge"], bpy.data.objects["Crate"]
+    assert scenes.world_of(crate)[:3, 3] * scale_length == pytest.approx((3, 0, 0), abs=1e-5)
+    assert scenes.world_of(hinge)[:3, 3] * scale_length == pytest.approx((2, 0, 0), abs=1e-5)
+
+
+def test_frames_of_an_imported_joint_that_only_turn_against_each_other_are_kept_apart(tmp_path):
+    """The hinge is bent from its zero: a joint without a frame of its own in body 1 would take this for the zero."""
+    import_usd(written(tmp_path / "joint.usda", TURNED_JOINT))
+    joint = bpy.data.objects["Hinge"].usdphys.joint
+    assert not joint.is_property_set("local_rot0")
+    assert tuple(joint.local_rot1) == pytest.approx((0.5, 0.5, 0.5, 0.5))
+    # Moved, the joint is read from where it stands: the frame in body 1 stays.
+    bpy.data.objects["Hinge"].location.z += 1.0
+    (prim,) = scenes.read_model().joints.values()
+    found = prim.get(usd_physics.Joint)
+    assert found.local_rot1 == pytest.approx((0.5, 0.5, 0.5, 0.5))
+    assert found.local_rot0 == pytest.approx((1, 0, 0, 0))
+    assert found.local_pos0 == pytest.approx((2, 0, 1), abs=1e-6)

@@ -59,11 +59,17 @@ def restored(obj: Any, before: Transform) -> None:
 
 def applied(obj: Any, before: Transform) -> None:
     """Keep the transform that an object has now, in the rotation mode that it had before."""
-    turned = obj.rotation_quaternion.copy()
+    # Each rotation mode has a delta rotation of its own.
+    turned = obj.delta_rotation_quaternion.normalized() @ obj.rotation_quaternion.normalized()
     obj.rotation_mode = before.mode
-    if before.mode not in ("QUATERNION", "AXIS_ANGLE"):
+    if before.mode == "AXIS_ANGLE":
+        axis, angle = turned.to_axis_angle()
+        obj.rotation_axis_angle = (angle, *axis)
+    elif before.mode != "QUATERNION":
+        delta = mathutils.Euler(obj.delta_rotation_euler, before.mode).to_quaternion()
         # Of all angles that mean the same those next to the old ones.
-        obj.rotation_euler = turned.to_euler(before.mode, mathutils.Euler(before.euler, before.mode))
+        old = mathutils.Euler(before.euler, before.mode)
+        obj.rotation_euler = (delta.inverted() @ turned).to_euler(before.mode, old)
     _unmute(obj, before)
 
 
