@@ -951,9 +951,8 @@ def test_drives_that_the_preview_takes_are_those_of_the_table(kind) -> None:
         assert bool(ignored) != (dof in kind.drives), dof
 
 
-@units
-def test_a_joint_of_an_articulation_that_can_break_is_not_reduced_and_breaks(units: Units) -> None:
-    file = File(units)
+def test_a_joint_of_an_articulation_that_can_break_is_not_reduced_and_breaks() -> None:
+    file = File(CENTIMETERS)
     inside = [file.body("Arm", (0, 0, 5), mass=2.0),
               file.joint("Weld", "Fixed", "", f"{W}/R/Arm", pos0=(0, 0, 5), break_force=15.0)]  # fmt: skip
     world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
@@ -963,9 +962,8 @@ def test_a_joint_of_an_articulation_that_can_break_is_not_reduced_and_breaks(uni
     assert place(world, "Arm")[2] == pytest.approx(5 - G / 2, abs=0.2)
 
 
-@units
-def test_a_joint_of_an_articulation_that_is_off_does_not_hold(units: Units) -> None:
-    file = File(units)
+def test_a_joint_of_an_articulation_that_is_off_does_not_hold() -> None:
+    file = File(CENTIMETERS)
     inside = [file.body("Arm", (0, 0, 5)), file.joint("Weld", "Fixed", "", f"{W}/R/Arm", pos0=(0, 0, 5),
                                                       lines=["bool physics:jointEnabled = 0"])]  # fmt: skip
     world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
@@ -992,9 +990,8 @@ def test_a_loop_is_cut_opposite_to_the_body_that_carries_the_root(root: str, cut
     assert [path for path in world.joints if not world.is_reduced(path)] == [f"{W}/{cut}"]
 
 
-@units
-def test_an_articulation_takes_no_joints_of_a_group_whose_name_begins_alike(units: Units) -> None:
-    file = File(units)
+def test_an_articulation_takes_no_joints_of_a_group_whose_name_begins_alike() -> None:
+    file = File(CENTIMETERS)
     for name, apis in (("Robot", ["PhysicsArticulationRootAPI"]), ("Robot2", [])):
         inside = [file.body("Arm", (0, 0, 5)), file.joint("Weld", "Fixed", "", f"{W}/{name}/Arm", pos0=(0, 0, 5))]
         file.add(block("Xform", name, inside, apis))
@@ -1002,10 +999,9 @@ def test_an_articulation_takes_no_joints_of_a_group_whose_name_begins_alike(unit
     assert (world.is_reduced(f"{W}/Robot/Weld"), world.is_reduced(f"{W}/Robot2/Weld")) == (True, False)
 
 
-@units
-def test_a_driven_ball_of_an_articulation_is_driven(units: Units) -> None:
+def test_a_driven_ball_of_an_articulation_is_driven() -> None:
     """Drives about several axes are simulated in maximal coordinates, and that is said."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     drive = {"stiffness": 50.0, "damping": 10.0}
     inside = [file.body("Arm", (0, 0, 5), inertia=(0.5, 0.5, 0.5)),
@@ -1017,10 +1013,9 @@ def test_a_driven_ball_of_an_articulation_is_driven(units: Units) -> None:
     assert world.joint_positions()[f"{W}/R/Ball"] == pytest.approx({"rotX": 0.4, "rotY": 0, "rotZ": 0}, abs=0.01)
 
 
-@units
-def test_an_articulation_root_on_a_joint_takes_all_that_hangs_on_it(units: Units) -> None:
+def test_an_articulation_root_on_a_joint_takes_all_that_hangs_on_it() -> None:
     """A fixed base: the root is on the joint to the world, the bodies are beside it."""
-    file = File(units)
+    file = File(CENTIMETERS)
     foot = file.joint("Foot", "Fixed", "", f"{W}/Base", pos0=(0, 0, 3), apis=["PhysicsArticulationRootAPI"])
     file.add(
         file.body("Base", (0, 0, 3), size=(0.2,) * 3), file.body("Arm", (0.5, 0, 3), **ROD), foot,
