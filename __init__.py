@@ -13,7 +13,7 @@ _MODULES = (
     ".usdphys_addon.playback.guard",
     ".usdphys_addon.viewport.overlay",
     ".usdphys_addon.viewport.readout",
-    ".usdphys_addon.playback.inspector",
+    ".usdphys_addon.playback.joint_inspector",
     ".usdphys_addon.checks.live",
     ".preferences",
     ".operators",

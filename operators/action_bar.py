@@ -152,7 +152,7 @@ class USDPHYS_OT_clear_physics(_Action, bpy.types.Operator):
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
-            return report(self, tagging.clear(context.selected_objects))
+            return report(self, tagging.clear_physics(context.selected_objects))
         except UsdPhysError as error:
             return refuse(self, error)
 

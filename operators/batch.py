@@ -175,7 +175,7 @@ class USDPHYS_OT_copy_property(_FromActive, bpy.types.Operator):
     def outcome(self, context: Any) -> Any:
         from ..usdphys_addon.authoring import copying
 
-        return copying.copy_property(context.active_object, context.selected_objects, self.data_path)
+        return copying.copy_one_property(context.active_object, context.selected_objects, self.data_path)
 
 
 def draw_button_menu(menu: Any, context: Any) -> None:

@@ -98,7 +98,7 @@ class _IssueOperator:
         """The issue as the last check knows it, or as far as the properties say."""
         from ..usdphys_addon.checks import live as checks
         from ..usdphys_addon.checks import run as check_run
-        from ..usdphys_addon.checks.report import Found
+        from ..usdphys_addon.checks.report import FoundIssue
 
         report = checks.report(context.scene.name)
         for known in report.issues if report is not None else ():
@@ -106,7 +106,7 @@ class _IssueOperator:
             if same and self.code in ("", known.code) and self.path in ("", known.path):
                 return known
         name = self.name or check_run.object_of(context.scene, context.view_layer, self.path)
-        return Found("warning", self.code, "", "", self.kind, name, self.path)
+        return FoundIssue("warning", self.code, "", "", self.kind, name, self.path)
 
 
 class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.authoring import groups
+from ..usdphys_addon.authoring import group_edits
 from ..usdphys_addon.core.errors import InputError
 from .outcome import refuse
 
@@ -30,19 +30,23 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
     def description(cls, context: Any, properties: Any) -> str:
         try:
             for name in (properties.one, properties.other):
-                groups.group_named(context.scene, name)
+                group_edits.group_named(context.scene, name)
         except InputError as error:
             return str(error)
         with_whom = "each other" if properties.one == properties.other else f"those of '{properties.other}'"
-        what = "collide with" if groups.are_ignored(context.scene, properties.one, properties.other) else "pass through"
+        what = (
+            "collide with"
+            if group_edits.are_ignored(context.scene, properties.one, properties.other)
+            else "pass through"
+        )
         return f"Let members of '{properties.one}' {what} {with_whom}"
 
     def execute(self, context: Any) -> set[Any]:
         try:
             for name in (self.one, self.other):
-                groups.group_named(context.scene, name)
-            ignored = groups.are_ignored(context.scene, self.one, self.other)
-            groups.set_ignored(context.scene, self.one, self.other, not ignored)
+                group_edits.group_named(context.scene, name)
+            ignored = group_edits.are_ignored(context.scene, self.one, self.other)
+            group_edits.set_ignored(context.scene, self.one, self.other, not ignored)
         except InputError as error:
             return refuse(self, error)
         return {"FINISHED"}
@@ -66,7 +70,7 @@ class _Members(bpy.types.Operator):
     def group_name(self, context: Any) -> str:
         physics = context.scene.usdphys
         if self.group:
-            return str(groups.group_named(context.scene, self.group).name)
+            return str(group_edits.group_named(context.scene, self.group).name)
         index = min(physics.active_group_index, len(physics.collision_groups) - 1)
         return str(physics.collision_groups[index].name)
 
@@ -87,7 +91,7 @@ class USDPHYS_OT_group_add_selected(_Members):
     bl_label = "Add Selected"
 
     def run(self, context: Any, name: str) -> set[Any]:
-        added = groups.add_members(name, context.selected_objects)
+        added = group_edits.add_members(name, context.selected_objects)
         self.report({"INFO"}, f"Added {added} objects to '{name}'")
         return {"FINISHED"} if added else {"CANCELLED"}
 
@@ -99,7 +103,7 @@ class USDPHYS_OT_group_remove_selected(_Members):
     bl_label = "Remove Selected"
 
     def run(self, context: Any, name: str) -> set[Any]:
-        removed = groups.remove_members(name, context.selected_objects)
+        removed = group_edits.remove_members(name, context.selected_objects)
         self.report({"INFO"}, f"Took {removed} objects out of '{name}'")
         return {"FINISHED"} if removed else {"CANCELLED"}
 
@@ -111,7 +115,7 @@ class USDPHYS_OT_group_select(_Members):
     bl_label = "Select Members"
 
     def run(self, context: Any, name: str) -> set[Any]:
-        found = {obj.name for obj in groups.members(name)}
+        found = {obj.name for obj in group_edits.members(name)}
         for obj in context.view_layer.objects:
             obj.select_set(obj.name in found)
         return {"FINISHED"}
@@ -136,8 +140,8 @@ class USDPHYS_OT_group_rename(_Members):
         taken = {group.name for group in context.scene.usdphys.collision_groups} - {name}
         if not self.new_name or self.new_name in taken:
             raise InputError(f"'{self.new_name}' is no name for a group; choose one that no other group has.")
-        groups.group_named(context.scene, name).name = self.new_name
-        groups.rename(context.scene, name, self.new_name)
+        group_edits.group_named(context.scene, name).name = self.new_name
+        group_edits.rename(context.scene, name, self.new_name)
         return {"FINISHED"}
 
 

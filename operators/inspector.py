@@ -9,7 +9,7 @@ import bpy
 
 from ..usdphys_addon.core.errors import UsdPhysError
 from ..usdphys_addon.playback import guard as preview_guard
-from ..usdphys_addon.playback import inspector
+from ..usdphys_addon.playback import joint_inspector
 from .outcome import refuse
 
 
@@ -38,7 +38,7 @@ Apply Pose keeps the pose, Reset takes it back"""
         session.pause()
         context.window_manager.usdphys_inspector.physics = False
         try:
-            inspector.open_rows(context)
+            joint_inspector.open_rows(context)
         except UsdPhysError as error:
             if not was_running:
                 preview_guard.stop()
@@ -72,7 +72,7 @@ class USDPHYS_OT_inspect_limit(bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         rows = context.window_manager.usdphys_inspector.rows
         try:
-            inspector.set_limit(rows[self.index], self.which)
+            joint_inspector.set_limit(rows[self.index], self.which)
         except UsdPhysError as error:
             return refuse(self, error)
         return {"FINISHED"}

@@ -74,9 +74,9 @@ class _JointOperator:
 
     def chosen(self, context: Any) -> list[Any]:
         """The joints to change; says which are left alone."""
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_maker
 
-        found, notes = joint_tools.editable(joint_tools.joints_of(context))
+        found, notes = joint_maker.without_linked(joint_maker.joints_of(context))
         for note in notes:
             self.report({"WARNING"}, note)
         return found
@@ -106,14 +106,14 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         make_bodies: bpy.props.BoolProperty(name="Make Bodies", default=True, description=_MAKE_BODIES)
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_maker
 
-        choice = joint_tools.Choice(self.type, self.place, self.axis, self.make_bodies)
-        face = joint_tools.picked_face(context) if self.place == "FACE" else None
+        choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies)
+        face = joint_maker.picked_face(context) if self.place == "FACE" else None
         if context.mode != "OBJECT":
             # What Edit Mode remembers for undo is the mesh alone.
             bpy.ops.object.mode_set(mode="OBJECT")
-        self.report({"INFO"}, _count(joint_tools.add_joint(context, choice, face)))
+        self.report({"INFO"}, _count(joint_maker.add_joint(context, choice, face)))
 
 
 class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
@@ -148,10 +148,10 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
         )  # fmt: skip
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_maker
 
-        choice = joint_tools.Choice(self.type, self.place, self.axis, self.make_bodies)
-        self.report({"INFO"}, _count(joint_tools.add_chain(context, choice, self.order)))
+        choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies)
+        self.report({"INFO"}, _count(joint_maker.add_chain(context, choice, self.order)))
 
 
 class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
@@ -175,10 +175,10 @@ class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
         )  # fmt: skip
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_maker
 
-        choice = joint_tools.Choice("FIXED", self.place, "AUTO", self.make_bodies, moves_first=True)
-        self.report({"INFO"}, _count(joint_tools.weld(context, choice)))
+        choice = joint_maker.JointOptions("FIXED", self.place, "AUTO", self.make_bodies, moves_first=True)
+        self.report({"INFO"}, _count(joint_maker.weld(context, choice)))
 
 
 class USDPHYS_OT_joint_align(_JointOperator, bpy.types.Operator):

@@ -49,11 +49,11 @@ them. What the counterparts had is replaced; joints that are missing are made"""
         return True
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.authoring import mirror
+        from ..usdphys_addon.authoring import mirroring
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
-            result = mirror.mirror(context, self.axis, about_active=self.about == "ACTIVE")
+            result = mirroring.mirror(context, self.axis, about_active=self.about == "ACTIVE")
         except UsdPhysError as error:
             return refuse(self, error)
         return finish(self, f"Mirrored {result.parts} objects and {result.joints} joints", result.notes)

@@ -315,7 +315,7 @@ class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.playback import bake
 
-        number = bake.clear(context.scene)
+        number = bake.clear_bake(context.scene)
         self.report({"INFO"}, f"Cleared the bake of {number} objects")
         return {"FINISHED"} if number else {"CANCELLED"}
 

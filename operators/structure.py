@@ -91,9 +91,9 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
         role: bpy.props.EnumProperty(name="Role", items=_ROLES, description="Whether the compound moves")
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.authoring import collider_edits
 
-        return structure.compound(
+        return collider_edits.compound(
             context, context.selected_objects, context.active_object, target=self.target, role=self.role
         )
 
@@ -139,9 +139,9 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
         layout.prop(self, "replace")
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.authoring import collider_edits
 
-        return structure.make_collider_objects(
+        return collider_edits.make_collider_objects(
             context, context.selected_objects, self.kind, margin=self.margin, axis=self.axis, turned=self.oriented,
             most=self.most, replace=self.replace,
         )  # fmt: skip
@@ -182,9 +182,9 @@ class USDPHYS_OT_split_loose(_OnSelection, bpy.types.Operator):
         layout.prop(self, "limit")
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.authoring import collider_edits
 
-        return structure.split_loose(
+        return collider_edits.split_loose(
             context, context.selected_objects, mode=self.mode, limit=self.limit, margin=self.margin,
             turned=self.oriented, replace=self.replace,
         )  # fmt: skip
@@ -212,9 +212,9 @@ class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
         )
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.authoring import collider_edits
 
-        return structure.fit_colliders(
+        return collider_edits.fit_colliders(
             context, context.selected_objects, explicit=self.explicit, only_active=self.only_active
         )
 
@@ -237,9 +237,9 @@ class USDPHYS_OT_collider_mesh_to_primitive(_OnSelection, bpy.types.Operator):
         oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED)
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.authoring import collider_edits
 
-        return structure.to_primitives(context, context.selected_objects, turned=self.oriented, margin=self.margin)
+        return collider_edits.to_primitives(context, context.selected_objects, turned=self.oriented, margin=self.margin)
 
     def tell(self, outcome: Any) -> str:
         return f"Replaced {counted(outcome.count, 'collider')}"

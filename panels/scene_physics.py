@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.authoring import groups
+from ..usdphys_addon.authoring import group_edits
 from ..usdphys_addon.core.schemas import usd_physics
 from ..usdphys_addon.viewport import readout
 from . import attributes, vendor
@@ -97,7 +97,7 @@ class _Matrix(Part):
 
     def draw(self, context: Any) -> None:
         shown = list(context.scene.usdphys.collision_groups)[:_MATRIX]
-        merged = groups.merged_groups(context.scene)
+        merged = group_edits.merged_groups(context.scene)
         layout = self.layout.column(align=True)
         head = layout.split(factor=0.4)
         head.label(text="")

@@ -54,11 +54,11 @@ def run_in_slices() -> check_run.Check:
     return run
 
 
-def found(code: str) -> list[report.Found]:
+def found(code: str) -> list[report.FoundIssue]:
     return [issue for issue in check().issues if issue.code == code]
 
 
-def the_issue(code: str) -> report.Found:
+def the_issue(code: str) -> report.FoundIssue:
     """The issue of a code; a body and its collider may have the same one."""
     issues = found(code)
     assert len({issue.name for issue in issues}) == 1, [issue.code for issue in check().issues]
@@ -617,7 +617,7 @@ def test_vertices_of_a_large_mesh_are_not_looked_at(monkeypatch):
         function = getattr(meshes, name)
         monkeypatch.setattr(meshes, name, lambda *args, f=function: looked.append(f.__name__) or f(*args))
     dense_grid(50)
-    assert len(bpy.context.object.data.vertices) > check_run.DENSE
+    assert len(bpy.context.object.data.vertices) > check_run.DENSE_VERTICES
     run_in_slices()
     assert looked == []
     check()

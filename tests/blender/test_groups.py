@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.authoring import groups
+from usdphys_ext.usdphys_addon.authoring import group_edits
 from usdphys_ext.usdphys_addon.viewport import readout
 
 from . import scenes
@@ -12,7 +12,7 @@ def add(*names):
     scene = bpy.context.scene.usdphys
     for name in names:
         scene.collision_groups.add().name = name
-    return [groups.group_named(bpy.context.scene, name) for name in names]
+    return [group_edits.group_named(bpy.context.scene, name) for name in names]
 
 
 def cubes(number):
@@ -26,7 +26,7 @@ def cubes(number):
 
 
 def are_ignored(one, other):
-    return groups.are_ignored(bpy.context.scene, one.name, other.name)
+    return group_edits.are_ignored(bpy.context.scene, one.name, other.name)
 
 
 def ignore(one, other):
@@ -84,12 +84,12 @@ def test_members_come_and_go_and_are_selected():
     one, other, third = cubes(3)
     third.select_set(False)
     assert bpy.ops.usdphys.group_add_selected(group="B") == {"FINISHED"}
-    assert groups.members("B") == [one, other]
+    assert group_edits.members("B") == [one, other]
     assert bpy.ops.usdphys.group_add_selected(group="B") == {"CANCELLED"}
     assert [item.name for item in one.usdphys.collision_groups] == ["B"]
     other.select_set(False)
     bpy.ops.usdphys.group_remove_selected(group="B")
-    assert groups.members("B") == [other]
+    assert group_edits.members("B") == [other]
     bpy.ops.usdphys.group_select(group="B")
     assert bpy.context.selected_objects == [other]
 
@@ -99,7 +99,7 @@ def test_an_excluded_member_is_taken_in_again():
     (one,) = cubes(1)
     membership = one.usdphys.collision_groups.add()
     membership.name, membership.exclude = "A", True
-    assert groups.members("A") == []
+    assert group_edits.members("A") == []
     bpy.ops.usdphys.group_add_selected(group="A")
     assert [(item.name, item.exclude) for item in one.usdphys.collision_groups] == [("A", False)]
 
@@ -109,7 +109,7 @@ def test_the_active_group_counts_where_none_is_named():
     bpy.context.scene.usdphys.active_group_index = 1
     (one,) = cubes(1)
     bpy.ops.usdphys.group_add_selected()
-    assert groups.members("B") == [one]
+    assert group_edits.members("B") == [one]
 
 
 def test_members_and_filters_follow_a_new_name():
@@ -118,8 +118,8 @@ def test_members_and_filters_follow_a_new_name():
     bpy.ops.usdphys.group_add_selected(group="A")
     ignore("B", "A")
     assert bpy.ops.usdphys.group_rename(group="A", new_name="Arms") == {"FINISHED"}
-    assert groups.members("Arms") == [obj]
-    one, other = (groups.group_named(bpy.context.scene, name) for name in ("Arms", "B"))
+    assert group_edits.members("Arms") == [obj]
+    one, other = (group_edits.group_named(bpy.context.scene, name) for name in ("Arms", "B"))
     assert are_ignored(one, other)
     with pytest.raises(RuntimeError, match="no name for a group"):
         bpy.ops.usdphys.group_rename(group="Arms", new_name="B")

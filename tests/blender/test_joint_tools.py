@@ -345,7 +345,7 @@ def test_closest_of_an_empty_is_its_origin():
 
 def test_closest_needs_two():
     select(scenes.add_box("One"))
-    assert "'One' alone has no closest point" in refused(bpy.ops.usdphys.joint_add, place="CLOSEST")
+    assert "'One' alone has no other surface to be close to" in refused(bpy.ops.usdphys.joint_add, place="CLOSEST")
     assert not all_joints()
     assert not bpy.data.objects["One"].usdphys.rigid_body.is_applied
 

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion
-from usdphys_ext.usdphys_addon.authoring import joint_edits, mirror
+from usdphys_ext.usdphys_addon.authoring import joint_edits, mirroring
 from usdphys_ext.usdphys_addon.bridge import joint_frames, props
 from usdphys_ext.usdphys_addon.core import frames, joint_kinds
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
@@ -556,11 +556,11 @@ def test_counterpart_that_stands_elsewhere_is_said():
     left, right = pair("negative scale")
     scenes.make_body(left)
     select(left)
-    assert not mirror.mirror(bpy.context, "X").notes
+    assert not mirroring.mirror(bpy.context, "X").notes
     right.location.y += 1
     bpy.context.view_layer.update()
-    (note,) = mirror.mirror(bpy.context, "X").notes
-    assert "'Arm.R' does not stand where 'Arm.L'" in note
+    (note,) = mirroring.mirror(bpy.context, "X").notes
+    assert "'Arm.R' is not at the mirrored place of 'Arm.L'" in note
 
 
 def test_linked_counterparts(tmp_path):
@@ -570,7 +570,7 @@ def test_linked_counterparts(tmp_path):
     other, flipped = pair("negative scale", name="Leg")
     scenes.make_body(other)
     select(left, other)
-    result = mirror.mirror(bpy.context, "X")
+    result = mirroring.mirror(bpy.context, "X")
     assert result.parts == 1
     assert "'Arm.R' is linked" in result.notes[0]
     assert not right.usdphys.rigid_body.is_applied

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 from pxr import Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.authoring import groups
+from usdphys_ext.usdphys_addon.authoring import group_edits
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.core.validate import Issue
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
@@ -312,10 +312,10 @@ def test_without_a_name_the_active_group_is_taken_even_if_its_row_is_gone():
     select(crate)
     bpy.context.scene.usdphys.active_group_index = 7
     assert bpy.ops.usdphys.group_add_selected() == {"FINISHED"}
-    assert groups.members("Second") == [crate]
+    assert group_edits.members("Second") == [crate]
     bpy.context.scene.usdphys.active_group_index = 0
     assert bpy.ops.usdphys.group_remove_selected() == {"CANCELLED"}
-    assert groups.members("Second") == [crate]
+    assert group_edits.members("Second") == [crate]
 
 
 # --------------------------------------------------------------------------- Blender's rigid bodies

@@ -13,7 +13,7 @@ from usdphys_ext.operators import batch
 from usdphys_ext.panels import object_physics, overlays
 from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.checks import live as checks
-from usdphys_ext.usdphys_addon.checks.report import Found, Report
+from usdphys_ext.usdphys_addon.checks.report import FoundIssue, Report
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.viewport import readout
 
@@ -904,17 +904,17 @@ def test_a_generic_joint_lets_one_choose_what_is_limited(kind):
 # --------------------------------------------------------------------------- checks
 
 
-def found(severity: str = "error", number: int = 0, **values: Any) -> Found:
+def found(severity: str = "error", number: int = 0, **values: Any) -> FoundIssue:
     short = values.pop("short", f"Issue {number}")
-    return Found(severity, f"Code{number}", "", "", **{"kind": "object", "name": "Crate", "path": "/Crate", **values},
-                 short=short)  # fmt: skip
+    named = {"kind": "object", "name": "Crate", "path": "/Crate", **values}
+    return FoundIssue(severity, f"Code{number}", "", "", **named, short=short)
 
 
 @pytest.fixture
 def known_report(monkeypatch):
     """Have the checks know a report of every scene."""
 
-    def know(*issues: Found, on_demand: str = "", is_outdated: bool = False) -> None:
+    def know(*issues: FoundIssue, on_demand: str = "", is_outdated: bool = False) -> None:
         counts = {kind: sum(issue.severity == kind for issue in issues) for kind in ("error", "warning", "info")}
         monkeypatch.setattr(checks, "report", lambda _name: Report(tuple(issues), counts))
         monkeypatch.setattr(checks, "on_demand", lambda _name: on_demand)

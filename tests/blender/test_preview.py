@@ -542,7 +542,7 @@ def test_bake_keys_every_frame_and_clear_takes_it_back():
     assert obj.matrix_world.translation.z == pytest.approx(5 - fallen(0.5), rel=0.02)
     scene.frame_set(1)
     assert tuple(obj.matrix_world.translation) == pytest.approx((0, 0, 5), abs=1e-5)
-    assert bake.clear(scene) == 1
+    assert bake.clear_bake(scene) == 1
     assert raw() == before and not bpy.data.actions
 
 

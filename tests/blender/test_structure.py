@@ -677,7 +677,7 @@ def test_fit_a_collider_that_is_the_object_itself():
     assert item.radius == pytest.approx(1) and not item.is_property_set("location")
     for vertex in ball.data.vertices:
         vertex.co.x += 1
-    with pytest.raises(RuntimeError, match="is the collider itself"):
+    with pytest.raises(RuntimeError, match="is itself the collider"):
         bpy.ops.usdphys.fit_collider()
     assert item.radius == pytest.approx(1)
 

@@ -65,7 +65,7 @@ class Placement:
             above = above.parent
 
 
-class Placements:
+class ScenePlacements:
     """All placements of what a depsgraph shows, by object and instance."""
 
     def __init__(

@@ -15,7 +15,7 @@ from ..core.units import StageUnits
 from ..core.validate import Issue
 from . import remembered
 from .naming import prim_name
-from .placements import Placement, Placements
+from .placements import Placement, ScenePlacements
 from .property_units import PropertyReader
 
 DEFAULT_ROOT = "/root"
@@ -51,7 +51,7 @@ class ReadingContext:
     """
 
     def __init__(
-        self, find_scene: Callable[[], Any], placements: Placements, root: str = DEFAULT_ROOT,
+        self, find_scene: Callable[[], Any], placements: ScenePlacements, root: str = DEFAULT_ROOT,
         meters: float | None = None,
     ) -> None:  # fmt: skip
         self._find_scene = find_scene

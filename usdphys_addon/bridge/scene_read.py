@@ -19,7 +19,7 @@ from . import group_read, joint_read, material_read, props, remembered, vendor_p
 from .collider_read import ColliderReader
 from .collider_shapes import ColliderShapes
 from .naming import prim_name
-from .placements import Placement, Placements
+from .placements import Placement, ScenePlacements
 from .reading import DEFAULT_ROOT, ReadingContext, SceneReading
 
 _EARTH = (0.0, 0.0, -9.81)
@@ -37,7 +37,7 @@ def read_scene(
     meters: length of a Blender unit; by default what the scene says.
     """
     scene: Any = depsgraph.scene.original  # type: ignore[union-attr]
-    context = ReadingContext(lambda: scene, Placements(depsgraph, root.rstrip("/"), keep), root, meters)
+    context = ReadingContext(lambda: scene, ScenePlacements(depsgraph, root.rstrip("/"), keep), root, meters)
     reader = SceneReader(context, ColliderReader(context, ColliderShapes()), keep=keep)
     for _ in reader.steps():
         pass

@@ -19,9 +19,9 @@ from ..core import frames, joint_kinds
 from ..core.errors import InputError
 from ..core.rules.colliders import TRIANGLES
 from ..core.schemas import usd_physics
-from .report import Found
+from .report import FoundIssue
 
-FixFunction = Callable[[Any, Found], None]
+FixFunction = Callable[[Any, FoundIssue], None]
 
 
 class Fix(NamedTuple):
@@ -45,7 +45,7 @@ def _fix(*codes: str, safe: bool, label: str) -> Callable[[FixFunction], FixFunc
     return register
 
 
-def apply_fix(scene: bpy.types.Scene, issue: Found) -> None:
+def apply_fix(scene: bpy.types.Scene, issue: FoundIssue) -> None:
     """Fix one issue. Raises InputError where there is no way, with nothing changed."""
     fix = FIXES.get(issue.code)
     if fix is None:
@@ -53,7 +53,7 @@ def apply_fix(scene: bpy.types.Scene, issue: Found) -> None:
     fix.apply(scene, issue)
 
 
-def apply_safe(scene: bpy.types.Scene, issues: Iterable[Found]) -> tuple[int, list[str]]:
+def apply_safe(scene: bpy.types.Scene, issues: Iterable[FoundIssue]) -> tuple[int, list[str]]:
     """Apply all safe fixes: (number of fixes, why others could not be applied)."""
     done, refused = 0, []
     # One fix mends all that has the same code on the same thing: a body and its collider, for one.
@@ -78,7 +78,7 @@ def find_object(scene: Any, name: str) -> Any:
     return next((obj for obj in scene.objects if obj.name_full == name), None)
 
 
-def culprits(scene: Any, issue: Found) -> list[Any]:
+def culprits(scene: Any, issue: FoundIssue) -> list[Any]:
     """The objects that an issue is about: itself, those of a material, or the members of a group."""
     if issue.kind == "object":
         obj = find_object(scene, issue.name)
@@ -110,25 +110,25 @@ def _editable(thing: Any) -> Any:
     return thing
 
 
-def _object(scene: Any, issue: Found) -> Any:
+def _object(scene: Any, issue: FoundIssue) -> Any:
     obj = find_object(scene, issue.name) if issue.kind == "object" else None
     if obj is None:
         raise InputError(f"The object '{issue.name}' is not in the scene any more; check again.")
     return _editable(obj)
 
 
-def _joint(scene: Any, issue: Found) -> Any:
+def _joint(scene: Any, issue: FoundIssue) -> Any:
     return _object(scene, issue).usdphys.joint
 
 
-def _material(issue: Found) -> Any:
+def _material(issue: FoundIssue) -> Any:
     found = next((item for item in bpy.data.materials if item.name_full == issue.name), None)
     if found is None or issue.kind != "material":
         raise InputError(f"The material '{issue.name}' is not in the file any more; check again.")
     return _editable(found).usdphys.physics_material
 
 
-def _group(scene: Any, issue: Found) -> tuple[int, Any]:
+def _group(scene: Any, issue: FoundIssue) -> tuple[int, Any]:
     """(row, collision group) that an issue names."""
     _editable(scene)
     for row, item in enumerate(scene.usdphys.collision_groups):
@@ -143,14 +143,14 @@ def _unset(group: Any, *names: str) -> None:
             group.property_unset(name)
 
 
-def _nothing_to_do(issue: Found) -> InputError:
+def _nothing_to_do(issue: FoundIssue) -> InputError:
     return InputError(f"'{issue.name}' has nothing of the kind any more, or it cannot be changed here. {issue.fix}")
 
 
 # --------------------------------------------------------------------------- mass
 
 
-def _masses(scene: Any, issue: Found) -> list[Any]:
+def _masses(scene: Any, issue: FoundIssue) -> list[Any]:
     """The masses of an object and of its colliders that are applied."""
     physics = _object(scene, issue).usdphys
     found = [physics.mass, *(item.mass for item in physics.colliders)]
@@ -158,16 +158,16 @@ def _masses(scene: Any, issue: Found) -> list[Any]:
 
 
 @_fix("MassInvalidValues", safe=True, label="Set the mass to automatic")
-def _unset_negative_mass(scene: Any, issue: Found) -> None:
+def _unset_negative_mass(scene: Any, issue: FoundIssue) -> None:
     _unset_where(scene, issue, "mass", lambda value: value < 0)
 
 
 @_fix("DensityInvalidValues", safe=True, label="Set the density to automatic")
-def _unset_negative_density(scene: Any, issue: Found) -> None:
+def _unset_negative_density(scene: Any, issue: FoundIssue) -> None:
     _unset_where(scene, issue, "density", lambda value: value < 0)
 
 
-def _unset_where(scene: Any, issue: Found, name: str, is_wrong: Callable[[float], bool]) -> None:
+def _unset_where(scene: Any, issue: FoundIssue, name: str, is_wrong: Callable[[float], bool]) -> None:
     found = [mass for mass in _masses(scene, issue) if mass.is_property_set(name) and is_wrong(getattr(mass, name))]
     if not found:
         raise _nothing_to_do(issue)
@@ -176,7 +176,7 @@ def _unset_where(scene: Any, issue: Found, name: str, is_wrong: Callable[[float]
 
 
 @_fix("InertiaInvalidValues", safe=True, label="Normalize the axes, or set the inertia to automatic")
-def _mend_inertia(scene: Any, issue: Found) -> None:
+def _mend_inertia(scene: Any, issue: FoundIssue) -> None:
     names = ("diagonal_inertia", "principal_axes")
     found = [mass for mass in _masses(scene, issue) if any(map(mass.is_property_set, names))]
     if not found:
@@ -192,18 +192,18 @@ def _mend_inertia(scene: Any, issue: Found) -> None:
 
 
 @_fix("InertiaImpossible", safe=False, label="Set the inertia to automatic")
-def _unset_inertia(scene: Any, issue: Found) -> None:
+def _unset_inertia(scene: Any, issue: FoundIssue) -> None:
     for mass in _masses(scene, issue):
         _unset(mass, "diagonal_inertia", "principal_axes")
 
 
 @_fix("MassWithoutBody", safe=True, label="Remove the mass")
-def _remove_mass(scene: Any, issue: Found) -> None:
+def _remove_mass(scene: Any, issue: FoundIssue) -> None:
     _object(scene, issue).usdphys.mass.is_applied = False
 
 
 @_fix("BodyWithoutMass", safe=False, label="Add an automatic collider")
-def _add_collider(scene: Any, issue: Found) -> None:
+def _add_collider(scene: Any, issue: FoundIssue) -> None:
     obj = _object(scene, issue)
     if obj.type != "MESH" or not len(obj.data.polygons):
         raise InputError(f"'{obj.name}' has no mesh with faces to collide with; give it a mass or a primitive.")
@@ -214,17 +214,17 @@ def _add_collider(scene: Any, issue: Found) -> None:
 
 
 @_fix("NestedArticulation", "ArticulationOnKinematicBody", safe=False, label="Remove the articulation root")
-def _remove_root(scene: Any, issue: Found) -> None:
+def _remove_root(scene: Any, issue: FoundIssue) -> None:
     _object(scene, issue).usdphys.articulation_root.is_applied = False
 
 
 @_fix("ArticulationOnStaticBody", safe=False, label="Enable the rigid body")
-def _enable_body(scene: Any, issue: Found) -> None:
+def _enable_body(scene: Any, issue: FoundIssue) -> None:
     _unset(_object(scene, issue).usdphys.rigid_body, "rigid_body_enabled")
 
 
 @_fix("OwnerMissing", safe=True, label="Clear the simulation owner")
-def _clear_owner(scene: Any, issue: Found) -> None:
+def _clear_owner(scene: Any, issue: FoundIssue) -> None:
     physics = _object(scene, issue).usdphys
     known = {item.name for item in scene.usdphys.physics_scenes}
     owned = [
@@ -238,7 +238,7 @@ def _clear_owner(scene: Any, issue: Found) -> None:
 
 
 @_fix("SceneAmbiguous", safe=False, label="Let the first physics scene simulate it")
-def _choose_owner(scene: Any, issue: Found) -> None:
+def _choose_owner(scene: Any, issue: FoundIssue) -> None:
     scenes = scene.usdphys.physics_scenes
     if not len(scenes):
         raise _nothing_to_do(issue)
@@ -246,12 +246,12 @@ def _choose_owner(scene: Any, issue: Found) -> None:
 
 
 @_fix("NoScene", safe=False, label="Add a physics scene")
-def _add_scene(scene: Any, _issue: Found) -> None:
+def _add_scene(scene: Any, _issue: FoundIssue) -> None:
     _editable(scene).usdphys.physics_scenes.add().name = "PhysicsScene"
 
 
 @_fix("GravityDirectionNotUnit", safe=True, label="Normalize the direction")
-def _normalize_gravity(scene: Any, issue: Found) -> None:
+def _normalize_gravity(scene: Any, issue: FoundIssue) -> None:
     _editable(scene)
     found = next((item for item in scene.usdphys.physics_scenes if item.name == issue.name), None)
     length = 0.0 if found is None else math.hypot(*found.gravity_direction)
@@ -264,7 +264,7 @@ def _normalize_gravity(scene: Any, issue: Found) -> None:
 
 
 @_fix("ColliderTriangleMeshDynamic", safe=True, label="Use the convex hull")
-def _use_hull(scene: Any, issue: Found) -> None:
+def _use_hull(scene: Any, issue: FoundIssue) -> None:
     found = [
         item for item in _object(scene, issue).usdphys.colliders
         if item.shape in ("MESH", "AUTO") and item.approximation in TRIANGLES
@@ -277,14 +277,14 @@ def _use_hull(scene: Any, issue: Found) -> None:
 
 
 @_fix("MeshCollisionOnNonMesh", safe=True, label="Remove the approximation")
-def _remove_approximation(scene: Any, issue: Found) -> None:
+def _remove_approximation(scene: Any, issue: FoundIssue) -> None:
     for item in _object(scene, issue).usdphys.colliders:
         if item.shape in props.GPRIM_SHAPES:
             _unset(item, "approximation", "has_mesh_collision")
 
 
 @_fix("ColliderWithoutGeometry", safe=False, label="Remove the mesh collider")
-def _remove_empty_collider(scene: Any, issue: Found) -> None:
+def _remove_empty_collider(scene: Any, issue: FoundIssue) -> None:
     items = _object(scene, issue).usdphys.colliders
     for row in reversed(range(len(items))):
         if items[row].shape in ("MESH", "AUTO"):
@@ -292,7 +292,7 @@ def _remove_empty_collider(scene: Any, issue: Found) -> None:
 
 
 @_fix("MeshColliderTwice", safe=False, label="Keep the first mesh collider")
-def _remove_second_mesh(scene: Any, issue: Found) -> None:
+def _remove_second_mesh(scene: Any, issue: FoundIssue) -> None:
     items = _object(scene, issue).usdphys.colliders
     rows = [row for row, item in enumerate(items) if item.shape in ("MESH", "AUTO") and not item.is_geometry]
     for row in reversed(rows[1:]):
@@ -300,7 +300,7 @@ def _remove_second_mesh(scene: Any, issue: Found) -> None:
 
 
 @_fix("NameClash", safe=False, label="Rename the mesh of the parent")
-def _rename_mesh(scene: Any, issue: Found) -> None:
+def _rename_mesh(scene: Any, issue: FoundIssue) -> None:
     obj = _object(scene, issue)
     data = obj.parent.data if obj.parent is not None else None
     if data is None:
@@ -312,7 +312,7 @@ def _rename_mesh(scene: Any, issue: Found) -> None:
 
 
 @_fix("NegativeScale", "ColliderSheared", "RigidBodyOrientationScale", safe=True, label="Apply the scale")
-def _apply_scale(scene: Any, issue: Found) -> None:
+def _apply_scale(scene: Any, issue: FoundIssue) -> None:
     """Move scale and shear of an object from its transform into its mesh; nothing moves in the world."""
     obj = _object(scene, issue)
     _refuse_scale(scene, obj)
@@ -383,7 +383,7 @@ _SIZES = ("location", "rotation", "size", "radius", "height")
 
 
 @_fix("JointSameBody", safe=False, label="Attach the joint to the world instead of its first body")
-def _clear_first_body(scene: Any, issue: Found) -> None:
+def _clear_first_body(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     _clear_body(joint, 0)
 
@@ -394,7 +394,7 @@ def _clear_body(joint: Any, side: int) -> None:
 
 
 @_fix("JointBodyMissing", safe=False, label="Clear the missing body")
-def _clear_missing_body(scene: Any, issue: Found) -> None:
+def _clear_missing_body(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     missing = []
     for side in (0, 1):
@@ -413,7 +413,7 @@ def _clear_missing_body(scene: Any, issue: Found) -> None:
 
 
 @_fix("JointRelNotXformable", safe=False, label="Clear the body that is a joint itself")
-def _clear_joint_as_body(scene: Any, issue: Found) -> None:
+def _clear_joint_as_body(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     bodies = [(side, getattr(joint, f"body{side}")) for side in (0, 1)]
     sides = [side for side, body in bodies if body is not None and body.usdphys.joint.is_applied]
@@ -424,7 +424,7 @@ def _clear_joint_as_body(scene: Any, issue: Found) -> None:
 
 
 @_fix("JointNoEnabledRigidBody", safe=False, label="Make its second body, or else its first, a rigid body")
-def _make_body(scene: Any, issue: Found) -> None:
+def _make_body(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     bodies = [body for body in (joint.body1, joint.body0) if body is not None]
     if not bodies:
@@ -436,7 +436,7 @@ def _make_body(scene: Any, issue: Found) -> None:
 
 
 @_fix("JointRotationNotUnit", safe=True, label="Normalize the rotation")
-def _normalize_rotation(scene: Any, issue: Found) -> None:
+def _normalize_rotation(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     for name in ("local_rot0", "local_rot1"):
         if not joint.is_property_set(name):
@@ -450,7 +450,7 @@ def _normalize_rotation(scene: Any, issue: Found) -> None:
 
 
 @_fix("JointFramesApart", "JointFramesTilted", safe=False, label="Take both frames from the place of the joint")
-def _forget_frames(scene: Any, issue: Found) -> None:
+def _forget_frames(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     if not any(map(joint.is_property_set, props.LOCAL_FRAME_FIELDS)):
         raise _nothing_to_do(issue)
@@ -458,7 +458,7 @@ def _forget_frames(scene: Any, issue: Found) -> None:
 
 
 @_fix("LimitsReversed", safe=True, label="Swap the limits")
-def _swap_limits(scene: Any, issue: Found) -> None:
+def _swap_limits(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     group = getattr(joint, joint.type.lower(), None)
     names = ("min_distance", "max_distance") if joint.type == "DISTANCE" else ("lower_limit", "upper_limit")
@@ -472,7 +472,7 @@ def _swap_limits(scene: Any, issue: Found) -> None:
 
 
 @_fix("LimitNotOnJoint", safe=True, label="Remove the limits per degree of freedom")
-def _remove_limits(scene: Any, issue: Found) -> None:
+def _remove_limits(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     if joint.type == "GENERIC":
         raise _nothing_to_do(issue)
@@ -483,7 +483,7 @@ def _remove_limits(scene: Any, issue: Found) -> None:
 
 
 @_fix("DriveNotOnJoint", safe=True, label="Remove the drive")
-def _remove_drives(scene: Any, issue: Found) -> None:
+def _remove_drives(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     allowed = joint_kinds.BY_IDENTIFIER[joint.type].drives
     for dof, drive in _drives(joint):
@@ -498,14 +498,14 @@ def _drives(joint: Any) -> list[tuple[str, Any]]:
 
 
 @_fix("DriveWithoutGain", safe=False, label="Remove the drive")
-def _remove_idle_drives(scene: Any, issue: Found) -> None:
+def _remove_idle_drives(scene: Any, issue: FoundIssue) -> None:
     for _, drive in _drives(_joint(scene, issue)):
         if not (drive.stiffness or drive.damping) or drive.max_force == 0:
             drive.is_applied = False
 
 
 @_fix("DriveInvalidValues", safe=True, label="Set negative values to automatic")
-def _unset_negative_gains(scene: Any, issue: Found) -> None:
+def _unset_negative_gains(scene: Any, issue: FoundIssue) -> None:
     for _, drive in _drives(_joint(scene, issue)):
         _unset(drive, *(name for name in ("stiffness", "damping", "max_force") if getattr(drive, name) < 0))
 
@@ -514,7 +514,7 @@ def _unset_negative_gains(scene: Any, issue: Found) -> None:
 
 
 @_fix("GroupUndefined", safe=True, label="Take the objects out of the group")
-def _leave_group(scene: Any, issue: Found) -> None:
+def _leave_group(scene: Any, issue: FoundIssue) -> None:
     members = [obj for obj in scene.objects if any(row.name == issue.name for _, row in _memberships(obj))]
     for obj in members:
         _editable(obj)
@@ -526,7 +526,7 @@ def _leave_group(scene: Any, issue: Found) -> None:
 
 
 @_fix("GroupTargetMissing", safe=True, label="Remove what is missing")
-def _remove_missing_groups(scene: Any, issue: Found) -> None:
+def _remove_missing_groups(scene: Any, issue: FoundIssue) -> None:
     _, group = _group(scene, issue)
     known = {item.name for item in scene.usdphys.collision_groups}
     # Groups that only objects name are there, too.
@@ -540,7 +540,7 @@ def _remove_missing_groups(scene: Any, issue: Found) -> None:
 
 
 @_fix("GroupDuplicateTarget", safe=True, label="Remove what is there twice")
-def _remove_duplicates(scene: Any, issue: Found) -> None:
+def _remove_duplicates(scene: Any, issue: FoundIssue) -> None:
     _, group = _group(scene, issue)
     lists = [
         rows for obj in scene.objects if obj.library is None
@@ -566,13 +566,13 @@ def _drop_repeated(rows: Any, only: str | None) -> None:
 
 
 @_fix("GroupEmpty", safe=False, label="Remove the group")
-def _remove_group(scene: Any, issue: Found) -> None:
+def _remove_group(scene: Any, issue: FoundIssue) -> None:
     row, _ = _group(scene, issue)
     scene.usdphys.collision_groups.remove(row)
 
 
 @_fix("GroupMergeConflict", safe=False, label="Invert as the first group of the merge does")
-def _agree_on_inversion(scene: Any, issue: Found) -> None:
+def _agree_on_inversion(scene: Any, issue: FoundIssue) -> None:
     _, group = _group(scene, issue)
     first = next(item for item in scene.usdphys.collision_groups if item.merge_group == group.merge_group)
     if bool(first.invert_filtered_groups) == bool(group.invert_filtered_groups):
@@ -580,14 +580,14 @@ def _agree_on_inversion(scene: Any, issue: Found) -> None:
     group.invert_filtered_groups = first.invert_filtered_groups
 
 
-def _pair_lists(scene: Any, issue: Found) -> tuple[Any, list[Any]]:
+def _pair_lists(scene: Any, issue: FoundIssue) -> tuple[Any, list[Any]]:
     obj = _object(scene, issue)
     owners = (obj.usdphys, *obj.usdphys.colliders)
     return obj, [owner.filtered_pairs.filtered_pairs for owner in owners if owner.filtered_pairs.is_applied]
 
 
 @_fix("FilteredPairMissing", safe=True, label="Remove what is missing")
-def _remove_missing_pairs(scene: Any, issue: Found) -> None:
+def _remove_missing_pairs(scene: Any, issue: FoundIssue) -> None:
     _, lists = _pair_lists(scene, issue)
     missing = []
     for rows in lists:
@@ -606,7 +606,7 @@ def _remove_missing_pairs(scene: Any, issue: Found) -> None:
 
 
 @_fix("FilteredPairSelf", safe=True, label="Remove the object from its own pairs")
-def _remove_self(scene: Any, issue: Found) -> None:
+def _remove_self(scene: Any, issue: FoundIssue) -> None:
     obj, lists = _pair_lists(scene, issue)
     for rows in lists:
         for row in reversed(range(len(rows))):
@@ -618,19 +618,19 @@ def _remove_self(scene: Any, issue: Found) -> None:
 
 
 @_fix("MaterialInvalidValues", safe=True, label="Set negative values to automatic")
-def _unset_negative_material(_scene: Any, issue: Found) -> None:
+def _unset_negative_material(_scene: Any, issue: FoundIssue) -> None:
     material = _material(issue)
     names = ("static_friction", "dynamic_friction", "restitution", "density")
     _unset(material, *(name for name in names if getattr(material, name) < 0))
 
 
 @_fix("RestitutionAboveOne", safe=False, label="Set the restitution to 1")
-def _limit_restitution(_scene: Any, issue: Found) -> None:
+def _limit_restitution(_scene: Any, issue: FoundIssue) -> None:
     _material(issue).restitution = 1.0
 
 
 @_fix("FrictionOrder", safe=False, label="Raise the static to the dynamic friction")
-def _raise_friction(_scene: Any, issue: Found) -> None:
+def _raise_friction(_scene: Any, issue: FoundIssue) -> None:
     material = _material(issue)
     material.static_friction = material.dynamic_friction
 
@@ -639,7 +639,7 @@ def _raise_friction(_scene: Any, issue: Found) -> None:
 
 
 @_fix("NotFinite", safe=True, label="Set what is no number to automatic")
-def _unset_not_a_number(scene: Any, issue: Found) -> None:
+def _unset_not_a_number(scene: Any, issue: FoundIssue) -> None:
     if issue.kind == "material":
         groups = [_material(issue)]
     elif issue.kind == "scene":

@@ -14,7 +14,7 @@ class TooLargeError(Exception):
 
 
 @dataclass(slots=True, repr=False)
-class Found:
+class FoundIssue:
     """One issue as plain values. kind: what `name` names: object, material, group, scene, or nothing ("").
 
     short: the message without the paths of prims. can_be_fixed: there is a fix for it.
@@ -35,5 +35,5 @@ class Found:
 class Report:
     """What is wrong with a scene, errors first. counts: by severity."""
 
-    issues: tuple[Found, ...] = ()
+    issues: tuple[FoundIssue, ...] = ()
     counts: dict[str, int] = field(default_factory=dict)

@@ -15,17 +15,17 @@ from ..bridge import props
 from ..bridge.collider_read import ColliderReader
 from ..bridge.collider_shapes import ColliderShapes
 from ..bridge.environment import gc_paused
-from ..bridge.placements import Placement, Placements
+from ..bridge.placements import Placement, ScenePlacements
 from ..bridge.reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from ..bridge.scene_read import SceneReader
 from ..core import clock, joint_kinds, paths, validate
 from ..core.primitives import Primitive
 from ..core.rules.base import RULES, Facts, Issue
 from .fixes import FIXES
-from .report import MAX_JOINTS, Found, Report, TooLargeError
+from .report import MAX_JOINTS, FoundIssue, Report, TooLargeError
 
 #: While one works, colliders of meshes with more vertices are fitted to the bounding box.
-DENSE = 2000
+DENSE_VERTICES = 2000
 
 _SEVERITIES = {"error": 0, "warning": 1, "info": 2}
 _PRIM_PATH = re.compile(r" \(/[^()]*\)")
@@ -107,8 +107,8 @@ class _Place(Placement):
         return self.obj.usdphys
 
 
-class _Places(Placements):
-    """Placements that are gathered in slices."""
+class _Places(ScenePlacements):
+    """ScenePlacements that are gathered in slices."""
 
     def __init__(self, objects: _Objects) -> None:
         self.root = DEFAULT_ROOT
@@ -157,7 +157,7 @@ class _BoundedShapes(ColliderShapes):
     def is_dense(self, placement: Placement) -> bool:
         data = placement.evaluated.data
         if isinstance(data, bpy.types.Mesh):
-            return len(data.vertices) > DENSE
+            return len(data.vertices) > DENSE_VERTICES
         return placement.obj.type in _CONVERTED
 
     def points(self, placement: Placement) -> Any:
@@ -206,7 +206,7 @@ class Check:
     def __init__(self, scene_name: str, layer_name: str, *, exact: bool = False) -> None:
         self.exact = exact
         self.objects = _Objects(scene_name, layer_name)
-        self.issues: list[Found] = []
+        self.issues: list[FoundIssue] = []
         #: Seconds that each slice took: by the clock, or of work where other programs held it up.
         self.slices: list[float] = []
         self._steps: Iterator[None] = self.steps()
@@ -277,11 +277,13 @@ class _Names:
         }
         self.materials = {path: name for name, path in reading.materials.items()}
 
-    def found(self, issue: Issue) -> Found:
+    def found(self, issue: Issue) -> FoundIssue:
         kind, name = self.owner(issue)
         short = _PRIM_PATH.sub("", issue.message)
         can_be_fixed = issue.code in FIXES
-        return Found(issue.severity, issue.code, issue.message, issue.fix, kind, name, issue.path, short, can_be_fixed)
+        return FoundIssue(
+            issue.severity, issue.code, issue.message, issue.fix, kind, name, issue.path, short, can_be_fixed
+        )
 
     def owner(self, issue: Issue) -> tuple[str, str]:
         path = issue.path

@@ -32,7 +32,7 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
         raise InputError(f"The frame range {start} to {end} is empty; let it end later.")
     scene: Any = context.scene
     preview_guard.stop()
-    clear(scene)
+    clear_bake(scene)
     before = scene.frame_current
     fps = scene.render.fps / scene.render.fps_base
     substeps = max(1, math.ceil(scene.usdphys.preview.frequency / fps))
@@ -111,7 +111,7 @@ def baked(scene: bpy.types.Scene) -> list[str]:
     ]  # fmt: skip
 
 
-def clear(scene: bpy.types.Scene) -> int:
+def clear_bake(scene: bpy.types.Scene) -> int:
     """Remove the keyframes of the last bake and put the objects back as they were authored; their number."""
     names = baked(scene)
     for name in names:

@@ -13,7 +13,7 @@ from typing import Any
 
 import bpy
 
-from ..authoring import groups
+from ..authoring import group_edits
 from ..bridge.environment import redraw
 from ..core import clock
 from ..core.schemas import usd_physics
@@ -79,7 +79,7 @@ def _short(text: str) -> str:
 
 def compute_members(_context: bpy.types.Context, name: str) -> tuple[str, ...]:
     """Names of the objects that belong to a collision group."""
-    return tuple(obj.name for obj in groups.members(name))
+    return tuple(obj.name for obj in group_edits.members(name))
 
 
 _KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {"mass": compute_mass, "members": compute_members}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Collision groups of a scene: who ignores whom, and who belongs to them."""
+"""Edit the collision groups of a scene: which of them filter each other, and their members."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core.schemas import usd_physics
 
 
 def group_named(scene: Any, name: str) -> Any:
-    """The collision group of a name. Raises InputError."""
+    """The collision group with this name. Raises InputError if there is none."""
     found = next((group for group in scene.usdphys.collision_groups if group.name == name), None)
     if found is None:
         raise InputError(f"The scene has no collision group '{name}'; add one in the scene's physics.")
@@ -22,7 +22,7 @@ def group_named(scene: Any, name: str) -> Any:
 
 
 def merged_groups(scene: Any) -> MergedGroups:
-    """The collision groups of a scene by name, those that share a merge name as one."""
+    """The collision groups of a scene by name; groups with the same merge group count as one."""
     return merge({
         group.name: usd_physics.CollisionGroup(
             merge_group=group.merge_group or None, invert_filtered_groups=group.invert_filtered_groups,
@@ -33,15 +33,15 @@ def merged_groups(scene: Any) -> MergedGroups:
 
 
 def are_ignored(scene: Any, one: str, other: str) -> bool:
-    """Whether the members of two groups, given by name, pass through each other."""
+    """True if the members of two groups, given by name, pass through each other."""
     merged = merged_groups(scene)
     return merged.ignore_each_other(merged.number[one], merged.number[other])
 
 
 def set_ignored(scene: Any, one: str, other: str, ignored: bool) -> None:
-    """Have the members of two groups, given by name, pass through each other, or collide.
+    """Let the members of two groups, given by name, pass through each other, or collide.
 
-    What merges with one of the two passes through, or collides, as well. Raises InputError for a name without group.
+    Groups that are merged with one of the two do the same. Raises InputError if there is no group with a name.
     """
     first, second = group_named(scene, one), group_named(scene, other)
     if are_ignored(scene, one, other) == ignored:
@@ -50,7 +50,7 @@ def set_ignored(scene: Any, one: str, other: str, ignored: bool) -> None:
     if ignored:
         _set_rule(first, _merging_with(merged, other), other, ignored=True)
         return
-    # Each group that merges with one of the two may have said so.
+    # Any group that is merged with one of the two may hold the filter.
     for name in _merging_with(merged, one):
         _set_rule(group_named(scene, name), _merging_with(merged, other), second.name, ignored=False)
     for name in _merging_with(merged, other):
@@ -58,12 +58,15 @@ def set_ignored(scene: Any, one: str, other: str, ignored: bool) -> None:
 
 
 def _merging_with(merged: MergedGroups, name: str) -> set[str]:
-    """The names of the groups that are one with this group, its own among them."""
+    """The names of all groups that are merged with a group, including its own."""
     return {other for other, number in merged.number.items() if number == merged.number[name]}
 
 
 def _set_rule(group: Any, targets: set[str], name: str, *, ignored: bool) -> None:
-    """List a group, or remove what lists it, in the filtered groups of another one. targets: what stands for it."""
+    """Add a group to the filtered groups of another, or remove it; the reverse if the other inverts its list.
+
+    targets: the names that count as this group, its own and those merged with it.
+    """
     listed = [index for index, item in enumerate(group.filtered_groups) if item.name in targets]
     is_listed = ignored != bool(group.invert_filtered_groups)
     if is_listed and not listed:
@@ -74,7 +77,7 @@ def _set_rule(group: Any, targets: set[str], name: str, *, ignored: bool) -> Non
 
 
 def members(name: str) -> list[bpy.types.Object]:
-    """The objects that belong to a group themselves, not by a parent."""
+    """The objects that are members of a group themselves, not through a parent."""
     return [
         obj for obj in bpy.data.objects
         if "collision_groups" in (physics := obj.usdphys).keys()  # type: ignore[attr-defined]
@@ -83,7 +86,7 @@ def members(name: str) -> list[bpy.types.Object]:
 
 
 def add_members(name: str, objects: Iterable[Any]) -> int:
-    """Put objects into a group; the number of those that were not in it. Linked objects are left out."""
+    """Put objects into a group, except linked ones. Returns how many were not in it before."""
     added = 0
     for obj in objects:
         memberships = obj.usdphys.collision_groups
@@ -96,7 +99,7 @@ def add_members(name: str, objects: Iterable[Any]) -> int:
 
 
 def remove_members(name: str, objects: Iterable[Any]) -> int:
-    """Take objects out of a group; the number of those that were in it."""
+    """Take objects out of a group, except linked ones. Returns how many were in it."""
     removed = 0
     for obj in objects:
         memberships = obj.usdphys.collision_groups
@@ -109,7 +112,7 @@ def remove_members(name: str, objects: Iterable[Any]) -> int:
 
 
 def rename(scene: Any, old: str, new: str) -> None:
-    """Let members, exclusions and filters follow a group to its new name."""
+    """Rename a group in memberships, exclusions and filtered groups."""
     for obj in bpy.data.objects:
         physics = obj.usdphys  # type: ignore[attr-defined]
         touched = physics.keys()
