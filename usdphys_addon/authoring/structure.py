@@ -358,7 +358,7 @@ def make_collider_objects(
     context: Any, objects: Sequence[Any], kind: str, *, margin: float = 0.0, axis: str = "AUTO", turned: bool = False,
     most: int = 16, replace: bool = True,
 ) -> Outcome:  # fmt: skip
-    """Colliders as wire objects below the visual ones. kind: of `fitting.KINDS`, "HULL" or "DECOMPOSITION".
+    """Colliders as wire objects below the visual ones. kind: of `fitting.PRIMITIVE_KINDS`, "HULL" or "DECOMPOSITION".
 
     margin: Blender units. most: convex parts of a decomposition. Raises InputError and MissingDependencyError before
     anything is changed.
@@ -373,7 +373,7 @@ def make_collider_objects(
 
 
 def _parts_of(obj: Any, seen: Surface, kind: str, margin: float, axis: str, turned: bool, most: int) -> list[_Part]:
-    if kind in fitting.KINDS:
+    if kind in fitting.PRIMITIVE_KINDS:
         return [_Part(fitting.contain(seen.points, [kind], axis=axis, turned=turned, margin=margin))]
     if kind == "DECOMPOSITION":
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which colliders a collision group holds, and which of them ignore each other."""
+"""Members of collision groups, and which groups filter each other."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from .schemas import usd_physics
 
 
 class FilterRule(NamedTuple):
-    """What one group says. is_inverted: collide with the targets only. targets: numbers of merged groups."""
+    """The filter of one group. is_inverted: collide with the targets only. targets: indices of merged groups."""
 
     is_inverted: bool
     targets: frozenset[int]
 
 
 class MergedGroups(NamedTuple):
-    """number: of the merged group, by the key of a group. rules: of the merged groups, by number."""
+    """number: index of the merged group, by key of a group. rules: filters of each merged group, by index."""
 
     number: dict[str, int]
     rules: list[list[FilterRule]]
 
     def ignore_each_other(self, one: int, other: int) -> bool:
-        """True where colliders that belong to these two merged groups, and to no others, do not collide."""
+        """True if colliders whose only groups are these two merged groups do not collide."""
         return any(
             (target in rule.targets) != rule.is_inverted
             for group, target in ((one, other), (other, one))
@@ -33,9 +33,9 @@ class MergedGroups(NamedTuple):
 
 
 def merge(groups: Mapping[str, usd_physics.CollisionGroup]) -> MergedGroups:
-    """Groups of one merge name as one; a group that another one filters stands for all that it merges with.
+    """Merge groups with the same merge name; a filter of one group filters the whole merged group.
 
-    groups: by the key that `filtered_groups` names them with. Source: "Collision Filtering" of the UsdPhysics
+    groups: by the key that `filtered_groups` uses. Source: "Collision Filtering" of the UsdPhysics
     documentation.
     """
     number: dict[str, int] = {}
@@ -52,7 +52,7 @@ def merge(groups: Mapping[str, usd_physics.CollisionGroup]) -> MergedGroups:
 
 
 def members(group: usd_physics.CollisionGroup, path: str, colliders: Iterable[str]) -> set[str]:
-    """The colliders, by path, that a group's collection holds."""
+    """The paths of `colliders` that are members of a group's collection."""
     mode = group.resolved("mode")
     lists = bool(group.includes or group.include_root)
     if group.membership_expression and (mode == "expression" or (mode == "automatic" and not lists)):
@@ -68,7 +68,7 @@ def members(group: usd_physics.CollisionGroup, path: str, colliders: Iterable[st
             if collider in includes and collider not in excludes:
                 found.add(collider)
             continue
-        # The nearest statement above a prim decides.
+        # The nearest include or exclude at or above the prim decides.
         place = collider
         while True:
             if place in excludes:
@@ -83,9 +83,9 @@ def members(group: usd_physics.CollisionGroup, path: str, colliders: Iterable[st
 
 
 def matches(expression: str, path: str) -> bool:
-    """Whether a path expression of paths, wildcards, `//` and the operators + | & - ~ holds a path.
+    """Whether a path expression of paths, wildcards, `//` and the operators + | & - ~ matches a path.
 
-    Predicates in braces and references to other collections are not understood: they match nothing.
+    Predicates in braces and references to other collections are not supported: they match nothing.
     """
     result = False
     operator = "+"

@@ -27,7 +27,7 @@ MOST_PAIRS = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Mask:
+class CollisionMask:
     """member: the bit of a collider. meets: the bits that it collides with."""
 
     member: int = 1
@@ -39,7 +39,7 @@ class Filters:
     """masks: of colliders by path; one that is missing meets all. pairs: bodies, or static colliders, that pass
     through each other as a whole, by path."""
 
-    masks: dict[str, Mask] = field(default_factory=dict)
+    masks: dict[str, CollisionMask] = field(default_factory=dict)
     pairs: set[tuple[str, str]] = field(default_factory=set)
 
 
@@ -138,7 +138,7 @@ def _split(colliders: set[str], carriers: dict[str, str]) -> list[tuple[str, set
 def _masks(
     model: PhysicsModel, carriers: dict[str, str], groups: Sequence[_Group], signatures: dict[str, frozenset[int]],
     fine: list[tuple[frozenset[str], frozenset[str]]], pairs: set[tuple[str, str]], notices: Notices,
-) -> dict[str, Mask]:  # fmt: skip
+) -> dict[str, CollisionMask]:  # fmt: skip
     """Bits for all colliders. Colliders that filter alike share a bit; what has no bit left becomes pairs."""
     if not groups and not fine:
         return {}
@@ -177,7 +177,7 @@ def _masks(
         for other in range(len(rows)):
             if rows[index, other]:
                 mask |= bits[other]
-        result[path] = Mask(bits[index], mask)
+        result[path] = CollisionMask(bits[index], mask)
     return result
 
 

@@ -14,19 +14,20 @@ import numpy as np
 
 from ..core import frames, joint_kinds
 from ..core.frames import Matrix
+from ..core.joint_kinds import AXIS_DOFS, DISTANCE
 from ..core.model import Prim
+from ..core.schema import INF
 from ..core.schemas import usd_physics
 from ..core.schemas.usd_physics import DriveAPI, LimitAPI
 from .layout import Body, Layout
 from .notices import Notices
 
-INF = math.inf
 #: Numbers this large stand for "no limit".
-ENDLESS = 1e9
-DOFS = joint_kinds.AXIS_DOFS
-DISTANCE = joint_kinds.DISTANCE
+NO_LIMIT = 1e9
+
+
 #: Of the degree of freedom that a drive or a limit names; 6 is the distance.
-_INDEX = {**{name: index for index, name in enumerate(DOFS)}, "linear": 0, "angular": 3, DISTANCE: 6}
+_INDEX = {**{name: index for index, name in enumerate(AXIS_DOFS)}, "linear": 0, "angular": 3, DISTANCE: 6}
 _CYCLE = ("X", "Y", "Z")
 
 
@@ -56,7 +57,7 @@ class Freedom:
 
     @property
     def is_limited(self) -> bool:
-        return not self.is_locked and (self.low > -ENDLESS or self.high < ENDLESS)
+        return not self.is_locked and (self.low > -NO_LIMIT or self.high < NO_LIMIT)
 
 
 def locked() -> Freedom:
@@ -98,7 +99,7 @@ class JointFacts:
 
     @property
     def breaks(self) -> bool:
-        return self.break_force < ENDLESS or self.break_torque < ENDLESS
+        return self.break_force < NO_LIMIT or self.break_torque < NO_LIMIT
 
     @property
     def drives(self) -> list[Drive]:
@@ -221,7 +222,7 @@ def _single_axis_first(facts: JointFacts) -> None:
     _turn(facts, _CYCLE[first])
     order = [(first + step) % 3 for step in range(3)]
     facts.freedoms = [facts.freedoms[index] for index in order] + [facts.freedoms[3 + index] for index in order]
-    names = [DOFS[index] for index in order] + [DOFS[3 + index] for index in order]
+    names = [AXIS_DOFS[index] for index in order] + [AXIS_DOFS[3 + index] for index in order]
     facts.names = {**{name: index for index, name in enumerate(names)}, DISTANCE: 6}
 
 

@@ -47,7 +47,7 @@ class Body:
         return frames.transform(self.position, self.rotation)
 
 
-class Place(NamedTuple):
+class RigidPose(NamedTuple):
     """Where a prim is: position (3,), rotation (3, 3) without scale, and the same as a quaternion (w, x, y, z)."""
 
     position: Matrix
@@ -70,7 +70,7 @@ class Layout:
     bodies: dict[str, Body] = field(default_factory=dict)
     statics: dict[str, str] = field(default_factory=dict)
     owners: Above = field(default_factory=lambda: Above({}))
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, RigidPose] = field(default_factory=dict)
 
     def body_of(self, path: str) -> Body | None:
         """The moving body that carries a prim; a disabled body is carried by the one above it."""
@@ -90,14 +90,14 @@ def gravity_of(scene: usd_physics.PhysicsScene) -> Matrix:
     return result
 
 
-def places(prims: Iterable[Prim]) -> dict[str, Place]:
+def places(prims: Iterable[Prim]) -> dict[str, RigidPose]:
     """The places of many prims at once: one by one they would take most of the time that a world takes to build."""
     listed = list(prims)
     worlds = np.array([prim.world for prim in listed], float).reshape(-1, 4, 4)
     rotations = frames.rotations_of(worlds)
     quaternions = frames.quaternions_of(rotations)
     return {
-        prim.path: Place(position, rotation, tuple(quaternion))
+        prim.path: RigidPose(position, rotation, tuple(quaternion))
         for prim, position, rotation, quaternion in zip(
             listed, worlds[:, :3, 3], rotations, quaternions.tolist(), strict=True
         )
@@ -161,7 +161,7 @@ def _scene(layout_: Layout, prim: Prim, owners: tuple[str, ...] | None, notices:
 
 
 @dataclass(frozen=True, slots=True)
-class Surface:
+class ContactMaterial:
     """Friction and restitution of a collider; material: path of what is bound, "" for none."""
 
     material: str
@@ -169,7 +169,7 @@ class Surface:
     restitution: float
 
 
-def surface(model: PhysicsModel, prim: Prim, notices: Notices) -> Surface:
+def contact_material(model: PhysicsModel, prim: Prim, notices: Notices) -> ContactMaterial:
     """The physics material of a collider: the one bound for physics, else that of the whole prim."""
     bound = prim.physics_binding if prim.physics_binding in prim.materials else next(reversed(prim.materials), "")
     material = model.prims.get(bound)
@@ -177,7 +177,7 @@ def surface(model: PhysicsModel, prim: Prim, notices: Notices) -> Surface:
     if len({path for path in prim.materials if path}) > 1:
         notices.add("MaterialPerFace", prim, f"{prim.display} has several physics materials; '{bound}' is used.")
     if material is None or api is None:
-        return Surface("", DEFAULT_FRICTION, DEFAULT_RESTITUTION)
+        return ContactMaterial("", DEFAULT_FRICTION, DEFAULT_RESTITUTION)
     friction = api.resolved("dynamic_friction")
     static = api.resolved("static_friction")
     if static != friction:
@@ -186,4 +186,4 @@ def surface(model: PhysicsModel, prim: Prim, notices: Notices) -> Surface:
             f"{material.display} has static friction {static:g} and dynamic friction {friction:g}; the dynamic one "
             "holds resting bodies, too.",
         )  # fmt: skip
-    return Surface(bound, friction, api.resolved("restitution"))
+    return ContactMaterial(bound, friction, api.resolved("restitution"))

@@ -31,7 +31,7 @@ from .notices import Notices
 from .rapier.constraints import Constraint, matrix_of
 from .rapier.energy import PERIOD
 from .rapier.grab import Grab
-from .rapier.space import FASTEST, SavedSpace, Setup, Space
+from .rapier.space import FASTEST, SavedSpace, Setup, SolverSpace
 
 Floats = NDArray[np.float64]
 TIME_STEP = 1.0 / 60.0
@@ -69,7 +69,7 @@ class World:
         self.frame = 0
         self.step_milliseconds = 0.0
         self.unstable: dict[str, str] = {}
-        self._grabs: dict[int, tuple[Space, Grab]] = {}
+        self._grabs: dict[int, tuple[SolverSpace, Grab]] = {}
         self._ids = count(1)
         self._layout = layout(model, self._notices)
         self._spaces = _spaces(self._layout, self._notices, time_step, substeps)
@@ -349,7 +349,7 @@ class World:
             target_velocity=0.0, type="force",
         )  # fmt: skip
 
-    def _hanging(self, space: Space, constraint: Constraint, axis: int) -> tuple[float, float]:
+    def _hanging(self, space: SolverSpace, constraint: Constraint, axis: int) -> tuple[float, float]:
         """What a drive has to move, kg or kg m2 about the joint, and the most that it weighs for it, N m or none."""
         try:
             bodies, _ = self._carried(space, constraint)
@@ -368,7 +368,7 @@ class World:
             torque += weight.mass * gravity * arm
         return inertia, torque
 
-    def _carried(self, space: Space, constraint: Constraint) -> tuple[tuple[str, ...], bool]:
+    def _carried(self, space: SolverSpace, constraint: Constraint) -> tuple[tuple[str, ...], bool]:
         holding = [item.facts for item in space.constraints if item.active]
         held = [body for body in space.paths if self.kinematic[self._index[body]]]
         return carried(constraint.facts, holding, held)
@@ -490,7 +490,7 @@ def _cuts(model: PhysicsModel) -> set[str]:
 # --------------------------------------------------------------------------- building
 
 
-def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) -> list[Space]:
+def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) -> list[SolverSpace]:
     """One space for each scene that has something in it."""
     joints = read_joints(found, notices)
     kinematic = {path for path, body in found.bodies.items() if body.is_kinematic}
@@ -508,7 +508,7 @@ def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) ->
     for tree in articulations:
         by_scene[tree.links[0].joint.scene].trees.append(tree)
     return [
-        Space(found, setup, chosen, notices, time_step, substeps)
+        SolverSpace(found, setup, chosen, notices, time_step, substeps)
         for setup in by_scene.values() if setup.bodies or setup.statics
     ]  # fmt: skip
 

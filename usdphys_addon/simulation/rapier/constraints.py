@@ -18,10 +18,10 @@ from rapier3d import GenericJoint, ImpulseJointHandle, Isometry3, JointAxesMask,
 from ...core import frames
 from ...core.frames import Matrix
 from ..articulations import Link
-from ..joint_facts import ENDLESS, Drive, Freedom, JointFacts
+from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 
-AXES = (JointAxis.LIN_X, JointAxis.LIN_Y, JointAxis.LIN_Z, JointAxis.ANG_X, JointAxis.ANG_Y, JointAxis.ANG_Z)
-BITS = (
+JOINT_AXES = (JointAxis.LIN_X, JointAxis.LIN_Y, JointAxis.LIN_Z, JointAxis.ANG_X, JointAxis.ANG_Y, JointAxis.ANG_Z)
+AXIS_BITS = (
     JointAxesMask.LIN_X, JointAxesMask.LIN_Y, JointAxesMask.LIN_Z,
     JointAxesMask.ANG_X, JointAxesMask.ANG_Y, JointAxesMask.ANG_Z,
 )  # fmt: skip
@@ -53,7 +53,7 @@ def about_x(angle: float) -> Matrix:
 
 def set_drive(joint: GenericJoint, axis: int, drive: Drive, target: float, sign: float = 1.0) -> None:
     """Put a drive on an axis of a joint; target: position in the coordinate that the solver uses."""
-    name = AXES[axis]
+    name = JOINT_AXES[axis]
     joint.set_motor_model(name, MotorModel.ACCELERATION_BASED if drive.acceleration else MotorModel.FORCE_BASED)
     joint.set_motor(name, target, sign * drive.target_velocity, drive.stiffness, drive.damping)
     joint.set_motor_max_force(name, min(drive.max_force, 3e38))
@@ -111,7 +111,7 @@ class Constraint:
         for axis, freedom in enumerate(state.freedoms):
             if freedom.is_limited:
                 low, high = sorted((sign * _bounded(freedom.low), sign * _bounded(freedom.high)))
-                joint.set_limits(AXES[axis], low, high)
+                joint.set_limits(JOINT_AXES[axis], low, high)
             if freedom.drive is not None:
                 set_drive(joint, axis, freedom.drive, sign * freedom.drive.target_position, sign)
         return joint
@@ -132,7 +132,7 @@ class Constraint:
 
     def _locked(self) -> JointAxesMask:
         mask = FREE
-        for bit, freedom in zip(BITS, self.state.freedoms, strict=True):
+        for bit, freedom in zip(AXIS_BITS, self.state.freedoms, strict=True):
             if freedom.is_locked:
                 mask = mask | bit
         return mask
@@ -179,7 +179,7 @@ class Constraint:
                 if axis >= 3:
                     edge = _HALF_TURN - (1e-3 if several else 0.0)
                     low, high = min(max(low, -edge), edge), max(min(high, edge), -edge)
-                joint.set_limits(AXES[axis], _bounded(low), _bounded(high))
+                joint.set_limits(JOINT_AXES[axis], _bounded(low), _bounded(high))
             if freedom.drive is not None:
                 target = freedom.drive.target_position - offset
                 if axis >= 3:
@@ -251,12 +251,12 @@ class Constraint:
                 drive = freedom.drive
                 if drive is not None:
                     kind = MotorModel.ACCELERATION_BASED if drive.acceleration else MotorModel.FORCE_BASED
-                    multibody.set_link_motor_model(number, AXES[axis], kind)
+                    multibody.set_link_motor_model(number, JOINT_AXES[axis], kind)
                     multibody.set_link_motor(
-                        number, AXES[axis], sign * drive.target_position, sign * drive.target_velocity,
+                        number, JOINT_AXES[axis], sign * drive.target_position, sign * drive.target_velocity,
                         drive.stiffness, drive.damping,
                     )  # fmt: skip
-                    multibody.set_link_motor_max_force(number, AXES[axis], min(drive.max_force, 3e38))
+                    multibody.set_link_motor_max_force(number, JOINT_AXES[axis], min(drive.max_force, 3e38))
             return
         if state.base is not None:
             self._apply(physics.impulse_joints[state.base].data)
@@ -387,7 +387,7 @@ class Constraint:
         across /= np.linalg.norm(across)
         turn[:3, :3] = np.column_stack((direction, across, np.cross(direction, across)))
         joint.local_frame1 = isometry(self.facts.frame0 @ turn)
-        joint.set_limits(JointAxis.LIN_X, state.distance.low, ENDLESS)
+        joint.set_limits(JointAxis.LIN_X, state.distance.low, NO_LIMIT)
 
     # ----------------------------------------------------------------------- snapshots
 
@@ -405,11 +405,11 @@ class Constraint:
 
 
 def _bounded(value: float) -> float:
-    return min(max(value, -ENDLESS), ENDLESS)
+    return min(max(value, -NO_LIMIT), NO_LIMIT)
 
 
 def _middle(freedom: Freedom) -> float:
     """The middle of the limits of a hinge that has both, else zero."""
-    if freedom.is_limited and abs(freedom.low) < ENDLESS and abs(freedom.high) < ENDLESS:
+    if freedom.is_limited and abs(freedom.low) < NO_LIMIT and abs(freedom.high) < NO_LIMIT:
         return (freedom.low + freedom.high) / 2.0
     return 0.0

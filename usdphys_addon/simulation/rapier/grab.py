@@ -12,11 +12,12 @@ import rapier3d
 from numpy.typing import ArrayLike
 from rapier3d import GenericJoint, JointAxesMask, JointAxis, MotorModel, PhysicsWorld
 
+from ..layout import EARTH_GRAVITY
+
 #: Of the spring, Hz; and the largest pull, in times of the weight on earth.
 FREQUENCY, DAMPING_RATIO, STRONGEST = 3.0, 1.0, 40.0
 #: 1/s: how fast a held body stops swinging.
 SPIN_DAMPING = 2.0
-_EARTH = 9.81
 
 
 @dataclass(slots=True)
@@ -43,7 +44,7 @@ def grab(physics: PhysicsWorld, path: str, handle: Any, point: ArrayLike, mass: 
     for axis in (JointAxis.LIN_X, JointAxis.LIN_Y, JointAxis.LIN_Z):
         joint.set_motor_model(axis, MotorModel.FORCE_BASED)
         joint.set_motor(axis, 0.0, 0.0, mass * rate * rate, mass * 2.0 * DAMPING_RATIO * rate)
-        joint.set_motor_max_force(axis, STRONGEST * _EARTH * mass)
+        joint.set_motor_max_force(axis, STRONGEST * EARTH_GRAVITY * mass)
     for axis in (JointAxis.ANG_X, JointAxis.ANG_Y, JointAxis.ANG_Z):
         joint.set_motor_model(axis, MotorModel.ACCELERATION_BASED)
         joint.set_motor_velocity(axis, 0.0, SPIN_DAMPING)

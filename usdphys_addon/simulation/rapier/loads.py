@@ -19,7 +19,7 @@ from rapier3d import PhysicsWorld
 from ...core.frames import Matrix
 from ...core.mass import inertia_tensor
 from ...core.schema import Quaternion, Vector
-from ..joint_facts import ENDLESS
+from ..joint_facts import NO_LIMIT
 from .constraints import Constraint, matrix_of
 
 
@@ -81,7 +81,7 @@ class Loads:
             bodies = self._sides.get(facts.path)
             if bodies is None:
                 continue
-            if not bodies or (facts.break_torque >= ENDLESS and _is_plain(constraint)):
+            if not bodies or (facts.break_torque >= NO_LIMIT and _is_plain(constraint)):
                 # The solver knows the force, and nobody asks for the torque.
                 self.cuts[facts.path] = _Cut((), np.zeros(3), np.zeros(3), np.zeros(3))
                 continue

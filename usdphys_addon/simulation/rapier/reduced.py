@@ -15,7 +15,7 @@ from rapier3d import GenericJoint, JointAxesMask, Multibody, PhysicsWorld
 
 from ...core import frames
 from ...core.frames import Matrix
-from .constraints import AXES, BITS, Constraint, matrix_of
+from .constraints import AXIS_BITS, JOINT_AXES, Constraint, matrix_of
 
 #: (body of the parent, body of the child, joint), in the solver's terms.
 Inserted = tuple[Any, Any, GenericJoint]
@@ -96,13 +96,13 @@ def undamp(multibody: Multibody) -> None:
 
 def coordinates(joint: GenericJoint, relative: Matrix) -> list[float]:
     """Free coordinates of a joint whose second frame has this pose (4, 4) in its first."""
-    free = [axis for axis, bit in enumerate(BITS) if (joint.locked_axes & bit) == JointAxesMask.empty()]
+    free = [axis for axis, bit in enumerate(AXIS_BITS) if (joint.locked_axes & bit) == JointAxesMask.empty()]
     result = [float(relative[axis, 3]) for axis in free if axis < 3]
     turning = [axis - 3 for axis in free if axis >= 3]
     if len(turning) == 1:
         axis = turning[0]
         angle = frames.angle_about(relative[:3, :3], axis)
-        limits = joint.limits(AXES[axis + 3])
+        limits = joint.limits(JOINT_AXES[axis + 3])
         if limits is not None:
             # The same place may be whole turns away.
             candidates = [angle + turn * 2.0 * math.pi for turn in (0, 1, -1)]

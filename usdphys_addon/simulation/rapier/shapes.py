@@ -40,7 +40,7 @@ _TRIMESH_FLAGS = rapier3d.TriMeshFlags.MERGE_DUPLICATE_VERTICES | rapier3d.TriMe
 
 #: Hulls and decompositions take long and come back with every start.
 _CACHE: OrderedDict[bytes, SharedShape] = OrderedDict()
-_CACHED = 512
+_CACHE_SIZE = 512
 
 
 class ShapeError(ValueError):
@@ -178,7 +178,7 @@ def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], SharedShape | None]) -
     shape = make(mesh)
     if shape is not None:
         _CACHE[key.digest()] = shape
-        if len(_CACHE) > _CACHED:
+        if len(_CACHE) > _CACHE_SIZE:
             _CACHE.popitem(last=False)
     return shape
 

@@ -22,7 +22,7 @@ from ...core.schemas import usd_physics
 from ..articulations import WORLD, Tree
 from ..filters import Filters
 from ..joint_facts import JointFacts
-from ..layout import Body, Layout, Surface, surface
+from ..layout import Body, ContactMaterial, Layout, contact_material
 from ..notices import Notices
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
@@ -67,7 +67,7 @@ class Setup:
     trees: list[Tree] = field(default_factory=list)
 
 
-class Space:
+class SolverSpace:
     """The solver's world of one physics scene."""
 
     def __init__(
@@ -153,7 +153,7 @@ class Space:
                 frame = None
                 if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
                     frame = np.linalg.inv(body.pose) @ self.places[prim.path].pose
-                material = surface(self.model, prim, self.notices)
+                material = contact_material(self.model, prim, self.notices)
                 builders.append(self._collider(prim, placed, frame, material, filters))
                 # Shapes of meshes are kept, so that theirs are not those of others.
                 if id(placed[0]) not in longest or geometry is None:
@@ -177,7 +177,7 @@ class Space:
             placed = shape_of(prim, geometry, place.rotation, self.notices, moves=False)
             if placed is None:
                 continue
-            material = surface(self.model, prim, self.notices)
+            material = contact_material(self.model, prim, self.notices)
             builder = self._collider(prim, placed, None, material, filters)
             pose = _isometry(place.position, place.quaternion)
             handle = self.physics.add_body(rapier3d.RigidBody.fixed().position(pose), [builder])
@@ -185,7 +185,9 @@ class Space:
             collider = self.physics.rigid_bodies[handle].colliders[0]
             self.surfaces.setdefault(material.material, []).append(collider)
 
-    def _collider(self, prim: Prim, placed: Placed, frame: Matrix | None, material: Surface, filters: Filters) -> Any:
+    def _collider(
+        self, prim: Prim, placed: Placed, frame: Matrix | None, material: ContactMaterial, filters: Filters
+    ) -> Any:
         """frame: of the prim in its body, (4, 4); None where they are one."""
         shape, center, turn = placed
         builder = (
