@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who is what in a simulation: moving bodies, their colliders, static colliders, and the scene of each. No solver."""
+"""Classifies prims for a simulation: moving bodies, their colliders, static colliders, and the scene of each."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from ..core.schemas import usd_physics
 from .notices import Notices
 
 EARTH_GRAVITY = 9.81
-#: Where nothing is bound: PhysX's own material.
+#: Without a bound material: the defaults of PhysX.
 DEFAULT_FRICTION, DEFAULT_RESTITUTION = 0.5, 0.0
 
 
 @dataclass(slots=True)
 class Body:
-    """A rigid body that moves: position (3,), rotation (3, 3), and what scales and shears its prim, (3, 3).
+    """An enabled rigid body: position (3,), rotation (3, 3), and stretch (3, 3), the scale and shear of its prim.
 
-    The world matrix of the prim is rotation @ stretch. scene: path of its physics scene, "" where there is none.
-    colliders: those that move with it. inside: those that count for its mass, and disabled bodies, below it.
+    The linear part of the prim's world matrix is rotation @ stretch. scene: path of its physics scene, or "".
+    colliders: enabled colliders that move with it. inside: all colliders whose nearest enabled body it is, ignoring
+    resets of the transform stack; candidates for its mass.
     """
 
     prim: Prim
@@ -48,7 +49,7 @@ class Body:
 
 
 class RigidPose(NamedTuple):
-    """Where a prim is: position (3,), rotation (3, 3) without scale, and the same as a quaternion (w, x, y, z)."""
+    """Pose of a prim without scale: position (3,), rotation (3, 3), and the same as a quaternion (w, x, y, z)."""
 
     position: Matrix
     rotation: Matrix
@@ -62,8 +63,8 @@ class RigidPose(NamedTuple):
 
 @dataclass(slots=True)
 class Layout:
-    """bodies: by path, in the order of the model. statics: scene of each static collider, by path. gravity: (3,) of
-    each scene, m/s2; the first is the scene of all that name none. places: of bodies and colliders, by path."""
+    """bodies: by path, in model order. statics: scene by path of static collider. gravity: (3,), m/s2, by scene; the
+    first scene is the default. owners: finds the enabled body of a path. places: by path of bodies and colliders."""
 
     model: PhysicsModel
     gravity: dict[str, Matrix] = field(default_factory=dict)
@@ -73,7 +74,7 @@ class Layout:
     places: dict[str, RigidPose] = field(default_factory=dict)
 
     def body_of(self, path: str) -> Body | None:
-        """The moving body that carries a prim; a disabled body is carried by the one above it."""
+        """The enabled body that carries a prim; disabled bodies are skipped."""
         prim = self.owners.at(path)
         return None if prim is None else self.bodies[prim.path]
 
@@ -91,7 +92,7 @@ def gravity_of(scene: usd_physics.PhysicsScene) -> Matrix:
 
 
 def places(prims: Iterable[Prim]) -> dict[str, RigidPose]:
-    """The places of many prims at once: one by one they would take most of the time that a world takes to build."""
+    """The poses of many prims, by path. Vectorized: one by one they would take most of the time to build a world."""
     listed = list(prims)
     worlds = np.array([prim.world for prim in listed], float).reshape(-1, 4, 4)
     rotations = frames.rotations_of(worlds)
@@ -105,7 +106,7 @@ def places(prims: Iterable[Prim]) -> dict[str, RigidPose]:
 
 
 def layout(model: PhysicsModel, notices: Notices) -> Layout:
-    """Sort the prims of a model, in time linear in their number."""
+    """Classify the prims of a model, in linear time."""
     result = Layout(model)
     for path, prim in model.scenes.items():
         result.gravity[path] = gravity_of(prim.schemas[usd_physics.PhysicsScene.usd_name])  # type: ignore[arg-type]
@@ -142,7 +143,7 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
 
 
 def _static_owner(model: PhysicsModel, prim: Prim, collider: usd_physics.CollisionAPI) -> tuple[str, ...] | None:
-    """Of a static collider; a body that is switched off still says where its colliders are."""
+    """The simulation owner of a static collider; that of its disabled body, if it has one."""
     body = model.body_of(prim.path)
     api = None if body is None else body.get(usd_physics.RigidBodyAPI)
     return collider.simulation_owner if api is None else api.simulation_owner
@@ -155,14 +156,18 @@ def _scene(layout_: Layout, prim: Prim, owners: tuple[str, ...] | None, notices:
     known = [owner for owner in owners if owner in layout_.gravity]
     chosen = known[0] if known else first
     if len(owners) > 1 or not known:
-        what = "names several scenes" if known else f"is simulated by {owners[0]}, which is no physics scene"
+        what = (
+            "has several simulation owners"
+            if known
+            else f"has the simulation owner {owners[0]}, which is not a physics scene"
+        )
         notices.add("SceneOwner", prim, f"{prim.display} {what}: {chosen or 'the default scene'} is used.")
     return chosen
 
 
 @dataclass(frozen=True, slots=True)
 class ContactMaterial:
-    """Friction and restitution of a collider; material: path of what is bound, "" for none."""
+    """Friction and restitution of a collider. material: path of the bound material, or ""."""
 
     material: str
     friction: float

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the preview does not do as the physics says: one issue per prim, named, never silent."""
+"""Issues about physics that the preview simulates differently, or not at all."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..core.rules.base import Issue, Severity
 
 
 class NoticeKind(NamedTuple):
-    """meaning: one sentence for the documentation. fix: what to do, an imperative sentence; X is the prim."""
+    """meaning: one sentence for the documentation. fix: one imperative sentence for the user."""
 
     severity: Severity
     meaning: str
     fix: str
 
 
-#: By code, in the order of the alphabet.
+#: By code, sorted.
 NOTICE_KINDS: dict[str, NoticeKind] = {
     "ArticulationLoop": NoticeKind(
         "info", "A joint closes a loop of an articulation: it is simulated in maximal coordinates.",
@@ -95,14 +95,14 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
 
 
 class Notices:
-    """The list that grows while a world is built and while it runs; the same words about the same prim come once."""
+    """Collects issues while a world is built and runs, without duplicates."""
 
     def __init__(self) -> None:
         self.issues: list[Issue] = []
         self._seen: set[tuple[str, str, str]] = set()
 
     def add(self, code: str, prim: Prim | None, message: str) -> None:
-        """message: one sentence that names the prim. Raises KeyError for a code that is not in the table."""
+        """message: one sentence that names the prim. Raises KeyError for an unknown code."""
         kind = NOTICE_KINDS[code]
         path = "/" if prim is None else prim.path
         if (code, path, message) in self._seen:

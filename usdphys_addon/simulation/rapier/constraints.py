@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""JointFacts -> Rapier joints, and what has to be done for them before every step.
+"""JointFacts -> Rapier joints, and their updates before every step.
 
-Rapier has no smallest distance, no cone of two angles and no angle beyond half a turn: these are kept up here.
+Rapier has no minimum distance, no cone with two angles and no angles beyond half a turn: `upkeep` emulates them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ AXIS_BITS = (
 )  # fmt: skip
 FREE = JointAxesMask.empty()
 _HALF_TURN = math.pi
-#: Angles nearer to half a turn than this are kept up by turning the frame along.
+#: Limits closer to half a turn than this (rad) are emulated by rotating the joint frame with the hinge.
 _MARGIN = 0.3
-#: Smallest angle of a cone of two angles: an ellipse without width would not let the axis begin to tilt.
+#: Smallest angle (rad) of a cone with two angles: an ellipse of zero width would block the other direction too.
 _NARROW = 0.01
 
 
@@ -61,7 +61,7 @@ def set_drive(joint: GenericJoint, axis: int, drive: Drive, target: float, sign:
 
 @dataclass(slots=True)
 class State:
-    """What changes while a world runs, besides the solver's own."""
+    """Mutable state of a constraint outside the solver."""
 
     enabled: bool
     broken: bool = False
@@ -76,7 +76,7 @@ class State:
 
 
 class Constraint:
-    """One joint in a solver's world."""
+    """One joint in Rapier."""
 
     def __init__(self, facts: JointFacts, handles: tuple[Any, Any], link: Link | None = None) -> None:
         """handles: of the solver's bodies on both sides. link: its place in a tree in reduced coordinates."""
@@ -166,10 +166,10 @@ class Constraint:
             set_drive(joint, 0, distance.drive, distance.drive.target_position)
 
     def _apply(self, joint: GenericJoint) -> None:
-        """Limits and drives of the base joint, around the angle where its frame is."""
+        """Set limits and drives of the base joint, relative to the current rotation of its frame."""
         state = self.state
         if self.turns:
-            # The second frame, because the directions of the translations are those of the first.
+            # Rotate frame 2, because frame 1 defines the directions of the translations.
             joint.local_frame2 = isometry(self.facts.frame1 @ about_x(-state.angle))
         several = not self.turns
         for axis, freedom in enumerate(state.freedoms):
@@ -189,7 +189,7 @@ class Constraint:
     # ----------------------------------------------------------------------- changes
 
     def apply_enabled(self, physics: PhysicsWorld) -> None:
-        """A joint that is off or broken neither holds nor keeps its bodies from colliding."""
+        """Update the solver: a disabled or broken joint neither holds nor filters contacts of its bodies."""
         for handle in (self.state.base, self.state.rope):
             if handle is not None:
                 joint = physics.impulse_joints[handle].data
@@ -201,7 +201,7 @@ class Constraint:
             joint.contacts_enabled = True
 
     def leave_tree(self, physics: PhysicsWorld) -> None:
-        """From reduced to maximal coordinates, where it is."""
+        """Switch from reduced to maximal coordinates in the current pose."""
         if self.state.link is not None:
             physics.multibody_joints.remove(self.state.link)
         self.insert(physics)
@@ -220,7 +220,7 @@ class Constraint:
         self.apply_enabled(physics)
 
     def break_up(self, physics: PhysicsWorld) -> None:
-        """The joint holds no more."""
+        """Break the joint."""
         self.state.broken = True
         self.apply_enabled(physics)
 
@@ -267,7 +267,7 @@ class Constraint:
 
     @property
     def needs_upkeep(self) -> bool:
-        """True where something has to be done before each step."""
+        """True if `upkeep` must be called before each step."""
         state, cone = self.state, self.facts.cone
         if state.reduced or not self.active:
             return False
@@ -285,7 +285,7 @@ class Constraint:
         return abs(drive.target_position - _middle(freedom)) > _HALF_TURN - _MARGIN
 
     def _first_angle(self, physics: PhysicsWorld) -> None:
-        """Where the frame of a hinge is turned to: to the middle of its limits, or to where the hinge is."""
+        """Set the initial rotation of a hinge frame: the middle of its limits, or the current angle if it turns far."""
         if not self.turns:
             return
         self.state.angle = _middle(self.state.freedoms[3])
@@ -342,7 +342,7 @@ class Constraint:
         return [(axis, freedom.drive) for axis, freedom in enumerate(freedoms) if freedom.drive is not None]
 
     def turn_to(self, physics: PhysicsWorld, angle: float) -> None:
-        """Tell a hinge that it is at an angle, rad, of which the solver knows the place within half a turn only."""
+        """Set the full angle (rad) of a hinge; the solver knows it only within half a turn."""
         if not self.state.reduced and self._turns_far():
             self.state.angle = angle
             self._apply(physics.impulse_joints[self.state.base].data)
@@ -353,7 +353,7 @@ class Constraint:
         return math.atan2(turn[2, 1] - turn[1, 2], turn[1, 1] + turn[2, 2])
 
     def upkeep(self, physics: PhysicsWorld) -> None:
-        """Bring what the solver does not know up to where the bodies are."""
+        """Update the emulated limits for the current poses of the bodies."""
         relative = self.relative(physics)
         state, cone = self.state, self.facts.cone
         if state.push is not None:
@@ -370,7 +370,7 @@ class Constraint:
             self._apply(physics.impulse_joints[state.base].data)
 
     def _push(self, physics: PhysicsWorld, relative: Matrix) -> None:
-        """Below its smallest distance the joint is a limit along the line between the anchors, as it is now."""
+        """Emulate the minimum distance: a limit along the current line between the anchors."""
         state = self.state
         assert state.distance is not None and state.push is not None
         joint = physics.impulse_joints[state.push].data
@@ -392,13 +392,13 @@ class Constraint:
     # ----------------------------------------------------------------------- snapshots
 
     def saved(self) -> State:
-        """A copy of what changes."""
+        """A copy of the state."""
         state = copy.copy(self.state)
         state.freedoms, state.distance = copy.deepcopy(state.freedoms), copy.deepcopy(state.distance)
         return state
 
     def load_state(self, state: State) -> None:
-        """Back to a copy."""
+        """Restore a copied state."""
         self.state = copy.copy(state)
         self.state.freedoms = copy.deepcopy(state.freedoms)
         self.state.distance = copy.deepcopy(state.distance)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a tree of joints in reduced coordinates begins: where its bodies are, and as fast as they are.
+"""State of joint trees in reduced coordinates, set from the poses and velocities of their bodies.
 
-The solver itself begins with all joints at zero and at rest.
+Rapier itself starts with all joint coordinates and velocities at zero.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted]) -> None:
     by_child = {child: (parent, joint) for parent, child, joint in joints}
     multibody = physics.multibody_joints.get_multibody(physics.multibody_joints.rigid_body_link(joints[0][1]).multibody)
     poses = {handle: matrix_of(bodies[handle].position) for triple in joints for handle in triple[:2]}
-    # Only after this does the tree know whether its root is fixed.
+    # Rapier determines here whether the root is fixed.
     multibody.forward_kinematics(bodies, True)
     displacements: list[float] = []
     velocities = {}
@@ -51,7 +51,7 @@ def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted]) -> None:
     multibody.update_rigid_bodies(bodies, True)
     undamp(multibody)
     if any(any(values) for values in velocities.values()):
-        # The joint velocities that come nearest to those of the bodies.
+        # Joint velocities by least squares from the velocities of the bodies.
         rows = [np.asarray(multibody.body_jacobian(number), float).reshape(6, -1) for number in velocities]
         solution = np.linalg.lstsq(np.concatenate(rows), np.concatenate(list(velocities.values())), rcond=None)[0]
         multibody.set_generalized_velocity(solution.tolist())
@@ -76,7 +76,7 @@ def bend(physics: PhysicsWorld, constraint: Constraint, relative: Matrix, value:
 
 
 def follow(physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
-    """Bring the bodies of trees to where their roots are and their joints are bent to, at rest."""
+    """Update the poses of the bodies of trees from root poses and joint coordinates, at rest."""
     done = set()
     for constraint in constraints:
         multibody, _ = physics.multibody_joints.get(constraint.state.link)
@@ -90,7 +90,7 @@ def follow(physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
 
 
 def undamp(multibody: Multibody) -> None:
-    """Take out the friction that the solver gives to every joint in reduced coordinates."""
+    """Remove the damping that Rapier gives to every joint in reduced coordinates."""
     multibody.set_damping([0.0] * len(multibody.damping()))
 
 
@@ -104,7 +104,7 @@ def coordinates(joint: GenericJoint, relative: Matrix) -> list[float]:
         angle = frames.angle_about(relative[:3, :3], axis)
         limits = joint.limits(JOINT_AXES[axis + 3])
         if limits is not None:
-            # The same place may be whole turns away.
+            # Choose the full turn that is within the limits.
             candidates = [angle + turn * 2.0 * math.pi for turn in (0, 1, -1)]
             angle = min(candidates, key=lambda value: max(limits.min - value, value - limits.max, 0.0))
         result.append(angle)
