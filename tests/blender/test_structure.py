@@ -730,7 +730,7 @@ def test_contained_points_and_volumes():
     random = np.random.default_rng(5)
     for _ in range(20):
         points = random.normal(size=(60, 3)) * random.uniform(0.1, 3, 3) @ np.linalg.qr(random.normal(size=(3, 3)))[0]
-        for kind in fitting.KINDS:
+        for kind in fitting.PRIMITIVE_KINDS:
             for turned in (False, True):
                 shape = fitting.contain(points, [kind], turned=turned)
                 place = frames.transform(shape.center, shape.rotation)
@@ -744,7 +744,7 @@ def test_contained_points_and_volumes():
                 assert is_inside(gprim, points, place, 1e-6), (kind, turned)
         best = fitting.contain(points, turned=True)
         assert fitting.volume(best) <= 1.01 * min(
-            fitting.volume(fitting.contain(points, [kind], turned=True)) for kind in fitting.KINDS
+            fitting.volume(fitting.contain(points, [kind], turned=True)) for kind in fitting.PRIMITIVE_KINDS
         )
 
 

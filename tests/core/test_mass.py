@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdShade
 from usdphys_ext.usdphys_addon.core import frames, hull, mass
-from usdphys_ext.usdphys_addon.core.mass import MassProperties, Shape
+from usdphys_ext.usdphys_addon.core.mass import BodyMassProperties, Shape
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -359,7 +359,7 @@ def usd_core(stage: Usd.Stage, model: PhysicsModel, path: str) -> tuple[float, n
     )
 
 
-def disagreement(ours: MassProperties, theirs: tuple[float, np.ndarray, np.ndarray]) -> str:
+def disagreement(ours: BodyMassProperties, theirs: tuple[float, np.ndarray, np.ndarray]) -> str:
     """What differs by more than the tolerance, as a message; empty where nothing does."""
     kilograms, center, tensor = theirs
     if not (kilograms > 0 and np.isfinite(tensor).all()):
@@ -603,7 +603,7 @@ def test_precedence_is_that_of_usd_core(case: str, variant: str) -> None:
     assert ours.mass_source.kind == kind
 
 
-def plain(case: str) -> MassProperties:
+def plain(case: str) -> BodyMassProperties:
     scene = Scene(*VARIANTS["SI, turned"])
     CASES[case][0](scene)
     return mass.mass_properties(usd_read.read_stage(scene.stage), "/World/Body")

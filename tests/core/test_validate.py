@@ -637,7 +637,7 @@ def test_gprims_are_those_of_usd():
     types = Tf.Type.FindByName("UsdGeomXformable").GetAllDerivedTypes()
     gprim = Tf.Type.FindByName("UsdGeomGprim")
     names = {Usd.SchemaRegistry.GetSchemaTypeName(found) for found in types if found.IsA(gprim)}
-    assert names >= colliders.ROUND
+    assert names >= colliders.ROUND_TYPES
     assert not names & colliders.NO_GEOMETRY
 
 

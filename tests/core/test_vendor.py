@@ -131,7 +131,7 @@ def test_arrays_as_text() -> None:
     floats = value_types.value_type("float[]")
     assert array_text.parse_array(floats, " ") == () and array_text.parse_array(floats, "[1, 2]") == (1.0, 2.0)
     for text in ("1, 2", "[1,", '["a"]', "[[1, 2]]", "[true]", "{}"):
-        with pytest.raises(ValueError, match="is no list"):
+        with pytest.raises(ValueError, match="is not a list"):
             array_text.parse_array(floats, text)
 
 

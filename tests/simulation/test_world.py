@@ -18,6 +18,7 @@ from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.notices import KINDS
 from usdphys_ext.usdphys_addon.simulation.record import record
+from usdphys_ext.usdphys_addon.simulation.notices import NOTICE_KINDS
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import CENTIMETERS, File, about
@@ -333,8 +334,8 @@ def test_articulation_that_blows_up_goes_on_in_maximal_coordinates() -> None:
 
 
 def test_notices_are_issues_in_sentences() -> None:
-    assert list(KINDS) == sorted(KINDS)
-    for kind in KINDS.values():
+    assert list(NOTICE_KINDS) == sorted(NOTICE_KINDS)
+    for kind in NOTICE_KINDS.values():
         assert kind.meaning.endswith(".")
         assert kind.fix.endswith(".")
         assert kind.severity in ("info", "warning")
@@ -346,12 +347,12 @@ def test_notices_are_issues_in_sentences() -> None:
 
 def test_every_notice_has_a_test() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("test_*.py"))
-    assert [code for code in KINDS if f'"{code}"' not in text] == []
+    assert [code for code in NOTICE_KINDS if f'"{code}"' not in text] == []
 
 
 def test_documentation_names_every_notice() -> None:
     text = (HERE.parent.parent / "docs" / "preview.md").read_text(encoding="utf-8")
-    assert [code for code, kind in KINDS.items() if f"| {code} | {kind.meaning} |" not in text] == []
+    assert [code for code, kind in NOTICE_KINDS.items() if f"| {code} | {kind.meaning} |" not in text] == []
 
 
 def test_building_a_world_is_the_same_work_for_each_body(count_calls: Callable[[Callable[[], Any]], int]) -> None:

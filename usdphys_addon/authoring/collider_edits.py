@@ -370,7 +370,7 @@ def make_collider_objects(
 ) -> EditCounts:  # fmt: skip
     """Make collider objects, drawn as wires, below the visible objects.
 
-    kind: one of `fitting.KINDS`, "HULL" or "DECOMPOSITION". margin: Blender units. axis: of a primitive, or AUTO.
+    kind: one of `fitting.PRIMITIVE_KINDS`, "HULL" or "DECOMPOSITION". margin: Blender units. axis: of a primitive, or AUTO.
     turned: allow primitives that are not aligned with the object. most: largest number of convex parts. replace:
     remove collider objects of an earlier call. Raises InputError and MissingDependencyError before anything is changed.
     """
@@ -384,7 +384,7 @@ def make_collider_objects(
 
 
 def _parts_of(obj: Any, seen: Surface, kind: str, margin: float, axis: str, turned: bool, most: int) -> list[_Part]:
-    if kind in fitting.KINDS:
+    if kind in fitting.PRIMITIVE_KINDS:
         return [_Part(fitting.contain(seen.points, [kind], axis=axis, turned=turned, margin=margin))]
     if kind == "DECOMPOSITION":
         try:

@@ -19,7 +19,7 @@ from .writing import WritingContext, Written, lives_without_object
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """USD text by prim path, of opinions that neither Blender nor the model hold: see `usd.import_source.Source`."""
+    """USD text by prim path: opinions outside Blender and the model. See `usd.import_source.ImportSource`."""
 
     carried: Mapping[str, str] = field(default_factory=dict)
     transforms: Mapping[str, str] = field(default_factory=dict)

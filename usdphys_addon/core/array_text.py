@@ -15,18 +15,18 @@ def format_array(value: tuple[Any, ...]) -> str:
 
 
 def parse_array(kind: ValueType, text: str) -> tuple[Any, ...]:
-    """The array of a text. Raises ValueError, with a sentence, for a text that is none of this type."""
+    """The array that a text holds; empty for blank text. Raises ValueError if it is not an array of this type."""
     if not text.strip():
         return ()
     try:
         read = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"{text!r} is no list like [1, 2, 3] ({error})") from error
+        raise ValueError(f"{text!r} is not a list like [1, 2, 3] ({error})") from error
     value = _tuples(read)
     if kind.base == "float":
         value = _floats(value)
     if not kind.accepts(value):
-        raise ValueError(f"{text!r} is no list of values of the type {kind.name.removesuffix('[]')}")
+        raise ValueError(f"{text!r} is not a list of values of the type {kind.name.removesuffix('[]')}")
     return value  # type: ignore[no-any-return]
 
 

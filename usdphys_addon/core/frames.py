@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Poses and frames: matrices for column vectors, quaternions (w, x, y, z), joint frames in scaled body space."""
+"""Matrices for column vectors, quaternions (w, x, y, z), and joint frames in scaled body space."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IDENTITY_ROTATION: Quaternion = (1.0, 0.0, 0.0, 0.0)
 def rotation_of(matrix: ArrayLike) -> Matrix:
     """Rotation (3, 3) of an affine matrix (4, 4) or (3, 3), without scale and shear.
 
-    The polar factor; for a mirrored space the scale counts as negative on all three axes, as in OpenUSD. The
+    The orthogonal polar factor. A mirrored space counts as scaled negatively on all three axes, as in OpenUSD. The
     identity if the matrix holds NaN or infinity.
     """
     linear = np.asarray(matrix, float)[:3, :3]
@@ -48,30 +48,29 @@ def rotations_of(matrices: ArrayLike) -> Matrix:
 
 
 def scale_of(matrix: ArrayLike) -> Matrix:
-    """Lengths (3,) of the axes of a space, all negative where it is mirrored."""
-    # In plain numbers: numpy takes its time for three of them.
+    """Scale (3,) of the axes of a matrix; all three negative if it is mirrored."""
+    # Without numpy: its overhead dominates for three numbers.
     columns = np.asarray(matrix, float)[:3, :3].T.tolist()
     sign = -1.0 if determinant(matrix) < 0 else 1.0
     return np.array([sign * math.hypot(*column) for column in columns])
 
 
 def determinant(matrix: ArrayLike) -> float:
-    """Signed volume of the axes of a space."""
+    """Determinant of the linear part of a matrix (4, 4) or (3, 3)."""
     (a, b, c), (d, e, f), (g, h, i) = np.asarray(matrix, float)[:3, :3].tolist()
     return float(a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g))
 
 
 def is_flat(determinant: float) -> bool:
-    """True for the determinant of a space that is scaled to nothing along an axis: what it holds has no volume.
+    """True if a matrix with this determinant scales an axis to zero. NaN counts as flat.
 
-    The determinant is asked for, because Blender gives that of its matrices sooner than their numbers.
+    Takes the determinant, because `mathutils.Matrix.determinant` is faster than a conversion to numpy.
     """
-    # NaN is no volume either.
     return not abs(determinant) > 1e-18
 
 
 def is_uniform(scale: ArrayLike, tolerance: float = 1e-5) -> bool:
-    """True where the three scales agree in sign and, relative to the smallest, in size."""
+    """True if the scales have the same sign and, relative to the smallest, the same size."""
     values = np.asarray(scale, float)
     if values.min() < 0 < values.max():
         return False
@@ -80,7 +79,7 @@ def is_uniform(scale: ArrayLike, tolerance: float = 1e-5) -> bool:
 
 
 def is_sheared(matrix: ArrayLike, tolerance: float = 1e-4) -> bool:
-    """True where the axes of a space are not at right angles: rotation inside a non-uniform scale."""
+    """True if the axes of a matrix are not orthogonal, as by a rotation inside a non-uniform scale."""
     linear = np.asarray(matrix, float)[:3, :3]
     lengths = np.linalg.norm(linear, axis=0)
     if (lengths == 0).any():
@@ -135,7 +134,7 @@ def quaternions_of(rotations: ArrayLike) -> Matrix:
 def _quaternion_rows(rotation: Any) -> tuple[tuple[Any, Any, Any, Any], ...]:
     """Four multiples (w, x, y, z) of the quaternion of a rotation (3, 3), of numbers or of arrays.
 
-    Row i is 4 times its part i times the quaternion: the one with the largest diagonal does not lose digits.
+    Row i is the quaternion times 4 times its component i. The row with the largest diagonal element is most accurate.
     """
     (a, b, c), (d, e, f), (g, h, i) = rotation
     x, y, z, xy, yz, zx = h - f, c - g, d - b, b + d, f + h, c + g
@@ -145,7 +144,7 @@ def _quaternion_rows(rotation: Any) -> tuple[tuple[Any, Any, Any, Any], ...]:
 
 
 def without_jumps(quaternions: Matrix) -> Matrix:
-    """Quaternions (n, ..., 4) that turn alike, each on the side of the one before: curves go the short way."""
+    """The same rotations (n, ..., 4), with signs chosen so that interpolation takes the short way."""
     result = np.array(quaternions, float)
     for before, now in pairwise(result):
         now[(now * before).sum(axis=-1) < 0] *= -1.0
@@ -153,13 +152,13 @@ def without_jumps(quaternions: Matrix) -> Matrix:
 
 
 def angle_about(rotation: ArrayLike, axis: int) -> float:
-    """The angle of a rotation (3, 3) about the axis of an index, within half a turn, radians: its twist."""
+    """The twist angle of a rotation (3, 3) about the axis with an index, within half a turn, radians."""
     quaternion = quaternion_of(rotation)
     return 2.0 * math.atan2(quaternion[1 + axis], quaternion[0])
 
 
 def rotation_vector(rotation: ArrayLike) -> list[float]:
-    """The axis of a rotation (3, 3), as long as the angle, radians."""
+    """The rotation vector (axis times angle, radians) of a rotation (3, 3)."""
     w, *imaginary = quaternion_of(rotation)
     size = math.hypot(*imaginary)
     factor = 2.0 * math.atan2(size, w) / size if size > 1e-9 else 2.0
@@ -167,7 +166,7 @@ def rotation_vector(rotation: ArrayLike) -> list[float]:
 
 
 def is_identity(quaternion: Quaternion, tolerance: float = 1e-9) -> bool:
-    """True for a rotation by nothing."""
+    """True if a unit quaternion does not rotate."""
     return max(abs(part) for part in quaternion[1:]) <= tolerance
 
 
@@ -181,7 +180,10 @@ def transform(position: ArrayLike, rotation: ArrayLike | None = None, scale: Arr
 
 
 def sheared_below(parent: ArrayLike, own: ArrayLike) -> Matrix | None:
-    """A space (4, 4) relative to that of its parent, if position, rotation and scale cannot hold it, else None."""
+    """Matrix (4, 4) relative to a parent if it is sheared, so that it is more than location, rotation and scale.
+
+    None if it is not sheared, or if the parent is singular.
+    """
     try:
         local = np.asarray(np.linalg.solve(np.asarray(parent, float), np.asarray(own, float)), float)
     except np.linalg.LinAlgError:
@@ -193,7 +195,7 @@ def local_frame(body: ArrayLike | None, frame: ArrayLike) -> tuple[Vector, Quate
     """Position and orientation of a world frame (4, 4) in the space of a body; `None` is the world.
 
     The position is in the body's scaled space, the orientation relative to its rotation without scale.
-    Raises numpy.linalg.LinAlgError where the body is scaled to nothing.
+    Raises numpy.linalg.LinAlgError if the matrix of the body is singular.
     Source: "Jointed Bodies" of the UsdPhysics documentation.
     """
     pose = np.asarray(frame, float)
@@ -204,7 +206,10 @@ def local_frame(body: ArrayLike | None, frame: ArrayLike) -> tuple[Vector, Quate
 
 
 def world_frame(body: ArrayLike | None, position: ArrayLike, rotation: ArrayLike) -> Matrix:
-    """World frame (4, 4) without scale of a position and a quaternion in the space of a body."""
+    """World matrix (4, 4) without scale of a joint frame given by position and quaternion in the space of a body.
+
+    Inverse of `local_frame`.
+    """
     body_matrix = np.eye(4) if body is None else np.asarray(body, float)
     point = body_matrix @ np.append(np.asarray(position, float), 1.0)
     return transform(point[:3], rotation_of(body_matrix) @ matrix_of(rotation))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sizes and places of gprims: in scaled spaces, by axis, as half extents."""
+"""Sizes and poses of gprims in scaled spaces."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PLANE_AXES = ((2, 1), (0, 2), (0, 1))
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Lengths of a gprim, none of them negative.
+    """Lengths of a gprim, not negative.
 
-    edges: along x, y and z, of a cube and of a plane, which has none along its normal. radius, height, axis: of the
-    round ones; the height of a capsule is that between its caps.
+    edges: of a cube or plane along x, y and z; 0 along the normal of a plane. radius, height, axis: of round gprims;
+    the height of a capsule is without its caps.
     """
 
     kind: type[usd_geom.Gprim]
@@ -38,9 +38,9 @@ class Sizes:
         return "XYZ".index(self.axis)
 
     def scaled(self, scale: ArrayLike) -> Sizes:
-        """In a space of other scale (3,), by the rules of the UsdPhysics parsing utilities.
+        """The sizes multiplied by a scale (3,), by the rules of the UsdPhysics parsing utilities.
 
-        Where a round gprim can have one scale only it gets the largest.
+        A radius is multiplied by the largest of the scales that act on it.
         """
         factors = np.abs(np.asarray(scale, float)).tolist()
         x, y, z = (edge * factor for edge, factor in zip(self.edges, factors, strict=True))
@@ -49,7 +49,7 @@ class Sizes:
 
     @property
     def extent(self) -> Vector:
-        """The edge lengths of the box around the gprim."""
+        """The edge lengths of the bounding box."""
         if self.kind in (usd_geom.Cube, usd_geom.Plane):
             return self.edges
         extent = [2.0 * self.radius] * 3
@@ -71,7 +71,7 @@ class Sizes:
 
 
 def sizes(gprim: usd_geom.Gprim, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Sizes:
-    """The sizes of a gprim in a space of some scale (3,); what is not authored has its fallback."""
+    """The sizes of a gprim in a space with a scale (3,); unauthored attributes have their fallback."""
     kind = type(gprim)
     if kind is usd_geom.Cube:
         found = Sizes(kind, (abs(gprim.resolved("size")),) * 3)
@@ -89,17 +89,17 @@ def sizes(gprim: usd_geom.Gprim, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Sizes:
 
 
 def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frames.Matrix, usd_geom.Gprim]:
-    """(pose below the object, schema), metres, of a primitive in the object's space, Blender units.
+    """(matrix (4, 4) relative to the object, schema), metres, of a primitive in object space, Blender units.
 
-    Where the object's scale is uneven, and the shape no box that is aligned with it, the pose takes the scale back and
-    the parameters carry it: round things cannot be scaled unevenly, nor can anything be sheared.
+    If the object's scale is uneven and the shape is not an aligned box, the matrix removes the scale and the parameters
+    contain it: colliders may be neither sheared nor, if round, unevenly scaled.
     """
     if shape.kind is usd_geom.Cube and shape.is_aligned and shape.survives(world):
         return _aligned_box(shape, meters)
     pose = frames.transform(shape.center * meters, shape.rotation)
     scale: Any = np.ones(3)
     lengths = np.linalg.norm(world[:3, :3] @ shape.rotation, axis=0)
-    # Simulators do not agree on where a mirrored cone or plane points.
+    # Simulators disagree about the direction of a mirrored cone or plane.
     turns_over = frames.determinant(world) < 0 and shape.kind in (usd_geom.Cone, usd_geom.Plane)
     if turns_over or not frames.is_uniform(lengths, 1e-4) or frames.is_sheared(world):
         placed = world @ pose
@@ -116,7 +116,7 @@ def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple
 
 
 def _aligned_box(shape: Primitive, meters: float) -> tuple[frames.Matrix, usd_geom.Gprim]:
-    """A box along the axes of the object: any scale of the object scales it rightly."""
+    """A box along the axes of the object: correct with any scale of the object."""
     pose = np.eye(4)
     pose[:3, 3] = shape.center * meters
     x, y, z = (shape.size * meters).tolist()

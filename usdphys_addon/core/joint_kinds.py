@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joint types and their degrees of freedom: what is locked, what a limit and what a drive may act on."""
+"""Joint types and their degrees of freedom: which are locked, and which may have a limit or a drive."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from .schemas import usd_physics
 
-#: Along and about the axes of the joint frame.
+#: Translations along and rotations about the axes of the joint frame.
 AXIS_DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
-#: Of the distance between the two anchors.
+#: Degree of freedom: the distance between the two anchors.
 DISTANCE = "distance"
 Locks = tuple[bool, bool, bool]
 _ALL: Locks = (True, True, True)
@@ -22,8 +22,8 @@ _ACROSS: dict[str, Locks] = {"X": (False, True, True), "Y": (True, False, True),
 class JointKind:
     """One type of joint.
 
-    identifier: of the enum in Blender. cls: its schema. limits, drives: degrees of freedom that a LimitAPI or a
-    DriveAPI acts on; types with an axis or a cone have their limits as attributes of their own.
+    identifier: of the Blender enum. cls: its schema. limits, drives: degrees of freedom that a LimitAPI or DriveAPI
+    may act on. Revolute, prismatic, spherical and distance joints have attributes for their limits instead.
     """
 
     identifier: str
@@ -32,7 +32,7 @@ class JointKind:
     drives: tuple[str, ...] = ()
 
 
-#: Source of the drives: the documentation of PhysicsDriveAPI; spherical joints have none, measured in PhysX too.
+#: Source of the drives: documentation of PhysicsDriveAPI. Spherical joints have none, in PhysX too (measured).
 JOINT_KINDS = (
     JointKind("FIXED", usd_physics.FixedJoint),
     JointKind("REVOLUTE", usd_physics.RevoluteJoint, drives=("angular",)),
@@ -46,23 +46,23 @@ BY_TYPE_NAME = {kind.cls.usd_name: kind for kind in JOINT_KINDS}
 
 
 def driven_dofs(type_name: str) -> tuple[str, ...]:
-    """Degrees of freedom that a drive may act on, for a prim of this USD type; empty where it is no joint."""
+    """Degrees of freedom that a drive may act on, by USD type; empty for other types than joints."""
     kind = BY_TYPE_NAME.get(type_name)
     return kind.drives if kind is not None else ()
 
 
 def is_locked(low: float, high: float) -> bool:
-    """True for limits that lock a degree of freedom. Source: PhysicsLimitAPI, low above high."""
+    """True if the limits lock a degree of freedom. Source: documentation of PhysicsLimitAPI (low above high)."""
     return low > high
 
 
 def has_no_range(low: float, high: float) -> bool:
-    """True for limits that leave a degree of freedom no way to go: locked, or with both limits the same."""
+    """True if limits allow no motion: locked, or both limits equal."""
     return low >= high
 
 
 def locked_axes(joint: usd_physics.Joint, locked: Collection[str] = ()) -> tuple[Locks, Locks]:
-    """(translations, rotations) along and about X, Y, Z that a joint locks. locked: by LimitAPI, on generic joints."""
+    """(translations, rotations) along and about X, Y, Z that a joint locks. locked: dofs that LimitAPI locks."""
     if isinstance(joint, usd_physics.FixedJoint):
         return _ALL, _ALL
     if isinstance(joint, usd_physics.SphericalJoint):

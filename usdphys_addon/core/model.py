@@ -21,7 +21,7 @@ from .schema import Schema, SchemaT
 from .schemas import usd_geom, usd_physics
 from .units import SI, StageUnits
 
-#: Names of the schemas that derive from those that others derive from.
+#: Names of a base schema and of all schemas that derive from it, by base class.
 _DERIVED: dict[type[Schema], frozenset[str]] = {
     base: frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, base))
     for base in (usd_physics.Joint, usd_geom.Gprim)
@@ -32,7 +32,7 @@ _DERIVED: dict[type[Schema], frozenset[str]] = {
 class Mesh:
     """points: (n, 3) in the prim's local space, metres. triangles: (m, 3) indices.
 
-    derived: what has been computed of it, by whoever did; meshes can be shared by many prims.
+    derived: cache for results computed from this mesh, shared by all prims that use it. Each user chooses its own keys.
     """
 
     points: NDArray[np.float64]
@@ -52,12 +52,12 @@ class SpherePoints:
 class Prim:
     """One prim that takes part in the physics.
 
-    world: prim space to world, (4, 4), metres. mesh: loads the geometry of a Mesh or Points collider when asked.
-    materials: paths of the bound physics materials, the whole prim's last. physics_binding: material that is bound
-    for the "physics" purpose only. local: pose in the parent's space (4, 4), metres, of a prim that the writer makes;
-    None for prims that exist already or that have no place. sheared_local: the same, in the units of the scene, of a
-    prim that exists, where it is more than translation, rotation and scale; else None. label: what a person calls it
-    (an object's name).
+    world: prim space to world, (4, 4), metres. mesh: callable that loads the geometry of a Mesh or Points collider.
+    materials: paths of the bound physics materials: first those of GeomSubsets, last that of the whole prim.
+    physics_binding: material bound for the "physics" purpose only. local: pose in the parent's space (4, 4), metres,
+    of a prim that the writer creates; None for prims that exist already or are not Xformable. sheared_local: matrix
+    (4, 4) of an existing prim relative to its parent, in scene units, if it is sheared; else None. label: name of the
+    Blender object, for messages.
     """
 
     path: str
@@ -101,7 +101,7 @@ class Prim:
 
     @property
     def display(self) -> str:
-        """For messages: the object's name where there is one, else the path."""
+        """Text for messages: object name and path, or the path alone."""
         return f"'{self.label}' ({self.path})" if self.label else self.path
 
 
@@ -109,21 +109,21 @@ class Prim:
 class PhysicsModel:
     """All prims that take part in the physics, by path, in the order of the stage.
 
-    units: those of the file or scene that the model was read from; the values here are SI whatever they are.
-    angular_precision: angle, in radians, below which the axes of a world matrix are noise; 0 where they are exact.
+    units: of the file or scene that the model was read from; the values of the model are always SI.
+    angular_precision: angle, in radians, below which the axes of a world matrix are rounding noise; 0 if exact.
     """
 
     units: StageUnits = SI
     prims: dict[str, Prim] = field(default_factory=dict)
-    #: Paths that exist without taking part, so that dangling targets can be told from plain ones. None: unknown.
+    #: Paths of prims without physics, to tell targets without physics from missing ones. None: unknown.
     other_paths: frozenset[str] | None = None
-    #: Types of those.
+    #: USD types of the prims in `other_paths`.
     other_types: dict[str, str] = field(default_factory=dict)
-    #: Place of every prim in the order of the stage.
+    #: Index of every prim in stage order.
     order: dict[str, int] = field(default_factory=dict)
     source: str = ""
     angular_precision: float = 0.0
-    #: World matrix of any prim of the stage, None where there is none; not at hand where no stage was read.
+    #: Returns the world matrix of any prim of the stage by path, None if it does not exist. Set by `usd.read` only.
     locate: Callable[[str], Matrix | None] | None = None
 
     def add(self, prim: Prim) -> Prim:
@@ -171,7 +171,7 @@ class PhysicsModel:
                 yield prim
 
     def body_of(self, path: str) -> Prim | None:
-        """The nearest rigid body at or above a path; a reset transform stack on the way cuts the tie."""
+        """The nearest rigid body at or above a path; the search ends at a prim that resets the transform stack."""
         prim = self.prims.get(path)
         if prim is not None:
             if prim.get(usd_physics.RigidBodyAPI) is not None:
@@ -186,7 +186,7 @@ class PhysicsModel:
         return None
 
     def colliders_of(self, body_path: str) -> list[Prim]:
-        """The colliders that move with a body; those of bodies nested below it are not its own."""
+        """The colliders that move with a body, without those of bodies nested below it."""
         return [
             prim
             for path, prim in self.colliders.items()
@@ -196,7 +196,10 @@ class PhysicsModel:
         ]
 
     def renamed(self, moves: dict[str, str]) -> PhysicsModel:
-        """The same physics with prims at other paths; targets follow. Unlisted paths follow their nearest parent."""
+        """The model with prims at new paths (old -> new); relationship targets follow, and so do prims below.
+
+        The prims are changed in place and shared with the result.
+        """
 
         def moved(path: str) -> str:
             return paths.followed(path, moves)
@@ -212,7 +215,7 @@ class PhysicsModel:
             if existing is None:
                 result.add(prim)
             else:
-                # An object and its geometry can be one prim.
+                # Object and geometry were exported as one prim: merge the two.
                 existing.schemas.update(prim.schemas)
                 existing.mesh, existing.materials = prim.mesh or existing.mesh, prim.materials or existing.materials
                 existing.physics_binding = prim.physics_binding or existing.physics_binding

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths of prims as text: "/World/Arm". What is above a topmost prim is the empty path."""
+"""Prim paths as strings, such as "/World/Arm". The parent of a root prim is the empty string."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 
 def parent_of(path: str) -> str:
-    """The path one step above; empty for that of a topmost prim."""
+    """The parent path; empty for a root prim."""
     return path.rpartition("/")[0]
 
 
 def name_of(path: str) -> str:
-    """The last part of a path."""
+    """The last component of a path."""
     return path.rpartition("/")[2]
 
 
 def ancestors_of(path: str) -> Iterator[str]:
-    """The paths above one, nearest first."""
+    """The ancestors of a path, nearest first."""
     while path := parent_of(path):
         yield path
 
 
 def is_below(path: str, above: str) -> bool:
-    """True where one path is somewhere below another. All paths are below the root, "/"."""
+    """True if `path` is a descendant of `above`. All paths are descendants of "/"."""
     return path != above and path.startswith(above if above == "/" else f"{above}/")
 
 
@@ -32,25 +32,25 @@ def is_at_or_below(path: str, above: str) -> bool:
 
 
 def is_below_any(path: str, others: Collection[str]) -> bool:
-    """`is_below` for any of many paths, in the time that one takes."""
+    """True if `path` is below any of `others`; its cost does not grow with their number if they are a set or dict."""
     return any(above in others for above in ancestors_of(path))
 
 
 def nearest(path: str, wanted: Collection[str]) -> str:
-    """The one of some paths that is at a path or the nearest above it; empty where there is none."""
+    """The path itself or its nearest ancestor in `wanted`; empty if none of them is."""
     return path if path in wanted else next((above for above in ancestors_of(path) if above in wanted), "")
 
 
 def followed(path: str, moves: Mapping[str, str]) -> str:
-    """A path after prims have moved, given by old and new path: the longest part of it that has moved decides."""
+    """The new path after moves (old -> new); the longest moved prefix decides."""
     old = nearest(path, moves)
     return f"{moves[old]}{path[len(old) :]}" if old else path
 
 
 def free(path: str, is_taken: Callable[[str], object], form: str = "_{}", start: int = 1) -> str:
-    """The path or name itself, or with the first number that makes it free.
+    """The path or name if it is not taken, else with the first number appended that makes it unique.
 
-    form: what is appended, with a place for the number. start: the first number that is tried.
+    form: format of the suffix. start: first number to try.
     """
     number, candidate = start, path
     while is_taken(candidate):

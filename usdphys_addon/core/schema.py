@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a schema is: a class whose fields are USD attributes, declared once in `core.schemas`.
+"""Machinery of schema classes: each field is one USD attribute. The classes are declared in `core.schemas`.
 
-Reader, writer, units, properties, panels and checks loop over the table SCHEMAS. All fields of a schema are keywords of
-its constructor; `None` is "not authored". Values are SI, radians and Z up. Vendors are added with `declare_schema`.
+Reader, writer, units, properties, panels and checks loop over the table SCHEMAS. All fields are keywords of the
+constructor; `None` means "not authored". Values are SI, radians and Z up. `declare_schema` adds vendor schemas.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Kind = Literal["typed", "single", "multiple"]
 Space = Literal["stage", "local", "world"]
 #: What a schema belongs to: "dof" is a degree of freedom of a joint, "gprim" the shape of a prim.
 Place = Literal["scene", "body", "collider", "material", "group", "articulation", "joint", "dof", "gprim"]
-#: What a mirror plane makes of a value: points and directions are mirrored, a spin (axial vector) is reversed as well.
+#: How a value is reflected by a mirror plane. "spin" is an axial vector (angular velocity): reflected and negated.
 Mirror = Literal["", "point", "vector", "spin"]
 
 INF = math.inf
@@ -42,10 +42,11 @@ class Attribute:
     field: name in the class and in Blender. usd: property name, with INSTANCE where an instance name goes.
     type: Sdf value type, or "rel". fallback: what USD assumes when nothing is authored, in USD's units.
     automatic: authored values that mean "let the simulator decide" ("negative", "infinite" or "zero").
-    dimension: what its unit is made of; angular_dimension where an angular degree of freedom differs.
+    dimension: of its unit; angular_dimension: for angular degrees of freedom, if different.
     space: "local" values scale with the prim, "world" directions turn with the up axis, "stage" values do neither.
-    body: 0 or 1 where a joint's value lives in the space of that body. mirror: what a mirror plane makes of it.
-    live: a preview that plays takes a change without being built anew.
+    body: 0 or 1 if a joint's value is in the space of that body. mirror: how a mirror plane reflects it.
+    acceleration_dimensions: (linear, angular), of a gain in an acceleration drive. live: a running preview applies a
+    change without being rebuilt.
     """
 
     field: str
@@ -64,7 +65,7 @@ class Attribute:
     body: int | None = None
     mirror: Mirror = ""
     live: bool = False
-    #: How a value looks; of a relationship, a tuple of paths.
+    #: Value type; a relationship holds a tuple of paths.
     value: ValueType = dataclass_field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +80,7 @@ class Attribute:
         return self.usd.replace(INSTANCE, instance) if instance else self.usd
 
     def dimension_for(self, instance: str = "", drive_type: str | None = None) -> Dimension:
-        """Dimension for a degree of freedom; the gains of an acceleration drive hold neither mass nor length."""
+        """Dimension for a degree of freedom; gains of acceleration drives contain neither mass nor length."""
         angular = instance in ANGULAR_DOFS
         if drive_type == "acceleration" and self.acceleration_dimensions:
             return self.acceleration_dimensions[angular]
@@ -88,20 +89,20 @@ class Attribute:
         return self.dimension
 
     def accepts(self, value: Any) -> bool:
-        """False for a value of another type, which a file can hold all the same."""
+        """False for a value of another type; files can hold such values."""
         return self.value.accepts(value)
 
     @property
     def is_editable(self) -> bool:
-        """True for what Blender has a property for: values, not relationships or the mark of a collection."""
+        """True if it can be a Blender property: not a relationship and not opaque."""
         return self.type not in ("rel", "opaque")
 
     def allows(self, value: Any) -> bool:
-        """True for a value of the right type that is, where there is a choice, one of the tokens."""
+        """True for a value of the right type; if there are tokens, it must be one of them."""
         return self.accepts(value) and (not self.tokens or value in self.tokens)
 
     def is_automatic(self, value: Any) -> bool:
-        """True where the simulator decides: not authored, or authored as the sentinel."""
+        """True if the simulator decides: the value is None or the sentinel named by `automatic`."""
         if value is None:
             return True
         numbers = value if isinstance(value, tuple) else (value,)
@@ -115,7 +116,7 @@ class Attribute:
 
 
 class _Declared(NamedTuple):
-    """An attribute in the body of a schema, which gives it its name."""
+    """An attribute in a class body, before `_make_schema` knows its field name."""
 
     usd: str
     type: str
@@ -148,7 +149,7 @@ class Schema:
     _values: ClassVar[Callable[[Schema], tuple[Any, ...]]]
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        # The first use of a class makes what takes all fields by name: the add-on is to be there in no time.
+        # `__init__` is generated on first use: generating it for every class would slow down start-up.
         _make_init(type(self))
         type(self).__init__(self, *values, **named)
 
@@ -162,16 +163,16 @@ class Schema:
         return f"{type(self).__name__}({shown})"
 
     def copy(self, **changes: Any) -> Self:
-        """The same values, but for those that are given."""
+        """A copy with some fields changed."""
         values = {attribute.field: value for attribute, value in self.authored()}
         return type(self)(**{**values, **changes})
 
     def all_values(self) -> tuple[Any, ...]:
-        """The values of all attributes, None for what is not authored."""
+        """The values of all attributes in declaration order, None if not authored."""
         return type(self)._values(self)
 
     def authored(self) -> Iterator[tuple[Attribute, Any]]:
-        """(attribute, value) of everything that is authored."""
+        """(attribute, value) of all authored attributes."""
         values = self.all_values()
         if values.count(None) == len(values):
             return
@@ -185,7 +186,7 @@ class Schema:
         return value is not None and _attribute(type(self), name).allows(value)
 
     def resolved(self, name: str) -> Any:
-        """The authored value of a field, or the schema's fallback: also where the schema does not allow the value."""
+        """The authored value of a field; the schema's fallback if it is not authored or not allowed."""
         attribute, value = _attribute(type(self), name), getattr(self, name)
         return value if value is not None and attribute.allows(value) else attribute.fallback
 
@@ -218,9 +219,9 @@ def _make_schema(
     name: str, kind: Kind, on: Place, family: str, instances: tuple[str, ...], class_name: str,
     bases: tuple[type, ...], members: dict[str, Any],
 ) -> type[Schema]:  # fmt: skip
-    """A class of declared attributes behind those of its base, put into the table.
+    """Create a class with the attributes of its base and the declared ones, and register it in SCHEMAS.
 
-    What dataclasses would make, in a third of the time: no more is generated than is used.
+    Takes a third of the time of dataclasses, because methods are generated only when they are used.
     """
     declared = {key: value for key, value in members.items() if isinstance(value, _Declared)}
     kept = {key: value for key, value in members.items() if key not in declared and key not in _UNSLOTTED}
@@ -237,18 +238,18 @@ def _make_schema(
         made._values = attrgetter(*names)
     else:
         made._values = lambda value: tuple(getattr(value, name) for name in names)
-    # Not that of a base, which may have been used already and knows fewer fields.
+    # Do not inherit an `__init__` that was already generated for the base: it has fewer fields.
     made.__init__ = Schema.__init__  # type: ignore[method-assign]
     SCHEMAS[name] = made
     return made
 
 
-#: Members of a class that one with slots does not have.
+#: Class members that conflict with `__slots__`.
 _UNSLOTTED = ("__dict__", "__weakref__")
 
 
 def _make_init(cls: type[Schema]) -> None:
-    """All fields as keywords, None by default."""
+    """Generate `__init__` with all fields as keywords, None by default."""
     names = [attribute.field for attribute in cls.attributes]
     lines = [f"    self.{name} = {name}" for name in names] or ["    pass"]
     made: dict[str, Any] = {}
@@ -258,7 +259,7 @@ def _make_init(cls: type[Schema]) -> None:
 
 @dataclass_transform()
 def schema(name: str, kind: Kind, on: Place, family: str = "UsdPhysics", instances: tuple[str, ...] = ()) -> Any:
-    """Class decorator: make a schema of the declaration and put it into the table."""
+    """Class decorator: turn a declaration into a schema and register it in SCHEMAS."""
 
     def wrap(cls: type[Schema]) -> type[Schema]:
         return _make_schema(name, kind, on, family, instances, cls.__name__, cls.__bases__, dict(vars(cls)))
@@ -270,11 +271,11 @@ def declare_schema(
     name: str, kind: Kind, on: Place, family: str, rows: Iterable[tuple[str, str, str, Any, dict[str, Any]]],
     instances: tuple[str, ...] = (),
 ) -> type[Schema]:  # fmt: skip
-    """Add a vendor schema as data: before the add-on is registered, so that it gets its Blender properties.
+    """Add a vendor schema as data. Call it before the add-on is registered, when Blender properties are created.
 
-    on: what it belongs to. rows: (field, USD property name, Sdf type or "rel", fallback, keywords of `Attribute` with
-    an optional "doc"). instances: of a multiple-apply schema, all that there are; on a "dof" the degrees of freedom.
-    Raises ValueError for a type that is not known, a fallback of another type, or a name that is taken.
+    on: what it applies to. rows: (field, USD property name, Sdf type or "rel", fallback, keywords of `Attribute` with
+    an optional "doc"). instances: all instance names of a multiple-apply schema; on a "dof" the degrees of freedom.
+    Raises ValueError for an unknown type, a fallback of another type, a missing list of instances, or a taken name.
     """
     if name in SCHEMAS:
         raise ValueError(f"the schema {name} is declared already")
@@ -293,17 +294,17 @@ def declare_schema(
     return _make_schema(name, kind, on, family, instances, name.replace(":", ""), (Schema,), declared)
 
 
-#: The libraries whose schemas the add-on has panels and properties of its own for.
+#: USD libraries for which the add-on has its own panels and properties; all others are vendors.
 OWN_FAMILIES = frozenset({"UsdPhysics", "UsdGeom"})
 
 
 def vendor_schemas(*places: Place) -> list[type[Schema]]:
-    """The declared schemas of vendors that belong to these places, in the order of declaration."""
+    """The vendor schemas with one of these values of `on`, in the order of declaration."""
     return [cls for cls in SCHEMAS.values() if cls.family not in OWN_FAMILIES and cls.on in places]
 
 
 def schemas_of(family: str) -> dict[str, type[Schema]]:
-    """The part of the table that one library declares, by USD type name."""
+    """The schemas of one USD library, by USD type name."""
     return {name: cls for name, cls in SCHEMAS.items() if cls.family == family}
 
 

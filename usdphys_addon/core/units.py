@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Files often write the largest 32-bit float where they mean "no limit".
+#: Larger numbers count as infinite: many files write the largest 32-bit float for "no limit".
 PRACTICALLY_INFINITE = 1e37
 
 
 class Dimension(NamedTuple):
-    """Exponents of length, mass, plane angle and time. Time is in seconds everywhere: it tells units apart."""
+    """Exponents of length, mass, plane angle and time. Time is always in seconds: it tells units apart."""
 
     length: int = 0
     mass: int = 0
@@ -70,10 +70,10 @@ def unit_name(dimension: Dimension) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StageUnits:
-    """What the numbers of a stage mean.
+    """Units and up axis of a stage.
 
-    meters_per_unit: length of one world unit. local_meters_per_unit: length of one unit in the space of the
-    prims, where it differs because a root prim carries the unit conversion as a scale (None: the same).
+    meters_per_unit: length of one world unit. local_meters_per_unit: length of one unit in prim space, if a root
+    prim carries the unit conversion as a scale (None: the same as meters_per_unit).
     kilograms_per_unit: mass of one unit. up_axis: "Y" or "Z".
     """
 
@@ -88,7 +88,7 @@ class StageUnits:
         return self.meters_per_unit if self.local_meters_per_unit is None else self.local_meters_per_unit
 
     def factor(self, dimension: Dimension, *, local: bool = False) -> float:
-        """SI value of one stage unit of this dimension; `local` where the number lives in prim space."""
+        """SI value of one stage unit of this dimension. local: the number is in prim space, not world space."""
         meters = self.local if local else self.meters_per_unit
         return float(
             meters**dimension.length * self.kilograms_per_unit**dimension.mass * math.radians(1.0) ** dimension.angle
@@ -97,7 +97,7 @@ class StageUnits:
     @property
     def to_z_up(self) -> NDArray[np.float64]:
         """Rotation (3, 3), column vectors, from the stage's world axes to Z up."""
-        # Here and not above: the properties of the add-on need units when Blender starts, and numpy takes its time.
+        # Lazy import: this module is loaded at start-up and numpy imports slowly.
         import numpy as np
 
         if self.up_axis == "Z":
@@ -109,14 +109,14 @@ SI = StageUnits()
 
 
 def scaled(value: float, factor: float) -> float:
-    """value * factor; infinities, and the numbers written for them, stay what they are."""
+    """value * factor; infinities and numbers above PRACTICALLY_INFINITE are not scaled."""
     if abs(value) > PRACTICALLY_INFINITE or factor == 1.0:
         return value
     return value * factor
 
 
 def shortest(value: float) -> float:
-    """The shortest decimal number that is the same 32-bit float: 0.01 for a property that holds 0.009999999776."""
+    """The shortest decimal that rounds to the same 32-bit float: 0.01 for 0.009999999776."""
     import numpy as np
 
     return float(str(np.float32(value)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The value types of USD attributes: what a value of each looks like in the model.
+"""Value types of USD attributes and their Python form in the model.
 
-A number is a float or an int, a vector or quaternion (real part first) a tuple of numbers, an array a tuple of these.
+Numbers are int or float, vectors and quaternions (real part first) tuples of numbers, arrays tuples of elements.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _ROLES = ("point", "vector", "normal", "color", "texCoord")
 class ValueType:
     """One Sdf value type.
 
-    base: what its components are. size: how many components a value or an element has; 1 for plain values. is_array:
-    any number of elements. is_quaternion: four numbers that turn.
+    base: type of a component. size: number of components of a value or array element; 1 for scalars. is_array: any
+    number of elements. is_quaternion: the four components are a rotation.
     """
 
     name: str
@@ -45,11 +45,11 @@ class ValueType:
 
     @property
     def has_unit(self) -> bool:
-        """True for values that a change of units can scale."""
+        """True if values may have a unit: floats that are not quaternions."""
         return self.base == "float" and not self.is_quaternion
 
     def accepts(self, value: Any) -> bool:
-        """True for a value of this type, as it is in the model."""
+        """True if a value of the model has this type."""
         if self.is_array:
             return isinstance(value, tuple) and all(self._accepts_element(element) for element in value)
         return self._accepts_element(value)
@@ -72,7 +72,7 @@ class ValueType:
 
     @property
     def zero(self) -> Any:
-        """A value that says nothing: false, 0, an empty text or array, the identity."""
+        """Neutral value: False, 0, empty string or array, identity quaternion."""
         if self.is_array:
             return ()
         if self.is_quaternion:
@@ -83,7 +83,7 @@ class ValueType:
 
 @cache
 def value_type(name: str) -> ValueType:
-    """The type of a name such as "float", "point3f", "quatd", "token[]". Raises KeyError for one that is not known."""
+    """The type with a name such as "float", "point3f", "quatd", "token[]". Raises KeyError for an unknown name."""
     bare = name.removesuffix("[]")
     is_array = bare != name
     if bare in _SCALARS:
@@ -101,7 +101,7 @@ def value_type(name: str) -> ValueType:
 
 
 def elements_of(kind: ValueType, value: Any) -> tuple[Any, ...]:
-    """All components of a value, one after the other."""
+    """All components of a value, flattened."""
     elements = value if kind.is_array else (value,)
     if kind.size == 1:
         return tuple(elements)

@@ -16,16 +16,16 @@ from ..bridge.imported import ImportedIDs
 from ..core.validate import Issue
 
 if TYPE_CHECKING:
-    from ..usd.import_source import Source
+    from ..usd.import_source import ImportSource
 
 
-def bind(source: Source, found: ImportedIDs, issues: list[Issue]) -> None:
+def bind(source: ImportSource, found: ImportedIDs, issues: list[Issue]) -> None:
     """Give colliders the materials that are bound to them, unless that would replace visible ones."""
     _bind_colliders(source, found)
     _bind_faces(source, found, issues)
 
 
-def _bind_colliders(source: Source, found: ImportedIDs) -> None:
+def _bind_colliders(source: ImportSource, found: ImportedIDs) -> None:
     """Bind the material of a whole gprim or mesh as its first slot. Faces with another material keep that."""
     for path, material_path in source.visible_materials.items():
         material = found.materials.get(material_path)
@@ -43,7 +43,7 @@ def _bind_colliders(source: Source, found: ImportedIDs) -> None:
         mesh.polygons.foreach_set("material_index", faces + 1 if slots else faces)
 
 
-def _bind_faces(source: Source, found: ImportedIDs, issues: list[Issue]) -> None:
+def _bind_faces(source: ImportSource, found: ImportedIDs, issues: list[Issue]) -> None:
     """Give the faces of meshes the materials of their subsets, unless the mesh has visible materials."""
     by_path = {remembered.path_of(material): material for material in bpy.data.materials}
     for path, subsets in source.face_materials.items():

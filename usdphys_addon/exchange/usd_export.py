@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -25,15 +25,13 @@ from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
 from ..core.files import USD_SUFFIXES, scratch_file
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits, shortest
-from ..core.validate import Issue
+from ..core.validate import Hierarchy, Issue
 from . import stage_layout
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
 
 if TYPE_CHECKING:
     from ..usd.write import PrimOpinions
-
-Hierarchy = Literal["nested", "flat", "reset"]
 
 
 @dataclass(slots=True)

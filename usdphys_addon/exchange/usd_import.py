@@ -27,7 +27,7 @@ from . import import_materials, import_repair
 from .hook_calls import handled_by
 
 if TYPE_CHECKING:
-    from ..usd.import_source import Source
+    from ..usd.import_source import ImportSource
 
 
 @dataclass(slots=True)
@@ -157,7 +157,7 @@ class _Landing:
     choices: list[Any]
     opinions: list[Any]
     threads: ThreadPoolExecutor
-    reading: Future[Source] | None = None
+    reading: Future[ImportSource] | None = None
 
     @property
     def scene(self) -> Any:
@@ -206,7 +206,7 @@ class _Landing:
         return result
 
 
-def _attach(scene: Any, stage: Any, source: Source) -> ImportResult:
+def _attach(scene: Any, stage: Any, source: ImportSource) -> ImportResult:
     """Put the physics of a file on the objects that the scene has already, by name."""
     from ..usd import read as usd_read
 

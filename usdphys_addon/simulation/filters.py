@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Collision groups and filtered pairs -> bits of the solver, and pairs of bodies that pass through each other.
+"""Collision groups and filtered pairs -> bit masks for the solver, and pairs of bodies that do not collide.
 
-No solver here. Source: "Collision Filtering" of the UsdPhysics documentation.
+Independent of the solver. Source: "Collision Filtering" of the UsdPhysics documentation.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .notices import Notices
 
 BITS = 32
 ALL = (1 << BITS) - 1
-#: More pairs of bodies than this from one filter that has no bits left are not worth their time.
+#: Largest number of body pairs that replace one filter for which no bit is left.
 MOST_PAIRS = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Mask:
-    """member: the bit of a collider. meets: the bits that it collides with."""
+class CollisionMask:
+    """Bit masks of a collider. member: its own bit. meets: bits that it collides with."""
 
     member: int = 1
     meets: int = ALL
@@ -36,10 +36,10 @@ class Mask:
 
 @dataclass(slots=True)
 class Filters:
-    """masks: of colliders by path; one that is missing meets all. pairs: bodies, or static colliders, that pass
-    through each other as a whole, by path."""
+    """masks: by path of colliders; missing ones collide with all. pairs: paths of bodies or static colliders that do
+    not collide with each other."""
 
-    masks: dict[str, Mask] = field(default_factory=dict)
+    masks: dict[str, CollisionMask] = field(default_factory=dict)
     pairs: set[tuple[str, str]] = field(default_factory=set)
 
 
@@ -54,8 +54,11 @@ class _Group:
 def filters(
     model: PhysicsModel, carriers: dict[str, str], articulations: dict[str, set[str]], notices: Notices
 ) -> Filters:
-    """carriers: body, or static collider, that carries each collider, by path of the collider. articulations: bodies
-    of each articulation root."""
+    """The collision filters of a model.
+
+    carriers: by path of each collider, the path of its body, or its own if static. articulations: paths of the bodies
+    by path of the articulation root.
+    """
     result = Filters()
     signatures: dict[str, frozenset[int]] = {path: frozenset() for path in carriers}
     groups = _groups(model, carriers)
@@ -91,7 +94,7 @@ def _groups(model: PhysicsModel, colliders: Iterable[str]) -> list[_Group]:
 def _pairs(
     model: PhysicsModel, carriers: dict[str, str], articulations: dict[str, set[str]]
 ) -> tuple[set[tuple[str, str]], list[tuple[frozenset[str], frozenset[str]]]]:
-    """Pairs of whole carriers, and pairs of sets of colliders that are only part of theirs."""
+    """(pairs of whole carriers, pairs of sets of colliders that are only some of their carriers' colliders)"""
     carried: dict[str, set[str]] = defaultdict(set)
     for collider, carrier in carriers.items():
         carried[carrier].add(collider)
@@ -117,7 +120,7 @@ def _colliders(
     path: str, prim: Prim | None, carriers: dict[str, str], carried: dict[str, set[str]],
     articulations: dict[str, set[str]],
 ) -> set[str]:  # fmt: skip
-    """What a filtered pair means by a prim: an articulation, a body, or all that is at or below it."""
+    """The colliders that a filtered pair refers to by a prim: of an articulation, of a body, or all at or below it."""
     if path in articulations:
         return set(chain.from_iterable(carried.get(body, ()) for body in articulations[path]))
     if prim is not None and path in carried:
@@ -138,8 +141,8 @@ def _split(colliders: set[str], carriers: dict[str, str]) -> list[tuple[str, set
 def _masks(
     model: PhysicsModel, carriers: dict[str, str], groups: Sequence[_Group], signatures: dict[str, frozenset[int]],
     fine: list[tuple[frozenset[str], frozenset[str]]], pairs: set[tuple[str, str]], notices: Notices,
-) -> dict[str, Mask]:  # fmt: skip
-    """Bits for all colliders. Colliders that filter alike share a bit; what has no bit left becomes pairs."""
+) -> dict[str, CollisionMask]:  # fmt: skip
+    """Masks of all colliders. Colliders with the same filters share a bit; filters without a bit become `pairs`."""
     if not groups and not fine:
         return {}
     while True:
@@ -177,7 +180,7 @@ def _masks(
         for other in range(len(rows)):
             if rows[index, other]:
                 mask |= bits[other]
-        result[path] = Mask(bits[index], mask)
+        result[path] = CollisionMask(bits[index], mask)
     return result
 
 
@@ -209,7 +212,7 @@ def _meeting(
 
 
 def _classes(meets: NDArray[np.bool_]) -> tuple[list[int], NDArray[np.bool_]]:
-    """Kinds that meet the same are one class: (class of each kind, (c, c) whether classes meet)."""
+    """Merge kinds with equal rows: (class of each kind, (c, c) whether classes collide)."""
     _, first, inverse = np.unique(meets, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
@@ -222,9 +225,9 @@ def _shared_bits(
     model: PhysicsModel, carriers: dict[str, str], of_path: dict[str, int], rows: NDArray[np.bool_],
     pairs: set[tuple[str, str]], notices: Notices,
 ) -> list[int]:  # fmt: skip
-    """Bits where there are more classes than bits: the most populous have their own, the rest share the last.
+    """Bits if there are more classes than bits: the most populous classes have their own, the rest share the last.
 
-    Those that share it would collide with what they must not; such pairs of bodies are added to `pairs`.
+    Classes that share a bit cannot be filtered from each other by masks; their pairs of bodies are added to `pairs`.
     """
     population = np.bincount(list(of_path.values()), minlength=len(rows))
     order = np.argsort(-population, kind="stable")
@@ -235,7 +238,7 @@ def _shared_bits(
     carrier_sets: dict[int, set[str]] = defaultdict(set)
     for path, index in of_path.items():
         carrier_sets[index].add(carriers[path])
-    # Both sides have to agree, so that only two that share the last bit can be wrong about each other.
+    # Both masks must agree for a collision, so only two classes that share the last bit can be wrong.
     for index in sorted(shared):
         for other in sorted(shared):
             if other < index or rows[index, other]:

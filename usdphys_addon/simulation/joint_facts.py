@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joint prims -> facts in one form: which bodies, which frames, and what each degree of freedom may do. No solver.
+"""Joint prims -> normalized joints: bodies, frames, and limits and drives of six degrees of freedom. No solver.
 
 Degrees of freedom are those of the joint frame: 0-2 along, 3-5 about X, Y and Z, body 1 seen from body 0. The frames
 are turned so that the axis of a joint that has one is X.
@@ -14,25 +14,26 @@ import numpy as np
 
 from ..core import frames, joint_kinds
 from ..core.frames import Matrix
+from ..core.joint_kinds import AXIS_DOFS, DISTANCE
 from ..core.model import Prim
+from ..core.schema import INF
 from ..core.schemas import usd_physics
 from ..core.schemas.usd_physics import DriveAPI, LimitAPI
 from .layout import Body, Layout
 from .notices import Notices
 
-INF = math.inf
-#: Numbers this large stand for "no limit".
-ENDLESS = 1e9
-DOFS = joint_kinds.AXIS_DOFS
-DISTANCE = joint_kinds.DISTANCE
-#: Of the degree of freedom that a drive or a limit names; 6 is the distance.
-_INDEX = {**{name: index for index, name in enumerate(DOFS)}, "linear": 0, "angular": 3, DISTANCE: 6}
+#: Larger numbers mean "no limit".
+NO_LIMIT = 1e9
+
+
+#: Index of a degree of freedom by instance name of a drive or limit; 6 is the distance.
+_INDEX = {**{name: index for index, name in enumerate(AXIS_DOFS)}, "linear": 0, "angular": 3, DISTANCE: 6}
 _CYCLE = ("X", "Y", "Z")
 
 
 @dataclass(slots=True)
 class Drive:
-    """Gains in SI and radians; acceleration: the gains produce an acceleration, not a force."""
+    """Gains in SI and radians. acceleration: the gains produce an acceleration instead of a force."""
 
     stiffness: float = 0.0
     damping: float = 0.0
@@ -44,7 +45,7 @@ class Drive:
 
 @dataclass(slots=True)
 class Freedom:
-    """One degree of freedom: m or rad. Locked where low > high."""
+    """One degree of freedom: m or rad. Locked if low > high."""
 
     low: float = -INF
     high: float = INF
@@ -56,7 +57,7 @@ class Freedom:
 
     @property
     def is_limited(self) -> bool:
-        return not self.is_locked and (self.low > -ENDLESS or self.high < ENDLESS)
+        return not self.is_locked and (self.low > -NO_LIMIT or self.high < NO_LIMIT)
 
 
 def locked() -> Freedom:
@@ -66,11 +67,11 @@ def locked() -> Freedom:
 
 @dataclass(slots=True)
 class JointFacts:
-    """body0, body1: paths of the moving bodies, "" for what stands still. static0, static1: prim on that side.
+    """body0, body1: paths of the moving bodies, or "". static0, static1: static target on that side, or "".
 
-    frame0, frame1: (4, 4) in the body's frame (the world's where there is none). names: degree of freedom by the
-    names of its drives and limits. distance: limits of the distance of the anchors, with its drive. cone: largest
-    tilt of the X axis towards Y and towards Z, rad.
+    frame0, frame1: joint frames (4, 4) in the body's frame, or in the world without a body. names: index of the degree
+    of freedom by instance name. distance: limits and drive of the distance of the anchors. cone: largest tilt of the
+    X axis towards Y and towards Z, rad.
     """
 
     prim: Prim
@@ -98,7 +99,7 @@ class JointFacts:
 
     @property
     def breaks(self) -> bool:
-        return self.break_force < ENDLESS or self.break_torque < ENDLESS
+        return self.break_force < NO_LIMIT or self.break_torque < NO_LIMIT
 
     @property
     def drives(self) -> list[Drive]:
@@ -132,7 +133,7 @@ def _read(layout: Layout, prim: Prim, joint: usd_physics.Joint, notices: Notices
         position, rotation = joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
         world = frames.world_frame(None if known is None else known.world, position, rotation)
         if not np.isfinite(world).all():
-            notices.add("JointUnusable", prim, f"{prim.display} has a frame that is not made of numbers.")
+            notices.add("JointUnusable", prim, f"{prim.display} has a frame with NaN or infinity.")
             return None
         sides.append((body, target, world if body is None else np.linalg.inv(body.pose) @ world))
     (body0, target0, frame0), (body1, target1, frame1) = sides
@@ -177,7 +178,7 @@ def _scene(prim: Prim, body0: Body | None, body1: Body | None, notices: Notices)
 
 
 def _shape(facts: JointFacts, joint: usd_physics.Joint) -> None:
-    """Locked and limited degrees of freedom of the joint type; its axis becomes X."""
+    """Set locked and limited degrees of freedom by joint type; the joint axis becomes X."""
     axis = joint.resolved("axis") if hasattr(joint, "axis") else "X"
     moves, turns = (_from_axis(locks, axis) for locks in joint_kinds.locked_axes(joint))
     facts.freedoms = [locked() if is_locked else Freedom() for is_locked in (*moves, *turns)]
@@ -199,7 +200,7 @@ def _shape(facts: JointFacts, joint: usd_physics.Joint) -> None:
 
 
 def _from_axis(values: joint_kinds.Locks, axis: str) -> list[bool]:
-    """Values of X, Y, Z in the order that begins at an axis."""
+    """Values of (X, Y, Z), rotated so that an axis comes first."""
     first = _CYCLE.index(axis)
     return [values[(first + step) % 3] for step in range(3)]
 
@@ -213,7 +214,7 @@ def _turn(facts: JointFacts, axis: str) -> None:
 
 
 def _single_axis_first(facts: JointFacts) -> None:
-    """A generic joint with one free rotation is turned so that this is about X, and its dofs with it."""
+    """Rotate the frames of a generic joint with one free rotation so that it is about X; permute its dofs too."""
     free = [index for index in range(3) if not facts.freedoms[3 + index].is_locked]
     if len(free) != 1 or free[0] == 0:
         return
@@ -221,7 +222,7 @@ def _single_axis_first(facts: JointFacts) -> None:
     _turn(facts, _CYCLE[first])
     order = [(first + step) % 3 for step in range(3)]
     facts.freedoms = [facts.freedoms[index] for index in order] + [facts.freedoms[3 + index] for index in order]
-    names = [DOFS[index] for index in order] + [DOFS[3 + index] for index in order]
+    names = [AXIS_DOFS[index] for index in order] + [AXIS_DOFS[3 + index] for index in order]
     facts.names = {**{name: index for index, name in enumerate(names)}, DISTANCE: 6}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rules for the two frames of a joint: along degrees of freedom that are locked they must meet.
+"""Rules for the two frames of a joint: they must coincide along locked degrees of freedom.
 
-Where they do not, simulators snap the bodies together at the first step.
+Otherwise simulators snap the bodies together at the first step.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ..schemas import usd_physics
 from .base import Facts, Finding, rule
 
 Array = NDArray[np.float64]
-#: Smallest misalignment that counts: radians; metres; metres per metre from the bodies to their frames.
-ANGLE, DISTANCE, RELATIVE = 2e-3, 1e-5, 1e-3
+#: Largest misalignment without an issue: radians; metres; metres per metre between body and joint frame.
+ANGLE_TOLERANCE, DISTANCE_TOLERANCE, RELATIVE_TOLERANCE = 2e-3, 1e-5, 1e-3
 
 
 @dataclass(slots=True)
 class Gap:
-    """How far the frames of a joint are apart along locked degrees of freedom: metres, and radians."""
+    """Misalignment of the frames of a joint along locked degrees of freedom: metres and radians."""
 
     prim: Prim
     distance: float
@@ -62,7 +62,7 @@ def _body(joint: usd_physics.Joint, side: int) -> tuple[str, ...]:
 
 
 def _measurable(facts: Facts) -> list[tuple[Prim, usd_physics.Joint]]:
-    """Enabled joints of which the places of both sides are known."""
+    """Enabled joints whose bodies are in the model."""
     prims = facts.model.prims
     return [
         (prim, joint)
@@ -74,7 +74,7 @@ def _measurable(facts: Facts) -> list[tuple[Prim, usd_physics.Joint]]:
 
 
 def gaps(facts: Facts) -> list[Gap]:
-    """The joints whose frames do not meet."""
+    """The joints whose frames are misaligned by more than the tolerances."""
     joints = _measurable(facts)
     if not joints:
         return []
@@ -87,10 +87,10 @@ def gaps(facts: Facts) -> list[Gap]:
     distances = np.linalg.norm(apart, axis=1)  # NaN where a value is not finite, which compares as no gap
     reach = np.maximum(np.linalg.norm(positions0 - origins0, axis=1), np.linalg.norm(positions1 - origins1, axis=1))
     far = np.abs(np.concatenate((positions0, positions1), axis=1)).max(axis=1)
-    allowed = DISTANCE + RELATIVE * reach + 1e-6 * far
+    allowed = DISTANCE_TOLERANCE + RELATIVE_TOLERANCE * reach + 1e-6 * far
     angles = _tilts(np.swapaxes(rotations0, 1, 2) @ rotations1, locks[:, 1])
     distances[distances <= allowed] = 0.0
-    angles[angles <= ANGLE] = 0.0
+    angles[angles <= ANGLE_TOLERANCE] = 0.0
     return [
         Gap(joints[row][0], float(distances[row]), float(angles[row]))
         for row in np.flatnonzero((distances > 0) | (angles > 0))
@@ -98,10 +98,10 @@ def gaps(facts: Facts) -> list[Gap]:
 
 
 def _tilts(relative: Array, locked: NDArray[np.bool_]) -> Array:
-    """Angles (n,) by which relative rotations (n, 3, 3) break the locked rotations (n, 3)."""
+    """Angles (n,) by which relative rotations (n, 3, 3) violate the locked rotations (n, 3)."""
     count = locked.sum(axis=1)
     angles = np.zeros(len(relative))
-    # From sines and cosines: an arc cosine alone is blind to angles below 1e-8 and coarse around them.
+    # atan2, because an arc cosine is inaccurate for small angles.
     skew = np.stack([relative[:, 2, 1] - relative[:, 1, 2], relative[:, 0, 2] - relative[:, 2, 0],
                      relative[:, 1, 0] - relative[:, 0, 1]], axis=1)  # fmt: skip
     whole = np.arctan2(np.linalg.norm(skew, axis=1), np.trace(relative, axis1=1, axis2=2) - 1)
@@ -117,7 +117,7 @@ def _tilts(relative: Array, locked: NDArray[np.bool_]) -> Array:
 @rule(
     "JointFramesApart", "warning", "warning", "warning",
     meaning="The two frames of a joint are apart along a direction that the joint locks; the bodies will jump.",
-    fix="Move the bodies of {X} together, or recompute the joint's frames from where the bodies are.",
+    fix="Move the bodies of {X} together, or recompute the joint's frames from the current poses.",
 )  # fmt: skip
 def frames_apart(facts: Facts) -> Iterator[Finding]:
     for gap in facts.once(gaps):
@@ -128,9 +128,9 @@ def frames_apart(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "JointFramesTilted", "warning", "warning", "warning",
-    meaning="The two frames of a joint are turned against each other about an axis that the joint locks; the bodies "
+    meaning="The two frames of a joint differ by a rotation about an axis that the joint locks; the bodies "
     "will jump.",
-    fix="Turn the bodies of {X} into line, or recompute the joint's frames from where the bodies are.",
+    fix="Align the bodies of {X}, or recompute the joint's frames from the current poses.",
 )  # fmt: skip
 def frames_tilted(facts: Facts) -> Iterator[Finding]:
     for gap in facts.once(gaps):
@@ -141,7 +141,7 @@ def frames_tilted(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "JointRotationNotUnit", "warning", "warning", "warning",
-    meaning="The orientation of a joint frame is no unit quaternion.",
+    meaning="The orientation of a joint frame is not a unit quaternion.",
     fix="Normalize the local rotation {side} of {X}.",
 )  # fmt: skip
 def rotation_not_unit(facts: Facts) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ _GPRIM_AXIS: dict[str, Any] = {"tokens": ("X", "Y", "Z"), "uniform": True}
 
 
 class Gprim(Schema):
-    """A primitive whose parameters are its exact shape."""
+    """Base of the analytic shapes: a few parameters define the exact shape."""
 
     __slots__ = ()
     usd_name = "Gprim"

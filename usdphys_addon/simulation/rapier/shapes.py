@@ -34,20 +34,20 @@ _TURNED: dict[str, Matrix] = {"X": np.diag([-1.0, -1.0, 1.0]), "Y": np.diag([-1.
                               "Z": np.diag([1.0, -1.0, -1.0])}  # fmt: skip
 #: Triangles that a mesh may keep when it is to be simplified, and cells along its longest side.
 SIMPLE_TRIANGLES, SIMPLE_CELLS = 512, 16
-#: Part of the extent that a flat hull is thick.
+#: Thickness of a flat hull, relative to its extent.
 THIN = 0.005
 _TRIMESH_FLAGS = rapier3d.TriMeshFlags.MERGE_DUPLICATE_VERTICES | rapier3d.TriMeshFlags.DELETE_DEGENERATE_TRIANGLES
 
-#: Hulls and decompositions take long and come back with every start.
+#: LRU cache: hulls and decompositions are slow and are needed again at every start of the preview.
 _CACHE: OrderedDict[bytes, SharedShape] = OrderedDict()
-_CACHED = 512
+_CACHE_SIZE = 512
 
 
 class ShapeError(ValueError):
-    """Why there is no shape, as the end of a sentence."""
+    """No shape can be made. The message completes "... does not collide: "."""
 
 
-#: (shape, centre (3,), rotation (3, 3)) in the prim's space without scale; None for none.
+#: (shape, centre (3,) or None, rotation (3, 3) or None) in the prim's space without scale.
 Placed = tuple[SharedShape, Matrix | None, Matrix | None]
 
 
@@ -81,7 +81,7 @@ def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices
         if moves:
             notices.add("PlaneMoves", prim, f"{prim.display} is an infinite plane on a moving body; it is left out.")
             return None
-        # The normal keeps a right angle to the plane in a sheared space, too.
+        # Inverse transpose: the normal stays perpendicular to the plane under shear.
         axis = np.linalg.inv(prim.world[:3, :3]).T @ np.eye(3)[sizes.spine]
         axis = rotation.T @ (axis / np.linalg.norm(axis))
         return SharedShape.halfspace(tuple(axis.tolist())), None, None
@@ -143,7 +143,7 @@ def _geometry(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices
 
 
 def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> tuple[Placed, bool]:
-    """(shape with its place, whether it is thin because the mesh is flat)"""
+    """(shape with its pose, True if the mesh is flat and was thickened)"""
     if not len(geometry.points) or not np.isfinite(geometry.points).all():
         raise ShapeError("its mesh has no usable points")
     points = np.asarray(geometry.points, float) @ stretch.T
@@ -167,7 +167,7 @@ def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> tuple[Place
 
 
 def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], SharedShape | None]) -> SharedShape | None:
-    """make(mesh), or what it gave for the same mesh before."""
+    """make(mesh), cached by name and contents of the mesh."""
     key = hashlib.blake2b(name.encode(), digest_size=16)
     key.update(mesh.points.tobytes())
     key.update(mesh.triangles.tobytes())
@@ -178,7 +178,7 @@ def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], SharedShape | None]) -
     shape = make(mesh)
     if shape is not None:
         _CACHE[key.digest()] = shape
-        if len(_CACHE) > _CACHED:
+        if len(_CACHE) > _CACHE_SIZE:
             _CACHE.popitem(last=False)
     return shape
 
@@ -196,7 +196,7 @@ def _balls(points: SpherePoints, stretch: Matrix, scale: float) -> SharedShape:
 
 
 def _hull(mesh: Mesh) -> SharedShape | None:
-    """The convex hull; None where the points lie in a plane."""
+    """The convex hull; None if the points are coplanar. Raises ShapeError if they coincide."""
     extent = np.ptp(mesh.points, axis=0)
     if extent.max() == 0.0:
         raise ShapeError("all its points are in one place")
@@ -209,7 +209,7 @@ def _hull(mesh: Mesh) -> SharedShape | None:
 
 
 def _thickened(mesh: Mesh) -> Mesh:
-    """Flat points with some thickness below them: away from the side that the first triangles face."""
+    """Flat points extruded against the mean normal of the triangles."""
     away = mesh.points - mesh.points.mean(axis=0)
     normal = np.linalg.svd(away.T @ away)[0][:, 2]
     if len(mesh.triangles):
@@ -235,7 +235,7 @@ def _without_slivers(mesh: Mesh) -> Triangles:
 
 
 def decomposition(mesh: Mesh) -> SharedShape | None:
-    """Convex parts by Rapier's own VHACD; of a convex mesh the hull."""
+    """Convex decomposition by Rapier's VHACD; None if the mesh is flat. Raises ShapeError without faces."""
     used = _without_slivers(mesh)
     if not len(used):
         raise ShapeError("its mesh has no faces")
@@ -246,7 +246,7 @@ def decomposition(mesh: Mesh) -> SharedShape | None:
 
 
 def _simplified(mesh: Mesh) -> SharedShape:
-    """Vertices that share a cell of a grid become their mean, as fine as the number of triangles allows."""
+    """Vertex clustering on the finest grid that gives at most SIMPLE_TRIANGLES triangles."""
     if len(mesh.triangles) <= SIMPLE_TRIANGLES:
         return _trimesh(mesh)
     low, extent = mesh.points.min(axis=0), float(np.ptp(mesh.points, axis=0).max())
