@@ -76,7 +76,7 @@ def read_groups(reading: ReadingContext) -> None:
 
 
 def _defined_elsewhere(reading: ReadingContext, name: str, path: str) -> Any:
-    """The definition of a group in any scene of the file, even a linked one; None (and reports an issue) if undefined."""
+    """The definition of a group in any scene of the file, even a linked one; None (and reports an issue) without."""
     for scene in bpy.data.scenes:
         for item in scene.usdphys.collision_groups:  # type: ignore[attr-defined]
             if item.name == name:

@@ -60,7 +60,7 @@ def _world(model: PhysicsModel, joint: usd_physics.Joint, side: int, after: Mapp
     return after.get(targets[0], None if prim is None else prim.world)
 
 
-#: Largest difference of an object from an imported frame to still be at it: relative, and elements of a rotation matrix.
+#: The same for an object that still stands at an imported frame; positions are relative.
 _IN_PLACE = 1e-4
 
 
@@ -78,7 +78,7 @@ def world_of(obj: Any, depsgraph: Any) -> Matrix:
 
 
 def body_world(obj: Any, side: int, depsgraph: Any) -> Matrix | None:
-    """World matrix (4, 4) of a joint's body, Blender units; None for the world. Raises InputError if the body is gone or flat."""
+    """World matrix (4, 4) of a body, Blender units; None for the world. Raises InputError if it is gone or flat."""
     joint = obj.usdphys.joint
     body = getattr(joint, f"body{side}")
     if body is None:

@@ -39,7 +39,7 @@ GPRIM_SHAPES: dict[str, type[usd_geom.Gprim]] = {
     "PLANE": usd_geom.Plane,
 }
 _SHAPE_LABELS = (
-    ("AUTO", "Automatic", "A primitive if the mesh is one; otherwise its convex hull if it moves, its triangles if it is static"),
+    ("AUTO", "Automatic", "A primitive if the mesh is one, otherwise its hull if it moves, or its triangles if static"),
     ("MESH", "Mesh", "The object's own mesh, with an approximation"),
     ("CUBE", "Box", "A box with its own size and place"),
     ("SPHERE", "Sphere", "A sphere with its own size and place"),
@@ -75,7 +75,7 @@ AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
 def _owner() -> Any:
     return bpy.props.StringProperty(
         name="Physics Scene",
-        description="Name of the physics scene that simulates this; leave empty for the only one. USD: physics:simulationOwner",
+        description="Name of the physics scene that simulates this; empty: the only one. USD: physics:simulationOwner",
         override=OVERRIDABLE,
     )
 
@@ -180,7 +180,7 @@ ColliderProperties = make_group(
             description="Edge lengths of a box, or drawn size of a plane; until it is set, it is fitted to the mesh",
         ),
         "radius": _length("Radius", "Radius; until it is set, it is fitted to the mesh", 0.5),
-        "height": _length("Height", "Length along the axis, without the caps of a capsule; until it is set, it is fitted to the mesh", 1.0),
+        "height": _length("Height", "Length along the axis without the caps of a capsule; fitted until it is set", 1.0),
         "axis": bpy.props.EnumProperty(
             name="Axis", items=AXES, default="Z", description="Axis of the primitive", override=OVERRIDABLE
         ),

@@ -40,7 +40,7 @@ class SceneReading:
     object_paths: set[str] = field(default_factory=set)
     #: True if Blender's exporter is certain to give the expected paths.
     paths_are_certain: bool = False
-    #: Frame at which transforms were read; Blender's exporter leaves it.
+    #: Frame at which transforms were read; Blender's exporter may end at another.
     frame: float = 0.0
 
 

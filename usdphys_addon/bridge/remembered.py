@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The prims that Blender data was imported from. A prim is forgotten once its data is renamed."""
+"""The prims that Blender data was imported from. The prim of renamed data is ignored."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ from typing import Any
 
 
 def applies(obj: Any, part: str) -> bool:
-    """True if a part of an object's physics is applied. Checks is_property_set first: reading an unset group creates it."""
+    """True if a part of an object's physics is applied."""
+    # is_property_set first: reading an unset group creates it.
     return obj.usdphys.is_property_set(part) and bool(getattr(obj.usdphys, part).is_applied)
 
 
