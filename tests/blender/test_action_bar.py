@@ -436,7 +436,7 @@ def test_collider_is_added_once():
 def test_what_has_no_geometry_is_refused(role):
     camera = scenes.add("Camera", bpy.data.cameras.new("Camera"))
     nothing, tube = mesh_object("Nothing", [], []), curve("Tube", 0.1)
-    with pytest.raises(RuntimeError, match=r"no geometry .* in 'Camera', 'Nothing'.*'Tube'") as error:
+    with pytest.raises(RuntimeError, match=r"no faces to collide with in 'Camera', 'Nothing'.*'Tube'") as error:
         run(ROLES[role], camera, nothing, tube)
     assert "convert to meshes (Object > Convert): 'Tube'" in str(error.value)
     assert [state(obj) for obj in (camera, nothing, tube)] == [("", [])] * 3
@@ -566,7 +566,7 @@ def test_tooltip_says_what_will_happen():
     select()
     assert "\n" not in description("DYNAMIC")
     select(scenes.add("Camera", bpy.data.cameras.new("Camera")))
-    assert "no geometry" in description("STATIC")
+    assert "no faces to collide with" in description("STATIC")
 
 
 def test_tooltip_of_many_objects_does_the_same_for_each_and_measures_their_mesh_once(monkeypatch, count_calls):

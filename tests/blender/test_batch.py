@@ -100,7 +100,7 @@ def test_tag_by_name_within_a_collection():
     inside, outside = scenes.add_box("Crate", collection=inner), scenes.add_box("Crate2")
     bpy.ops.usdphys.tag_by_name(pattern="Crate*", role="DYNAMIC", collection="Outer")
     assert (state(inside)[0], state(outside)[0]) == ("dynamic", "")
-    with pytest.raises(RuntimeError, match="no object like 'Floor' in the collection 'Outer'"):
+    with pytest.raises(RuntimeError, match="No object in the collection 'Outer' matches 'Floor'"):
         bpy.ops.usdphys.tag_by_name(pattern="Floor", role="DYNAMIC", collection="Outer")
 
 
@@ -113,7 +113,7 @@ def test_tag_collection(capfd):
     assert [len(colliders(obj)) for obj in made] == [1, 1, 0]
     bpy.ops.usdphys.tag_collection(collection="Inner", role="CLEAR")
     assert [len(colliders(obj)) for obj in made] == [1, 0, 0]
-    for name, message in (("", "no collection chosen"), ("Nope", "no collection 'Nope'")):
+    for name, message in (("", "No collection is chosen"), ("Nope", "no collection 'Nope'")):
         with pytest.raises(RuntimeError, match=message):
             bpy.ops.usdphys.tag_collection(collection=name, role="STATIC")
     scenes.new_collection("Bare", linked=True)

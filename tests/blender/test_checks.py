@@ -400,7 +400,7 @@ def test_fix_that_is_not_needed_says_so():
         bpy.ops.usdphys.check_fix(code="MassInvalidValues", name="A")
     with pytest.raises(RuntimeError, match="'Gone' is not in the scene"):
         bpy.ops.usdphys.check_fix(code="MassInvalidValues", name="Gone")
-    with pytest.raises(RuntimeError, match="no fix for this in one click"):
+    with pytest.raises(RuntimeError, match="has no automatic fix"):
         bpy.ops.usdphys.check_fix(code="UnitsInvalid", name="A")
 
 
@@ -410,7 +410,7 @@ def test_fix_that_is_not_needed_says_so():
         (lambda obj: bpy.data.objects.new("Copy", obj.data), "is used by others"),
         (lambda obj: obj.modifiers.new("S", "SUBSURF"), "modifiers"),
         (lambda obj: obj.keyframe_insert("location"), "animated"),
-        (lambda obj: scenes.make_collider(obj, "SPHERE", radius=2), "size of its own"),
+        (lambda obj: scenes.make_collider(obj, "SPHERE", radius=2), "its own place or size"),
         (lambda obj: scenes.assign(obj.usdphys.mass, center_of_mass=(1, 0, 0)), "centre of mass"),
     ],
     ids=["shared", "modifier", "animated", "sized", "mass"],

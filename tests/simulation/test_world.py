@@ -16,9 +16,8 @@ from usdphys_ext.usdphys_addon.core.frames import matrix_of, transform
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.simulation.notices import KINDS
-from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.notices import NOTICE_KINDS
+from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import CENTIMETERS, File, about

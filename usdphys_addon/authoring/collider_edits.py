@@ -339,7 +339,7 @@ def _retarget_joints(scene: bpy.types.Scene, removed: set[str], body: Any, outco
         for side in hit:
             if any(joint.is_property_set(f"local_{part}{side}") for part in ("pos", "rot")) or not obj.is_editable:
                 outcome.notes.append(
-                    f"The joint '{obj.name}' still names '{ends[side].name}', which is no body now; choose its body again."
+                    f"The joint '{obj.name}' still names '{ends[side].name}', no body now; choose its body again."
                 )
                 continue
             setattr(joint, f"body{side}", body)
@@ -370,8 +370,8 @@ def make_collider_objects(
 ) -> EditCounts:  # fmt: skip
     """Make collider objects, drawn as wires, below the visible objects.
 
-    kind: one of `fitting.PRIMITIVE_KINDS`, "HULL" or "DECOMPOSITION". margin: Blender units. axis: of a primitive, or AUTO.
-    turned: allow primitives that are not aligned with the object. most: largest number of convex parts. replace:
+    kind: one of `fitting.PRIMITIVE_KINDS`, "HULL" or "DECOMPOSITION". margin: Blender units. axis: of a primitive, or
+    AUTO. turned: allow primitives that are not aligned with the object. most: largest number of convex parts. replace:
     remove collider objects of an earlier call. Raises InputError and MissingDependencyError before anything is changed.
     """
     outcome = EditCounts()

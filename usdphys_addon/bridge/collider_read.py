@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The colliders of an object -> collider prims: its own mesh, or primitives of their own size and place."""
+"""Colliders of an object -> collider prims: its own mesh, or primitives with their own size and place."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ColliderReader:
                 self.finish(self.geometry_prim(item, placement, world), item, placement)
                 continue
             if is_geometry:
-                # A collider on a prim that is no geometry: some readers take what is below it.
+                # A collider on a prim without geometry: some readers take the geometry below it.
                 self.finish(self.own_prim(placement.path, "Xform", placement, world), item, placement)
                 continue
             bounding = self.shapes.bounding(placement) if kind == "AUTO" else ""
@@ -58,7 +58,7 @@ class ColliderReader:
             elif own_mesh_used:
                 self.context.issue(
                     "MeshColliderTwice", "error", placement.path, placement.obj.name,
-                    f"'{placement.obj.name}' has two colliders of its own mesh, and USD holds one.",
+                    f"'{placement.obj.name}' has two colliders of its own mesh, but USD allows one.",
                     "Remove one of them, or make it a primitive.",
                 )  # fmt: skip
                 continue
@@ -72,13 +72,13 @@ class ColliderReader:
 
     def mesh_prim(self, item: Any, bounding: str, placement: Placement, world: frames.Matrix) -> Prim | None:
         obj = placement.obj
-        # What was recognised has faces.
+        # A recognised primitive has faces.
         if not bounding and (
             obj.type not in meshes.GEOMETRY_TYPES or not placement.geometry or not self.shapes.has_faces(placement)
         ):
             self.context.issue(
                 "ColliderWithoutGeometry", "error", placement.path, obj.name,
-                f"'{obj.name}' is a mesh collider and has no faces.",
+                f"'{obj.name}' is a mesh collider but has no faces.",
                 f"Give '{obj.name}' a mesh with faces, choose a primitive shape, or remove the collider.",
             )  # fmt: skip
             return None
@@ -95,7 +95,7 @@ class ColliderReader:
         return prim
 
     def moves(self, placement: Placement) -> bool:
-        """True where the collider belongs to a body that the solver moves."""
+        """True if the collider belongs to a dynamic body."""
         for above in (placement, *placement.ancestors()):
             body = above.physics.rigid_body if "rigid_body" in above.touched else None
             if body is not None and body.is_applied:
@@ -103,7 +103,7 @@ class ColliderReader:
         return False
 
     def primitive_prim(self, item: Any, shape: Primitive, placement: Placement, world: frames.Matrix) -> Prim:
-        """A gprim below the object, without shear or uneven scale whatever the object's own."""
+        """A gprim below the object, without shear or uneven scale even if the object has them."""
         name = prim_name(item.name or f"{shape.kind.usd_name}_collider")
         path = paths.free(f"{placement.path}/{name}", self.context.taken.__contains__)
         self.context.taken.add(path)
@@ -122,7 +122,7 @@ class ColliderReader:
         return prim
 
     def geometry_prim(self, item: Any, placement: Placement, world: frames.Matrix) -> Prim:
-        """The object itself as a gprim, with the parameters that it was imported with."""
+        """The object itself as a gprim, sized by the properties of its collider."""
         gprim = gprim_properties.gprim_of(item, self.context.meters)
         prim = self.own_prim(placement.path, gprim.usd_name, placement, world)
         prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "default"
@@ -134,7 +134,7 @@ class ColliderReader:
         return prim
 
     def finish(self, prim: Prim, item: Any, placement: Placement) -> None:
-        """What all colliders have: collision, mass, filters, groups, material."""
+        """Add the data of all kinds of colliders: collision, mass, filters, groups, material."""
         context, obj = self.context, placement.obj
         collision = context.properties.read(item, usd_physics.CollisionAPI)
         touched = item.keys()
@@ -162,7 +162,7 @@ class ColliderReader:
 
 
 def _load(known: dict[str, Mesh | None], key: str, evaluated: bpy.types.Object, meters: float) -> Mesh | None:
-    """The mesh of an object; objects that share one share it here, too."""
+    """The mesh of an evaluated object, cached by key for objects that share it."""
     if key not in known:
         known[key] = meshes.read_mesh(evaluated, meters)
     return known[key]

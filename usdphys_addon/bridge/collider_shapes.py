@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which primitive a collider is: of its own size and place, fitted to the mesh, or recognised in it."""
+"""Find the primitive of a collider: with its own size and place, fitted to the mesh, or recognised in it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PARAMETERS: dict[type[usd_geom.Gprim], tuple[str, ...]] = {
 
 
 class ColliderShapes:
-    """Finds the primitives of colliders; meshes that objects share are looked at once."""
+    """Finds the primitives of colliders. Shared meshes are read once."""
 
     def __init__(self) -> None:
         self._points: dict[str, np.ndarray[Any, Any]] = {}
@@ -64,11 +64,11 @@ class ColliderShapes:
         return self._points[key]
 
     def recognised(self, placement: Placement) -> Primitive | None:
-        """The primitive that the mesh is and that the scale of the object leaves one."""
+        """The primitive that the mesh is, if it still is one with the scale of the object; else None."""
         key = mesh_key(placement)
         if key not in self._recognised:
             coordinates, corners, sizes = meshes.surface_of(placement.evaluated)
-            # Copies of a mesh are as common as objects that share one.
+            # Cached by content too, because copies of a mesh are as common as shared meshes.
             content = (coordinates.tobytes(), corners.tobytes(), sizes.tobytes())
             if content not in self._recognised_points:
                 points = coordinates.reshape(-1, 3).astype(float)
@@ -82,9 +82,9 @@ class ColliderShapes:
         return found
 
     def bounding(self, placement: Placement) -> str:
-        """The approximation that gives exactly the box or sphere that the mesh is; empty where none does.
+        """The approximation that is exactly the box or sphere of the mesh; empty if there is none.
 
-        The mesh then collides itself: no second prim to keep in step with it.
+        Then the mesh prim itself is the collider, which needs no second prim.
         """
         found = self.recognised(placement)
         if found is not None and found.kind is usd_geom.Cube and found.is_aligned:
@@ -102,12 +102,12 @@ class ColliderShapes:
 
 
 def _is_unsheared_box(found: Primitive, placement: Placement) -> bool:
-    """True where nothing above an object can shear it, which a box along its axes is all there is to survive."""
+    """True for an aligned box without a parent: only shear from a parent could make it no box."""
     return found.kind is usd_geom.Cube and placement.parent is None and found.is_aligned
 
 
 def mesh_key(placement: Placement) -> str:
-    """Objects of the same mesh share their points, unless modifiers or shape keys change them."""
+    """Cache key of an object's mesh: the mesh, or the object itself if modifiers or shape keys change the mesh."""
     obj = placement.obj
     if obj.modifiers or obj.data is None or getattr(obj.data, "shape_keys", None) is not None:
         return f"object {obj.name_full}"

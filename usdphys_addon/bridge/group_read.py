@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Collision groups and filtered pairs -> prims, and what objects and colliders have in common."""
+"""Collision groups, filtered pairs and masses -> prims."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROUPS_SCOPE = "CollisionGroups"
 def read_mass_and_filters(
     reading: ReadingContext, owner: Any, touched: list[str], prim: Prim, placement: Placement
 ) -> None:
-    """What objects and colliders both have: mass, filtered pairs, groups. touched: keys of the owner."""
+    """Read the mass, filtered pairs and groups of an object or a collider (owner). touched: keys of the owner."""
     mass = owner.mass if "mass" in touched else None
     if mass is not None and mass.is_applied:
         prim.add(reading.properties.read(mass, usd_physics.MassAPI))
@@ -40,7 +40,7 @@ def _read_filtered_pairs(reading: ReadingContext, group: Any, prim: Prim, placem
             what = f"'{reference.object.name}'" if reference.object else "a deleted object"
             reading.issue(
                 "FilteredPairMissing", "error", prim.path, placement.obj.name,
-                f"'{placement.obj.name}' filters {what}, which is not in what is exported.",
+                f"'{placement.obj.name}' filters {what}, which is not exported.",
                 f"Remove it from the filtered pairs of '{placement.obj.name}'.",
             )  # fmt: skip
         else:
@@ -76,7 +76,7 @@ def read_groups(reading: ReadingContext) -> None:
 
 
 def _defined_elsewhere(reading: ReadingContext, name: str, path: str) -> Any:
-    """The definition of a group in another scene of the file, a linked one among them."""
+    """The definition of a group in any scene of the file, even a linked one; None (and reports an issue) without."""
     for scene in bpy.data.scenes:
         for item in scene.usdphys.collision_groups:  # type: ignore[attr-defined]
             if item.name == name:
@@ -94,7 +94,7 @@ def _group_target(reading: ReadingContext, name: str, paths: dict[str, str], pat
         return paths[name]
     reading.issue(
         "GroupTargetMissing", "error", path, label,
-        f"The collision group '{label}' filters the group '{name}', and there is none.",
+        f"The collision group '{label}' filters the group '{name}', which does not exist.",
         f"Add the group '{name}', or remove it from the filtered groups of '{label}'.",
     )  # fmt: skip
     return ""

@@ -17,7 +17,7 @@ from .property_units import si_value
 from .reading import ReadingContext
 from .roles import is_bare
 
-#: Of a place in the world, relative to its distance from the origin: 32-bit floats.
+#: Rounding of a 32-bit position, relative to its distance from the origin.
 _FLOAT_NOISE = 1e-6
 
 
@@ -52,7 +52,7 @@ def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matr
 def _read_side(
     reading: ReadingContext, placement: Placement, prim: Prim, joint: usd_physics.Joint, group: Any, side: int
 ) -> None:
-    """Body and local frame of one side; the frame is the joint object's place unless it is set."""
+    """Read body and local frame of one side; the frame is the joint object's place unless it is set."""
     label = placement.obj.name
     body = getattr(group, f"body{side}")
     target = reading.placements.find(body, placement.instance)
@@ -60,7 +60,7 @@ def _read_side(
         name = body.name if body is not None else getattr(group, f"body{side}_name")
         reading.issue(
             "JointBodyMissing", "error", prim.path, label,
-            f"Body {side} of the joint '{label}', '{name}', was deleted or is not in what is exported.",
+            f"Body {side} of the joint '{label}', '{name}', was deleted or is not exported.",
             f"Choose another body {side} for '{label}', or clear it to attach the joint to the world.",
         )  # fmt: skip
         return
@@ -76,7 +76,7 @@ def _read_side(
     except np.linalg.LinAlgError:
         reading.issue(
             "ZeroScale", "error", prim.path, label,
-            f"Body {side} of the joint '{label}', '{body.name}', is scaled to nothing: a joint has no place there.",
+            f"Body {side} of the joint '{label}', '{body.name}', is scaled to nothing, so a joint has no place in it.",
             f"Give '{body.name}' and its parents a scale that is not zero.",
         )  # fmt: skip
         return
@@ -109,14 +109,14 @@ def _is_remembered_frame(
     turned = np.abs(frames.matrix_of(rotation) - frames.matrix_of(old_rotation)).max()
     if turned > 1e-5 or np.abs(apart).max() <= 1e-5 * size:
         return bool(turned <= 1e-5)
-    # The units of a body can be much smaller than those of the world, in which Blender rounds.
+    # Compare in the world, where Blender rounds: the space of the body can be scaled down.
     body = np.eye(4) if target is None else reading.metric(target.matrix)
     noise = _FLOAT_NOISE * (np.linalg.norm(place[:3, 3]) + np.linalg.norm(body[:3, 3]))
     return bool(np.linalg.norm(body[:3, :3] @ apart) <= noise)
 
 
 def _recall_frame(reading: ReadingContext, joint: usd_physics.Joint, group: Any, side: int) -> None:
-    """Write a local frame as it was imported, what was not authored included."""
+    """Set a local frame as it was imported; None for values that were not authored."""
     for name, factor in ((f"local_pos{side}", reading.meters), (f"local_rot{side}", 1.0)):
         setattr(joint, name, None)
         text = getattr(group, f"remembered_{name}")
@@ -125,7 +125,7 @@ def _recall_frame(reading: ReadingContext, joint: usd_physics.Joint, group: Any,
 
 
 def add_joint_targets(reading: ReadingContext) -> None:
-    """Objects without physics of their own that joints are attached to: where they are counts."""
+    """Add prims for objects without physics that joints are attached to, because their places matter."""
     targets = {path for prim in reading.model.joints.values() for path in _bodies_of(prim)} - reading.model.prims.keys()
     for placement in reading.placements.all if targets else ():
         if placement.path in targets:
@@ -134,6 +134,6 @@ def add_joint_targets(reading: ReadingContext) -> None:
 
 
 def _bodies_of(prim: Prim) -> tuple[str, ...]:
-    """Paths of what a joint is attached to."""
+    """Paths of the bodies of a joint."""
     joint = prim.get(usd_physics.Joint)
     return (*(joint.body0 or ()), *(joint.body1 or ())) if joint is not None else ()

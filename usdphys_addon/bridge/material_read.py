@@ -16,7 +16,7 @@ from .reading import MATERIALS_SCOPE, ReadingContext
 
 
 def slot_path(reading: ReadingContext, material: bpy.types.Material) -> str:
-    """Path of a material that a slot brings; empty where it is not physical."""
+    """Path of a material in a slot; empty if it has no physics."""
     name = material.name_full
     if name not in reading.slot_paths:
         is_physical = material.usdphys.physics_material.is_applied  # type: ignore[attr-defined]
@@ -41,7 +41,7 @@ def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
 
 
 def read_other_materials(reading: ReadingContext) -> None:
-    """Physics materials that no collider uses: they are written where Blender exports the material."""
+    """Read physics materials that no collider uses, to be written if Blender exports the material."""
     read_imported_materials(reading)
     for material in bpy.data.materials:
         if material.name_full not in reading.result.materials and material.usdphys.physics_material.is_applied:  # type: ignore[attr-defined]
@@ -49,7 +49,7 @@ def read_other_materials(reading: ReadingContext) -> None:
 
 
 def read_imported_materials(reading: ReadingContext) -> None:
-    """Physics materials of the imported file, which nothing in Blender need use."""
+    """Read physics materials of the imported file, even if nothing in Blender uses them."""
     if not reading.scene.usdphys.source.filepath:
         return
     for material in bpy.data.materials:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names of Blender things as names of prims."""
+"""Names of Blender data as prim names."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def objects_by_name() -> dict[str, Any]:
-    """All objects of the file itself, for the moment: to look up each in Blender takes a walk through all of them."""
+    """All local objects by name, for immediate use: each look-up in bpy.data.objects is a linear search."""
     return {obj.name: obj for obj in bpy.data.objects if obj.library is None}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""bpy properties made from the schema table: type, unit, tooltip and default of each attribute."""
+"""Generates bpy properties from the schema table: type, unit, tooltip and default of each attribute."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.value_types import RANGES
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 OVERRIDABLE_LIST: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
-#: Integer types that do not fit into an integer property of Blender; they are text.
+#: Integer types beyond the 32 bits of Blender's integer properties; they are held as text.
 LARGE_INTEGERS = frozenset({"uint", "int64", "uint64"})
 
 
@@ -28,7 +28,7 @@ def unit_label(attribute: Attribute, angular: bool = False, acceleration: bool =
     )
 
 
-#: What Blender shows units for by itself.
+#: Dimensions that Blender can show with units.
 _UNITS = {units.LENGTH: "LENGTH", units.VELOCITY: "VELOCITY", units.ACCELERATION: "ACCELERATION"}
 _VECTOR_SUBTYPES: dict[units.Dimension, Any] = {
     units.LENGTH: "TRANSLATION", units.VELOCITY: "VELOCITY", units.ACCELERATION: "ACCELERATION",
@@ -58,7 +58,7 @@ def make_property(attribute: Attribute, angular: bool = False) -> Any:
         default = fallback if fallback is not None and any(fallback) else kind.zero
         return bpy.props.FloatVectorProperty(size=4, subtype="QUATERNION", default=default, **common)
     if kind.size > 1:
-        # A fallback that stands for "automatic" would show as a number.
+        # A sentinel fallback for "automatic" would be shown as a number.
         default = kind.zero if fallback is None or attribute.is_automatic(fallback) else fallback
         if kind.base == "int":
             return bpy.props.IntVectorProperty(size=kind.size, default=default, **common)

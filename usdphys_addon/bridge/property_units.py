@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Property groups from and to schemas, with the units of Blender's fields."""
+"""Convert property groups to schemas and back, with the units of Blender properties."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core.schemas import usd_physics
 from ..core.value_types import RANGES, with_elements
 from .property_types import LARGE_INTEGERS
 
-#: By the name of a property: its attribute and the factor to SI, plain and under an acceleration drive; None: as it is.
+#: By property name: attribute, factor to SI, factor to SI under an acceleration drive; None for no conversion.
 _Rows = dict[str, tuple[Attribute, float | None, float | None]]
 
 
@@ -33,18 +33,18 @@ def _rows_of(cls: type[Schema], angular: bool, meters: float) -> _Rows:
 
 
 def is_text(attribute: Attribute) -> bool:
-    """True for values that Blender holds as text: arrays, and integers that are too large for its properties."""
+    """True if Blender holds the values as text: arrays, and integers beyond 32 bits."""
     return attribute.value.is_array or attribute.type in LARGE_INTEGERS
 
 
 def value_of_text(attribute: Attribute, text: str) -> Any:
-    """The value that a text property stands for. Raises ValueError with a sentence."""
+    """Parse the value of a text property. Raises ValueError with a sentence."""
     if attribute.value.is_array:
         return parse_array(attribute.value, text)
     try:
         value = int(text)
     except ValueError as error:
-        raise ValueError(f"{text!r} is no whole number") from error
+        raise ValueError(f"{text!r} is not a whole number") from error
     low, high = RANGES[attribute.type]
     if not low <= value <= high:
         raise ValueError(f"{text!r} does not fit into the type {attribute.type}")
@@ -52,12 +52,15 @@ def value_of_text(attribute: Attribute, text: str) -> Any:
 
 
 def text_of_value(attribute: Attribute, value: Any) -> str:
-    """The text property of a value."""
+    """Format a value for a text property."""
     return format_array(value) if attribute.value.is_array else str(value)
 
 
 def property_factor(dimension: units.Dimension, meters: float) -> float:
-    """SI value of a property's 1: plain lengths are Blender units, gains are per degree, the rest is SI."""
+    """Factor from a property to SI. meters: length of a Blender unit.
+
+    Dimensions without mass have lengths in Blender units, gains are per degree, the rest is SI.
+    """
     length = meters**dimension.length if dimension.mass == 0 else 1.0
     return length * (math.degrees(1.0) if dimension.angle < 0 else 1.0)
 
@@ -65,7 +68,7 @@ def property_factor(dimension: units.Dimension, meters: float) -> float:
 class PropertyReader:
     """Property groups -> schemas, authored values only.
 
-    unreadable: attributes whose text is no value of theirs, which is left out, and why.
+    unreadable: (attribute, reason) for each text that cannot be parsed; these are left out.
     """
 
     def __init__(self, meters: float) -> None:
@@ -77,13 +80,13 @@ class PropertyReader:
         self, group: Any, cls: type[SchemaT], *, angular: bool = False, into: SchemaT | None = None,
         skip: frozenset[str] = frozenset(),
     ) -> SchemaT:  # fmt: skip
-        """A schema with what is set on a property group; fields that the group lacks must be in `skip`."""
+        """A schema with the values that are set on a property group, in SI. skip: fields to leave out."""
         rows = self._rows.get((cls, angular))
         if rows is None:
             rows = self._rows[cls, angular] = _rows_of(cls, angular, self.meters)
         value = cls() if into is None else into
         accelerates = None
-        # The keys of a group are the properties that are set: quicker than to ask for each.
+        # The keys of a group are its set properties, which is faster than is_property_set for each.
         for name in group.keys():
             if name in skip or name not in rows:
                 continue
@@ -125,10 +128,10 @@ def _number(value: float, factor: float) -> float:
 
 
 class PropertyWriter:
-    """Schemas -> property groups, authored values only; the reverse of scene_read.PropertyReader.
+    """Schemas -> property groups, authored values only; the reverse of PropertyReader.
 
-    meters: length of a Blender unit. local: length of a unit in the space of the imported objects, which Blender
-    leaves in the units of the file, below a scale that converts them.
+    meters: length of a Blender unit. local: length of a unit in the space of imported objects, whose data
+    Blender keeps in the units of the file, below a scale that converts them.
     """
 
     def __init__(self, meters: float, local: float) -> None:

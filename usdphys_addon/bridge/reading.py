@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A reading of a scene: its result, and the context that the parts of the reader share."""
+"""The result of reading a scene, and the context that the parts of the reader share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FLOAT_ANGLE = 1e-6
 
 @dataclass(slots=True)
 class SceneReading:
-    """model: the physics. issues: what could not be read. sites: by expected path. materials: paths by name.
+    """issues: about data that could not be read. sites: placements by expected path. materials: paths by full name.
 
     optional_materials: paths of materials that take part only where Blender exports them.
     """
@@ -38,16 +38,16 @@ class SceneReading:
     optional_materials: list[str] = field(default_factory=list)
     #: Of all objects, physical or not.
     object_paths: set[str] = field(default_factory=set)
-    #: True where Blender's exporter can only give the paths that are expected.
+    #: True if Blender's exporter is certain to give the expected paths.
     paths_are_certain: bool = False
-    #: At which all places were read; Blender's exporter moves on from it.
+    #: Frame at which transforms were read; Blender's exporter may end at another.
     frame: float = 0.0
 
 
 class ReadingContext:
     """What the parts of one reading share: where the objects are, which paths are taken, and the result so far.
 
-    find_scene: gives the original scene; asked each time, so that a reading in slices holds no scene between them.
+    find_scene: gives the original scene; called each time, so that reading in slices holds no reference between them.
     """
 
     def __init__(
@@ -80,9 +80,9 @@ class ReadingContext:
         self.result.issues.append(Issue(code, severity, prim_path, label, message, fix))  # type: ignore[arg-type]
 
     def made_path(self, name: str, kind: str, scope: str = "", item: Any = None) -> str:
-        """Path of a prim that has no object; a name that USD cannot hold, or that is taken, changes and is said.
+        """A free path for a prim without object; reports an issue if the name is invalid or taken, and so changes.
 
-        item: what remembers the prim that it was imported from.
+        item: data that remembers the prim it was imported from, whose path is preferred.
         """
         known = remembered.prim_of(item) if item is not None else None
         if known is not None and f"{self.root}{known.path}" not in self.taken:
@@ -100,14 +100,14 @@ class ReadingContext:
         return path
 
     def owner(self, name: str, prim_path: str, label: str) -> tuple[str, ...] | None:
-        """Targets of a simulation owner that is given by name."""
+        """Targets of a simulation owner by name; None if it is empty, or unknown, which is reported."""
         if not name:
             return None
         path = self.scene_paths.get(name)
         if path is None:
             self.issue(
                 "OwnerMissing", "error", prim_path, label,
-                f"'{label}' names the physics scene '{name}' as its simulation owner, and there is none.",
+                f"'{label}' names the physics scene '{name}' as its simulation owner, which does not exist.",
                 f"Add a physics scene '{name}' to the scene, or clear the simulation owner of '{label}'.",
             )  # fmt: skip
             return None

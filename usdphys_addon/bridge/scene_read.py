@@ -34,7 +34,7 @@ def read_scene(
 ) -> SceneReading:
     """The physics of all objects that a depsgraph shows, or of those that `keep` accepts.
 
-    meters: length of a Blender unit; by default what the scene says.
+    meters: length of a Blender unit; by default that of the scene.
     """
     scene: Any = depsgraph.scene.original  # type: ignore[union-attr]
     context = ReadingContext(lambda: scene, ScenePlacements(depsgraph, root.rstrip("/"), keep), root, meters)
@@ -64,12 +64,12 @@ class SceneReader:
         self.physical: list[Placement] = []
 
     def has_physics(self) -> bool:
-        """True where an object or the scene says anything; known once the first steps have looked."""
+        """True if an object or the scene has physics; valid after the first steps."""
         physics = self.context.scene.usdphys
         return bool(self.physical or len(physics.physics_scenes) or len(physics.collision_groups))
 
     def steps(self) -> Iterator[None]:
-        """Read; at a yield, which comes after whatever takes time, nothing of Blender is held here."""
+        """Read in steps. Yields after each piece of work, when no reference to Blender data is held here."""
         for placement in self.context.placements.all:
             if props.holds_physics(placement.physics, placement.touched):
                 self.physical.append(placement)
@@ -108,9 +108,9 @@ class SceneReader:
         yield
 
     def report_hidden(self, obj: Any) -> None:
-        """Name the physics that stays behind because its object is hidden."""
+        """Report physics that is left out because its object is hidden."""
         self.context.issue(
-            "NotExported", "warning", "", obj.name, f"'{obj.name}' has physics and is hidden, so it is left out.",
+            "NotExported", "warning", "", obj.name, f"'{obj.name}' is hidden, so its physics is left out.",
             f"Show '{obj.name}', or remove its physics.",
         )  # fmt: skip
 
@@ -127,7 +127,7 @@ class SceneReader:
             self.context.model.add(Prim(path, "PhysicsScene", is_xformable=False)).add(self.blender_gravity())
 
     def blender_gravity(self) -> usd_physics.PhysicsScene:
-        """The scene's own gravity, as far as it is not the default of Blender."""
+        """The scene's gravity, authored only if it is not Blender's default."""
         if not self.context.scene.use_gravity:
             return usd_physics.PhysicsScene(gravity_magnitude=0.0)
         gravity = np.array(self.context.scene.gravity, float)
@@ -140,7 +140,7 @@ class SceneReader:
         return usd_physics.PhysicsScene(gravity_direction=(x, y, z), gravity_magnitude=size * self.context.meters)
 
     def read_object(self, placement: Placement) -> frames.Matrix:
-        """Read all but the colliders; the place of the object in the world, metres."""
+        """Read all but the colliders of an object. Returns its world matrix (4, 4), metres."""
         obj, physics, touched = placement.obj, placement.physics, placement.touched
         label = placement.chain[-1]
         self.context.result.sites[placement.path] = placement
@@ -162,7 +162,7 @@ class SceneReader:
         group_read.read_mass_and_filters(self.context, physics, touched, prim, placement)
         vendor_props.read_vendor(self.context, physics, "object", prim, "body", "articulation")
         if not len(physics.colliders):
-            # Those below it inherit the material; colliders of its own have it each.
+            # Prims below inherit the binding. Colliders of the object itself bind it each.
             if "physics_material" in touched and physics.physics_material is not None:
                 prim.physics_binding = material_read.material_path(self.context, physics.physics_material)
             elif "physics_material_path" in touched and physics.physics_material_path:
@@ -178,7 +178,7 @@ class SceneReader:
         return world
 
     def check_name(self, placement: Placement) -> None:
-        """Blender writes a child and its parent's mesh to one prim where their names are the same."""
+        """Report a child with the name of its parent's mesh: Blender writes both to one prim."""
         parent = placement.parent
         if parent is not None and geometry_path(parent) == placement.path:
             name, other = placement.obj.name, parent.obj.name
@@ -190,7 +190,7 @@ class SceneReader:
 
 
 def _sheared_local(placement: Placement) -> frames.Matrix | None:
-    """Place below the parent where parenting has made it more than location, rotation and scale can hold."""
+    """Transform (4, 4) relative to the parent if it is sheared, so that location, rotation and scale cannot hold it."""
     obj = placement.obj
     if obj.parent is None or placement.parent is None or obj.matrix_parent_inverse.is_identity:
         return None
@@ -198,7 +198,7 @@ def _sheared_local(placement: Placement) -> frames.Matrix | None:
 
 
 def geometry_path(placement: Placement) -> str:
-    """Expected path of the geometry of an object; empty where it has none."""
+    """Expected path of the geometry of an object; empty if it has none."""
     data: Any = placement.obj.data
     if data is not None and "prim" in placement.touched and remembered.is_geometry(placement.obj):
         return placement.path

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Property groups of the vendor schemas that are declared, and how a reader or writer finds them.
+"""Property groups of the declared vendor schemas, and how readers and writers find them.
 
 An owner of properties (object, collider, material, physics scene) has one pointer `vendor`, below it one group per API
 schema, named by `group_name`; a multiple-apply schema has one group per instance below its own. Typed schemas and
-relationships have no properties: they are carried as they are in the file.
+relationships have no properties; an import carries them as text.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def schemas_of(owner: str) -> list[type[Schema]]:
 
 
 def make_groups() -> tuple[list[type[bpy.types.PropertyGroup]], dict[str, type[bpy.types.PropertyGroup]]]:
-    """(all groups in the order of registration, the group of each owner that has any) for what is declared now."""
+    """(all groups in order of registration, group by owner), for the vendor schemas that are declared now."""
     groups: list[type[bpy.types.PropertyGroup]] = []
     owners: dict[str, type[bpy.types.PropertyGroup]] = {}
     for owner in PLACES:
@@ -74,7 +74,7 @@ def _schema_groups(cls: type[Schema], name: str) -> list[type[bpy.types.Property
 
 
 def applied_groups(vendor: Any, owner: str, *places: Place) -> Iterator[tuple[type[Schema], str, Any]]:
-    """(schema, instance, property group) of what is applied. places: only schemas that belong to these."""
+    """(schema, instance, property group) of each applied vendor schema. places: only schemas for these."""
     touched = vendor.keys()
     for cls in schemas_of(owner):
         name = group_name(cls)
@@ -91,7 +91,7 @@ def applied_groups(vendor: Any, owner: str, *places: Place) -> Iterator[tuple[ty
 
 
 def read_vendor(context: ReadingContext, thing: Any, owner: str, prim: Prim, *places: Place) -> None:
-    """Add the vendor schemas of an owner of properties to its prim. thing: what has the pointer `vendor`."""
+    """Add the vendor schemas of an owner of properties to its prim. thing: the group with the pointer `vendor`."""
     if "vendor" not in thing.keys():
         return
     reader = context.properties

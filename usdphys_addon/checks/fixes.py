@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be done about the issues of a check: one function for each code that Blender can mend.
+"""Fixes in one click for issues of a check: one function for each code that Blender can fix.
 
-A safe fix changes nothing that works: it takes back what is wrong, dangling or without effect.
+A safe fix changes nothing that works: it only removes or corrects values that are invalid, dangling or without effect.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ FixFunction = Callable[[Any, FoundIssue], None]
 
 
 class Fix(NamedTuple):
-    """apply(scene, issue): raises InputError, with nothing changed, where the issue cannot be fixed that way."""
+    """apply(scene, issue): raises InputError, with nothing changed, if the issue cannot be fixed."""
 
     apply: FixFunction
     safe: bool
-    #: What it does, in the imperative.
+    #: Label of the button, in the imperative.
     label: str
 
 
@@ -46,17 +46,17 @@ def _fix(*codes: str, safe: bool, label: str) -> Callable[[FixFunction], FixFunc
 
 
 def apply_fix(scene: bpy.types.Scene, issue: FoundIssue) -> None:
-    """Fix one issue. Raises InputError where there is no way, with nothing changed."""
+    """Fix one issue. Raises InputError, with nothing changed, if that is not possible."""
     fix = FIXES.get(issue.code)
     if fix is None:
-        raise InputError(f"There is no fix for this in one click. {issue.fix}")
+        raise InputError(f"This issue has no automatic fix. {issue.fix}")
     fix.apply(scene, issue)
 
 
 def apply_safe(scene: bpy.types.Scene, issues: Iterable[FoundIssue]) -> tuple[int, list[str]]:
-    """Apply all safe fixes: (number of fixes, why others could not be applied)."""
+    """Apply all safe fixes. Returns (number of fixes, reasons why others could not be applied)."""
     done, refused = 0, []
-    # One fix mends all that has the same code on the same thing: a body and its collider, for one.
+    # One fix covers all issues of one code on one object, such as those of a body and its collider.
     distinct = {(issue.code, issue.kind, issue.name): issue for issue in issues}
     for issue in distinct.values():
         fix = FIXES.get(issue.code)
@@ -70,16 +70,16 @@ def apply_safe(scene: bpy.types.Scene, issues: Iterable[FoundIssue]) -> tuple[in
     return done, refused
 
 
-# --------------------------------------------------------------------------- what an issue is about
+# --------------------------------------------------------------------------- data of an issue
 
 
 def find_object(scene: Any, name: str) -> Any:
-    """The object of a full name that a scene shows; None where there is none."""
+    """The object with a full name in a scene; None if there is none."""
     return next((obj for obj in scene.objects if obj.name_full == name), None)
 
 
 def culprits(scene: Any, issue: FoundIssue) -> list[Any]:
-    """The objects that an issue is about: itself, those of a material, or the members of a group."""
+    """The objects that an issue is about: the object, the users of the material, or the members of the group."""
     if issue.kind == "object":
         obj = find_object(scene, issue.name)
         return [] if obj is None else [obj]
@@ -98,7 +98,7 @@ def _uses(obj: Any, name: str) -> bool:
 
 
 def _memberships(obj: Any) -> Iterator[tuple[Any, Any]]:
-    """(list, membership) of an object and of its colliders."""
+    """(memberships, membership) for each group membership of an object and of its colliders."""
     for rows in (obj.usdphys.collision_groups, *(item.collision_groups for item in obj.usdphys.colliders)):
         for row in rows:
             yield rows, row
@@ -113,7 +113,7 @@ def _editable(thing: Any) -> Any:
 def _object(scene: Any, issue: FoundIssue) -> Any:
     obj = find_object(scene, issue.name) if issue.kind == "object" else None
     if obj is None:
-        raise InputError(f"The object '{issue.name}' is not in the scene any more; check again.")
+        raise InputError(f"The object '{issue.name}' is no longer in the scene; check again.")
     return _editable(obj)
 
 
@@ -124,17 +124,17 @@ def _joint(scene: Any, issue: FoundIssue) -> Any:
 def _material(issue: FoundIssue) -> Any:
     found = next((item for item in bpy.data.materials if item.name_full == issue.name), None)
     if found is None or issue.kind != "material":
-        raise InputError(f"The material '{issue.name}' is not in the file any more; check again.")
+        raise InputError(f"The material '{issue.name}' is no longer in the file; check again.")
     return _editable(found).usdphys.physics_material
 
 
 def _group(scene: Any, issue: FoundIssue) -> tuple[int, Any]:
-    """(row, collision group) that an issue names."""
+    """(index, collision group) that an issue names."""
     _editable(scene)
     for row, item in enumerate(scene.usdphys.collision_groups):
         if item.name == issue.name:
             return row, item
-    raise InputError(f"The collision group '{issue.name}' is not in the scene any more; check again.")
+    raise InputError(f"The collision group '{issue.name}' is no longer in the scene; check again.")
 
 
 def _unset(group: Any, *names: str) -> None:
@@ -144,14 +144,14 @@ def _unset(group: Any, *names: str) -> None:
 
 
 def _nothing_to_do(issue: FoundIssue) -> InputError:
-    return InputError(f"'{issue.name}' has nothing of the kind any more, or it cannot be changed here. {issue.fix}")
+    return InputError(f"'{issue.name}' no longer has this problem, or it cannot be fixed automatically. {issue.fix}")
 
 
 # --------------------------------------------------------------------------- mass
 
 
 def _masses(scene: Any, issue: FoundIssue) -> list[Any]:
-    """The masses of an object and of its colliders that are applied."""
+    """The applied mass properties of an object and of its colliders."""
     physics = _object(scene, issue).usdphys
     found = [physics.mass, *(item.mass for item in physics.colliders)]
     return [mass for mass in found if mass.is_applied]
@@ -313,7 +313,7 @@ def _rename_mesh(scene: Any, issue: FoundIssue) -> None:
 
 @_fix("NegativeScale", "ColliderSheared", "RigidBodyOrientationScale", safe=True, label="Apply the scale")
 def _apply_scale(scene: Any, issue: FoundIssue) -> None:
-    """Move scale and shear of an object from its transform into its mesh; nothing moves in the world."""
+    """Move scale and shear of an object from its transform into its mesh, so that nothing moves in the world."""
     obj = _object(scene, issue)
     _refuse_scale(scene, obj)
     world = np.array(obj.matrix_world)
@@ -327,7 +327,7 @@ def _apply_scale(scene: Any, issue: FoundIssue) -> None:
             obj.data.flip_normals()
         obj.data.update()
     if above is not None:
-        # The only place of a transform that can hold the inverse of any parent.
+        # Only this matrix can hold the inverse of any parent, which may be sheared.
         obj.matrix_parent_inverse = above.inverted()
     for name in ("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"):
         obj.property_unset(name)
@@ -338,7 +338,7 @@ def _apply_scale(scene: Any, issue: FoundIssue) -> None:
 
 
 def _refuse_scale(scene: Any, obj: Any) -> None:
-    """Raise InputError where the scale of an object cannot be applied without changing something else."""
+    """Raise InputError if the scale of an object cannot be applied without changing something else."""
     reason = ""
     colliders = list(obj.usdphys.colliders)
     joints = [other for other in scene.objects if other.usdphys.joint.is_applied]
@@ -349,11 +349,11 @@ def _refuse_scale(scene: Any, obj: Any) -> None:
     ]  # fmt: skip
     animation = obj.animation_data
     if obj.type not in ("MESH", "EMPTY"):
-        reason = "it is no mesh"
+        reason = "it is not a mesh"
     elif obj.type == "EMPTY" and obj.instance_type != "NONE":
-        reason = "it brings instances"
+        reason = "it instances other objects"
     elif obj.data is not None and (obj.data.library is not None or obj.data.users > 1):
-        reason = f"its mesh '{obj.data.name}' is used by others, too"
+        reason = f"its mesh '{obj.data.name}' is linked or has other users"
     elif len(obj.modifiers) or len(obj.constraints):
         reason = "it has modifiers or constraints"
     elif animation is not None and (animation.action is not None or len(animation.drivers)):
@@ -361,15 +361,15 @@ def _refuse_scale(scene: Any, obj: Any) -> None:
     elif obj.parent is not None and (
         obj.parent_type != "OBJECT" or frames.is_flat(obj.parent.matrix_world.determinant())
     ):
-        reason = f"of how it is parented to '{obj.parent.name}'"
+        reason = f"its parent '{obj.parent.name}' is flat, or holds it by a bone or vertex"
     elif frames.is_flat(obj.matrix_world.determinant()):
         reason = "it is scaled to nothing"
     elif any(item.is_geometry or any(map(item.is_property_set, _SIZES)) for item in colliders):
-        reason = "a collider of it has a size of its own"
+        reason = "a collider of it has its own place or size"
     elif any(map(obj.usdphys.mass.is_property_set, ("center_of_mass", "diagonal_inertia"))):
         reason = "its centre of mass or its inertia is set"
     elif local:
-        reason = f"the joint '{local[0]}' has a frame of its own on it"
+        reason = f"the joint '{local[0]}' has a stored frame in it"
     elif any(child.library is not None for child in obj.children):
         reason = "a child of it is linked from a library"
     if reason:
@@ -449,7 +449,7 @@ def _normalize_rotation(scene: Any, issue: FoundIssue) -> None:
             setattr(joint, name, [part / length for part in value])
 
 
-@_fix("JointFramesApart", "JointFramesTilted", safe=False, label="Take both frames from the place of the joint")
+@_fix("JointFramesApart", "JointFramesTilted", safe=False, label="Use the place of the joint for both frames")
 def _forget_frames(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     if not any(map(joint.is_property_set, props.LOCAL_FRAME_FIELDS)):
@@ -525,11 +525,11 @@ def _leave_group(scene: Any, issue: FoundIssue) -> None:
                     rows.remove(row)
 
 
-@_fix("GroupTargetMissing", safe=True, label="Remove what is missing")
+@_fix("GroupTargetMissing", safe=True, label="Remove missing groups")
 def _remove_missing_groups(scene: Any, issue: FoundIssue) -> None:
     _, group = _group(scene, issue)
     known = {item.name for item in scene.usdphys.collision_groups}
-    # Groups that only objects name are there, too.
+    # A group that is only named by memberships exists, too.
     known.update(row.name for obj in scene.objects for _, row in _memberships(obj))
     rows = group.filtered_groups
     missing = [row for row in range(len(rows)) if rows[row].name not in known]
@@ -539,7 +539,7 @@ def _remove_missing_groups(scene: Any, issue: FoundIssue) -> None:
         rows.remove(row)
 
 
-@_fix("GroupDuplicateTarget", safe=True, label="Remove what is there twice")
+@_fix("GroupDuplicateTarget", safe=True, label="Remove duplicates")
 def _remove_duplicates(scene: Any, issue: FoundIssue) -> None:
     _, group = _group(scene, issue)
     lists = [
@@ -552,7 +552,7 @@ def _remove_duplicates(scene: Any, issue: FoundIssue) -> None:
 
 
 def _drop_repeated(rows: Any, only: str | None) -> None:
-    """Remove later rows that say the same as an earlier one. only: of this name; None for all."""
+    """Remove rows that repeat an earlier one. only: the name of the rows to look at; None for all."""
     seen, doubled = set(), []
     for row, item in enumerate(rows):
         key = (item.name, getattr(item, "exclude", False))
@@ -571,7 +571,7 @@ def _remove_group(scene: Any, issue: FoundIssue) -> None:
     scene.usdphys.collision_groups.remove(row)
 
 
-@_fix("GroupMergeConflict", safe=False, label="Invert as the first group of the merge does")
+@_fix("GroupMergeConflict", safe=False, label="Invert like the first merged group")
 def _agree_on_inversion(scene: Any, issue: FoundIssue) -> None:
     _, group = _group(scene, issue)
     first = next(item for item in scene.usdphys.collision_groups if item.merge_group == group.merge_group)
@@ -586,7 +586,7 @@ def _pair_lists(scene: Any, issue: FoundIssue) -> tuple[Any, list[Any]]:
     return obj, [owner.filtered_pairs.filtered_pairs for owner in owners if owner.filtered_pairs.is_applied]
 
 
-@_fix("FilteredPairMissing", safe=True, label="Remove what is missing")
+@_fix("FilteredPairMissing", safe=True, label="Remove missing objects")
 def _remove_missing_pairs(scene: Any, issue: FoundIssue) -> None:
     _, lists = _pair_lists(scene, issue)
     missing = []
@@ -638,7 +638,7 @@ def _raise_friction(_scene: Any, issue: FoundIssue) -> None:
 # --------------------------------------------------------------------------- numbers
 
 
-@_fix("NotFinite", safe=True, label="Set what is no number to automatic")
+@_fix("NotFinite", safe=True, label="Set invalid numbers to automatic")
 def _unset_not_a_number(scene: Any, issue: FoundIssue) -> None:
     if issue.kind == "material":
         groups = [_material(issue)]
@@ -654,7 +654,7 @@ def _unset_not_a_number(scene: Any, issue: FoundIssue) -> None:
 
 
 def _groups_of(group: Any) -> Iterator[Any]:
-    """A property group and all that are set below it."""
+    """A property group and all groups below it that are set."""
     yield group
     for name in group.keys():
         value: Any = getattr(group, name)

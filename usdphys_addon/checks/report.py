@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a check finds, as plain values that outlive the scene they were found in."""
+"""Results of checks as plain values, which hold no Blender data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class TooLargeError(Exception):
 
 @dataclass(slots=True, repr=False)
 class FoundIssue:
-    """One issue as plain values. kind: what `name` names: object, material, group, scene, or nothing ("").
+    """One issue as plain values. kind: of what `name` names: object, material, group, scene, or "" for nothing.
 
     short: the message without the paths of prims. can_be_fixed: there is a fix for it.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One check of a scene, in steps that are short: `scene_read` and the rules of `core`, cut into slices."""
+"""One check of a scene in short steps: `scene_read` and the rules of `core`, run in slices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..core.rules.base import RULES, Facts, Issue
 from .fixes import FIXES
 from .report import MAX_JOINTS, FoundIssue, Report, TooLargeError
 
-#: While one works, colliders of meshes with more vertices are fitted to the bounding box.
+#: In live checks, colliders of meshes with more vertices are fitted to the bounding box.
 DENSE_VERTICES = 2000
 
 _SEVERITIES = {"error": 0, "warning": 1, "info": 2}
@@ -37,26 +37,26 @@ _JOINTS = frozenset(joint_kinds.BY_TYPE_NAME)
 
 
 class _Objects:
-    """The Blender data of one slice: objects by their full name, found anew in every slice."""
+    """The Blender data of one slice: objects by full name, looked up again in every slice."""
 
     def __init__(self, scene_name: str, layer_name: str) -> None:
         self.scene_name, self.layer_name = scene_name, layer_name
         self.deadline = 0.0
-        #: Where in the list of all objects each was: to look there is quicker than to compare the names of all.
+        #: Last known index of each object in bpy.data.objects, which is tried before a linear search.
         self._rows: dict[str, int] = {}
         self._known: dict[str, Any] = {}
         self.scene: Any = None
         self.depsgraph: Any = None
 
     def renew(self, depsgraph: Any, deadline: float) -> None:
-        """Begin a slice that ends at `deadline`, of `clock.now`."""
+        """Begin a slice. deadline: its end, in the time of `clock.now`."""
         self._known.clear()
         self.deadline, self.depsgraph, self.scene = deadline, depsgraph, depsgraph.scene.original
         if not self._rows:
             self._rows = {name: row for row, name in enumerate(bpy.data.objects.keys())}
 
     def release(self) -> None:
-        """End a slice."""
+        """End a slice: drop all references to Blender data."""
         self._known.clear()
         self.scene = self.depsgraph = None
 
@@ -67,7 +67,7 @@ class _Objects:
         self._known[obj.name_full] = obj
 
     def find(self, name: str) -> Any:
-        """The object of a full name. Raises LookupError where it is gone, which ends the check."""
+        """The object with a full name. Raises LookupError if it is gone, which ends the check."""
         known = self._known.get(name)
         if known is not None:
             return known
@@ -132,7 +132,7 @@ class _Places(ScenePlacements):
         done = 0
         while True:
             complete, instance = True, None
-            # An iteration over a dependency graph must not outlive a slice.
+            # An iterator over depsgraph instances must not outlive a slice.
             for instance in islice(self.objects.depsgraph.object_instances, done, None):
                 self._add(instance, None)
                 done += 1
@@ -152,7 +152,7 @@ class _Places(ScenePlacements):
 
 
 class _BoundedShapes(ColliderShapes):
-    """Fits colliders of large and of converted meshes to their bounding boxes, without looking at their points."""
+    """Fits colliders of large meshes, and of objects that need `to_mesh`, to bounding boxes, without reading points."""
 
     def is_dense(self, placement: Placement) -> bool:
         data = placement.evaluated.data
@@ -173,7 +173,7 @@ class _BoundedShapes(ColliderShapes):
 
 
 class _HiddenSearch:
-    """Looks for physics of hidden objects, twenty objects at a step."""
+    """Looks for hidden objects with physics, twenty objects per step."""
 
     def __init__(self, context: ReadingContext) -> None:
         self.context = context
@@ -201,13 +201,13 @@ class _HiddenSearch:
 
 
 class Check:
-    """One check of a scene under way. exact: look at large meshes, too, whatever it takes."""
+    """One running check of a scene. exact: read large meshes too, however long it takes."""
 
     def __init__(self, scene_name: str, layer_name: str, *, exact: bool = False) -> None:
         self.exact = exact
         self.objects = _Objects(scene_name, layer_name)
         self.issues: list[FoundIssue] = []
-        #: Seconds that each slice took: by the clock, or of work where other programs held it up.
+        #: Duration of each slice, s: wall time or thread CPU time, whichever is less.
         self.slices: list[float] = []
         self._steps: Iterator[None] = self.steps()
 
@@ -216,11 +216,14 @@ class Check:
         return self.objects.scene_name
 
     def advance(self, depsgraph: Any, seconds: float) -> bool:
-        """Work for about that long; True at the end. Raises LookupError where an object is gone."""
+        """Work for about so many seconds. Returns True when the check is complete.
+
+        Raises LookupError if an object is gone, and TooLargeError.
+        """
         start, worked = clock.now(), clock.thread_now()
         self.objects.renew(depsgraph, start + seconds)
         try:
-            # What overflows or is not a number is an issue, not a warning on the console.
+            # Overflow and NaN become issues, not numpy warnings on the console.
             with gc_paused(), np.errstate(all="ignore"):
                 for _ in self._steps:
                     if self.objects.is_time_up():
@@ -228,14 +231,14 @@ class Check:
             return True
         finally:
             self.objects.release()
-            # The time of a thread is coarse on some systems: it only ever excuses.
+            # CPU time leaves out waiting for other programs. It is coarse on some systems, hence the minimum.
             self.slices.append(min(clock.now() - start, clock.thread_now() - worked))
 
     def steps(self) -> Iterator[None]:
         places = _Places(self.objects)
         context = ReadingContext(lambda: self.objects.scene, places)
         shapes = ColliderShapes() if self.exact else _BoundedShapes()
-        # A mesh loader would hold the evaluated object beyond the slice.
+        # The closure of a mesh loader would keep the evaluated object alive after the slice.
         colliders = ColliderReader(context, shapes, with_meshes=False)
         reader = SceneReader(context, colliders, hidden_steps=_HiddenSearch(context).steps)
         yield
@@ -267,7 +270,7 @@ class Check:
 
 
 class _Names:
-    """From the prims of issues to the names of what they are about in Blender."""
+    """Maps the prims of issues to the names of their Blender objects, materials, groups and scenes."""
 
     def __init__(self, reading: SceneReading, physical: list[Placement]) -> None:
         self.model = reading.model
@@ -302,7 +305,7 @@ class _Names:
 
 
 def object_of(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, path: str) -> str:
-    """Full name of the object that a prim comes from, or of the nearest above it; empty where there is none."""
+    """Full name of the object of the nearest prim at or above a path; empty if there is none."""
     view_layer.update()
     objects = _Objects(scene.name, view_layer.name)
     objects.renew(view_layer.depsgraph, float("inf"))
