@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add and remove the items of the lists in the panels, and take back what is authored."""
+"""Add and remove items of the lists in the panels, and unset authored values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import bpy
 
 from ..usdphys_addon.core import paths
 
-#: (owner, list, name of a new item, index) by what a panel asks for.
+#: (owner, list, name of a new item, index) by the name of the list.
 LISTS = {
     "colliders": ("object", "colliders", "", "active_collider_index"),
     "collision_groups": ("object", "collision_groups", "Group", "active_group_index"),
@@ -80,7 +80,7 @@ class USDPHYS_OT_list_remove(_ListOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_unset(bpy.types.Operator):
-    """Take back the authored value: the simulator's default counts again"""
+    """Remove the authored value: the default counts again"""
 
     bl_idname = "usdphys.unset"
     bl_label = "Clear"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Collision groups: who ignores whom, members."""
+"""Collision groups: filters between groups, members, names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .outcome import refuse
 
 
 class USDPHYS_OT_group_ignore(bpy.types.Operator):
-    """The members of the two groups pass through each other, or collide again"""
+    """Switch whether members of the two groups pass through each other"""
 
     bl_idname = "usdphys.group_ignore"
     bl_label = "Ignore Group"
@@ -33,7 +33,7 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
                 group_edits.group_named(context.scene, name)
         except InputError as error:
             return str(error)
-        with_whom = "each other" if properties.one == properties.other else f"those of '{properties.other}'"
+        with_whom = "each other" if properties.one == properties.other else f"members of '{properties.other}'"
         what = (
             "collide with"
             if group_edits.are_ignored(context.scene, properties.one, properties.other)
@@ -85,7 +85,7 @@ class _Members(bpy.types.Operator):
 
 
 class USDPHYS_OT_group_add_selected(_Members):
-    """Put the selected objects, and with them all that is parented to them, into the collision group"""
+    """Put the selected objects and all their children into the collision group"""
 
     bl_idname = "usdphys.group_add_selected"
     bl_label = "Add Selected"
@@ -139,7 +139,9 @@ class USDPHYS_OT_group_rename(_Members):
     def run(self, context: Any, name: str) -> set[Any]:
         taken = {group.name for group in context.scene.usdphys.collision_groups} - {name}
         if not self.new_name or self.new_name in taken:
-            raise InputError(f"'{self.new_name}' is no name for a group; choose one that no other group has.")
+            raise InputError(
+                f"'{self.new_name}' cannot be the name of the group; choose a name that no other group has."
+            )
         group_edits.group_named(context.scene, name).name = self.new_name
         group_edits.rename(context.scene, name, self.new_name)
         return {"FINISHED"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The joint inspector: begin, and limits where the joints are."""
+"""The joint inspector: start it, and set limits at the present position of a joint."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Apply Pose keeps the pose, Reset takes it back"""
     def execute(self, context: Any) -> set[Any]:
         was_running = preview_guard.current() is not None
         if not was_running:
-            # Through the operator that watches over the session.
+            # The play operator is modal: it handles the timer, Esc and the end of the session.
             bpy.ops.usdphys.preview_play()  # type: ignore[attr-defined]
         session = preview_guard.current()
         if session is None:
@@ -47,7 +47,7 @@ Apply Pose keeps the pose, Reset takes it back"""
 
 
 class USDPHYS_OT_inspect_limit(bpy.types.Operator):
-    """Make where the joint is now its limit"""
+    """Set the limit to the present position of the joint"""
 
     bl_idname = "usdphys.inspect_limit"
     bl_label = "Set Limit Here"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sidebar of the 3D view: what the last check of the scene found."""
+"""The sidebar of the 3D view: issues of the last check of the scene."""
 
 from __future__ import annotations
 

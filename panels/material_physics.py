@@ -41,7 +41,7 @@ class _Material(Part):
 
 
 def _material(context: Any) -> Any:
-    """That of the Material tab; in the view the active one of the active object."""
+    """The material of the Material tab; in the 3D view the active material of the active object."""
     found = getattr(context, "material", None)
     if found is None and context.object is not None:
         found = context.object.active_material

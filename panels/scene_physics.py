@@ -13,14 +13,14 @@ from ..usdphys_addon.viewport import readout
 from . import attributes, vendor
 from .places import Part, in_properties, in_sidebar
 
-#: Groups in the matrix; more are not readable.
+#: Largest number of groups in the matrix; more do not fit.
 _MATRIX = 12
-#: Members that are named.
+#: Largest number of members listed by name.
 _NAMED = 5
 
 
 class _Scene(Part):
-    """How the scene is written, physics scenes and collision groups."""
+    """Stage settings of the export, physics scenes and collision groups."""
 
     name, label, view_label, order = "scene", "USD Physics", "Scene", 6
 
@@ -72,7 +72,7 @@ class _CollisionGroups(Part):
         row.operator("usdphys.group_rename", text="Rename").group = group.name
         layout.label(text=_members_text(group.name), icon="OUTLINER_OB_GROUP_INSTANCE")
         attributes.draw(layout, group, ("merge_group", "invert_filtered_groups"), path)
-        layout.label(text="Collides only with:" if group.invert_filtered_groups else "Passes through members of:")
+        layout.label(text="Collides only with:" if group.invert_filtered_groups else "Does not collide with:")
         attributes.draw_list(
             layout, group, "filtered_groups", "active_index", "filtered_groups", "USDPHYS_UL_group_references"
         )
@@ -87,7 +87,7 @@ def _members_text(name: str) -> str:
 
 
 class _Matrix(Part):
-    """Which groups pass through which."""
+    """A matrix of buttons: which groups do not collide with each other."""
 
     name, label, parent = "collision_matrix", "Who Ignores Whom", "scene_collision_groups"
 
@@ -120,7 +120,7 @@ class _Matrix(Part):
                 button.one, button.other = one.name, other.name
         hidden = len(context.scene.usdphys.collision_groups) - len(shown)
         if hidden:
-            layout.label(text=f"{hidden} more groups are in the list above", icon="INFO")
+            layout.label(text=f"{hidden} more groups: see the list above", icon="INFO")
 
 
 PARTS = (_Scene, _PhysicsScenes, _CollisionGroups, _Matrix)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws the properties of vendor schemas: one switch for each schema that is declared, its values below."""
+"""Draws the properties of vendor schemas: one switch for each declared schema, and its values below."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line: convert, validate, inspect, simulate; `blender --command usdphys`, `python -m usdphys_addon`."""
+"""The command line (`blender --command usdphys`, `python -m usdphys_addon`): convert, validate, inspect, simulate."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command. Returns 0, 1 for errors in the input, 2 for wrong use."""
+    """Run a command. Returns 0 for success, 1 for errors in the input, 2 for wrong arguments."""
     parser = _parser()
     try:
         options = parser.parse_args(list(sys.argv[1:] if arguments is None else arguments))
@@ -46,12 +46,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="usdphys",
         description="OpenUSD physics from and for Blender.",
-        epilog="Exit status: 0, 1 for errors in the input, 2 for wrong use.",
+        epilog="Exit status: 0 for success, 1 for errors in the input, 2 for wrong arguments.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     convert = commands.add_parser(
-        "convert", help="write a .blend as USD with its physics, or the other way",
-        description="Write a .blend as USD or USD as .blend: geometry, materials, cameras by Blender, physics by us.",
+        "convert", help="convert between .blend and USD, with the physics",
+        description="Convert .blend to USD or back: Blender the geometry and materials, this add-on the physics.",
     )  # fmt: skip
     convert.add_argument("input", metavar="IN", help="a .blend or USD file")
     convert.add_argument("output", metavar="OUT", help="a USD file, or a .blend for a USD input")
@@ -62,23 +62,31 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument(
         "--hierarchy",
         choices=("nested", "flat", "reset"),
-        help="bodies below bodies: as parented, moved beside, or with !resetXformStack! (default: as the scene says)",
+        help="bodies below bodies: as parented, moved beside, or with !resetXformStack! (default: scene setting)",
     )
     for option, what in (("--meters-per-unit", "length"), ("--kilograms-per-unit", "mass")):
-        convert.add_argument(option, type=_positive, metavar="X", help=f"{what} of a unit of OUT (default: scene)")
-    convert.add_argument("--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: scene)")
+        convert.add_argument(
+            option, type=_positive, metavar="X", help=f"{what} per unit of OUT (default: setting of the scene)"
+        )
+    convert.add_argument(
+        "--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: setting of the scene)"
+    )
     convert.add_argument(
         "--physics-layer", action="store_true",
         help="OUT holds only the edits since the import, as a layer over the imported file",
     )  # fmt: skip
     convert.add_argument(
-        "--merge", action="store_true", help="OUT is a copy of the imported file with the edits since the import in it"
+        "--merge",
+        action="store_true",
+        help="OUT is a copy of the imported file that includes the edits since the import",
     )
     convert.add_argument(
         "--variant", action="append", default=[], metavar="/PRIM{SET=CHOICE}",
         help="choose a variant of a USD input; may be given several times",
     )  # fmt: skip
-    convert.add_argument("--prim", default="", metavar="/PRIM", help="read only this prim of a USD input, and below")
+    convert.add_argument(
+        "--prim", default="", metavar="/PRIM", help="read only this prim of a USD input and the prims below it"
+    )
     convert.add_argument(
         "--onto", metavar="SCENE.blend",
         help="put only the physics of a USD input on the objects of this scene, by name",
@@ -88,34 +96,39 @@ def _parser() -> argparse.ArgumentParser:
     convert.set_defaults(run=_convert)
     check = commands.add_parser(
         "validate", help="check the physics of a file",
-        description="Check the physics of a .blend or USD file; exit status 1 where there are errors.",
+        description="Check the physics of a .blend or USD file; exit status 1 if there are errors.",
     )  # fmt: skip
     check.add_argument("file", metavar="FILE", help="a .blend or USD file")
     check.add_argument(
-        "--target", choices=("usd", "physx", "newton"), default="usd", help="whose rules count (default: usd)"
+        "--target",
+        choices=("usd", "physx", "newton"),
+        default="usd",
+        help="simulator whose rules to check, or usd for the specification alone (default: usd)",
     )
     check.add_argument("--json", action="store_true", help="print the issues as JSON")
     check.set_defaults(run=_validate)
     look = commands.add_parser(
-        "inspect", help="print what is in a file",
+        "inspect", help="print the physics of a file",
         description="Print the physics of a .blend or USD file: its units, every body, collider, joint and so on.",
     )  # fmt: skip
     look.add_argument("file", metavar="FILE", help="a .blend or USD file")
     look.add_argument("--json", action="store_true", help="print it as JSON")
     look.set_defaults(run=_inspect)
     move = commands.add_parser(
-        "simulate", help="let the physics of a file run, and keep the motion",
+        "simulate", help="simulate a file and write the motion",
         description="Simulate a .blend or USD file from its first frame; write the motion as USD time samples or JSON.",
     )  # fmt: skip
     move.add_argument("file", metavar="FILE", help="a .blend or USD file")
-    move.add_argument("--seconds", type=_positive, required=True, metavar="S", help="how long")
+    move.add_argument("--seconds", type=_positive, required=True, metavar="S", help="simulated time in seconds")
     move.add_argument("--fps", type=_positive, metavar="F", help="frames per second (default: those of the file)")
-    move.add_argument("--substeps", type=_count, default=0, metavar="N", help="steps in a frame (default: as needed)")
+    move.add_argument(
+        "--substeps", type=_count, default=0, metavar="N", help="solver steps per frame (default: automatic)"
+    )
     move.add_argument(
         "--out", metavar="OUT",
         help="time samples for all bodies: a layer over a USD input, the whole scene of a .blend",
     )  # fmt: skip
-    move.add_argument("--json", metavar="POSES", help="a JSON file of the poses of all bodies")
+    move.add_argument("--json", metavar="POSES", help="write the poses of all bodies to a JSON file")
     move.set_defaults(run=_simulate)
     return parser
 
@@ -234,7 +247,7 @@ def _frame_count(options: argparse.Namespace, fps: float) -> int:
 
 
 def _simulate_exported(options: argparse.Namespace) -> tuple[World, Recording, StageUnits]:
-    """Simulate a .blend as the USD file that it becomes, and write that file with the motion in it."""
+    """Export a .blend to USD, simulate that file, and write it with the motion as time samples."""
     import bpy
 
     from .bridge import scene_read
@@ -324,7 +337,7 @@ def _simulate_blend(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
 
 
 def _write_text(target: Path, text: str) -> None:
-    """Write a text file, replacing the target at the end."""
+    """Write a text to a temporary file, which replaces the target once it is complete."""
     try:
         with scratch_file(target) as scratch:
             scratch.write_text(text, encoding="utf-8")
@@ -344,7 +357,7 @@ def _print_issues(issues: list[Issue], stream: IO[str]) -> None:
 
 @contextmanager
 def _model_of(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
-    """The model of a file of any format, with what could not be read."""
+    """The physics model of a .blend or USD file, and the issues of reading it."""
     from .exchange import formats
 
     with _output_to_stderr(), formats.format_of(file).read(file) as found:
@@ -353,7 +366,7 @@ def _model_of(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
 
 @contextmanager
 def _output_to_stderr() -> Iterator[None]:
-    """What Blender prints on the way goes to stderr: stdout is for results."""
+    """Redirect Blender's messages to stderr: stdout is for results."""
     import os
 
     sys.stdout.flush()

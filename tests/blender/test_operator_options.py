@@ -259,12 +259,12 @@ def test_a_check_counts_errors_warnings_and_notes():
     assert summary({"error": 0, "warning": 0, "info": 0}) == "No problems found"
 
 
-def test_what_is_hidden_is_not_selected_as_a_culprit(capfd):
+def test_hidden_objects_are_not_selected_as_causes(capfd):
     crate, other = scenes.solid("Crate"), scenes.solid("Other", location=(3, 0, 0))
     crate.hide_set(True)
     select(other)
     assert bpy.ops.usdphys.check_select(name="Crate") == {"CANCELLED"}
-    assert said(capfd)[0].startswith("Warning: 'Crate' is no object that is shown")
+    assert said(capfd)[0].startswith("Warning: 'Crate' is not a visible object")
     assert other.select_get()
 
 

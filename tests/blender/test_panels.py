@@ -236,7 +236,7 @@ def test_a_blender_without_usd_says_so_at_the_object(monkeypatch):
     monkeypatch.setattr(object_physics, "usd_is_supported", lambda: False)
     active(scenes.add("Crate"))
     for place in EVERYWHERE:
-        assert "No export:" in drawn("object" + place, "VIEW_3D").labels()
+        assert "Cannot export: this" in drawn("object" + place, "VIEW_3D").labels()
 
 
 @pytest.mark.parametrize("place", EVERYWHERE)
@@ -761,10 +761,10 @@ def test_buttons_of_a_group_act_on_the_group_that_is_shown():
         assert layout.button(f"usdphys.{name}").values == {"group": "Second"}
     assert layout.props(second) == ["merge_group", "invert_filtered_groups"]
     assert layout.props(first) == []
-    assert "Passes through members of:" in layout.labels()
+    assert "Does not collide with:" in layout.labels()
     second.invert_filtered_groups = True
     labels = drawn("scene_collision_groups").labels()
-    assert "Collides only with:" in labels and "Passes through members of:" not in labels
+    assert "Collides only with:" in labels and "Does not collide with:" not in labels
     bpy.context.scene.usdphys.active_group_index = 2
     assert drawn("scene_collision_groups").buttons("usdphys.group_select") == []
 
@@ -793,7 +793,7 @@ def test_the_matrix_numbers_its_rows_like_its_columns_and_says_what_it_leaves_ou
     labels = layout.labels()
     assert labels[:12] == [str(number) for number in range(1, 13)]
     assert labels[12:24] == [f"{number}  G{number - 1}" for number in range(1, 13)]
-    assert labels[24:] == ["2 more groups are in the list above"]
+    assert labels[24:] == ["2 more groups: see the list above"]
     assert len(layout.buttons("usdphys.group_ignore")) == 144
     bpy.context.scene.usdphys.collision_groups.remove(0)
     bpy.context.scene.usdphys.collision_groups.remove(0)
@@ -1159,9 +1159,9 @@ def test_a_view_without_overlays_says_so(fresh_overlay):
     away = context("VIEW_3D")
     away.space_data.overlay.show_overlays = False
     labels = draw(panel("overlays_view"), away).labels()
-    assert "This view shows no overlays" in labels
+    assert "Overlays are off in this view" in labels
     assert not any(one.is_active for one in draw(panel("overlays"), away).all("prop"))
-    assert "This view shows no overlays" not in drawn("overlays_view", "VIEW_3D").labels()
+    assert "Overlays are off in this view" not in drawn("overlays_view", "VIEW_3D").labels()
 
 
 def test_the_header_of_the_view_has_the_switch_and_the_popover(fresh_overlay):
@@ -1342,7 +1342,7 @@ def test_an_export_shows_its_options_and_what_it_would_refuse(known_report):
     assert drawn_operator("usdphys.export_usd").labels() == []
     known_report(found("warning", 1), found("error", 2))
     assert drawn_operator("usdphys.export_usd").labels() == ["1 error: nothing is written", "Issue 2"]
-    assert drawn_operator("usdphys.export_usd", force=True).labels()[0] == "1 error: written all the same"
+    assert drawn_operator("usdphys.export_usd", force=True).labels()[0] == "1 error: written anyway"
     known_report(*(found("error", number) for number in range(8)))
     labels = drawn_operator("usdphys.export_usd").labels()
     assert labels[0] == "8 errors: nothing is written"
@@ -1430,7 +1430,7 @@ def test_an_import_shows_what_is_in_the_file(tmp_path):
 
 def test_an_import_without_a_readable_file_says_so(tmp_path):
     for content, expected in (
-        (None, "Choose a USD file of less than 64 MB to see what is in it"), ("no USD", "This file cannot be read"),
+        (None, "Choose a USD file of less than 64 MB to see its contents"), ("no USD", "This file cannot be read"),
         ('#usda 1.0\ndef Cube "Box" {\n}\n', "No physics in this file"),
     ):  # fmt: skip
         file = tmp_path / "file.usda"

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A physics model -> what is drawn of it: colliders as they collide, bodies, masses, joints, filters, articulations.
+"""Lines for a physics model: collision shapes, bodies, masses, joints, filters and articulations.
 
-No Blender, no GPU. Lengths in metres. The solver is asked for decompositions where it is there; without it they show
-their hull.
+No Blender, no GPU. Lengths in metres. The solver computes convex decompositions; without a solver the hull is drawn.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _shapes: OrderedDict[Any, Vertices] = OrderedDict()
 
 
 class NotLoadedError(Exception):
-    """A mesh is wanted that was not loaded while it was at hand."""
+    """A mesh is needed that was not loaded while the scene was available."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,7 @@ def collider_lines(prim: Prim, rotation: Matrix) -> Vertices:
     own = ("overlay", approximation, stretch.tobytes())
     found = geometry.derived.get(own)
     if found is None:
-        # The same mesh comes back with every reading of the scene.
+        # Cached: every reading of the scene returns the same meshes.
         digest = hashlib.blake2b(geometry.points.tobytes(), digest_size=16)
         digest.update(geometry.triangles.tobytes())
         found = geometry.derived[own] = _cached(
@@ -636,7 +635,7 @@ COLORS: dict[int, tuple[float, float, float, float]] = {
     MASS: (1.0, 0.95, 0.35, 1.0), INERTIA: (0.85, 0.6, 1.0, 0.8), FILTER: (1.0, 0.5, 0.25, 0.9),
     ARTICULATION: (0.25, 0.95, 0.85, 1.0), UNGROUPED: (0.55, 0.55, 0.55, 0.6),
 }  # fmt: skip
-#: Colours of groups before they come again.
+#: Number of different colours of collision groups.
 GROUP_COLORS = 24
 
 
