@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +44,17 @@ def _load_alias() -> None:
 
 if ALIAS not in sys.modules:
     _load_alias()
+
+# The same examples on every machine and at any speed; one that fails is shown as it is, at once.
+hypothesis.settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+hypothesis.settings.load_profile("repeatable")
 
 _status = pytest.StashKey[int]()
 
