@@ -39,7 +39,7 @@ def moved(points: np.ndarray, *by: float) -> np.ndarray:
     return points + np.array(by)
 
 
-def ball(radius: float, rings: int = 16) -> np.ndarray:
+def ball(radius: float, rings: int = 8) -> np.ndarray:
     """As modelers make it: rings, and a point at each pole."""
     turns = np.linspace(0, 2 * np.pi, 2 * rings, endpoint=False)
     heights = np.repeat(np.pi * np.arange(1, rings) / rings, len(turns))
@@ -49,7 +49,7 @@ def ball(radius: float, rings: int = 16) -> np.ndarray:
     return radius * np.concatenate((rows, [(0, 0, 1), (0, 0, -1)]))
 
 
-def rod(radius: float, height: float, axis: int, sides: int = 96) -> np.ndarray:
+def rod(radius: float, height: float, axis: int, sides: int = 32) -> np.ndarray:
     turns = np.linspace(0, 2 * np.pi, sides, endpoint=False)
     ring = np.column_stack((radius * np.cos(turns), radius * np.sin(turns), np.zeros(sides)))
     both = np.concatenate((moved(ring, 0, 0, height / 2), moved(ring, 0, 0, -height / 2)))

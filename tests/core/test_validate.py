@@ -351,6 +351,7 @@ def test_development_files(shared: Path, subtests):
 OWN = [
     ("body below a body", lambda s: run(solid(s), solid(s, C)), "NestedRigidBody", C),
     ("body without mass", body, "BodyWithoutMass", B),
+    ("body with a density alone", lambda s: mass(body(s), Density=7800.0), "BodyWithoutMass", B),
     ("mass on a plain prim", lambda s: mass(UsdGeom.Xform.Define(s, "/X"), Mass=1.0), "MassWithoutBody", "/X"),
     ("impossible inertia", inertia(ONE, (1, 1, 9)), "InertiaImpossible", B),
     ("triangle mesh on a body", lambda s: run(body(s), mesh(s)), "ColliderTriangleMeshDynamic", C),
@@ -386,6 +387,8 @@ OWN = [
     ("pair with itself", lambda s: UsdPhysics.FilteredPairsAPI.Apply(solid(s).GetPrim()).CreateFilteredPairsRel()
      .SetTargets([B]), "FilteredPairSelf", B),
     ("joint of a body with itself", lambda s: run(solid(s), joint(s, B, B)), "JointSameBody", J),
+    ("joint of a plain prim with itself", lambda s: run(UsdGeom.Xform.Define(s, "/X"), joint(s, "/X", "/X")),
+     "JointSameBody", J),
     ("joint of a body with its part", lambda s: run(solid(s), collider(s), joint(s, B, C)), "JointSameBody", J),
     ("reversed revolute", lambda s: two(s, LowerLimit=10.0, UpperLimit=-10.0, **MEET), "LimitsReversed", J),
     ("reversed prismatic", lambda s: two(s, UsdPhysics.PrismaticJoint, LowerLimit=1.0, UpperLimit=0.0),
@@ -455,6 +458,8 @@ def test_nothing_is_wrong_with_good_stages():
         lambda s: drive(two(s, LowerLimit=-INF, UpperLimit=INF, **MEET), Damping=1.0, MaxForce=INF),
         lambda s: two(s, UsdPhysics.PrismaticJoint),
         lambda s: two(s, UsdPhysics.DistanceJoint, MaxDistance=3.0),
+        lambda s: two(s, LowerLimit=10.0, **MEET),
+        lambda s: two(s, UsdPhysics.PrismaticJoint, UpperLimit=-1.0),
         # Limits that are equal hold a joint in place.
         lambda s: two(s, LowerLimit=10.0, UpperLimit=10.0, **MEET),
         lambda s: two(s, UsdPhysics.PrismaticJoint, LowerLimit=2.0, UpperLimit=2.0),
@@ -468,6 +473,13 @@ def test_nothing_is_wrong_with_good_stages():
         lambda s: two(s, UsdPhysics.FixedJoint, JointEnabled=False),
         lambda s: limit(two(s, UsdPhysics.Joint), "transY", 1, -1),
         lambda s: run(solid(s), group(s, includes=[B])),
+        # Zero lets the simulator decide.
+        lambda s: mass(solid(s), Mass=0.0, Density=0.0),
+        lambda s: mass(collider(s, "/C"), Mass=2.0),
+        # A flat thing: one moment is the sum of the other two.
+        inertia(ONE, (1, 1, 2)),
+        lambda s: body(s, kinematic=True),
+        lambda s: articulation(s, "/R"),
         lambda s: mass(solid(s), CenterOfMass=(-INF, -INF, -INF)),
         lambda s: run(solid(s), UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityMagnitudeAttr(-INF)),
         lambda s: material(s, StaticFriction=0.5, DynamicFriction=0.5, Restitution=1.0),
@@ -522,6 +534,7 @@ def test_noise_of_a_scene_is_no_shear_where_openusd_sees_some():
         prim.AddScaleOp().Set((2, 2, 1))
         model = usd_read.read_stage(stage)
         reported += code in found(model)
+        assert code not in found(model, target="physx")
         model.angular_precision = 1e-6
         assert code not in found(model)
         prim.AddTransformOp().Set(
@@ -563,6 +576,20 @@ def test_message_names_the_object_and_errors_come_first():
     assert (scale.path, scale.label) == ("/Root/Door", "Door")
     assert "'Door' (/Root/Door)" in scale.message and "1, 2, 1" in scale.message
     assert scale.fix == "Give 'Door' the same scale on all axes: apply its scale (Ctrl A) and set its size instead."
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [("/nope", "JointInvalidPrimRel"), ([B, "/A"], "JointMultiplePrimsRel"), ("/Scene", "JointRelNotXformable")],
+)
+def test_what_is_wrong_with_a_body_of_a_joint_names_its_side(side, wrong, code):
+    stage = new_stage()
+    solid(stage, "/A"), solid(stage)
+    joint(stage, *(("/A", wrong) if side else (wrong, "/A")))
+    (issue,) = [issue for issue in validate.validate(usd_read.read_stage(stage)) if issue.code == code]
+    assert f"ody {side}" in issue.message and f"body {1 - side}" not in issue.message.lower()
+    assert f"body {side}" in issue.fix and f"body {1 - side}" not in issue.fix
 
 
 def test_duplicate_group_members():
