@@ -380,7 +380,6 @@ def added(**options: Any) -> Any:
         ("GENERIC", {"holds": True, "angle": 9.0, "distance": 0.25, "dof": "transY"}, "transY",
          {"target_position": 0.25}),
         ("GENERIC", {"holds": True, "angle": 0.5, "distance": 9.0, "dof": "rotX"}, "rotX", {"target_position": 0.5}),
-        ("SPHERICAL", {"holds": True, "angle": 0.5, "distance": 9.0, "dof": "rotY"}, "rotY", {"target_position": 0.5}),
     ],
 )  # fmt: skip
 def test_a_motor_aims_at_the_value_that_is_meant_for_its_joint(kind, options, drive, expected):

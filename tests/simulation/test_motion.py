@@ -339,36 +339,6 @@ def test_disabled_body_is_static() -> None:
 
 def test_disabled_collider_does_not_collide() -> None:
     file = File(CENTIMETERS)
-
-
-@units
-def test_a_collider_that_resets_the_stack_stays_behind(units: Units) -> None:
-    """It is below the body and not carried by it."""
-    file = File(units)
-    shelf = file.xform("Shelf", (0, 0, 2), apis=["PhysicsCollisionAPI"], type_name="Cube",
-                       lines=[f"double size = {file.length(1.0)}"])  # fmt: skip
-    shelf = shelf.replace('["xformOp:translate"', '["!resetXformStack!", "xformOp:translate"')
-    file.add(file.body("Lift", (9, 0, 9), children=[shelf]), file.body("Ball", (0, 0, 4), shape="Sphere", size=(0.3,)))
-    world = run(world_of(file), 3.0)
-    assert place(world, "Lift")[2] < -20
-    assert place(world, "Ball") == pytest.approx((0, 0, 2.8), abs=0.01)
-
-
-@units
-def test_a_disabled_body_says_in_which_scene_its_colliders_are(units: Units) -> None:
-    file = File(units)
-    file.add(file.scene("Other"))
-    file.add(file.body("Shelf", (0, 0, 0), size=(9, 9, 1), enabled=False, owner=f"{W}/Other"))
-    for name, x in (("Scene", -2), ("Other", 2)):
-        file.add(file.body(f"In{name}", (x, 0, 2), shape="Sphere", size=(0.3,), owner=f"{W}/{name}"))
-    world = run(world_of(file), 2.0)
-    assert place(world, "InOther")[2] == pytest.approx(0.8, abs=0.01)
-    assert place(world, "InScene")[2] < -10
-
-
-@units
-def test_disabled_collider_does_not_collide(units: Units) -> None:
-    file = File(units)
     shape = file.shape("Shape", "Cube", (4, 4, 1), lines=["bool physics:collisionEnabled = 0"])
     file.add(file.body("Floor", dynamic=False, geometry=shape), file.body("Box", (0, 0, 2)))
     world = run(world_of(file), 1.0)

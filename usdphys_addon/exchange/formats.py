@@ -17,8 +17,8 @@ from ..core.files import USD_SUFFIXES
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
-    from ..core.validate import Issue
-    from .usd_export import ExportResult, Hierarchy
+    from ..core.validate import Hierarchy, Issue
+    from .usd_export import ExportResult
 
     Reading = AbstractContextManager[tuple[PhysicsModel, list[Issue]]]
 
