@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Quaternion
-from usdphys_ext.usdphys_addon.core import clock
+from usdphys_ext.usdphys_addon.core import clock as product_clock
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
@@ -161,7 +161,7 @@ def test_a_keyed_turn_goes_evenly_through_more_than_half_a_turn():
 def clock(monkeypatch):
     """A clock that goes as the test says; returns the function that moves it on."""
     now = [1000.0]
-    monkeypatch.setattr(clock, "now", lambda: now[0])
+    monkeypatch.setattr(product_clock, "now", lambda: now[0])
 
     def pass_by(seconds: float) -> None:
         now[0] += seconds
