@@ -396,9 +396,9 @@ def test_every_fix_is_tested():
 
 def test_fix_that_is_not_needed_says_so():
     mass(mass=2)
-    with pytest.raises(RuntimeError, match="'A' has nothing of the kind"):
+    with pytest.raises(RuntimeError, match="'A' no longer has this problem"):
         bpy.ops.usdphys.check_fix(code="MassInvalidValues", name="A")
-    with pytest.raises(RuntimeError, match="'Gone' is not in the scene"):
+    with pytest.raises(RuntimeError, match="'Gone' is no longer in the scene"):
         bpy.ops.usdphys.check_fix(code="MassInvalidValues", name="Gone")
     with pytest.raises(RuntimeError, match="has no automatic fix"):
         bpy.ops.usdphys.check_fix(code="UnitsInvalid", name="A")
@@ -407,7 +407,7 @@ def test_fix_that_is_not_needed_says_so():
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (lambda obj: bpy.data.objects.new("Copy", obj.data), "is used by others"),
+        (lambda obj: bpy.data.objects.new("Copy", obj.data), "is linked or has other users"),
         (lambda obj: obj.modifiers.new("S", "SUBSURF"), "modifiers"),
         (lambda obj: obj.keyframe_insert("location"), "animated"),
         (lambda obj: scenes.make_collider(obj, "SPHERE", radius=2), "its own place or size"),

@@ -442,7 +442,7 @@ def test_saved_file_holds_the_authored_poses(tmp_path):
 
 def test_nothing_that_moves_is_said():
     crate().usdphys.rigid_body.kinematic_enabled = True
-    with pytest.raises(InputError, match="no rigid body"):
+    with pytest.raises(InputError, match="No rigid body"):
         preview_guard.start(bpy.context)
     assert preview_guard.current() is None
 
