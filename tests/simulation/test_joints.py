@@ -1052,3 +1052,31 @@ def test_an_articulation_root_on_a_joint_takes_all_that_hangs_on_it(units: Units
     run(world, 0.5)
     assert place(world, "Base") == pytest.approx((0, 0, 3), abs=1e-3)
     assert place(world, "Arm")[2] < 2.8
+
+
+@units
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_joint_to_a_turned_wall_is_where_the_wall_is(units: Units, side: int, reduced: bool) -> None:
+    """The frame on a static collider is in its space, whichever side it is on; the arm hinges there."""
+    file = File(units)
+    turned = about("Z", 90)
+    # The wall's own X is Y of the world: its anchor is at (2, 1.5, 3), the arm goes on from there along Y.
+    file.add(file.body("Wall", (2, 1, 3), turned, size=(0.2, 0.2, 0.2), dynamic=False))
+    ends = [(f"{W}/Wall/Shape", (0.5, 0, 0)), (f"{W}/R/Arm", (-0.5, 0, 0))]
+    (first, pos0), (second, pos1) = reversed(ends) if side else ends
+    scale = (0.2, 0.2, 0.2)
+    pos0, pos1 = (
+        tuple(np.array(pos) / scale) if path.endswith("Shape") else pos for path, pos in ((first, pos0), (second, pos1))
+    )
+    inside = [file.body("Arm", (2, 2, 3), turned, **ROD),
+              file.joint("Hinge", "Revolute", first, second, pos0=pos0, pos1=pos1, axis="Z")]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"] if reduced else [])))
+    assert world.is_reduced(f"{W}/R/Hinge") == reduced
+    assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(0.0, abs=1e-5)
+    run(world, 1.0)
+    assert place(world, "Arm") == pytest.approx((2, 2, 3), abs=0.01)
+    world.set_gravity((5, 0, 0))
+    run(world, 0.3)
+    assert anchor(world, "Arm", (-0.5, 0, 0)) == pytest.approx((2, 1.5, 3), abs=0.01)
+    assert place(world, "Arm")[0] > 2.05
