@@ -213,6 +213,18 @@ def test_gravity_changes_live_and_wakes() -> None:
     assert place(world, "Box")[2] == pytest.approx(1.5, abs=0.05)
 
 
+def test_gravity_of_one_scene_changes_alone() -> None:
+    file = File()
+    file.add(file.scene("Other"))
+    for name, x in (("Scene", 0), ("Other", 5)):
+        file.add(file.body(f"In{name}", (x, 0, 9), owner=f"{W}/{name}"))
+    world = world_of(file)
+    world.set_gravity((0, 0, 0), f"{W}/Other")
+    run(world, 1.0)
+    assert place(world, "InScene")[2] == pytest.approx(9 - G / 2, abs=0.1)
+    assert place(world, "InOther")[2] == pytest.approx(9)
+
+
 def test_friction_changes_live() -> None:
     file = File()
     file.add(file.material("M", 1.0), file.ground(material=f"{W}/M", tilt=20))
