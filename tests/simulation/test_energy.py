@@ -62,6 +62,46 @@ def test_no_false_alarm_where_a_drive_spins_a_wheel(drive: dict, reduced: bool, 
 
 
 @units
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize(("target", "spin"), [(0.0, 30.0), (0.0, -30.0), (9.0, 0.0), (-9.0, 0.0)])
+def test_no_false_alarm_where_a_spring_is_wound_up_beyond_half_a_turn(
+    target: float, spin: float, reduced: bool, units: Units
+) -> None:
+    """It gives back what it was given, also after whole turns."""
+    world = wheel(units, {"stiffness": 5.0, "targetPosition": target}, reduced=reduced, spin=spin)
+    fastest = 0.0
+    for _ in range(240):
+        world.step()
+        fastest = max(fastest, world.kinetic_energy())
+    assert fastest > 100.0
+    assert world.unstable == {}
+
+
+@units
+@pytest.mark.parametrize("swapped", [False, True])
+def test_no_false_alarm_where_a_hinge_is_seen_from_its_other_body(swapped: bool, units: Units) -> None:
+    """The spring of a joint in reduced coordinates whose body 1 is nearer to the root."""
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    ends = ["", f"{W}/Robot/Wheel"]
+    pos = {"pos0": (0, 0, 3)}
+    if swapped:
+        ends.reverse()
+        pos = {"pos1": (0, 0, 3)}
+    drive = {"stiffness": 60.0, "targetPosition": 8.0}
+    inside = [file.body("Wheel", (0, 0, 3), inertia=(0.6, 0.6, 0.6), mass=5.0),
+              file.joint("Hinge", "Revolute", *ends, axis="X", drives={"angular": drive}, **pos)]  # fmt: skip
+    file.add(block("Xform", "Robot", inside, ["PhysicsArticulationRootAPI"]))
+    world = world_of(file)
+    fastest = 0.0
+    for _ in range(240):
+        world.step()
+        fastest = max(fastest, world.kinetic_energy())
+    assert fastest == pytest.approx(0.5 * 60.0 * 8.0**2, rel=0.1)
+    assert world.unstable == {}
+
+
+@units
 def test_no_false_alarm_where_animation_and_hands_push(units: Units) -> None:
     file = File(units)
     file.gravity = (0, 0, 0)
