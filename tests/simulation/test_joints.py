@@ -588,6 +588,42 @@ def test_breaks_at_the_set_torque(units: Units, kind: str, share: float) -> None
 
 
 @units
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_load_of_a_joint_holds_what_lies_on_what_it_holds(units: Units, swapped: bool) -> None:
+    """A beam of 2 kg in a wall, and a box of 3 kg on it, 0.8 m from the wall."""
+    file = File(units)
+    ends = [("", (0, 0, 3)), (f"{W}/Beam", (-0.5, 0, 0))]
+    (first, pos0), (second, pos1) = reversed(ends) if swapped else ends
+    file.add(
+        file.body("Beam", (0.5, 0, 3), size=(1, 0.2, 0.2), mass=2.0, inertia=(0.01, 0.17, 0.17)),
+        file.body("Box", (0.8, 0, 3.2), size=(0.2, 0.2, 0.2), mass=3.0),
+        file.joint("Wall", "Fixed", first, second, pos0=pos0, pos1=pos1, break_force=1e4, break_torque=1e4),
+    )  # fmt: skip
+    force, torque = run(world_of(file), 2.0).joint_load(f"{W}/Wall")
+    assert force == pytest.approx(5 * G, rel=0.01)
+    assert torque == pytest.approx(G * (2 * 0.5 + 3 * 0.8), rel=0.01)
+
+
+@units
+def test_the_load_of_a_joint_speeds_up_what_hangs_on_it(units: Units) -> None:
+    """A weight at the end of an arm that begins to turn, 1 rad/s2: m r a, and I a + d m r a about the glue."""
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    drive = {"damping": 1e4, "targetVelocity": 99.0, "maxForce": 0.1 + 0.5 + 2.0 * 1.0**2}
+    file.add(
+        file.body("Arm", size=(0.1, 0.1, 0.1), mass=1.0, inertia=(0.1, 0.1, 0.1)),
+        # Its own Y is up.
+        file.body("Tip", (1, 0, 0), about("X", 90), size=(0.1, 0.1, 0.1), mass=2.0, inertia=(0.1, 0.5, 0.2)),
+        file.joint("Hinge", "Revolute", "", f"{W}/Arm", axis="Z", drives={"angular": drive}),
+        file.joint("Glue", "Fixed", f"{W}/Arm", f"{W}/Tip", pos0=(0.75, 0, 0), pos1=(-0.25, 0, 0),
+                   rot1=about("X", -90), break_force=1e5, break_torque=1e5),
+    )  # fmt: skip
+    force, torque = run(world_of(file), 0.1).joint_load(f"{W}/Glue")
+    assert force == pytest.approx(2.0 * 1.0 * 1.0, rel=0.02)
+    assert torque == pytest.approx(0.5 * 1.0 + 0.25 * 2.0 * 1.0, rel=0.02)
+
+
+@units
 def test_driven_joint_breaks_by_momentum(units: Units) -> None:
     """A joint with a drive: the force is that of the whole joint. Two bodies hang on it."""
     for bears, breaks in ((62.0, False), (56.0, True)):
