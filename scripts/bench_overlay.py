@@ -92,7 +92,7 @@ def measure_one(number: int, figures: bench.Figures) -> None:
     target = gpu.types.GPUOffScreen(64, 64)
     with target.bind():
         draw()
-        view = overlay_state._views[key]
+        view = overlay_state.views[key]
         if view.drawing.total < 24 * number:
             raise RuntimeError(f"{view.drawing.total} vertices: this was no drawing")
         figures[f"redraw_drawn_{number}"] = (median(draw), "ms")

@@ -30,7 +30,7 @@ def _once(tool: Path, original: Path, copy: Path, python: Path) -> dict[str, Any
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = [str(python), "-E", str(tool), str(original), str(copy), "--json", str(report)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
         text = done.stdout + done.stderr
         if not report.exists():
             return {"score": 0.0, "diffs": [text.strip()[-200:]], "text": text}

@@ -148,7 +148,7 @@ def run_case(seed: int, index: int, folder: Path, phase: Any) -> dict[str, Any]:
     start = time.perf_counter()
     phase("import")
     try:
-        with failing_late(usd_import) if fails_late else contextlib.nullcontext():
+        with failing_late() if fails_late else contextlib.nullcontext():
             usd_import.import_usd(bpy.context, path, options)
     except UsdPhysError as error:
         result["seconds"] = time.perf_counter() - start
@@ -184,19 +184,20 @@ def run_case(seed: int, index: int, folder: Path, phase: Any) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def failing_late(usd_import: Any) -> Iterator[None]:
+def failing_late() -> Iterator[None]:
     """The last thing that an import does is to fail."""
     from usdphys_ext.usdphys_addon.core.errors import InputError
+    from usdphys_ext.usdphys_addon.usd import read as usd_read
 
     def fail(*_: Any) -> None:
         raise InputError("'late' fails, to see what is left of it.")
 
-    original = usd_import._take_units
-    usd_import._take_units = fail
+    original = usd_read.default_prim_name
+    usd_read.default_prim_name = fail
     try:
         yield
     finally:
-        usd_import._take_units = original
+        usd_read.default_prim_name = original
 
 
 def last_frames(error: Exception) -> str:

@@ -41,7 +41,7 @@ def authored_files(folder: Path) -> list[Path]:
 def convert(*arguments: object) -> str:
     """Run the command line; returns the reason where it fails, else nothing."""
     command = [sys.executable, "-m", "usdphys_addon", "convert", *map(str, arguments)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     if done.returncode == 0:
         return ""
     lines = [line for line in done.stderr.splitlines() if line.startswith("usdphys: error")]

@@ -1,16 +1,38 @@
-"""The one way from tests to the code: the repository root as package `usdphys_ext`, whatever its folder is called."""
+"""The one way from tests to the code: the repository root as package `usdphys_ext`, whatever its folder is called.
+
+No test depends on the speed or load of the machine. To see that, run the suite with another clock:
+
+    USDPHYS_TEST_CLOCK=3 .venv/bin/python -m pytest tests/blender       # every second counts as three
+    USDPHYS_TEST_CLOCK=0.333 .venv/bin/python -m pytest tests/blender   # three seconds count as one
+
+Whatever is imported then reads a clock that is that many times as fast: the product code and Blender's own scripts.
+Timeouts of processes and pytest's own durations stay those of the machine. Child processes read the machine's clock.
+"""
 
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ALIAS = "usdphys_ext"
+
+
+def _scaled(read: Callable[[], float], factor: float) -> Callable[[], float]:
+    """A clock that shows the same time now and goes on `factor` times as fast."""
+    start = read()
+    return lambda: start + factor * (read() - start)
+
+
+if os.environ.get("USDPHYS_TEST_CLOCK"):
+    for _name in ("perf_counter", "monotonic", "time", "thread_time"):
+        setattr(time, _name, _scaled(getattr(time, _name), float(os.environ["USDPHYS_TEST_CLOCK"])))
 
 
 def _load_alias() -> None:
@@ -22,6 +44,17 @@ def _load_alias() -> None:
 
 if ALIAS not in sys.modules:
     _load_alias()
+
+# The same examples on every machine and at any speed; one that fails is shown as it is, at once.
+hypothesis.settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+hypothesis.settings.load_profile("repeatable")
 
 _status = pytest.StashKey[int]()
 
@@ -40,12 +73,76 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         os._exit(config.stash[_status])
 
 
+class HandClock:
+    """A clock that stands still unless a test moves it. looks: how often it was read."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        #: Seconds by which each look moves it.
+        self.per_look = 0.0
+        #: Part of the time that passes in which the thread works; the rest belongs to other programs.
+        self.share = 1.0
+        self.looks = 0
+        self._start = seconds
+
+    def now(self) -> float:
+        self.looks += 1
+        self.seconds += self.per_look
+        return self.seconds
+
+    def thread_now(self) -> float:
+        return self.share * (self.seconds - self._start)
+
+    def advance(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[HandClock]:
+    """Product code goes by this clock instead of the machine's."""
+    product = importlib.import_module(f"{ALIAS}.usdphys_addon.core.clock")
+    made = HandClock(product.now())
+    with monkeypatch.context() as patch:
+        patch.setattr(product, "now", made.now)
+        patch.setattr(product, "thread_now", made.thread_now)
+        yield made
+
+
+def _count_calls(function: Callable[[], Any]) -> int:
+    """How many functions, those in C included, a call of `function` calls: its work, whatever the machine."""
+    count = 0
+
+    def note(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.fixture(scope="session")
+def count_calls() -> Callable[[Callable[[], Any]], int]:
+    return _count_calls
+
+
+def _is_missing(what: str) -> NoReturn:
+    """Skip a test on a developer's machine. With $CI set it fails: there nobody would notice what is left out."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{what} (and CI is set)", pytrace=False)
+    pytest.skip(what)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of test assets that lies beside the checkout ($SHARED_DIR names another)."""
     folder = Path(os.environ.get("SHARED_DIR", ROOT.parent / "shared"))
-    if not folder.is_dir():
-        pytest.skip("the folder of shared test assets is not beside the checkout, and SHARED_DIR names none")
+    if not (folder / "devset").is_dir():
+        _is_missing("the folder of shared test assets is not beside the checkout, and SHARED_DIR names none")
     return folder
 
 
@@ -54,7 +151,7 @@ def usd_python() -> Path:
     """The Python of the environment with usd-core ($USDPHYS_USD_PYTHON names another): never one process with bpy."""
     python = Path(os.environ.get("USDPHYS_USD_PYTHON", ROOT / ".venv-usd" / "bin" / "python"))
     if not python.exists():
-        pytest.skip("there is no .venv-usd with usd-core; `make env` makes it")
+        _is_missing("there is no .venv-usd with usd-core; `make env` makes it")
     return python
 
 

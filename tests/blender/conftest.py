@@ -61,7 +61,7 @@ def validator_errors(usd_python: Path) -> Callable[..., list[str]]:
 
     def validate(*files: Path) -> list[str]:
         command = [usd_python, "-E", "-c", _VALIDATE, *files]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 

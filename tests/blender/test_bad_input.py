@@ -167,7 +167,7 @@ def test_disk_that_fills_up(tmp_path, suffix):
     path.write_text(OLD)
     result = subprocess.run(
         [sys.executable, str(script), str(Path(__file__).resolve().parents[1] / "conftest.py"), str(path)],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=900, check=False,
         preexec_fn=_limit_file_size,
     )  # fmt: skip
     assert "REFUSED" in result.stdout, result.stdout + result.stderr

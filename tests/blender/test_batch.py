@@ -11,6 +11,7 @@ from usdphys_ext.usdphys_addon.authoring import copying
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
 from . import scenes
+from .layouts import Layout
 from .test_action_bar import colliders, linked, memberships, run, select, state
 
 ALL = set(copying.PARTS)
@@ -84,7 +85,7 @@ def test_tag_by_name_tells_how_many(capfd):
 def test_tag_by_name_refuses():
     crates()
     for settings, message in (
-        ({"pattern": "wheel*"}, "no object like 'wheel.*' in the scene"), ({"pattern": " "}, "no name to look for"),
+        ({"pattern": "wheel*"}, "No object in the scene matches 'wheel.*'"), ({"pattern": " "}, "No name is given"),
         ({"pattern": "crate*", "collection": "Nowhere"}, "no collection 'Nowhere'"),
         ({"pattern": "crate*", "role": "CLEAR"}, "no physics on these objects"),
     ):  # fmt: skip
@@ -99,7 +100,7 @@ def test_tag_by_name_within_a_collection():
     inside, outside = scenes.add_box("Crate", collection=inner), scenes.add_box("Crate2")
     bpy.ops.usdphys.tag_by_name(pattern="Crate*", role="DYNAMIC", collection="Outer")
     assert (state(inside)[0], state(outside)[0]) == ("dynamic", "")
-    with pytest.raises(RuntimeError, match="no object like 'Floor' in the collection 'Outer'"):
+    with pytest.raises(RuntimeError, match="No object in the collection 'Outer' matches 'Floor'"):
         bpy.ops.usdphys.tag_by_name(pattern="Floor", role="DYNAMIC", collection="Outer")
 
 
@@ -112,7 +113,7 @@ def test_tag_collection(capfd):
     assert [len(colliders(obj)) for obj in made] == [1, 1, 0]
     bpy.ops.usdphys.tag_collection(collection="Inner", role="CLEAR")
     assert [len(colliders(obj)) for obj in made] == [1, 0, 0]
-    for name, message in (("", "no collection chosen"), ("Nope", "no collection 'Nope'")):
+    for name, message in (("", "No collection is chosen"), ("Nope", "no collection 'Nope'")):
         with pytest.raises(RuntimeError, match=message):
             bpy.ops.usdphys.tag_collection(collection=name, role="STATIC")
     scenes.new_collection("Bare", linked=True)
@@ -131,7 +132,7 @@ def test_tag_collection_that_is_only_instanced():
 def test_collections_are_found_by_part_of_their_name():
     for name in ("Wheels", "Body", "Spare Wheels"):
         scenes.new_collection(name)
-    assert sorted(batch._collections(None, bpy.context, "wheel")) == ["Spare Wheels", "Wheels"]
+    assert sorted(batch.collections_like(None, bpy.context, "wheel")) == ["Spare Wheels", "Wheels"]
 
 
 # --------------------------------------------------------------------------- copies
@@ -269,7 +270,7 @@ def test_copy_refuses():
     with pytest.raises(RuntimeError, match="'Plain' has no physics to copy"):
         copy(plain, target)
     assert state(target) == ("dynamic", [("MESH", "")])
-    with pytest.raises(RuntimeError, match="nothing of the chosen parts to copy from 'Target'"):
+    with pytest.raises(RuntimeError, match="'Target' has none of the chosen parts"):
         copy(target, plain, parts={"JOINT"})
 
 
@@ -377,7 +378,7 @@ def test_copy_of_an_enum_a_pointer_a_list_and_a_group():
 def test_copy_of_one_property_that_targets_lack():
     original, one, two = source(), scenes.solid("One"), scenes.solid("Two")
     scenes.make_collider(two, "SPHERE")
-    outcome = copying.copy_property(original, [one, two], "colliders[1].radius")
+    outcome = copying.copy_one_property(original, [one, two], "colliders[1].radius")
     assert two.usdphys.colliders[1].radius == 0.5
     assert outcome.objects == ["Two"]
     assert any("'One'" in note for note in outcome.notes)
@@ -387,7 +388,7 @@ def test_copy_of_one_property_that_targets_lack():
 
 def test_copy_of_one_property_where_it_is_not_applied():
     original, target = source(), scenes.solid("Target")
-    outcome = copying.copy_property(original, [target], "mass.mass")
+    outcome = copying.copy_one_property(original, [target], "mass.mass")
     assert target.usdphys.mass.mass == 2
     assert not target.usdphys.mass.is_applied
     assert any("not applied" in note and "'Target'" in note for note in outcome.notes)
@@ -425,19 +426,13 @@ def test_a_property_offers_to_be_copied_in_its_menu():
     bpy.ops.mesh.primitive_cube_add()
     obj = bpy.context.object
     obj.usdphys.colliders.add()
-    made = []
-
-    class Layout:
-        def operator(self, name, **_options):
-            made.append(SimpleNamespace(name=name))
-            return made[-1]
 
     def offered(pointer, name):
-        made.clear()
         item = pointer.bl_rna.properties[name] if pointer is not None else None
         context = SimpleNamespace(button_pointer=pointer, button_prop=item)
-        batch.draw_button_menu(SimpleNamespace(layout=Layout()), context)
-        return [(one.name, one.data_path) for one in made]
+        layout = Layout()
+        batch.draw_button_menu(SimpleNamespace(layout=layout), context)
+        return [(idname, made.data_path) for idname, _, made in layout.operators]
 
     assert offered(obj.usdphys.mass, "density") == [("usdphys.copy_property", "mass.density")]
     assert offered(obj.usdphys.colliders[0], "radius") == [("usdphys.copy_property", "colliders[0].radius")]

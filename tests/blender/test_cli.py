@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def usdphys(*arguments, cwd=ROOT):
     command = [sys.executable, "-m", "usdphys_addon", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, timeout=180, check=False)
+    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, timeout=900, check=False)
 
 
 def environment(**more):
@@ -271,7 +271,7 @@ def test_bad_input_is_one_sentence(blend, arguments, word):
     command = [sys.executable, "-m", "usdphys_addon", *arguments]
     result = subprocess.run(
         command, cwd=folder, env=environment(PYTHONPATH=str(ROOT)),
-        capture_output=True, text=True, timeout=180, check=False,
+        capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert result.returncode == 1, result.stderr
     lines = [line for line in result.stderr.splitlines() if line.startswith("usdphys: error: ")]
@@ -308,6 +308,6 @@ def test_blender_command(blend, tmp_path, extension):
     from usdphys_ext import preferences
 
     target = tmp_path / "command.usda"
-    assert preferences._run_command(["convert", str(blend), str(target)]) == 0
+    assert preferences.run_command(["convert", str(blend), str(target)]) == 0
     assert "PhysicsRigidBodyAPI" in target.read_text()
-    assert preferences._run_command(["convert"]) == 2
+    assert preferences.run_command(["convert"]) == 2

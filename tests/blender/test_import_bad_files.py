@@ -7,6 +7,7 @@ from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
 from usdphys_ext.usdphys_addon.usd import importable
+from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 
 def import_usd(path):
@@ -89,7 +90,7 @@ def test_error_of_usd_that_nobody_foresaw(tmp_path, monkeypatch):
             Sdf.Layer.CreateAnonymous(".usda").ImportFromString("#usda 1.0\n{")
         raise caught.value
 
-    monkeypatch.setattr(usd_import, "_take_units", fail)
+    monkeypatch.setattr(usd_read, "default_prim_name", fail)
     assert "because USD finds an error in it" in refusal(write(tmp_path / "cube.usda", BODY + "{}"))
 
 

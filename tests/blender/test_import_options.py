@@ -350,8 +350,8 @@ class Window:
         self.window_manager = types.SimpleNamespace(event_timer_remove=lambda timer: None)
         self.workspace = types.SimpleNamespace(status_text_set=self.set_text)
         self.window = types.SimpleNamespace(cursor_modal_set=lambda name: None, cursor_modal_restore=lambda: None)
-        self._timer = None
-        self._steps = usd_import.import_steps(bpy.context, file, usd_import.ImportOptions())
+        self.timer = None
+        self.steps = usd_import.import_steps(bpy.context, file, usd_import.ImportOptions())
 
     def set_text(self, text):
         self.text = text
@@ -397,10 +397,11 @@ def test_modal_import_reports_a_broken_file(tmp_path):
     assert window.reports[0][0] == {"ERROR"}
 
 
-def test_progress_is_told_after_a_second(capfd):
+def test_progress_is_told_after_a_second(clock, capfd):
     tell = usd_import.LateProgress()
+    clock.advance(0.9)
     tell(usd_import.Step(0.1, "Quick"))
-    tell.start -= 2.0
+    clock.advance(0.2)
     tell(usd_import.Step(0.6, "Slow"))
     assert capfd.readouterr().err == "usdphys: 60% Slow\n"
 

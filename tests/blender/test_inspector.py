@@ -5,9 +5,11 @@ import math
 import bpy
 import pytest
 from mathutils import Vector
+from usdphys_ext.panels import inspector
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
+from .layouts import drawn
 
 
 @pytest.fixture(autouse=True)
@@ -134,42 +136,31 @@ def test_a_closed_loop_says_why_it_does_not_move():
 
 def test_nothing_to_inspect_is_said_and_nothing_runs():
     scenes.solid("Crate")
-    with pytest.raises(RuntimeError, match="no joint that could move"):
+    with pytest.raises(RuntimeError, match="No joint can move"):
         bpy.ops.usdphys.inspect_joints()
     assert preview_guard.current() is None
     assert not bpy.ops.usdphys.inspect_limit.poll()
 
 
+def panel():
+    return drawn(inspector.USDPHYS_PT_inspector)
+
+
 def test_gains_of_a_driven_joint_are_on_its_row():
-    from types import SimpleNamespace
-
-    from usdphys_ext.panels import inspector
-
     arm()
     joint = bpy.data.objects["Upper Joint"]
     select(joint)
     bpy.ops.usdphys.joint_motor(holds=True)
     select()
     bpy.ops.usdphys.inspect_joints()
-    drawn = []
-
-    class Layout:
-        def row(self, **_options):
-            return self
-
-        def prop(self, group, name):
-            drawn.append((group, name))
-
-    for row in rows():
-        inspector._draw_gains(Layout(), row)
-    assert drawn == [(joint.usdphys.joint.drives.angular, name) for name in ("stiffness", "damping")]
-    inspector._draw_gains(Layout(), SimpleNamespace(joint="Gone", dof="angular"))
-    assert len(drawn) == 2
+    drive = joint.usdphys.joint.drives.angular
+    assert [name for group, name in panel().fields if group == drive] == ["stiffness", "damping"]
+    assert not [name for group, name in panel().fields if name == "stiffness" and group != drive]
+    rows()[0].joint = "Gone"
+    assert not [name for group, name in panel().fields if group == drive]
 
 
 def test_limits_are_told_and_infinite_ones_are_none():
-    from usdphys_ext.panels import inspector
-
     arm()
     limits = bpy.data.objects["Upper Joint"].usdphys.joint.revolute
     texts = []
@@ -180,6 +171,7 @@ def test_limits_are_told_and_infinite_ones_are_none():
             else:
                 setattr(limits, name, value)
         bpy.ops.usdphys.inspect_joints()
-        texts.append(inspector._range_text(rows()[0]))
+        assert panel().labels[::2] == ["Upper Joint", "Fore Joint"]
+        texts.append(panel().labels[1])
         bpy.ops.usdphys.preview_reset()
     assert texts == ["free", "from -28.65°", "up to 57.3°", "-28.65° to 57.3°"]

@@ -9,8 +9,7 @@ import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
-
-pytest.importorskip("rapier3d")
+from usdphys_ext.usdphys_addon.playback.session import CATCH_UP, FAST_BUDGET
 
 
 def crate(name="Crate", location=(0.0, 0.0, 5.0), **changes):
@@ -201,6 +200,67 @@ def test_a_keyed_kinematic_body_pushes_while_the_timeline_plays():
     assert raw() == before
 
 
+# --------------------------------------------------------------------------- by the clock
+
+
+def redraws(session, clock, number, seconds):
+    """Steps of each of as many redraws that come so many seconds after each other."""
+    made = []
+    for _ in range(number):
+        clock.advance(seconds)
+        made.append(session.advance(bpy.context))
+    return made
+
+
+@pytest.mark.parametrize(("speed", "expected"), [(1.0, 60), (0.5, 30)])
+def test_a_second_of_redraws_simulates_a_second_times_the_speed(clock, speed, expected):
+    crate()
+    bpy.context.scene.usdphys.preview.speed = speed
+    bpy.context.scene.usdphys.preview.frequency = 60
+    session = preview_guard.start(bpy.context)
+    session.play()
+    made = redraws(session, clock, 24, 1 / 24)
+    assert sum(made) in (expected - 1, expected) and session.world.frame == sum(made)
+    assert max(made) - min(made) <= 1
+    assert session.world.time == pytest.approx(speed, abs=1.01 / 60)
+    assert session.real_time_factor == pytest.approx(speed * (1 - 0.9**24), rel=0.15)
+
+
+def test_a_slow_redraw_slows_the_preview_and_does_not_hang_it(clock):
+    crate()
+    session = preview_guard.start(bpy.context)
+    session.play()
+    assert redraws(session, clock, 3, 10.0) == [CATCH_UP] * 3
+    assert session.real_time_factor < 0.05
+
+
+def test_a_pause_is_not_made_up_for(clock):
+    crate()
+    session = preview_guard.start(bpy.context)
+    clock.advance(10.0)
+    session.play()
+    assert redraws(session, clock, 1, 0.001) == [0]
+    session.pause()
+    assert redraws(session, clock, 2, 10.0) == [0, 0]
+    session.play()
+    assert redraws(session, clock, 1, 0.001) == [0] and session.world.frame == 0
+
+
+@pytest.mark.parametrize("looks", [10, 30])
+def test_as_fast_as_it_can_simulates_until_a_redraw_is_due(clock, looks):
+    crate()
+    bpy.context.scene.usdphys.preview.is_fast = True
+    session = preview_guard.start(bpy.context)
+    session.play()
+    # Of each step, the solver reads the clock twice, and the loop once.
+    clock.per_look = FAST_BUDGET / looks
+    (made,) = redraws(session, clock, 1, 1.0)
+    assert made in (looks // 3, looks // 3 + 1) and session.world.frame == made
+
+
+# --------------------------------------------------------------------------- edits while it plays
+
+
 def test_live_edits_take_effect_without_a_restart():
     obj = crate()
     item = bpy.context.scene.usdphys.physics_scenes.add()
@@ -382,7 +442,7 @@ def test_saved_file_holds_the_authored_poses(tmp_path):
 
 def test_nothing_that_moves_is_said():
     crate().usdphys.rigid_body.kinematic_enabled = True
-    with pytest.raises(InputError, match="no rigid body"):
+    with pytest.raises(InputError, match="No rigid body"):
         preview_guard.start(bpy.context)
     assert preview_guard.current() is None
 
@@ -482,7 +542,7 @@ def test_bake_keys_every_frame_and_clear_takes_it_back():
     assert obj.matrix_world.translation.z == pytest.approx(5 - fallen(0.5), rel=0.02)
     scene.frame_set(1)
     assert tuple(obj.matrix_world.translation) == pytest.approx((0, 0, 5), abs=1e-5)
-    assert bake.clear(scene) == 1
+    assert bake.clear_bake(scene) == 1
     assert raw() == before and not bpy.data.actions
 
 
@@ -592,10 +652,14 @@ def test_a_broken_joint_is_drawn_where_it_is_until_the_reset():
     assert session.broken_places == [] and session.broken == []
 
 
-def test_nothing_is_drawn_without_windows(extension):
+def test_nothing_is_drawn_without_windows(monkeypatch):
     from usdphys_ext.usdphys_addon.viewport import overlay
 
-    assert bpy.app.background and overlay._handler is None
+    added = []
+    monkeypatch.setattr(bpy.types.SpaceView3D, "draw_handler_add", lambda *args: added.append(args))
+    overlay.unregister()
+    overlay.register()
+    assert bpy.app.background and added == []
 
 
 def test_cancelled_bake_leaves_nothing():

@@ -2,14 +2,8 @@
 
 import bpy
 import pytest
+from usdphys_ext.usdphys_addon.authoring import group_edits
 from usdphys_ext.usdphys_addon.viewport import readout
-
-
-@pytest.fixture(autouse=True)
-def _no_rest(monkeypatch):
-    """Every draw asks anew."""
-    monkeypatch.setattr(readout, "_KEEP", 0.0)
-    monkeypatch.setattr(readout, "_SHARE", 0.0)
 
 
 def body(scale=(1.0, 1.0, 1.0)):
@@ -101,48 +95,77 @@ def test_all_selected_bodies_start_from_their_own():
     assert not one.usdphys.mass.is_property_set("center_of_mass")
 
 
-def test_a_panel_gets_what_is_known_and_something_newer_later():
+def later(clock, obj):
+    """What a panel shows that is drawn again and again until nothing changes any more."""
+    clock.advance(1.01 * readout.KEEP)
+    readout.mass_of(obj.name)
+    readout.compute()
+    return readout.mass_of(obj.name)
+
+
+def test_a_panel_gets_what_is_known_and_something_newer_later(clock):
     obj = body()
     assert readout.mass_of(obj.name) is None
-    readout._compute()
+    readout.compute()
     assert readout.mass_of(obj.name).mass == pytest.approx(1000.0)
     obj.scale = (2.0, 1.0, 1.0)
     bpy.context.view_layer.update()
     assert readout.mass_of(obj.name).mass == pytest.approx(1000.0)
-    readout._compute()
-    assert readout.mass_of(obj.name).mass == pytest.approx(2000.0)
+    assert later(clock, obj).mass == pytest.approx(2000.0)
 
 
-def test_nothing_is_computed_that_no_panel_asked_for(monkeypatch):
-    calls = []
-    monkeypatch.setitem(readout._KINDS, "mass", lambda _context, name: calls.append(name))
-    obj = body()
-    obj.location.x = 1.0
+@pytest.fixture
+def computed(monkeypatch, clock):
+    """Names of the groups whose members were computed, which takes `computed.takes` seconds."""
+
+    class Computed(list):
+        takes = 0.0
+
+    names = Computed()
+    members_of = group_edits.members
+
+    def members(name):
+        names.append(name)
+        clock.advance(names.takes)
+        return members_of(name)
+
+    monkeypatch.setattr(group_edits, "members", members)
+    return names
+
+
+def test_nothing_is_computed_that_no_panel_asked_for(computed):
+    body().location.x = 1.0
     bpy.context.view_layer.update()
-    readout._compute()
-    assert calls == []
-    readout.mass_of(obj.name)
-    readout._compute()
-    assert calls == [obj.name]
+    readout.compute()
+    assert computed == []
+    readout.members_of("A")
+    readout.members_of("A")
+    readout.compute()
+    readout.compute()
+    assert computed == ["A"]
 
 
-def test_a_changed_property_counts_as_well():
+@pytest.mark.parametrize(("takes", "counts"), [(0.0, readout.KEEP), (0.1, readout.SHARE * 0.1)])
+def test_an_answer_counts_longer_where_it_takes_long_to_find(clock, computed, takes, counts):
+    computed.takes = takes
+    for part, expected in ((0.0, 1), (0.98, 1), (0.04, 2)):
+        clock.advance(part * counts)
+        readout.members_of("A")
+        readout.compute()
+        assert len(computed) == expected
+
+
+def test_a_changed_property_counts_as_well(clock):
     obj = body()
-    readout.mass_of(obj.name)
-    readout._compute()
+    later(clock, obj)
     obj.usdphys.mass.is_applied = True
     obj.usdphys.mass.mass = 5.0
     bpy.context.view_layer.update()
-    readout.mass_of(obj.name)
-    readout._compute()
-    assert readout.mass_of(obj.name).mass == pytest.approx(5.0)
+    assert later(clock, obj).mass == pytest.approx(5.0)
 
 
-def test_a_list_that_is_edited_counts_as_well():
+def test_a_list_that_is_edited_counts_as_well(clock):
     obj = body()
-    readout.mass_of(obj.name)
-    readout._compute()
+    later(clock, obj)
     bpy.ops.usdphys.list_remove(which="colliders")
-    readout.mass_of(obj.name)
-    readout._compute()
-    assert dict(readout.mass_of(obj.name).sources)["mass"] == "1 kg, because there are no colliders"
+    assert dict(later(clock, obj).sources)["mass"] == "1 kg, because there are no colliders"

@@ -71,12 +71,12 @@ CLOUDS = {
 
 @pytest.mark.parametrize("margin", [0.0, 0.25])
 @pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("kind", fitting.KINDS)
+@pytest.mark.parametrize("kind", fitting.PRIMITIVE_KINDS)
 @pytest.mark.parametrize("cloud", CLOUDS)
 def test_all_points_are_inside_and_the_margin_is_kept(cloud: str, kind: str, turned: bool, margin: float) -> None:
     points = CLOUDS[cloud]
     shape = fitting.contain(points, [kind], turned=turned, margin=margin)
-    assert shape.kind is fitting.KINDS[kind]
+    assert shape.kind is fitting.PRIMITIVE_KINDS[kind]
     found = outside(shape, points).max()
     assert found <= -margin + 1e-6
     # And it is no larger than it has to be: something touches it.
@@ -144,13 +144,13 @@ WORLDS = {
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
-@pytest.mark.parametrize("kind", fitting.KINDS)
+@pytest.mark.parametrize("kind", fitting.PRIMITIVE_KINDS)
 @pytest.mark.parametrize("world", WORLDS)
 def test_what_is_fitted_in_the_world_is_as_large_there_as_a_collider(world: str, kind: str, axis: int) -> None:
     """From lengths of the world to the object's own space, and by way of its gprim back."""
     matrix = WORLDS[world]
     size = np.array((1.0, 2.0, 3.0))
-    shape = Primitive(fitting.KINDS[kind], np.array((0.4, -0.2, 0.1)), np.eye(3), size, 0.6, 1.7, axis)
+    shape = Primitive(fitting.PRIMITIVE_KINDS[kind], np.array((0.4, -0.2, 0.1)), np.eye(3), size, 0.6, 1.7, axis)
     pose, gprim = gprims.placed_gprim(fitting.to_object(shape, matrix), matrix, 1.0)
     placed = matrix @ pose
     found = np.array(gprims.half_extent(gprim)) * np.linalg.norm(placed[:3, :3], axis=0)
@@ -211,9 +211,9 @@ def test_a_hull_with_a_margin_is_larger_on_all_sides(margin: float) -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
-@pytest.mark.parametrize("kind", fitting.KINDS)
+@pytest.mark.parametrize("kind", fitting.PRIMITIVE_KINDS)
 def test_a_wire_lies_on_its_primitive(kind: str, axis: int) -> None:
-    shape = Primitive(fitting.KINDS[kind], np.zeros(3), np.eye(3), np.array((1.0, 2, 3)), 0.6, 1.7, axis)
+    shape = Primitive(fitting.PRIMITIVE_KINDS[kind], np.zeros(3), np.eye(3), np.array((1.0, 2, 3)), 0.6, 1.7, axis)
     corners, edges = fitting.wire_of(shape)
     assert np.abs(outside(shape, corners)).max() < 1e-9
     assert {index for edge in edges for index in edge} == set(range(len(corners)))

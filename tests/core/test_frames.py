@@ -135,6 +135,62 @@ def test_matrix_of_no_quaternion_is_no_rotation() -> None:
     np.testing.assert_array_equal(frames.matrix_of((0, 0, 0, 0)), np.eye(3))
 
 
+def test_many_quaternions_are_those_of_one_by_one() -> None:
+    """All four branches: each part of a quaternion is the largest of some of these."""
+    matrices = np.array([np.array(Gf.Matrix3d(rotation)).T for rotation in angles()])
+    found = frames.quaternions_of(matrices)
+    assert {int(index) for index in np.abs(found).argmax(axis=1)} == {0, 1, 2, 3}
+    assert (found[:, 0] >= 0).all()
+    np.testing.assert_allclose(found, [frames.quaternion_of(matrix) for matrix in matrices], atol=1e-15)
+    np.testing.assert_allclose(frames.matrices_of(-3.0 * found), matrices, atol=1e-12)
+
+
+def test_many_matrices_of_no_quaternion_are_no_rotation() -> None:
+    found = frames.matrices_of([(0, 0, 0, 0), (0, 5, 0, 0)])
+    np.testing.assert_array_equal(found, [np.eye(3), np.diag((1.0, -1.0, -1.0))])
+
+
+def test_many_rotations_are_those_of_one_by_one() -> None:
+    """A NaN in one of them spoils none: it counts as not turned, as alone."""
+    matrices = [ours(matrix) for matrix in placed(with_shear=True)]
+    matrices += [
+        np.diag((1.0, 2.0, 0.0, 1.0)),
+        np.full((4, 4), np.nan),
+        np.diag((np.inf, 1.0, 1.0, 1.0)),
+        np.zeros((4, 4)),
+    ]
+    alone = [frames.rotation_of(matrix) for matrix in matrices]
+    np.testing.assert_allclose(frames.rotations_of(matrices), alone, atol=1e-9)
+
+
+@pytest.mark.parametrize("function", [frames.quaternions_of, frames.matrices_of, frames.rotations_of])
+def test_of_none_there_are_none(function) -> None:
+    shape = (0, 4) if function is frames.matrices_of else (0, 3, 3)
+    assert len(function(np.zeros(shape))) == 0
+
+
+def test_quaternions_without_jumps_turn_alike_and_go_the_short_way() -> None:
+    turns = np.radians(np.arange(0, 720, 30)) / 2
+    smooth = np.stack([np.cos(turns), np.sin(turns), 0 * turns, 0 * turns], axis=1)
+    jumping = np.where(smooth[:, :1] < 0, -smooth, smooth)
+    both = frames.without_jumps(np.stack([jumping, smooth], axis=1))
+    np.testing.assert_array_equal(both, np.stack([smooth, smooth], axis=1))
+
+
+@pytest.mark.parametrize("degrees", [-179, -90, 0, 1e-6, 45, 179])
+@pytest.mark.parametrize("axis", range(3))
+def test_angle_and_vector_of_a_rotation_about_an_axis(axis, degrees) -> None:
+    matrix = np.array(Gf.Matrix3d(Gf.Rotation(Gf.Vec3d(*np.eye(3)[axis].tolist()), degrees))).T
+    assert frames.angle_about(matrix, axis) == pytest.approx(np.radians(degrees), abs=1e-12)
+    assert frames.rotation_vector(matrix) == pytest.approx(np.eye(3)[axis] * np.radians(degrees), abs=1e-12)
+
+
+def test_vector_of_a_rotation_is_its_axis_as_long_as_the_angle() -> None:
+    axis = np.array((2.0, -1.0, 2.0)) / 3.0
+    matrix = np.array(Gf.Matrix3d(Gf.Rotation(Gf.Vec3d(*axis.tolist()), 100))).T
+    assert frames.rotation_vector(matrix) == pytest.approx(axis * np.radians(100))
+
+
 # --------------------------------------------------------------------------- joint frames
 
 
@@ -187,7 +243,25 @@ def test_is_uniform(scale: tuple[float, ...], wanted: bool) -> None:
     assert frames.is_uniform(scale) == wanted
 
 
+@pytest.mark.parametrize(
+    ("scale", "wanted"),
+    [((1, 1, 1), False), ((-1e-5, 1e-5, 1e-5), False), ((1, 0, 1), True), ((1e-7, 1e-7, 1e-7), True),
+     ((1, 1, float("nan")), True)],
+)  # fmt: skip
+def test_is_flat(scale: tuple[float, ...], wanted: bool) -> None:
+    assert frames.is_flat(frames.determinant(np.diag(scale))) == wanted
+
+
 def test_is_sheared() -> None:
     assert [matrix for matrix in placed(with_shear=False) if frames.is_sheared(ours(matrix))] == []
     assert all(frames.is_sheared(ours(matrix)) for matrix in sheared())
     assert not frames.is_sheared(np.diag((1.0, 0.0, 1.0, 1.0)))
+
+
+def test_what_location_rotation_and_scale_cannot_hold_below_a_parent() -> None:
+    turned, uneven = ours(gf((1, 1, 1), TURNS["odd"])), ours(gf((0.5, 2, 7), TURNS["z"]))
+    local = frames.sheared_below(uneven, turned)
+    assert local is not None
+    np.testing.assert_allclose(uneven @ local, turned, atol=1e-12)
+    assert frames.sheared_below(turned, uneven) is None
+    assert frames.sheared_below(np.diag((1.0, 0.0, 1.0, 1.0)), turned) is None

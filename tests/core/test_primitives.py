@@ -82,9 +82,8 @@ def test_split_corners_are_still_a_box():
     assert recognise(np.repeat(box(), 3, axis=0)).kind is usd_geom.Cube
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize(("axis", "scale"), [(0, 1e-4), (1, 1.0), (2, 1e4)])
 @pytest.mark.parametrize("name", SHAPES)
-@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
 def test_round_things(name, axis, scale):
     found = recognise(along(axis, SHAPES[name]) * scale + np.multiply((3, 1, -2), scale))
     assert found.kind.usd_name == name
@@ -142,9 +141,8 @@ NEAR_MISSES = {
 }
 
 
-@pytest.mark.parametrize("points", NEAR_MISSES.values(), ids=NEAR_MISSES)
-def test_near_misses(points):
-    assert recognise(points) is None
+def test_near_misses():
+    assert {name: found for name, points in NEAR_MISSES.items() if (found := recognise(points)) is not None} == {}
 
 
 @pytest.mark.parametrize("name", ["Sphere", "Cylinder", "Cone", "Capsule"])

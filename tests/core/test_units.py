@@ -156,7 +156,8 @@ def dimension_of(text: str, angular: bool) -> Dimension:
         if word in exponents:
             exponents[word] += sign
         sign = -1 if word == "/" else 1
-    return Dimension(exponents["distance"] + exponents["dist_units"], exponents["mass"], exponents["degrees"])
+    length = exponents["distance"] + exponents["dist_units"]
+    return Dimension(length, exponents["mass"], exponents["degrees"], exponents["second"])
 
 
 def wanted_dimension(name: str, instance: str, attribute: Attribute) -> Dimension:
@@ -170,8 +171,8 @@ def wanted_dimension(name: str, instance: str, attribute: Attribute) -> Dimensio
 
 def test_the_documentation_was_found() -> None:
     assert len(DOCUMENTED) >= 20
-    assert dimension_of(DOCUMENTED["PhysicsMassAPI", "physics:density"], False) == (-3, 1, 0)
-    assert dimension_of(DOCUMENTED["PhysicsDriveAPI", "physics:damping"], True) == (2, 1, -1)
+    assert dimension_of(DOCUMENTED["PhysicsMassAPI", "physics:density"], False) == (-3, 1, 0, 0)
+    assert dimension_of(DOCUMENTED["PhysicsDriveAPI", "physics:damping"], True) == (2, 1, -1, -1)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +189,7 @@ def test_dimension_is_the_documented_one(name: str, instance: str, attribute: At
 def test_number_on_the_stage(name: str, instance: str, attribute: Attribute, system: str) -> None:
     """The factor, from the documented dimension and not from the table."""
     used = SYSTEMS[system]
-    length, mass, angle = wanted_dimension(name, instance, attribute)
+    length, mass, angle, _ = wanted_dimension(name, instance, attribute)
     one = used.meters_per_unit**length * used.kilograms_per_unit**mass * (math.pi / 180) ** angle
     stage = write(name, instance, used, **{attribute.field: 0.7321})
     found = stage.GetPrimAtPath("/Thing").GetAttribute(attribute.usd_name(instance)).Get()

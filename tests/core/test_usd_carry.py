@@ -94,21 +94,22 @@ VALUES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("type_name", VALUES)
 @pytest.mark.parametrize("uniform", [True, False])
-def test_value(type_name: str, uniform: bool) -> None:
-    value = VALUES[type_name]
+def test_values_of_every_type(uniform: bool) -> None:
     stage = stage_of('def Xform "A"\n{\n}')
     variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
-    made = stage.GetPrimAtPath("/A").CreateAttribute(
-        "vendor:x", Sdf.ValueTypeNames.Find(type_name), uniform, variability
-    )
-    made.Set(value)
-    expected = made.Get()
-    found = restored(carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI)).GetAttributeAtPath("/A.vendor:x")
-    assert (found.GetTypeName(), found.IsCustom(), found.GetVariability()) == (type_name, uniform, variability)
-    assert found.Get() == expected
-    assert type(found.Get()) is type(expected)
+    expected = {}
+    for number, (type_name, value) in enumerate(VALUES.items()):
+        kind = Sdf.ValueTypeNames.Find(type_name)
+        made = stage.GetPrimAtPath("/A").CreateAttribute(f"vendor:x{number}", kind, uniform, variability)
+        made.Set(value)
+        expected[type_name] = (type_name, uniform, variability, made.Get(), type(made.Get()))
+    copy = restored(carry.capture(Opinions(stage.GetPrimAtPath("/A")), SI))
+    found = {}
+    for number, type_name in enumerate(VALUES):
+        one = copy.GetAttributeAtPath(f"/A.vendor:x{number}")
+        found[type_name] = (one.GetTypeName(), one.IsCustom(), one.GetVariability(), one.Get(), type(one.Get()))
+    assert found == expected
 
 
 def test_path_expression_opaque_and_no_value() -> None:

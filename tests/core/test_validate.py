@@ -404,6 +404,10 @@ OWN = [
      "LimitsReversed", J),
     ("reversed distance", lambda s: two(s, UsdPhysics.DistanceJoint, MinDistance=2.0, MaxDistance=1.0),
      "LimitsReversed", J),
+    ("drive on a spherical", lambda s: drive(two(s, UsdPhysics.SphericalJoint, **MEET), "rotX", Damping=1.0),
+     "DriveNotOnJoint", J),
+    ("drive of a distance", lambda s: drive(two(s, UsdPhysics.DistanceJoint), "distance", Damping=1.0),
+     "DriveOfDistance", J),
     ("limit on a revolute", lambda s: limit(two(s, **MEET), "rotX", 0, 1), "LimitNotOnJoint", J),
     ("linear drive of a revolute", lambda s: drive(two(s, **MEET), "linear", Damping=1.0), "DriveNotOnJoint", J),
     ("drive on a body", lambda s: drive(solid(s), Damping=1.0), "DriveNotOnJoint", B),
@@ -495,7 +499,6 @@ def test_nothing_is_wrong_with_good_stages():
         ),
         lambda s: drive(two(s, **MEET), Damping=1.0),
         lambda s: drive(two(s, UsdPhysics.PrismaticJoint), "linear", Damping=1.0),
-        lambda s: drive(two(s, UsdPhysics.DistanceJoint, MaxDistance=3.0), "distance", Stiffness=1.0),
         driven_generic,
         # Half a millimetre at the end of an arm of a metre.
         lambda s: two(s, LocalPos0=(1.0005, 0, 0), LocalPos1=(-1, 0, 0)),
@@ -579,6 +582,12 @@ def test_reset_stack_unties_bodies():
     solid(stage)
     solid(stage, C).SetResetXformStack(True)
     assert found(usd_read.read_stage(stage)) == set()
+
+
+def test_a_distance_joint_has_the_degree_of_freedom_of_its_distance():
+    stage = new_stage()
+    drive(two(stage, UsdPhysics.DistanceJoint, MaxDistance=3.0), "distance", Stiffness=1.0)
+    assert ("DriveNotOnJoint", J) not in found(usd_read.read_stage(stage))
 
 
 def test_a_sheared_round_collider_is_reported_once():
@@ -745,7 +754,7 @@ def test_gprims_are_those_of_usd():
     types = Tf.Type.FindByName("UsdGeomXformable").GetAllDerivedTypes()
     gprim = Tf.Type.FindByName("UsdGeomGprim")
     names = {Usd.SchemaRegistry.GetSchemaTypeName(found) for found in types if found.IsA(gprim)}
-    assert names >= colliders.ROUND
+    assert names >= colliders.ROUND_TYPES
     assert not names & colliders.NO_GEOMETRY
 
 

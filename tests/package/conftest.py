@@ -10,7 +10,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-SECONDS = 300
+SECONDS = 900
 
 
 @pytest.fixture(scope="session")

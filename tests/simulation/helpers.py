@@ -12,23 +12,19 @@ from usdphys_ext.usdphys_addon.simulation.world import World
 from .author import METERS, File, Units
 
 
-def pxr_or_skip():
+def require_pxr():
     """The pxr of this Python: its own, or the one inside of bpy."""
-    import pytest
-
     try:
         return importlib.import_module("pxr")
     except ImportError:
-        try:
-            import bpy
-        except ImportError:
-            pytest.skip("there is no pxr in this Python")
+        import bpy
+
         bpy.utils.expose_bundled_modules()
         return importlib.import_module("pxr")
 
 
 def model_of(text: str):
-    pxr_or_skip()
+    require_pxr()
     from pxr import Usd
     from usdphys_ext.usdphys_addon.usd import read as usd_read
 
@@ -38,14 +34,18 @@ def model_of(text: str):
     return model, stage
 
 
-def world_of(file: File, **options) -> World:
+def model_in(file: File):
+    """The model of a file; its stage, which loads the meshes, is kept."""
     model, stage = model_of(file.text())
-    world = World(model, **options)
-    world_stages.append(stage)
-    return world
+    stages.append(stage)
+    return model
 
 
-world_stages: list[object] = []
+def world_of(file: File, **options) -> World:
+    return World(model_in(file), **options)
+
+
+stages: list[object] = []
 
 
 def made(fill, units: Units = METERS, **options) -> World:
@@ -66,6 +66,16 @@ def place(world: World, name: str) -> np.ndarray:
 
 def turn(world: World, name: str) -> np.ndarray:
     return frames.matrix_of(world.rotations[row_of(world, name)])
+
+
+def apart(model, world: World, path: str) -> float:
+    """How far the two frames of a joint are from each other, m: by the poses of its bodies."""
+    joint = next(iter(model.joints[path].schemas.values()))
+    points = []
+    for bodies, point in ((joint.body0, joint.local_pos0), (joint.body1, joint.local_pos1)):
+        pose = world.matrices()[world.index(bodies[0])] if bodies else np.eye(4)
+        points.append((pose @ (*(point or (0, 0, 0)), 1))[:3])
+    return float(np.linalg.norm(points[0] - points[1]))
 
 
 def row_of(world: World, name: str) -> int:

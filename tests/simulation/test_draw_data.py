@@ -12,9 +12,8 @@ from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.viewport import draw_data, scene_shapes
 from usdphys_ext.usdphys_addon.viewport.scene_shapes import Carriers, Options, Seen
 
-from . import helpers
 from .author import File
-from .helpers import place, run, world_of
+from .helpers import model_in, place, run, world_of
 
 W = "/World"
 
@@ -178,12 +177,6 @@ def test_things_move_with_their_carriers() -> None:
 # --------------------------------------------------------------------------- models
 
 
-def model_of(file) -> PhysicsModel:
-    model, stage = helpers.model_of(file.text())
-    helpers.world_stages.append(stage)
-    return model
-
-
 def drawn(model, options, seen=None, **parts) -> np.ndarray:
     drawing = scene_shapes.build(model, options, seen or Seen(), Carriers(**parts))
     return drawing.positions(np.eye(4)[None])
@@ -233,11 +226,11 @@ def test_without_a_solver_a_decomposition_shows_its_hull(monkeypatch) -> None:
 
     monkeypatch.setitem(sys.modules, f"{rapier.__name__}.shapes", None)
     monkeypatch.delattr(rapier, "shapes")
-    # Of another size than elsewhere: lines are remembered.
-    world = np.diag((3.0, 3.0, 3.0, 1.0))
-    parts = drawn(PhysicsModel(prims={"/Lump": lump("convexDecomposition", world)}), Options(colliders="ALL"))
-    whole = drawn(PhysicsModel(prims={"/Lump": lump("convexHull", world)}), Options(colliders="ALL"))
-    assert len(parts) == len(whole) and not has(parts, (3, 3, 0)) and has(parts, (6, 3, 3))
+    # A size that no other test draws: lines of a shape are kept.
+    larger = frames.transform((0, 0, 0), None, (1.25, 1.25, 1.25))
+    parts = drawn(PhysicsModel(prims={"/Lump": lump("convexDecomposition", larger)}), Options(colliders="ALL"))
+    whole = drawn(PhysicsModel(prims={"/Lump": lump("convexHull", larger)}), Options(colliders="ALL"))
+    assert len(parts) == len(whole) and not has(parts, (1.25, 1.25, 0)) and has(parts, (2.5, 1.25, 1.25))
 
 
 def test_scale_and_turn_of_a_collider() -> None:
@@ -259,14 +252,14 @@ def crate_file():
 
 
 def test_kinds_have_their_colours() -> None:
-    model = model_of(crate_file())
+    model = model_in(crate_file())
     drawing = scene_shapes.build(model, Options(colliders="ALL", joints="NONE"), Seen(), Carriers())
     kinds = {scene_shapes.DYNAMIC, scene_shapes.STATIC, scene_shapes.KINEMATIC}
     assert set(drawing.colors.tolist()) == kinds and drawing.total == 3 * 24
 
 
 def test_only_what_is_selected_and_not_hidden() -> None:
-    model = model_of(crate_file())
+    model = model_in(crate_file())
     for prim in model.prims.values():
         prim.label = prim.path.split("/")[2] if prim.path.count("/") > 1 else ""
     options = Options()
@@ -279,7 +272,7 @@ def test_only_what_is_selected_and_not_hidden() -> None:
 
 
 def test_joints_show_their_limits_and_targets() -> None:
-    model = model_of(crate_file())
+    model = model_in(crate_file())
     joints = {**ONLY, "joints": "ALL"}
     drawing = scene_shapes.build(model, Options(**joints), Seen(), Carriers())
     points = drawing.positions(np.eye(4)[None])
@@ -300,7 +293,7 @@ def joint_lines(kind, **options):
     """Limits, targets and what shows the state, of a joint at the origin between the world and a body."""
     file = File()
     file.add(file.body("Crate", (0, 0, 0)), file.joint("J", kind, "", f"{W}/Crate", **options))
-    drawing = scene_shapes.build(model_of(file), Options(**ONLY | {"joints": "ALL"}), Seen(), Carriers())
+    drawing = scene_shapes.build(model_in(file), Options(**ONLY | {"joints": "ALL"}), Seen(), Carriers())
     points, colors = drawing.positions(np.eye(4)[None]), np.repeat(drawing.colors, drawing.counts)
     return [points[colors == color] for color in (scene_shapes.LIMIT, scene_shapes.DRIVE, scene_shapes.NEEDLE)]
 
@@ -348,7 +341,7 @@ def test_mass_shows_the_even_box_of_the_inertia() -> None:
     file = File()
     # A box of 1 x 2 x 4 m and 12 kg, whose centre is aside.
     file.add(file.body("Slab", (0, 0, 3), mass=12.0, inertia=(20.0, 17.0, 5.0), center=(1, 0, 0)))
-    model = model_of(file)
+    model = model_in(file)
     lines = drawn(model, Options(**ONLY, mass="ALL"))
     low, high = extent(lines)
     assert high - low == pytest.approx((1, 2, 4), abs=1e-4) and (low + high) / 2 == pytest.approx((1, 0, 3), abs=1e-4)
@@ -356,7 +349,7 @@ def test_mass_shows_the_even_box_of_the_inertia() -> None:
 
 def test_groups_filters_and_articulations() -> None:
     file = crate_file()
-    model = model_of(file)
+    model = model_in(file)
     group = Prim(f"{W}/Group", "PhysicsCollisionGroup", is_xformable=False)
     group.add(usd_physics.CollisionGroup(includes=(f"{W}/Crate",)))
     model.add(group)
@@ -372,14 +365,14 @@ def test_groups_filters_and_articulations() -> None:
         chain.body("Base", (0, 0, 0), apis=["PhysicsArticulationRootAPI"]), chain.body("Arm", (2, 0, 0)),
         chain.joint("Elbow", "Revolute", f"{W}/Base", f"{W}/Arm", pos0=(1, 0, 0), pos1=(-1, 0, 0)),
     )  # fmt: skip
-    tree = drawn(model_of(chain), Options(**ONLY, articulations="ALL"))
+    tree = drawn(model_in(chain), Options(**ONLY, articulations="ALL"))
     assert has(tree, (0, 0, 0)) and has(tree, (2, 0, 0)) and len(tree) > 24
 
 
 def test_lines_follow_the_preview() -> None:
     file = File()
     file.add(file.body("Crate", (0, 0, 5), size=(1, 1, 2)), file.ground())
-    model = model_of(file)
+    model = model_in(file)
     world = World(model)
     rows = {path: row + 1 for row, path in enumerate(world.paths)}
     carriers = Carriers(rows, np.array([np.eye(4), *(model.prims[path].world for path in world.paths)]))
@@ -405,3 +398,11 @@ def test_colours_differ_and_darken_on_a_light_theme() -> None:
     assert apart.min() > 0.02 and apart[:8, :8].min() > 0.1
     own = scene_shapes.palette({scene_shapes.DYNAMIC: (0.1, 0.2, 0.3, 0.4)}, False)
     assert own[scene_shapes.DYNAMIC] == pytest.approx((0.1, 0.2, 0.3, 0.4))
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-30, float("nan")])
+def test_a_carrier_without_volume_carries_nothing(scale) -> None:
+    """Nothing has a place in a space that is scaled to nothing or holds NaN: it stays where it is in the world."""
+    start = np.stack([np.eye(4), np.diag((2.0, 2.0, 2.0, 1.0)), np.diag((1.0, scale, 1.0, 1.0))])
+    carriers = Carriers({"/Good": 1, "/Flat": 2}, start)
+    assert [carriers.row(path) for path in ("/Good/Part", "/Flat", "/Flat/Part", "/Other")] == [1, 0, 0, 0]

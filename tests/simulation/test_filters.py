@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from usdphys_ext.usdphys_addon.core import collision_groups
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
@@ -10,11 +12,10 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.simulation import filters
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 
-from .author import UNITS, File, Units, block
-from .helpers import codes, model_of, place, run, world_of
+from .author import CENTIMETERS, METERS, File, block
+from .helpers import codes, model_in, place, run, world_of
 
 W = "/World"
-units = pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
 
 
 def group(name: str, includes: list[str], filtered: list[str] = (), **options: str) -> str:
@@ -28,9 +29,9 @@ def group(name: str, includes: list[str], filtered: list[str] = (), **options: s
     return block("PhysicsCollisionGroup", name, lines, ["CollectionAPI:colliders"])
 
 
-def boxes(units: Units, names: str) -> File:
+def boxes(names: str) -> File:
     """Boxes of half a metre above the ground, one above the other, ready to fall onto each other."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.add(file.ground())
     for index, name in enumerate(names):
         file.add(file.body(name, (0, 0, 0.25 + 0.6 * index), size=(0.5, 0.5, 0.5)))
@@ -45,22 +46,19 @@ def heights(file: File, names: str) -> list[float]:
 STACKED, THROUGH = [0.25, 0.75], [0.25, 0.25]
 
 
-@units
-def test_group_filtering_of_the_specification(units: Units) -> None:
+def test_group_filtering_of_the_specification() -> None:
     """Two boxes in a group that filters itself lie in one place on the ground."""
-    file = boxes(units, "AB").add(group("Boxes", ["A", "B"], ["Boxes"]))
+    file = boxes("AB").add(group("Boxes", ["A", "B"], ["Boxes"]))
     assert heights(file, "AB") == THROUGH
 
 
-@units
-def test_pair_filtering_of_the_specification(units: Units) -> None:
-    file = boxes(units, "A")
+def test_pair_filtering_of_the_specification() -> None:
+    file = boxes("A")
     pair = [f"rel physics:filteredPairs = <{W}/A>"]
     file.add(file.body("B", (0, 0, 0.85), size=(0.5, 0.5, 0.5), apis=["PhysicsFilteredPairsAPI"], extra=pair))
     assert heights(file, "AB") == THROUGH
 
 
-@units
 @pytest.mark.parametrize(
     ("groups", "expected"),
     [
@@ -83,19 +81,18 @@ def test_pair_filtering_of_the_specification(units: Units) -> None:
           group("GB", ["B"]), group("GG", ["Ground"])], THROUGH),
     ],
 )  # fmt: skip
-def test_groups(units: Units, groups: list[str], expected: list[float]) -> None:
-    assert heights(boxes(units, "AB").add(*groups), "AB") == expected
+def test_groups(groups: list[str], expected: list[float]) -> None:
+    assert heights(boxes("AB").add(*groups), "AB") == expected
 
 
 def test_inverted_group_falls_through_what_it_does_not_list() -> None:
-    file = boxes(UNITS[0], "A").add(group("GA", ["A"], inverted="1"))
+    file = boxes("A").add(group("GA", ["A"], inverted="1"))
     assert heights(file, "A")[0] < -10
 
 
-@units
-def test_filtered_collider_of_a_compound(units: Units) -> None:
+def test_filtered_collider_of_a_compound() -> None:
     """Only one of two colliders of a body passes through the shelf."""
-    file = File(units)
+    file = File(CENTIMETERS)
     shelf = file.body("Shelf", (0, 0, 1), size=(4, 4, 0.2), dynamic=False)
     pair = [f"rel physics:filteredPairs = <{W}/Shelf/Shape>"]
     low = file.shape("Low", "Cube", (0.5, 0.5, 0.5), lines=pair, apis=["PhysicsFilteredPairsAPI"])
@@ -106,10 +103,9 @@ def test_filtered_collider_of_a_compound(units: Units) -> None:
     assert codes(world) == []
 
 
-@units
-def test_filtered_pair_with_a_subtree(units: Units) -> None:
+def test_filtered_pair_with_a_subtree() -> None:
     """The target is a plain Xform above several static colliders."""
-    file = boxes(units, "A")
+    file = boxes("A")
     shelves = [file.body(f"Shelf{i}", (0, 0, 1 + i), size=(4, 4, 0.2), dynamic=False) for i in range(2)]
     pair = [f"rel physics:filteredPairs = <{W}/Shelves>"]
     file.add(block("Xform", "Shelves", shelves))
@@ -119,7 +115,7 @@ def test_filtered_pair_with_a_subtree(units: Units) -> None:
 
 def test_more_kinds_of_groups_than_bits() -> None:
     """40 groups, each of which passes through one other: bits do not suffice, pairs do the rest."""
-    file = File(UNITS[0])
+    file = File(METERS)
     file.gravity = (0, 0, 0)
     for index in range(40):
         for side in (0, 1):
@@ -155,10 +151,9 @@ def test_what_passes_through_all_others_does_so_however_many_there_are() -> None
             assert passes == (one != other)
 
 
-@units
-def test_a_pair_with_an_articulation_means_all_its_links(units: Units) -> None:
+def test_a_pair_with_an_articulation_means_all_its_links() -> None:
     """Its root is a body; the arm that hangs on it is beside it among the prims."""
-    file = File(units)
+    file = File(CENTIMETERS)
     pair = [f"rel physics:filteredPairs = <{W}/Base>"]
     shelf = file.body("Shelf", (0, 0, 0), size=(9, 9, 0.2), dynamic=False, apis=["PhysicsFilteredPairsAPI"], extra=pair)
     other = file.body("Other", (0, 0, -3), size=(9, 9, 0.2), dynamic=False)
@@ -175,21 +170,18 @@ def test_a_pair_with_an_articulation_means_all_its_links(units: Units) -> None:
     )
 
 
-@units
-def test_a_body_that_is_filtered_with_itself_meets_all_others(units: Units) -> None:
-    file = boxes(units, "A")
+def test_a_body_that_is_filtered_with_itself_meets_all_others() -> None:
+    file = boxes("A")
     pair = [f"rel physics:filteredPairs = [<{W}/B>, <{W}/B/Shape>]"]
     file.add(file.body("B", (0, 0, 0.85), size=(0.5, 0.5, 0.5), apis=["PhysicsFilteredPairsAPI"], extra=pair))
     assert heights(file, "AB") == STACKED
-    model, stage = model_of(file.text())
-    found = filters.filters(model, {f"{W}/B/Shape": f"{W}/B"}, {}, Notices())
+    found = filters.filters(model_in(file), {f"{W}/B/Shape": f"{W}/B"}, {}, Notices())
     assert (found.pairs, found.masks) == (set(), {})
-    del stage
 
 
 def test_groups_that_do_not_fit_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filters, "MOST_PAIRS", 0)
-    file = File(UNITS[0])
+    file = File(METERS)
     for index in range(40):
         file.add(file.body(f"A{index}", (3.0 * index, 0, 0)), file.body(f"B{index}", (3.0 * index, 0, 5)))
         file.add(group(f"G{index}", [f"A{index}", f"B{index}"], [f"G{index}"]))
@@ -197,7 +189,7 @@ def test_groups_that_do_not_fit_are_said(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_fine_pairs_that_do_not_fit_are_said() -> None:
-    file = File(UNITS[0])
+    file = File(METERS)
     for index in range(20):
         pair = [f"rel physics:filteredPairs = <{W}/B{index}/One>"]
         parts = [file.shape("One", "Sphere", (0.1,), lines=pair, apis=["PhysicsFilteredPairsAPI"]),
@@ -209,32 +201,35 @@ def test_fine_pairs_that_do_not_fit_are_said() -> None:
 
 
 def test_filter_across_scenes_is_said() -> None:
-    file = File(UNITS[0])
+    file = File(METERS)
     pair = [f"rel physics:filteredPairs = <{W}/A>"]
     file.add(file.scene("Other"), file.body("A", owner=f"{W}/Scene"))
     file.add(file.body("B", owner=f"{W}/Other", apis=["PhysicsFilteredPairsAPI"], extra=pair))
     assert codes(world_of(file)) == ["SceneMixed"]
 
 
-def test_groups_that_filter_alike_share_a_bit_however_many_they_are() -> None:
-    """Ninety groups of three sorts, of which the first two pass through each other: three bits."""
-    model, count = PhysicsModel(), 90
-    names = [f"/Box{index}" for index in range(count)]
-    for index, name in enumerate(names):
-        box = model.add(Prim(name, "Cube"))
-        box.add(usd_physics.CollisionAPI())
-        filtered = tuple(f"/Group{other}" for other in range(count) if (index % 3, other % 3) == (0, 1))
-        group = usd_physics.CollisionGroup(includes=(name,), filtered_groups=filtered)
-        model.add(Prim(f"/Group{index}", "PhysicsCollisionGroup", is_xformable=False)).add(group)
+def test_classes_are_as_few_as_the_rows_allow() -> None:
+    """200 colliders, each in a group of its own and in one of three sorts, two of which pass through each other."""
+    model = PhysicsModel()
+
+    def add(name: str, members: list[str], ignored: tuple[str, ...] = ()) -> None:
+        group = model.add(Prim(f"/{name}", "PhysicsCollisionGroup", is_xformable=False))
+        group.add(usd_physics.CollisionGroup(includes=tuple(members), filtered_groups=ignored))
+
+    colliders = [f"/C{index}" for index in range(200)]
+    for path in colliders:
+        add(f"Own{path[1:]}", [path])
+    for sort in range(3):
+        add(f"Sort{sort}", colliders[sort::3], ("/Sort1",) if sort == 0 else ())
     notices = Notices()
-    found = filters.filters(model, {name: name for name in names}, {}, notices)
-    assert notices.issues == [] and found.pairs == set()
-    masks = [found.masks[name] for name in names]
-    assert len({mask.member for mask in masks}) == 3
-    for one in range(count):
-        for other in range(count):
-            meet = bool(masks[one].meets & masks[other].member) and bool(masks[other].meets & masks[one].member)
-            assert meet == ({one % 3, other % 3} != {0, 1})
+    found = filters.filters(model, {path: path for path in colliders}, {}, notices)
+    assert notices.issues == []
+    masks = [found.masks[path] for path in colliders]
+    assert not found.pairs and len({mask.member for mask in masks}) == 3
+    for a, b in itertools.combinations(range(12), 2):
+        meets = bool(masks[a].meets & masks[b].member)
+        assert meets == ({a % 3, b % 3} != {0, 1}) == bool(masks[b].meets & masks[a].member), (a, b)
+    assert all(mask == masks[index % 3] for index, mask in enumerate(masks))
 
 
 @pytest.mark.parametrize(
@@ -257,3 +252,31 @@ def test_groups_that_filter_alike_share_a_bit_however_many_they_are() -> None:
 def test_members_of_a_collection(includes: tuple[str, ...], options: dict, expected: set[str]) -> None:
     found = usd_physics.CollisionGroup(includes=includes or None, **options)
     assert collision_groups.members(found, "/g", ["/a", "/a/x", "/a/y", "/b"]) == expected
+
+
+def test_groups_are_judged_as_the_matrix_judges_them() -> None:
+    """Colliders of one group each: the preview and `MergedGroups.ignore_each_other` say the same of every pair."""
+    rows = {
+        "/A": {"merge_group": "arm", "filtered_groups": ("/C",)}, "/B": {"merge_group": "arm"}, "/C": {},
+        "/D": {"merge_group": "table"}, "/E": {"merge_group": "table", "filtered_groups": ("/E",)},
+        "/F": {"invert_filtered_groups": True, "filtered_groups": ("/D",)},
+    }  # fmt: skip
+    prims = {}
+    for path, values in rows.items():
+        prims[path] = Prim(path, "PhysicsCollisionGroup", is_xformable=False)
+        prims[path].add(usd_physics.CollisionGroup(includes=(f"/Collider{path[1]}",), **values))
+        prims[f"/Collider{path[1]}"] = Prim(f"/Collider{path[1]}", "Cube")
+    model = PhysicsModel(prims=prims)
+    groups = {path: prims[path].get(usd_physics.CollisionGroup) for path in rows}
+    carriers = {path: path for path in prims if path.startswith("/Collider")}
+    found = filters.filters(model, carriers, {}, Notices())
+    merged = collision_groups.merge(groups)
+    for one in rows:
+        for other in rows:
+            first, second = found.masks[f"/Collider{one[1]}"], found.masks[f"/Collider{other[1]}"]
+            meets = bool(first.member & second.meets) and bool(second.member & first.meets)
+            assert meets != merged.ignore_each_other(merged.number[one], merged.number[other]), (one, other)
+    # By hand: B is in the merged group that filters C; F collides with what merges with D only.
+    assert merged.ignore_each_other(merged.number["/B"], merged.number["/C"])
+    assert not merged.ignore_each_other(merged.number["/F"], merged.number["/E"])
+    assert merged.ignore_each_other(merged.number["/F"], merged.number["/C"])

@@ -7,15 +7,20 @@ import math
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core import joint_kinds
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
+from usdphys_ext.usdphys_addon.simulation.joint_facts import read_joints
+from usdphys_ext.usdphys_addon.simulation.layout import layout
+from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import DEGREE, INF, UNITS, File, Units, about, block
+from .author import CENTIMETERS, DEGREE, INF, File, about, block
 from .catalogue import NEVER, ROD, SCENES
-from .helpers import codes, made, place, run, turn, world_of
+from .helpers import apart, codes, made, model_in, place, run, turn, world_of
 
 G = 9.81
 W = "/World"
-units = pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
 LINEAR = ("transX", "transY", "transZ")
 BALL = {"shape": "Sphere", "size": (0.1,), "inertia": (0.01, 0.01, 0.01)}
 
@@ -28,11 +33,10 @@ def tilt(world, name: str, axis: int = 2) -> float:
 # --------------------------------------------------------------------------- hinges and pendulums
 
 
-@units
 @pytest.mark.parametrize("axis", ["X", "Y", "Z"])
-def test_period_of_a_physical_pendulum(units: Units, axis: str) -> None:
+def test_period_of_a_physical_pendulum(axis: str) -> None:
     """omega^2 = m g l / (I + m l^2), whatever the axis of the joint is called."""
-    file = File(units)
+    file = File(CENTIMETERS)
     # Turns the joint's own axis into the world's Y.
     frame = {"X": about("Z", 90), "Y": (1, 0, 0, 0), "Z": about("X", -90)}[axis]
     mass, length, moment = 2.0, 0.8, 0.1
@@ -54,23 +58,21 @@ def test_period_of_a_physical_pendulum(units: Units, axis: str) -> None:
     assert (times[2] - times[0]) * omega / (2 * math.pi) == pytest.approx(1 + angle**2 / 16, rel=0.005)
 
 
-@units
-def test_hinge_angle_and_limits(units: Units) -> None:
-    world = run(made(SCENES["revolute_limit"], units), 3.0)
+def test_hinge_angle_and_limits() -> None:
+    world = run(made(SCENES["revolute_limit"], CENTIMETERS), 3.0)
     # The rod falls about +Y until its upper limit.
     assert world.joint_position(f"{W}/Hinge", "angular") == pytest.approx(0.5, abs=0.01)
     assert place(world, "Rod") == pytest.approx((0.5 * math.cos(0.5), 0, 3 - 0.5 * math.sin(0.5)), abs=0.01)
 
 
-@units
 @pytest.mark.parametrize("limits", [(100, 260), (-400, -300), (-200, 170), (30, INF)])
-def test_limits_that_are_not_around_zero(units: Units, limits: tuple[float, float]) -> None:
+def test_limits_that_are_not_around_zero(limits: tuple[float, float]) -> None:
     """Turned by a drive to the end of its limits, also beyond half a turn."""
     low, high = (value * DEGREE for value in limits)
     for target in (low - 1.0, high + 1.0):
         if not math.isfinite(target):
             continue
-        file = File(units)
+        file = File(CENTIMETERS)
         file.gravity = (0, 0, 0)
         middle = (low + high) / 2 if math.isfinite(high) else low + 0.5
         file.add(file.body("Wheel", rotation=about("Z", middle / DEGREE), inertia=(0.1, 0.1, 0.1)))
@@ -83,14 +85,13 @@ def test_limits_that_are_not_around_zero(units: Units, limits: tuple[float, floa
         assert math.remainder(angle - end, 2 * math.pi) == pytest.approx(0, abs=0.02)
 
 
-@units
 @pytest.mark.parametrize(("limits", "start"), [((200, 700), 210), ((-700, -200), -210), ((-200, 300), -170)])
 @pytest.mark.parametrize("way", [1, -1])
 def test_limits_beyond_a_turn_are_counted_from_where_the_hinge_is(
-    units: Units, limits: tuple[float, float], start: float, way: int
+    limits: tuple[float, float], start: float, way: int
 ) -> None:
     """A hinge at -150 degrees whose limits begin at 200 degrees is at 210."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     file.add(file.body("Wheel", rotation=about("Z", start), inertia=(0.1, 0.1, 0.1)))
     low, high = (value * DEGREE for value in limits)
@@ -106,9 +107,8 @@ def test_limits_beyond_a_turn_are_counted_from_where_the_hinge_is(
     assert turned == pytest.approx((high if way > 0 else low) - start * DEGREE, abs=0.03)
 
 
-@units
-def test_drive_to_more_than_a_turn(units: Units) -> None:
-    file = File(units)
+def test_drive_to_more_than_a_turn() -> None:
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     file.add(file.body("Wheel", inertia=(0.1, 0.1, 0.1)))
     file.add(
@@ -134,9 +134,8 @@ def test_drive_to_more_than_a_turn(units: Units) -> None:
 # --------------------------------------------------------------------------- sliders, fixed, spherical
 
 
-@units
-def test_slider_falls_along_its_axis_to_its_limit(units: Units) -> None:
-    file = File(units)
+def test_slider_falls_along_its_axis_to_its_limit() -> None:
+    file = File(CENTIMETERS)
     rotation = about("Y", 30)
     file.add(file.body("Slider", (0, 0, 2), rotation))
     file.add(file.joint("Rail", "Prismatic", "", f"{W}/Slider", pos0=(0, 0, 2), rot0=rotation, axis="X",
@@ -150,9 +149,8 @@ def test_slider_falls_along_its_axis_to_its_limit(units: Units) -> None:
     assert world.joint_position(f"{W}/Rail", "linear") == pytest.approx(1.0, abs=0.005)
 
 
-@units
-def test_fixed_joint_holds_place_and_orientation(units: Units) -> None:
-    file = File(units)
+def test_fixed_joint_holds_place_and_orientation() -> None:
+    file = File(CENTIMETERS)
     rotation = about("X", 35)
     file.add(file.body("Load", (1, 0, 3), rotation, mass=10.0))
     file.add(file.joint("Weld", "Fixed", "", f"{W}/Load", pos0=(0, 0, 3), rot0=rotation, pos1=(-1, 0, 0)))
@@ -161,11 +159,10 @@ def test_fixed_joint_holds_place_and_orientation(units: Units) -> None:
     assert turn(world, "Load")[2, 2] == pytest.approx(math.cos(35 * DEGREE), abs=0.005)
 
 
-@units
-@pytest.mark.parametrize("direction", range(0, 360, 30))
-def test_cone_is_round(units: Units, direction: float) -> None:
+@pytest.mark.parametrize("direction", [0, 45, 90, 200, 290])
+def test_cone_is_round(direction: float) -> None:
     """Pulled sideways in any direction, a cone of 40 degrees ends at 40 degrees."""
-    file = File(units)
+    file = File(CENTIMETERS)
     x, y = math.cos(direction * DEGREE), math.sin(direction * DEGREE)
     file.gravity = (20 * x, 20 * y, -5)
     file.add(file.body("Bob", (0, 0, 2), **BALL))
@@ -175,11 +172,10 @@ def test_cone_is_round(units: Units, direction: float) -> None:
     assert tilt(world, "Bob") / DEGREE == pytest.approx(40, abs=1.0)
 
 
-@units
 @pytest.mark.parametrize(("direction", "expected"), [(0, 20), (90, 50), (180, 20), (270, 50), (45, None)])
-def test_cone_of_two_angles_is_an_ellipse(units: Units, direction: float, expected: float | None) -> None:
+def test_cone_of_two_angles_is_an_ellipse(direction: float, expected: float | None) -> None:
     """Axis Z: the first angle is towards X, the next axis, and the second towards Y."""
-    file = File(units)
+    file = File(CENTIMETERS)
     x, y = math.cos(direction * DEGREE), math.sin(direction * DEGREE)
     file.gravity = (20 * x, 20 * y, 0)
     file.add(file.body("Bob", (0, 0, 2), **BALL))
@@ -194,16 +190,15 @@ def test_cone_of_two_angles_is_an_ellipse(units: Units, direction: float, expect
         assert math.hypot(toward[0] / 20, toward[1] / 50) == pytest.approx(1.0, abs=0.05)
 
 
-@units
 @pytest.mark.parametrize("towards", [0, 1])
 @pytest.mark.parametrize("other", [-1.0, 0.0])
-def test_a_cone_of_one_angle_leaves_the_other_direction_free_or_shut(units: Units, towards: int, other: float) -> None:
+def test_a_cone_of_one_angle_leaves_the_other_direction_free_or_shut(towards: int, other: float) -> None:
     """20 degrees one way; the other way without a limit, or without any play. Axis Z: X comes first, then Y."""
     cone = [other, other]
     cone[towards] = 20 * DEGREE
     tilts = []
     for pulled in (towards, 1 - towards):
-        file = File(units)
+        file = File(CENTIMETERS)
         gravity = [0.0, 0.0, -2.0]
         gravity[pulled] = 20.0
         file.gravity = gravity
@@ -215,9 +210,8 @@ def test_a_cone_of_one_angle_leaves_the_other_direction_free_or_shut(units: Unit
     assert tilts[1] > 45 if other < 0 else tilts[1] < 1.5
 
 
-@units
-def test_a_cone_without_any_angle_keeps_its_axis(units: Units) -> None:
-    file = File(units)
+def test_a_cone_without_any_angle_keeps_its_axis() -> None:
+    file = File(CENTIMETERS)
     file.gravity = (20, 10, -2)
     file.add(file.body("Bob", (0, 0, 2), **BALL, spin=(0, 0, 3)))
     file.add(file.joint("Cone", "Spherical", "", f"{W}/Bob", pos0=(0, 0, 3), pos1=(0, 0, 1), axis="Z", cone=(0, 0)))
@@ -227,9 +221,8 @@ def test_a_cone_without_any_angle_keeps_its_axis(units: Units) -> None:
     assert abs(math.atan2(turn(world, "Bob")[1, 0], turn(world, "Bob")[0, 0])) > 1.0
 
 
-@units
-def test_free_ball_joint_has_no_cone(units: Units) -> None:
-    file = File(units)
+def test_free_ball_joint_has_no_cone() -> None:
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 9.81)
     file.add(file.body("Bob", (0, 0.01, 2), **BALL))
     file.add(file.joint("Free", "Spherical", "", f"{W}/Bob", pos0=(0, 0, 3), pos1=(0, -0.01, 1), axis="Z",
@@ -241,9 +234,8 @@ def test_free_ball_joint_has_no_cone(units: Units) -> None:
 # --------------------------------------------------------------------------- distance
 
 
-@units
-def test_rope_and_strut(units: Units) -> None:
-    file = File(units)
+def test_rope_and_strut() -> None:
+    file = File(CENTIMETERS)
     file.add(file.body("Hanging", (0.3, 0, 2.5), **BALL), file.body("Standing", (0, 5, 3), **BALL))
     file.add(
         file.joint("Rope", "Distance", "", f"{W}/Hanging", pos0=(0, 0, 3), distance=(-1, 1.2)),
@@ -260,18 +252,16 @@ def test_rope_and_strut(units: Units) -> None:
     assert strut == pytest.approx(0.7, abs=0.005)
 
 
-@units
-def test_a_rope_lets_its_ends_pass_each_other(units: Units) -> None:
-    file = File(units)
+def test_a_rope_lets_its_ends_pass_each_other() -> None:
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     file.add(file.body("Bob", (-0.5, 0, 3), **BALL, velocity=(1, 0, 0)))
     file.add(file.joint("Rope", "Distance", "", f"{W}/Bob", pos0=(0, 0, 3), distance=(-1, 2.0)))
     assert place(run(world_of(file), 1.0), "Bob") == pytest.approx((0.5, 0, 3), abs=0.01)
 
 
-@units
-def test_distance_of_equal_limits_is_a_rod(units: Units) -> None:
-    file = File(units)
+def test_distance_of_equal_limits_is_a_rod() -> None:
+    file = File(CENTIMETERS)
     file.add(file.body("Bob", (1, 0, 3), **BALL, velocity=(0, 3, 0)))
     file.add(file.joint("Rod", "Distance", "", f"{W}/Bob", pos0=(0, 0, 3), distance=(1, 1)))
     world = world_of(file)
@@ -280,9 +270,8 @@ def test_distance_of_equal_limits_is_a_rod(units: Units) -> None:
         assert np.linalg.norm(place(world, "Bob") - (0, 0, 3)) == pytest.approx(1.0, abs=0.01)
 
 
-@units
-def test_struts_between_two_bodies_push_both(units: Units) -> None:
-    file = File(units)
+def test_struts_between_two_bodies_push_both() -> None:
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     file.add(file.body("A", (0, 0, 0), **BALL, velocity=(1, 0, 0)), file.body("B", (1, 0, 0), **BALL, mass=3.0))
     file.add(file.joint("Strut", "Distance", f"{W}/A", f"{W}/B", distance=(0.5, -1)))
@@ -295,10 +284,9 @@ def test_struts_between_two_bodies_push_both(units: Units) -> None:
 # --------------------------------------------------------------------------- generic
 
 
-@units
-def test_generic_joint_with_any_mix(units: Units) -> None:
+def test_generic_joint_with_any_mix() -> None:
     """Slides along X within limits, turns about X with limits, all else locked."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (3, 0, -9.81)
     file.add(file.body("Thing", (0, 0, 2), center=(0, 0.1, 0), mass=2.0, inertia=(0.1, 0.1, 0.1)))
     file.add(file.joint("D6", "D6", "", f"{W}/Thing", pos0=(0, 0, 2), limits={
@@ -310,10 +298,9 @@ def test_generic_joint_with_any_mix(units: Units) -> None:
     assert world.joint_position(f"{W}/D6", "transX") == pytest.approx(0.4, abs=0.005)
 
 
-@units
 @pytest.mark.parametrize("dof", ["rotX", "rotY", "rotZ"])
-def test_generic_hinge_about_each_axis(units: Units, dof: str) -> None:
-    file = File(units)
+def test_generic_hinge_about_each_axis(dof: str) -> None:
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     others = [name for name in ("rotX", "rotY", "rotZ") if name != dof]
     file.add(file.body("Wheel", inertia=(0.1, 0.2, 0.3)))
@@ -325,14 +312,13 @@ def test_generic_hinge_about_each_axis(units: Units, dof: str) -> None:
     assert turn(world, "Wheel")[axis, axis] == pytest.approx(1.0, abs=1e-3)
 
 
-@units
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_a_generic_joint_slides_along_one_axis_and_turns_about_another(units: Units, axis: int) -> None:
+def test_a_generic_joint_slides_along_one_axis_and_turns_about_another(axis: int) -> None:
     """Its limits and positions are those of the axis that they name, whichever axis is the free one."""
     slide, hinge = "XYZ"[(axis + 1) % 3], "XYZ"[axis]
     limits = {**dict.fromkeys((*LINEAR, "rotX", "rotY", "rotZ"), NEVER), f"trans{slide}": (-0.4, 0.25)}
     del limits[f"rot{hinge}"]
-    file = File(units)
+    file = File(CENTIMETERS)
     gravity = [0.0, 0.0, 0.0]
     gravity["XYZ".index(slide)] = 5.0
     file.gravity = gravity
@@ -348,10 +334,9 @@ def test_a_generic_joint_slides_along_one_axis_and_turns_about_another(units: Un
     assert world.joint_range(f"{W}/D6", f"trans{slide}") == pytest.approx((-0.4, 0.25))
 
 
-@units
-def test_equal_limits_of_a_generic_joint_hold_it_there(units: Units) -> None:
+def test_equal_limits_of_a_generic_joint_hold_it_there() -> None:
     """Locked is what has its lower limit above the upper one; that would be at zero."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.add(file.body("Thing", inertia=(0.1, 0.1, 0.1), center=(0, 0.2, 0)))
     limits = {**dict.fromkeys((*LINEAR, "rotX", "rotY", "rotZ"), NEVER), "transY": (0.5, 0.5), "rotX": (0.3, 0.3)}
     file.add(file.joint("D6", "D6", "", f"{W}/Thing", limits=limits))
@@ -360,27 +345,24 @@ def test_equal_limits_of_a_generic_joint_hold_it_there(units: Units) -> None:
     assert world.joint_positions()[f"{W}/D6"] == pytest.approx({"transY": 0.5, "rotX": 0.3}, abs=0.01)
 
 
-@units
-def test_generic_joint_without_limits_is_free(units: Units) -> None:
-    file = File(units)
+def test_generic_joint_without_limits_is_free() -> None:
+    file = File(CENTIMETERS)
     file.add(file.body("Ball", (0, 0, 9), **BALL))
     file.add(file.joint("Free", "D6", "", f"{W}/Ball", pos0=(0, 0, 9)))
     world = run(world_of(file), 1.0)
     assert place(world, "Ball")[2] == pytest.approx(9 - G / 2, abs=0.02)
 
 
-@units
-def test_generic_distance_limit(units: Units) -> None:
-    file = File(units)
+def test_generic_distance_limit() -> None:
+    file = File(CENTIMETERS)
     file.add(file.body("Bob", (0.5, 0, 3), **BALL))
     file.add(file.joint("D6", "D6", "", f"{W}/Bob", pos0=(0, 0, 3), limits={"distance": (0.2, 0.8)}))
     world = run(world_of(file), 6.0)
     assert np.linalg.norm(place(world, "Bob") - (0, 0, 3)) == pytest.approx(0.8, abs=0.01)
 
 
-@units
-def test_a_generic_joint_with_a_smallest_distance_alone_has_no_largest(units: Units) -> None:
-    file = File(units)
+def test_a_generic_joint_with_a_smallest_distance_alone_has_no_largest() -> None:
+    file = File(CENTIMETERS)
     file.add(file.body("Falls", (0, 0, 2), **BALL), file.body("Stands", (0, 9, 4), **BALL))
     file.add(file.joint("Below", "D6", "", f"{W}/Falls", pos0=(0, 0, 3), limits={"distance": (0.2, INF)}))
     file.add(file.joint("Above", "D6", "", f"{W}/Stands", pos0=(0, 9, 3), limits={"distance": (0.7, INF)}))
@@ -392,12 +374,12 @@ def test_a_generic_joint_with_a_smallest_distance_alone_has_no_largest(units: Un
 # --------------------------------------------------------------------------- drives
 
 
-def swing(units: Units, kind: str, type_: str, mass: float, ratio: float, seconds: float = 4.0) -> np.ndarray:
+def swing(kind: str, type_: str, mass: float, ratio: float, seconds: float = 4.0) -> np.ndarray:
     """Positions of a drive of 1 Hz with this damping ratio, from 0 to a target of 0.5."""
     rate = 2 * math.pi
     gain = mass if type_ == "force" else 1.0
     drive = {"type": type_, "stiffness": gain * rate**2, "damping": gain * 2 * ratio * rate, "targetPosition": 0.5}
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     file.add(file.body("Thing", mass=mass, inertia=(mass,) * 3))
     dof = "linear" if kind == "Prismatic" else "angular"
@@ -410,12 +392,13 @@ def swing(units: Units, kind: str, type_: str, mass: float, ratio: float, second
     return np.array(values)
 
 
-@units
-@pytest.mark.parametrize("kind", ["Prismatic", "Revolute"])
-@pytest.mark.parametrize("type_", ["force", "acceleration"])
-@pytest.mark.parametrize("ratio", [0.1, 0.3])
-def test_drive_frequency_and_overshoot(units: Units, kind: str, type_: str, ratio: float) -> None:
-    values = swing(units, kind, type_, 3.0, ratio)
+@pytest.mark.parametrize(
+    ("kind", "type_", "ratio"),
+    [("Prismatic", "force", 0.1), ("Prismatic", "acceleration", 0.3), ("Revolute", "force", 0.3),
+     ("Revolute", "acceleration", 0.1)],
+)  # fmt: skip
+def test_drive_frequency_and_overshoot(kind: str, type_: str, ratio: float) -> None:
+    values = swing(kind, type_, 3.0, ratio)
     root = math.sqrt(1 - ratio**2)
     peak = int(values[:60].argmax())
     assert values[peak] / 0.5 - 1 == pytest.approx(math.exp(-math.pi * ratio / root), abs=0.03)
@@ -424,7 +407,7 @@ def test_drive_frequency_and_overshoot(units: Units, kind: str, type_: str, rati
 
 
 def test_force_drive_feels_the_mass_and_acceleration_drive_does_not() -> None:
-    light, heavy = (swing(UNITS[0], "Prismatic", "acceleration", mass, 0.2) for mass in (1.0, 40.0))
+    light, heavy = (swing("Prismatic", "acceleration", mass, 0.2) for mass in (1.0, 40.0))
     assert light == pytest.approx(heavy, abs=2e-3)
     file = File()
     file.gravity = (0, 0, 0)
@@ -436,15 +419,13 @@ def test_force_drive_feels_the_mass_and_acceleration_drive_does_not() -> None:
     assert place(world, "Light")[0] / place(world, "Heavy")[0] == pytest.approx(4.0, rel=0.05)
 
 
-@units
-def test_max_force_of_a_drive(units: Units) -> None:
-    world = run(made(SCENES["drive_max_force"], units), 1.0)
+def test_max_force_of_a_drive() -> None:
+    world = run(made(SCENES["drive_max_force"], CENTIMETERS), 1.0)
     assert place(world, "Lift")[2] == pytest.approx(5 - (G - 5.0 / 2.0) / 2, abs=0.02)
 
 
-@units
-def test_a_drive_of_no_force_does_nothing(units: Units) -> None:
-    file = File(units)
+def test_a_drive_of_no_force_does_nothing() -> None:
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     file.add(file.body("Slider", velocity=(0.5, 0, 0)))
     drive = {"stiffness": 100.0, "damping": 100.0, "targetPosition": 5.0, "maxForce": 0.0}
@@ -452,9 +433,8 @@ def test_a_drive_of_no_force_does_nothing(units: Units) -> None:
     assert place(run(world_of(file), 1.0), "Slider")[0] == pytest.approx(0.5, abs=1e-3)
 
 
-@units
-def test_max_torque_of_a_drive(units: Units) -> None:
-    file = File(units)
+def test_max_torque_of_a_drive() -> None:
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     file.add(file.body("Wheel", inertia=(0.5, 0.5, 0.5)))
     file.add(file.joint("Hinge", "Revolute", "", f"{W}/Wheel", axis="Y",
@@ -463,9 +443,8 @@ def test_max_torque_of_a_drive(units: Units) -> None:
     assert world.joint_position(f"{W}/Hinge", "angular") == pytest.approx(0.5 * 0.4 / 0.5, abs=0.01)
 
 
-@units
-def test_distance_drive_is_a_spring(units: Units) -> None:
-    file = File(units)
+def test_distance_drive_is_a_spring() -> None:
+    file = File(CENTIMETERS)
     file.add(file.body("Bob", (0, 0, 2), mass=2.0, **BALL))
     file.add(file.joint("Spring", "Distance", "", f"{W}/Bob", pos0=(0, 0, 3), distance=(-1, -1),
                         drives={"distance": {"stiffness": 100.0, "damping": 20.0, "targetPosition": 1.0}}))  # fmt: skip
@@ -473,9 +452,8 @@ def test_distance_drive_is_a_spring(units: Units) -> None:
     assert place(world, "Bob")[2] == pytest.approx(2 - 2 * G / 100, abs=0.005)
 
 
-@units
-def test_drives_change_live(units: Units) -> None:
-    file = File(units)
+def test_drives_change_live() -> None:
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     file.add(file.body("Slider", mass=2.0))
     file.add(file.joint("Rail", "Prismatic", "", f"{W}/Slider", axis="X", low=-3, high=3))
@@ -496,9 +474,8 @@ def test_drives_change_live(units: Units) -> None:
 # --------------------------------------------------------------------------- enabling, breaking
 
 
-@units
-def test_joint_that_is_off_does_not_hold(units: Units) -> None:
-    file = File(units)
+def test_joint_that_is_off_does_not_hold() -> None:
+    file = File(CENTIMETERS)
     off = "bool physics:jointEnabled = 0"
     file.add(file.body("Load", (0, 0, 9)))
     file.add(file.joint("Weld", "Fixed", "", f"{W}/Load", pos0=(0, 0, 9), lines=[off]))
@@ -512,9 +489,8 @@ def test_joint_that_is_off_does_not_hold(units: Units) -> None:
     assert place(world, "Load")[2] == pytest.approx(9 - G / 8, abs=0.03)
 
 
-@units
-def test_a_strut_that_is_off_or_broken_does_not_push(units: Units) -> None:
-    file = File(units)
+def test_a_strut_that_is_off_or_broken_does_not_push() -> None:
+    file = File(CENTIMETERS)
     off = ["bool physics:jointEnabled = 0"]
     for name, x, options in (("Off", 0, {"lines": off}), ("Broken", 5, {"break_force": 1.0}), ("On", 9, {})):
         file.add(file.body(name, (x, 0, 3), **BALL))
@@ -527,10 +503,9 @@ def test_a_strut_that_is_off_or_broken_does_not_push(units: Units) -> None:
     assert place(world, "On")[2] == pytest.approx(2.5, abs=0.01)
 
 
-@units
 @pytest.mark.parametrize("collides", [False, True])
-def test_jointed_bodies_collide_only_when_told(units: Units, collides: bool) -> None:
-    file = File(units)
+def test_jointed_bodies_collide_only_when_told(collides: bool) -> None:
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     lines = [f"bool physics:collisionEnabled = {int(collides)}"]
     file.add(file.body("A", (0, 0, 0)), file.body("B", (0.5, 0, 0)))
@@ -545,12 +520,13 @@ def test_jointed_bodies_collide_only_when_told(units: Units, collides: bool) -> 
         assert np.linalg.norm(place(world, "B") - place(world, "A")) > 0.9
 
 
-@units
-@pytest.mark.parametrize(("mass", "breaks"), [(9.5, False), (10.5, True)])
-@pytest.mark.parametrize("kind", ["Fixed", "Revolute", "Spherical", "D6"])
-def test_breaks_at_the_set_force(units: Units, kind: str, mass: float, breaks: bool) -> None:
+@pytest.mark.parametrize(
+    ("kind", "mass", "breaks"),
+    [("Fixed", 10.5, True), *((kind, 9.5, False) for kind in ("Fixed", "Revolute", "Spherical", "D6"))],
+)
+def test_breaks_at_the_set_force(kind: str, mass: float, breaks: bool) -> None:
     """98.1 N: the weight of 10 kg."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.add(file.body("Load", (0, 0, 3), mass=mass))
     limits = dict.fromkeys((*LINEAR, "rotX"), NEVER) if kind == "D6" else None
     file.add(file.joint("Hook", kind, "", f"{W}/Load", pos0=(0, 0, 3), break_force=10 * G, limits=limits))
@@ -564,9 +540,8 @@ def test_breaks_at_the_set_force(units: Units, kind: str, mass: float, breaks: b
     assert place(world, "Load")[2] == 3
 
 
-@units
-def test_a_joint_that_bears_nothing_breaks_at_once(units: Units) -> None:
-    file = File(units)
+def test_a_joint_that_bears_nothing_breaks_at_once() -> None:
+    file = File(CENTIMETERS)
     file.add(file.body("Load", (0, 0, 3)))
     file.add(file.joint("Hook", "Fixed", "", f"{W}/Load", pos0=(0, 0, 3), break_force=0.0))
     world = run(world_of(file), 0.5)
@@ -574,12 +549,11 @@ def test_a_joint_that_bears_nothing_breaks_at_once(units: Units) -> None:
     assert place(world, "Load")[2] == pytest.approx(3 - G / 8, abs=0.1)
 
 
-@units
 @pytest.mark.parametrize("share", [0.95, 1.05])
 @pytest.mark.parametrize("kind", ["Fixed", "Prismatic"])
-def test_breaks_at_the_set_torque(units: Units, kind: str, share: float) -> None:
+def test_breaks_at_the_set_torque(kind: str, share: float) -> None:
     """A load on a cantilever of 0.8 m."""
-    file = File(units)
+    file = File(CENTIMETERS)
     bears = 5 * G * 0.8 / share
     file.add(file.body("Load", (0.8, 0, 3), mass=5.0))
     file.add(file.joint("Wall", kind, "", f"{W}/Load", pos0=(0, 0, 3), pos1=(-0.8, 0, 0), break_torque=bears))
@@ -587,11 +561,10 @@ def test_breaks_at_the_set_torque(units: Units, kind: str, share: float) -> None
     assert (world.broken_joints != ()) == (share > 1)
 
 
-@units
 @pytest.mark.parametrize("swapped", [False, True])
-def test_the_load_of_a_joint_holds_what_lies_on_what_it_holds(units: Units, swapped: bool) -> None:
+def test_the_load_of_a_joint_holds_what_lies_on_what_it_holds(swapped: bool) -> None:
     """A beam of 2 kg in a wall, and a box of 3 kg on it, 0.8 m from the wall."""
-    file = File(units)
+    file = File(CENTIMETERS)
     ends = [("", (0, 0, 3)), (f"{W}/Beam", (-0.5, 0, 0))]
     (first, pos0), (second, pos1) = reversed(ends) if swapped else ends
     file.add(
@@ -604,10 +577,9 @@ def test_the_load_of_a_joint_holds_what_lies_on_what_it_holds(units: Units, swap
     assert torque == pytest.approx(G * (2 * 0.5 + 3 * 0.8), rel=0.01)
 
 
-@units
-def test_the_load_of_a_joint_speeds_up_what_hangs_on_it(units: Units) -> None:
+def test_the_load_of_a_joint_speeds_up_what_hangs_on_it() -> None:
     """A weight at the end of an arm that begins to turn, 1 rad/s2: m r a, and I a + d m r a about the glue."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     drive = {"damping": 1e4, "targetVelocity": 99.0, "maxForce": 0.1 + 0.5 + 2.0 * 1.0**2}
     file.add(
@@ -623,11 +595,10 @@ def test_the_load_of_a_joint_speeds_up_what_hangs_on_it(units: Units) -> None:
     assert torque == pytest.approx(0.5 * 1.0 + 0.25 * 2.0 * 1.0, rel=0.02)
 
 
-@units
-def test_driven_joint_breaks_by_momentum(units: Units) -> None:
+def test_driven_joint_breaks_by_momentum() -> None:
     """A joint with a drive: the force is that of the whole joint. Two bodies hang on it."""
     for bears, breaks in ((62.0, False), (56.0, True)):
-        file = File(units)
+        file = File(CENTIMETERS)
         file.add(file.body("Upper", (0, 0, 3), mass=2.0), file.body("Lower", (0, 0, 1.5), mass=4.0))
         drive = {"linear": {"stiffness": 1e5, "damping": 1e4}}
         file.add(
@@ -639,13 +610,28 @@ def test_driven_joint_breaks_by_momentum(units: Units) -> None:
         assert (world.broken_joints == (f"{W}/Lift",)) == breaks
 
 
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize(("kind", "dof"), [("Prismatic", "linear"), ("Revolute", "angular")])
+def test_drive_without_stiffness_and_damping_does_nothing(kind: str, dof: str, reduced: bool) -> None:
+    """Also where it names a target: force = stiffness * 0.5 + damping * 3 = 0."""
+    file = File()
+    file.gravity = (0, 0, 0)
+    drive = {"targetPosition": 0.5, "targetVelocity": 3.0}
+    body = file.body("Thing", velocity=(5, 0, 0), spin=(5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    joint = file.joint("Joint", kind, "", f"{W}/R/Thing", axis="X", drives={dof: drive})
+    file.add(block("Xform", "R", [body, joint], ["PhysicsArticulationRootAPI"] if reduced else []))
+    world = run(world_of(file), 1.0)
+    assert world.is_reduced(f"{W}/R/Joint") == reduced
+    moves = world.velocities()[0 if dof == "linear" else 1][0]
+    assert moves == pytest.approx((5, 0, 0), abs=1e-2)
+
+
 # --------------------------------------------------------------------------- chains and arms
 
 
-@units
-def test_long_chain_with_a_heavy_end(units: Units) -> None:
+def test_long_chain_with_a_heavy_end() -> None:
     """50 links and 100 kg: anchors within 10 mm."""
-    file = File(units)
+    file = File(CENTIMETERS)
     length, count = 0.2, 50
     previous, anchor = "", (0.0, 0.0, 20.0)
     for index in range(count):
@@ -670,11 +656,6 @@ def test_long_chain_with_a_heavy_end(units: Units) -> None:
         worst = max(worst, float(np.linalg.norm(place(world, "Weight") + turn(world, "Weight")[:, 2] * 0.3 - top)))
     assert worst < 0.01
     assert world.unstable == {}
-
-
-def anchor(world: World, name: str, local: tuple[float, ...]) -> np.ndarray:
-    """Where a point of a body is."""
-    return place(world, name) + turn(world, name) @ local
 
 
 ARM_AXES = ("Z", "Y", "Z", "Y", "Z", "Y", "Z")
@@ -711,9 +692,9 @@ def sag(stiffness: float = 2000.0) -> list[float]:
     return angles.tolist()
 
 
-@units
-def test_seven_axis_arm_sags_as_computed(units: Units) -> None:
-    world = world_of(arm(File(units)))
+def test_seven_axis_arm_sags_as_computed() -> None:
+    model = model_in(arm(File(CENTIMETERS)))
+    world = World(model)
     assert all(world.is_reduced(path) for path in world.joints)
     run(world, 5.0)
     for index, expected in enumerate(sag(), 1):
@@ -725,17 +706,13 @@ def test_seven_axis_arm_sags_as_computed(units: Units) -> None:
     run(world, 1.0)
     assert place(world, "Link3")[2] < 1.0
     assert world.unstable == {}
-    for index in range(1, 8):
-        ends = [anchor(world, f"Link{index - 1}", (0.1 if index > 1 else 0.0, 0, 0)),
-                anchor(world, f"Link{index}", (-0.1, 0, 0))]  # fmt: skip
-        assert (np.linalg.norm(ends[0] - ends[1]) > 0.5) == (index == 3)
-    assert anchor(world, "Link0", (0, 0, 0)) == pytest.approx((0, 0, 2), abs=0.01)
+    for path in world.joints:
+        assert (apart(model, world, path) > 0.5) == path.endswith("Axis3")
     assert world.joint_position(f"{W}/Arm/Axis2", "angular") == pytest.approx(-0.5, abs=0.05)
 
 
-@units
-def test_floating_articulation_falls(units: Units) -> None:
-    file = File(units)
+def test_floating_articulation_falls() -> None:
+    file = File(CENTIMETERS)
     inside = [
         file.body("A", (0, 0, 9), size=(0.4, 0.1, 0.1), velocity=(1, 0, 0), spin=(0, 0, 0)),
         file.body("B", (0.4, 0, 9), size=(0.4, 0.1, 0.1), velocity=(1, 0, 0)),
@@ -748,10 +725,9 @@ def test_floating_articulation_falls(units: Units) -> None:
     assert place(world, "B") == pytest.approx((1.4, 0, 9 - G / 2), abs=0.03)
 
 
-@units
-def test_articulation_begins_where_it_is(units: Units) -> None:
+def test_articulation_begins_where_it_is() -> None:
     """Joints that are not at zero, one on a slide, one a ball, one moving."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     fast = 1.5
     inside = [
@@ -775,11 +751,10 @@ def test_articulation_begins_where_it_is(units: Units) -> None:
     assert math.remainder(angle - 200 * DEGREE - fast, 2 * math.pi) == pytest.approx(0.0, abs=0.01)
 
 
-@units
 @pytest.mark.parametrize("swapped", [False, True])
-def test_reversed_joint_of_an_articulation(units: Units, swapped: bool) -> None:
+def test_reversed_joint_of_an_articulation(swapped: bool) -> None:
     """The angle is that of body 1 seen from body 0, whichever is nearer to the root."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     base = [file.body("Base", (0, 0, 1)), file.joint("Foot", "Fixed", "", f"{W}/R/Base", pos0=(0, 0, 1))]
     base.append(file.body("Arm", (1, 0, 1), size=(0.5, 0.1, 0.1)))
@@ -807,14 +782,11 @@ def test_reversed_joint_of_an_articulation(units: Units, swapped: bool) -> None:
     assert angle == pytest.approx(-2.0 if swapped else 2.0, abs=0.05)
 
 
-@units
 @pytest.mark.parametrize("reduced", [False, True])
 @pytest.mark.parametrize("swapped", [False, True])
-def test_a_drive_turns_the_same_way_whichever_body_is_nearer_to_the_root(
-    units: Units, swapped: bool, reduced: bool
-) -> None:
+def test_a_drive_turns_the_same_way_whichever_body_is_nearer_to_the_root(swapped: bool, reduced: bool) -> None:
     """Positive is body 1 seen from body 0: from the start, and after a change while it runs."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     ends = [f"{W}/R/Arm", f"{W}/R/Base"] if swapped else [f"{W}/R/Base", f"{W}/R/Arm"]
     drive = {"damping": 50.0, "targetVelocity": 0.8}
@@ -841,11 +813,10 @@ def test_a_drive_turns_the_same_way_whichever_body_is_nearer_to_the_root(
     assert angles() == pytest.approx((1.2, 1.2), abs=0.03)
 
 
-@units
 @pytest.mark.parametrize("reduced", [False, True])
-def test_force_and_kind_of_a_drive_change_live(units: Units, reduced: bool) -> None:
+def test_force_and_kind_of_a_drive_change_live(reduced: bool) -> None:
     """A wheel of 2 kg m2: what a torque of 0.5 N m does to it, then a spring that accelerates it."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     inside = [
         file.body("Wheel", inertia=(2, 2, 2)),
@@ -866,13 +837,12 @@ def test_force_and_kind_of_a_drive_change_live(units: Units, reduced: bool) -> N
     assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(1 - math.cos(2 * 0.5), abs=0.02)
 
 
-@units
 @pytest.mark.parametrize("excluded", [False, True])
-def test_loop_is_closed_in_maximal_coordinates(units: Units, excluded: bool) -> None:
+def test_loop_is_closed_in_maximal_coordinates(excluded: bool) -> None:
     """A square of four bars, one corner fixed: falls as one piece and stays closed."""
-    file = File(units)
+    file = File(CENTIMETERS)
     corners = [(0, 0, 3), (1, 0, 3), (1, 0, 2), (0, 0, 2)]
-    inside, ends = [], []
+    inside = []
     for index in range(4):
         a, b = np.array(corners[index], float), np.array(corners[(index + 1) % 4], float)
         inside.append(file.body(f"Bar{index}", tuple((a + b) / 2), size=(0.05,) * 3, mass=1.0, inertia=(0.1,) * 3))
@@ -880,21 +850,20 @@ def test_loop_is_closed_in_maximal_coordinates(units: Units, excluded: bool) -> 
         second = (index + 1) % 4
         corner = np.array(corners[second], float)
         middles = [(np.array(corners[i], float) + corners[(i + 1) % 4]) / 2 for i in (index, second)]
-        ends.append([(f"Bar{i}", tuple(corner - middle)) for i, middle in zip((index, second), middles, strict=True)])
         lines = ["bool physics:excludeFromArticulation = 1"] if excluded and index == 3 else []
         inside.append(file.joint(f"Corner{second}", "Revolute", f"{W}/R/Bar{index}", f"{W}/R/Bar{second}",
                                  pos0=tuple(corner - middles[0]), pos1=tuple(corner - middles[1]), axis="Y",
                                  lines=lines))  # fmt: skip
     inside.append(file.joint("Nail", "Revolute", "", f"{W}/R/Bar0", pos0=(0, 0, 3), pos1=(-0.5, 0, 0), axis="Y"))
-    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    model = model_in(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    world = World(model)
     reduced = [path for path in world.joints if world.is_reduced(path)]
     assert len(reduced) == 4
     assert ("ArticulationLoop" in codes(world)) != excluded
     for _ in range(120):
         world.step()
-        for first, second in ends:
-            assert np.linalg.norm(anchor(world, *first) - anchor(world, *second)) < 0.01
-        assert np.linalg.norm(anchor(world, "Bar0", (-0.5, 0, 0)) - (0, 0, 3)) < 0.01
+        for path in world.joints:
+            assert apart(model, world, path) < 0.01
 
 
 def test_articulation_on_a_kinematic_base_feels_it() -> None:
@@ -937,13 +906,6 @@ def test_unstable_articulation_falls_back() -> None:
     world = run(world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"]))), 1.0)
     assert np.isfinite(world.positions).all()
     assert "ArticulationUnstable" in codes(world) or world.unstable == {}
-
-
-@pytest.mark.parametrize("name", sorted(SCENES))
-def test_units_do_not_change_joints(name: str) -> None:
-    first, second = (run(made(SCENES[name], units), 0.5) for units in UNITS)
-    assert first.positions == pytest.approx(second.positions, abs=5e-3)
-    assert codes(first) == codes(second)
 
 
 def test_unusual_attachments() -> None:
@@ -1007,9 +969,24 @@ def test_joints_of_an_articulation_that_are_not_reduced_are_said() -> None:
     assert not world.is_reduced(f"{W}/R/Tie")
 
 
-@units
-def test_a_joint_of_an_articulation_that_can_break_is_not_reduced_and_breaks(units: Units) -> None:
-    file = File(units)
+@pytest.mark.parametrize("kind", joint_kinds.JOINT_KINDS, ids=lambda kind: kind.identifier)
+def test_drives_that_the_preview_takes_are_those_of_the_table(kind) -> None:
+    """Panel, motor, checks and preview read one table; here what the preview does with every drive there is."""
+    for dof in usd_physics.DriveAPI.instances:
+        prim = Prim("/Joint", kind.cls.usd_name, is_xformable=False)
+        prim.add(kind.cls(body1=("/Body",)))
+        prim.add(usd_physics.DriveAPI(stiffness=1.0), dof)
+        body = Prim("/Body", "Cube")
+        body.add(usd_physics.RigidBodyAPI())
+        notices = Notices()
+        (facts,) = read_joints(layout(PhysicsModel(prims={"/Body": body, "/Joint": prim}), notices), notices)
+        assert bool(facts.drives) == (dof in kind.drives), dof
+        ignored = [issue for issue in notices.issues if issue.code == "DriveIgnored"]
+        assert bool(ignored) != (dof in kind.drives), dof
+
+
+def test_a_joint_of_an_articulation_that_can_break_is_not_reduced_and_breaks() -> None:
+    file = File(CENTIMETERS)
     inside = [file.body("Arm", (0, 0, 5), mass=2.0),
               file.joint("Weld", "Fixed", "", f"{W}/R/Arm", pos0=(0, 0, 5), break_force=15.0)]  # fmt: skip
     world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
@@ -1019,9 +996,8 @@ def test_a_joint_of_an_articulation_that_can_break_is_not_reduced_and_breaks(uni
     assert place(world, "Arm")[2] == pytest.approx(5 - G / 2, abs=0.2)
 
 
-@units
-def test_a_joint_of_an_articulation_that_is_off_does_not_hold(units: Units) -> None:
-    file = File(units)
+def test_a_joint_of_an_articulation_that_is_off_does_not_hold() -> None:
+    file = File(CENTIMETERS)
     inside = [file.body("Arm", (0, 0, 5)), file.joint("Weld", "Fixed", "", f"{W}/R/Arm", pos0=(0, 0, 5),
                                                       lines=["bool physics:jointEnabled = 0"])]  # fmt: skip
     world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
@@ -1048,9 +1024,8 @@ def test_a_loop_is_cut_opposite_to_the_body_that_carries_the_root(root: str, cut
     assert [path for path in world.joints if not world.is_reduced(path)] == [f"{W}/{cut}"]
 
 
-@units
-def test_an_articulation_takes_no_joints_of_a_group_whose_name_begins_alike(units: Units) -> None:
-    file = File(units)
+def test_an_articulation_takes_no_joints_of_a_group_whose_name_begins_alike() -> None:
+    file = File(CENTIMETERS)
     for name, apis in (("Robot", ["PhysicsArticulationRootAPI"]), ("Robot2", [])):
         inside = [file.body("Arm", (0, 0, 5)), file.joint("Weld", "Fixed", "", f"{W}/{name}/Arm", pos0=(0, 0, 5))]
         file.add(block("Xform", name, inside, apis))
@@ -1058,10 +1033,9 @@ def test_an_articulation_takes_no_joints_of_a_group_whose_name_begins_alike(unit
     assert (world.is_reduced(f"{W}/Robot/Weld"), world.is_reduced(f"{W}/Robot2/Weld")) == (True, False)
 
 
-@units
-def test_a_driven_ball_of_an_articulation_is_driven(units: Units) -> None:
+def test_a_driven_ball_of_an_articulation_is_driven() -> None:
     """Drives about several axes are simulated in maximal coordinates, and that is said."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     drive = {"stiffness": 50.0, "damping": 10.0}
     inside = [file.body("Arm", (0, 0, 5), inertia=(0.5, 0.5, 0.5)),
@@ -1073,10 +1047,9 @@ def test_a_driven_ball_of_an_articulation_is_driven(units: Units) -> None:
     assert world.joint_positions()[f"{W}/R/Ball"] == pytest.approx({"rotX": 0.4, "rotY": 0, "rotZ": 0}, abs=0.01)
 
 
-@units
-def test_an_articulation_root_on_a_joint_takes_all_that_hangs_on_it(units: Units) -> None:
+def test_an_articulation_root_on_a_joint_takes_all_that_hangs_on_it() -> None:
     """A fixed base: the root is on the joint to the world, the bodies are beside it."""
-    file = File(units)
+    file = File(CENTIMETERS)
     foot = file.joint("Foot", "Fixed", "", f"{W}/Base", pos0=(0, 0, 3), apis=["PhysicsArticulationRootAPI"])
     file.add(
         file.body("Base", (0, 0, 3), size=(0.2,) * 3), file.body("Arm", (0.5, 0, 3), **ROD), foot,
@@ -1090,12 +1063,11 @@ def test_an_articulation_root_on_a_joint_takes_all_that_hangs_on_it(units: Units
     assert place(world, "Arm")[2] < 2.8
 
 
-@units
 @pytest.mark.parametrize("reduced", [False, True])
 @pytest.mark.parametrize("side", [0, 1])
-def test_a_joint_to_a_turned_wall_is_where_the_wall_is(units: Units, side: int, reduced: bool) -> None:
+def test_a_joint_to_a_turned_wall_is_where_the_wall_is(side: int, reduced: bool) -> None:
     """The frame on a static collider is in its space, whichever side it is on; the arm hinges there."""
-    file = File(units)
+    file = File(CENTIMETERS)
     turned = about("Z", 90)
     # The wall's own X is Y of the world: its anchor is at (2, 1.5, 3), the arm goes on from there along Y.
     file.add(file.body("Wall", (2, 1, 3), turned, size=(0.2, 0.2, 0.2), dynamic=False))
@@ -1114,5 +1086,6 @@ def test_a_joint_to_a_turned_wall_is_where_the_wall_is(units: Units, side: int, 
     assert place(world, "Arm") == pytest.approx((2, 2, 3), abs=0.01)
     world.set_gravity((5, 0, 0))
     run(world, 0.3)
-    assert anchor(world, "Arm", (-0.5, 0, 0)) == pytest.approx((2, 1.5, 3), abs=0.01)
+    hinge = place(world, "Arm") + turn(world, "Arm") @ (-0.5, 0, 0)
+    assert hinge == pytest.approx((2, 1.5, 3), abs=0.01)
     assert place(world, "Arm")[0] > 2.05

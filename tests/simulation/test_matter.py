@@ -9,17 +9,16 @@ from usdphys_ext.usdphys_addon.core.mass import mass_properties
 from usdphys_ext.usdphys_addon.simulation.layout import layout
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier import matter
-from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import UNITS, File, Units, about, block
-from .helpers import model_of
+from .author import CENTIMETERS, File, about, block
+from .helpers import model_in, run, world_of
 
 W = "/World"
 CORNERS = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
 FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 
 
-def weighed(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[dict[str, float], int]:
+def weighed(monkeypatch: pytest.MonkeyPatch, file: File) -> tuple[dict[str, float], int]:
     """Masses by name, and how many bodies were weighed for them; every weight is compared with that of its own."""
     calls: list[str] = []
 
@@ -28,28 +27,26 @@ def weighed(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[dict[str, float
         return mass_properties(model, path)
 
     monkeypatch.setattr(matter, "mass_properties", counting)
-    model, stage = model_of(text)
+    model = model_in(file)
     weigher, masses = matter.Weigher(model, matter.Geometries()), {}
     for path, body in layout(model, Notices()).bodies.items():
         weight, of_solver = weigher.of(body)
-        masses[path.rpartition("/")[2]] = weight.mass
-        assert of_solver.mass == pytest.approx(weight.mass)
         own = mass_properties(model, path)
         assert (weight.mass, weight.center) == (own.mass, own.center_of_mass)
         assert (weight.moments, weight.axes) == (own.diagonal_inertia, own.principal_axes)
-    del stage
+        assert of_solver.mass == pytest.approx(own.mass)
+        masses[path.rpartition("/")[2]] = weight.mass
     return masses, len(calls)
 
 
-@pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
-def test_equal_bodies_are_weighed_once(monkeypatch: pytest.MonkeyPatch, units: Units) -> None:
-    file = File(units)
+def test_equal_bodies_are_weighed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = File(CENTIMETERS)
     for index in range(6):
         mesh = file.mesh("Mesh", CORNERS, FACES, "convexHull")
-        # Halves are exact in both units: no other offset in the last bit.
+        # Halves are exact in centimetres: no other offset in the last bit.
         file.add(file.body(f"Mesh{index}", (2.0 * index, 0, 5), geometry=mesh, mass=None))
         file.add(file.body(f"Moving{index}", (2.0 * index, 4, 5), velocity=(index, 0, 0)))
-    _, count = weighed(monkeypatch, file.text())
+    _, count = weighed(monkeypatch, file)
     assert count == 2
 
 
@@ -79,7 +76,7 @@ def test_whatever_decides_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     # It stays behind and counts all the same.
     bodies.append(file.body("Reset", (0, 0, 0), geometry=mesh(), children=[left], **plain))
     lead = block("Material", "Lead", ["float physics:density = 11000"], ["PhysicsMaterialAPI"])
-    masses, count = weighed(monkeypatch, file.add(lead, *bodies).text())
+    masses, count = weighed(monkeypatch, file.add(lead, *bodies))
     assert count == len(bodies)
     expected = {"First": 1000, "Geometry": 125, "Scale": 2000, "Mass": 2, "Density": 7800, "Material": 11000}
     assert {name: masses[name] for name in expected} == pytest.approx(expected)
@@ -91,9 +88,5 @@ def test_shapes_of_one_mesh_are_made_once_and_belong_to_their_size() -> None:
         geometry = file.mesh("Mesh", CORNERS, FACES, "boundingCube", scale=(scale,) * 3)
         file.add(file.body(f"Body{index}", (10.0 * index, 0, scale / 2 + 0.01), geometry=geometry))
     file.add(file.ground())
-    model, stage = model_of(file.text())
-    world = World(model)
-    for _ in range(120):
-        world.step()
+    world = run(world_of(file), 2.0)
     assert world.positions[:, 2] == pytest.approx(np.array((0.5, 0.5, 1.5)), abs=0.01)
-    del stage

@@ -9,17 +9,15 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames
 
-from .author import DEGREE, UNITS, File, Units, about
-from .helpers import codes, made, place, run, turn, world_of
+from .author import CENTIMETERS, DEGREE, File, about
+from .helpers import codes, place, run, turn, world_of
 
 G = 9.81
 W = "/World"
-units = pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
 
 
-@units
-def test_free_fall(units: Units) -> None:
-    file = File(units)
+def test_free_fall() -> None:
+    file = File(CENTIMETERS)
     world = world_of(file.add(file.body("Ball", (1, 2, 100), shape="Sphere", size=(0.2,))))
     for second in (1, 2, 3):
         run(world, 1.0)
@@ -28,10 +26,9 @@ def test_free_fall(units: Units) -> None:
     assert world.time == pytest.approx(3.0)
 
 
-@units
-def test_projectile_starts_in_body_space(units: Units) -> None:
+def test_projectile_starts_in_body_space() -> None:
     """Linear and angular velocity are in the space of the body: "Rigid Body" of the specification."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, -3.7)
     rotation = frames.matrix_of(about("Z", 90))
     file.add(file.body("Ball", (0, 0, 50), about("Z", 90), velocity=(4, 1, 3), spin=(1.0, 0, 0)))
@@ -42,9 +39,8 @@ def test_projectile_starts_in_body_space(units: Units) -> None:
     assert turn(world, "Ball") == pytest.approx(frames.matrix_of(about("Y", 1 / DEGREE)) @ rotation, abs=0.002)
 
 
-@units
-def test_scaled_body_keeps_its_velocity_in_its_own_units(units: Units) -> None:
-    file = File(units)
+def test_scaled_body_keeps_its_velocity_in_its_own_units() -> None:
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     body = file.xform(
         "Ball", (0, 0, 5), apis=["PhysicsRigidBodyAPI"], scale=(2, 2, 2),
@@ -65,7 +61,7 @@ def test_scaled_body_keeps_its_velocity_in_its_own_units(units: Units) -> None:
      ("vector3f physics:gravityDirection = (0, 2, 0)", G / 2)],
 )  # fmt: skip
 def test_gravity_and_its_sentinels(gravity: str, expected: float) -> None:
-    file = File(UNITS[1])
+    file = File(CENTIMETERS)
     file.add(f'def PhysicsScene "Scene"\n{{\n    {gravity}\n}}', file.body("Ball", (0, 0, 20)))
     world = run(made_from(file.text(scene=False)), 1.0)
     assert place(world, "Ball")[2] - 20 == pytest.approx(expected, abs=0.02)
@@ -74,10 +70,10 @@ def test_gravity_and_its_sentinels(gravity: str, expected: float) -> None:
 def made_from(text: str, **options):
     from usdphys_ext.usdphys_addon.simulation.world import World
 
-    from .helpers import model_of, world_stages
+    from .helpers import model_of, stages
 
     model, stage = model_of(text)
-    world_stages.append(stage)
+    stages.append(stage)
     return World(model, **options)
 
 
@@ -89,9 +85,8 @@ def test_no_scene_is_earth_and_said() -> None:
     assert codes(world) == ["SceneMissing"]
 
 
-@units
-def test_every_scene_is_a_world_of_its_own(units: Units) -> None:
-    file = File(units)
+def test_every_scene_is_a_world_of_its_own() -> None:
+    file = File(CENTIMETERS)
     file.add(
         file.scene("Moon", (0, 0, -1.62)),
         file.body("Here", (0, 0, 5), owner=f"{W}/Scene"), file.body("There", (0, 0, 5), owner=f"{W}/Moon"),
@@ -119,9 +114,9 @@ def test_owner_that_is_no_scene_is_said() -> None:
 # --------------------------------------------------------------------------- friction and restitution
 
 
-def incline(units: Units, friction: float, other: float, degrees: float, seconds: float = 1.0) -> float:
+def incline(friction: float, other: float, degrees: float, seconds: float = 1.0) -> float:
     """Metres that a box slides down an incline."""
-    file = File(units)
+    file = File(CENTIMETERS)
     angle = degrees * DEGREE
     up = np.array((math.sin(angle), 0, math.cos(angle))) * 0.25
     file.add(
@@ -132,36 +127,33 @@ def incline(units: Units, friction: float, other: float, degrees: float, seconds
     return float(np.linalg.norm(place(world, "Box") - up))
 
 
-@units
 @pytest.mark.parametrize("friction", [0.2, 0.6])
-def test_friction_angle(units: Units, friction: float) -> None:
+def test_friction_angle(friction: float) -> None:
     """Holds a degree below the angle of friction, slides a degree above it."""
     limit = math.degrees(math.atan(friction))
-    assert incline(units, friction, friction, limit - 1) < 0.005
+    assert incline(friction, friction, limit - 1) < 0.005
     angle = (limit + 1.0) * DEGREE
     expected = G / 2 * (math.sin(angle) - friction * math.cos(angle))
-    assert incline(units, friction, friction, limit + 1) == pytest.approx(expected, rel=0.1)
+    assert incline(friction, friction, limit + 1) == pytest.approx(expected, rel=0.1)
 
 
-@units
 @pytest.mark.parametrize(("friction", "degrees"), [(0.0, 20), (0.3, 30), (0.5, 40)])
-def test_sliding_down(units: Units, friction: float, degrees: float) -> None:
+def test_sliding_down(friction: float, degrees: float) -> None:
     angle = degrees * DEGREE
     expected = G / 2 * (math.sin(angle) - friction * math.cos(angle))
-    assert incline(units, friction, friction, degrees) == pytest.approx(expected, rel=0.02)
+    assert incline(friction, friction, degrees) == pytest.approx(expected, rel=0.02)
 
 
 def test_friction_is_the_average() -> None:
     angle = 30 * DEGREE
     expected = G / 2 * (math.sin(angle) - 0.4 * math.cos(angle))
-    assert incline(UNITS[0], 0.1, 0.7, 30) == pytest.approx(expected, rel=0.02)
+    assert incline(0.1, 0.7, 30) == pytest.approx(expected, rel=0.02)
 
 
-@units
 @pytest.mark.parametrize(("ball", "ground"), [(0.8, 0.8), (0.5, 0.5), (1.0, 0.2), (0.0, 0.0)])
-def test_restitution_heights(units: Units, ball: float, ground: float) -> None:
+def test_restitution_heights(ball: float, ground: float) -> None:
     """Bounces to the square of the averaged restitution of the height it fell from."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.add(
         file.material("A", 0.0, ground), file.material("B", 0.0, ball), file.ground(material=f"{W}/A"),
         file.body("Ball", (0, 0, 1.25), shape="Sphere", size=(0.25,), material=f"{W}/B"),
@@ -176,9 +168,8 @@ def test_restitution_heights(units: Units, ball: float, ground: float) -> None:
     assert max(heights[touched:]) == pytest.approx(expected, abs=0.03)
 
 
-@units
-def test_momentum_in_a_collision_of_unequal_masses(units: Units) -> None:
-    file = File(units)
+def test_momentum_in_a_collision_of_unequal_masses() -> None:
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     file.add(
         file.material("M", 0.0, 0.5),
@@ -196,10 +187,9 @@ def test_momentum_in_a_collision_of_unequal_masses(units: Units) -> None:
 # --------------------------------------------------------------------------- mass
 
 
-@units
-def test_center_of_mass_offset_is_a_pendulum(units: Units) -> None:
+def test_center_of_mass_offset_is_a_pendulum() -> None:
     """A box on a ball joint at its middle swings about its centre of mass, d away: omega^2 = m g d / (I + m d^2)."""
-    file = File(units)
+    file = File(CENTIMETERS)
     mass, offset, moment = 2.0, 0.3, 0.05
     angle = 0.1
     hang = about("Y", 90 + angle / DEGREE)
@@ -223,10 +213,9 @@ def zero_crossings(world, value, seconds: float) -> list[float]:
     return times
 
 
-@units
-def test_box_on_quad_of_the_specification(units: Units) -> None:
+def test_box_on_quad_of_the_specification() -> None:
     """A cube with its centre of mass in one corner comes to rest with that corner down."""
-    file = File(units)
+    file = File(CENTIMETERS)
     quad = file.mesh("Quad", [(-7.5, 7.5, 0), (7.5, 7.5, 0), (7.5, -7.5, 0), (-7.5, -7.5, 0)], [(3, 2, 1, 0)],
                      "convexHull")  # fmt: skip
     cube = file.body("Box", (0, 0, 2), about("X", 10), mass=1.0, center=(-0.4, -0.4, -0.4), inertia=(0.1, 0.1, 0.1))
@@ -239,10 +228,9 @@ def test_box_on_quad_of_the_specification(units: Units) -> None:
     assert center[2] == pytest.approx(0.1, abs=0.03)
 
 
-@units
-def test_inertia_and_principal_axes(units: Units) -> None:
+def test_inertia_and_principal_axes() -> None:
     """Torque-free: a body that spins about a principal axis that is turned goes on doing so."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     axes = about("Z", 30)
     spin = frames.matrix_of(axes) @ (0, 2.0, 0)
@@ -250,17 +238,16 @@ def test_inertia_and_principal_axes(units: Units) -> None:
     world = run(world_of(file), 2.0)
     axis = turn(world, "Brick") @ spin / 2.0
     assert axis == pytest.approx(spin / 2.0, abs=0.01)
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     file.add(file.body("Brick", mass=3.0, inertia=(0.1, 0.4, 0.2), axes=axes, spin=(0.0, 2.0, 0)))
     world = run(world_of(file), 2.0)
     assert abs(turn(world, "Brick")[1, 1]) < 0.999
 
 
-@units
-def test_density_decides_who_pushes_whom(units: Units) -> None:
+def test_density_decides_who_pushes_whom() -> None:
     """Two balls meet; the denser one keeps most of its speed, as the masses from the volume say."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     options = {"shape": "Sphere", "size": (0.25,), "mass": None, "material": f"{W}/M"}
     file.add(
@@ -277,9 +264,8 @@ def test_density_decides_who_pushes_whom(units: Units) -> None:
 # --------------------------------------------------------------------------- kinds of bodies
 
 
-@units
-def test_kinematic_body_carries_its_rider(units: Units) -> None:
-    file = File(units)
+def test_kinematic_body_carries_its_rider() -> None:
+    file = File(CENTIMETERS)
     file.add(
         file.body("Tray", (0, 0, 0), size=(2, 2, 0.2), kinematic=True),
         file.body("Box", (0, 0, 0.35), size=(0.5, 0.5, 0.5)),
@@ -302,10 +288,9 @@ def test_kinematic_body_carries_its_rider(units: Units) -> None:
         world.set_kinematic_pose(next(item for item in world.paths if item != path), (0, 0, 0), (1, 0, 0, 0))
 
 
-@units
-def test_kinematic_rotation_throws(units: Units) -> None:
+def test_kinematic_rotation_throws() -> None:
     """The velocity of a turning bat at its end is imparted."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     file.add(
         file.material("M", 0.0, 1.0),
@@ -331,9 +316,8 @@ def test_velocity_of_a_kinematic_body_is_said_to_do_nothing() -> None:
     assert run(world, 0.5).positions[0] == pytest.approx((0, 0, 0))
 
 
-@units
-def test_asleep_until_touched(units: Units) -> None:
-    file = File(units)
+def test_asleep_until_touched() -> None:
+    file = File(CENTIMETERS)
     file.add(
         file.body("Sleeper", (0, 0, 5), asleep=True), file.body("Waker", (0, 0, 8)),
     )  # fmt: skip
@@ -345,52 +329,24 @@ def test_asleep_until_touched(units: Units) -> None:
     assert place(world, "Sleeper")[2] < 4.7
 
 
-@units
-def test_disabled_body_is_static(units: Units) -> None:
-    file = File(units)
+def test_disabled_body_is_static() -> None:
+    file = File(CENTIMETERS)
     file.add(file.body("Shelf", (0, 0, 1), enabled=False), file.body("Box", (0, 0, 3)))
     world = run(world_of(file), 2.0)
     assert world.paths == (f"{W}/Box",)
     assert place(world, "Box")[2] == pytest.approx(2.0, abs=0.01)
 
 
-@units
-def test_a_collider_that_resets_the_stack_stays_behind(units: Units) -> None:
-    """It is below the body and not carried by it."""
-    file = File(units)
-    shelf = file.xform("Shelf", (0, 0, 2), apis=["PhysicsCollisionAPI"], type_name="Cube",
-                       lines=[f"double size = {file.length(1.0)}"])  # fmt: skip
-    shelf = shelf.replace('["xformOp:translate"', '["!resetXformStack!", "xformOp:translate"')
-    file.add(file.body("Lift", (9, 0, 9), children=[shelf]), file.body("Ball", (0, 0, 4), shape="Sphere", size=(0.3,)))
-    world = run(world_of(file), 3.0)
-    assert place(world, "Lift")[2] < -20
-    assert place(world, "Ball") == pytest.approx((0, 0, 2.8), abs=0.01)
-
-
-@units
-def test_a_disabled_body_says_in_which_scene_its_colliders_are(units: Units) -> None:
-    file = File(units)
-    file.add(file.scene("Other"))
-    file.add(file.body("Shelf", (0, 0, 0), size=(9, 9, 1), enabled=False, owner=f"{W}/Other"))
-    for name, x in (("Scene", -2), ("Other", 2)):
-        file.add(file.body(f"In{name}", (x, 0, 2), shape="Sphere", size=(0.3,), owner=f"{W}/{name}"))
-    world = run(world_of(file), 2.0)
-    assert place(world, "InOther")[2] == pytest.approx(0.8, abs=0.01)
-    assert place(world, "InScene")[2] < -10
-
-
-@units
-def test_disabled_collider_does_not_collide(units: Units) -> None:
-    file = File(units)
+def test_disabled_collider_does_not_collide() -> None:
+    file = File(CENTIMETERS)
     shape = file.shape("Shape", "Cube", (4, 4, 1), lines=["bool physics:collisionEnabled = 0"])
     file.add(file.body("Floor", dynamic=False, geometry=shape), file.body("Box", (0, 0, 2)))
     world = run(world_of(file), 1.0)
     assert place(world, "Box")[2] == pytest.approx(2 - G / 2, abs=0.02)
 
 
-@units
-def test_nested_bodies_move_on_their_own(units: Units) -> None:
-    file = File(units)
+def test_nested_bodies_move_on_their_own() -> None:
+    file = File(CENTIMETERS)
     inner = file.xform("Inner", (0, 0, 3), apis=["PhysicsRigidBodyAPI"], nested=True,
                        lines=[f"vector3f physics:velocity = ({file.length(1)}, 0, 0)"],
                        inside=[file.shape("Shape", "Cube", (0.5, 0.5, 0.5))])  # fmt: skip
@@ -402,9 +358,8 @@ def test_nested_bodies_move_on_their_own(units: Units) -> None:
     assert place(world, "Inner") == pytest.approx((0.5, 0, 3.5 - G / 8), abs=0.02)
 
 
-@units
-def test_resting_pile_falls_asleep(units: Units) -> None:
-    file = File(units)
+def test_resting_pile_falls_asleep() -> None:
+    file = File(CENTIMETERS)
     file.add(file.ground(), *(file.body(f"Box{i}", (0, 0, 0.5 + i)) for i in range(3)))
     world = run(world_of(file), 4.0)
     assert world.awake_count == 0
@@ -426,14 +381,3 @@ def test_small_things_rest_as_exactly_as_large_ones() -> None:
         file.add(file.ground(), file.body("Box", (0, 0, size * 0.6), size=(size,) * 3, mass=1000 * size**3))
         world = run(world_of(file), 2.0)
         assert place(world, "Box")[2] == pytest.approx(size / 2, rel=0.03)
-
-
-# --------------------------------------------------------------------------- the catalogue
-
-
-@pytest.mark.parametrize("name", ["free_fall", "projectile", "tumbling", "incline", "rider"])
-def test_units_do_not_change_the_motion(name: str) -> None:
-    from .catalogue import SCENES
-
-    first, second = (run(made(SCENES[name], units), 1.0) for units in UNITS)
-    assert first.positions == pytest.approx(second.positions, abs=2e-3)

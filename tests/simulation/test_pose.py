@@ -10,16 +10,15 @@ import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import UNITS, File, Units, about, block
+from .author import CENTIMETERS, METERS, File, Units, about, block
 from .catalogue import SCENES
 from .helpers import made, place, row_of, run, turn, world_of
 
 W = "/World"
 INSIDE = {"size": (1.0, 0.1, 0.1), "mass": 1.0, "inertia": (0.002, 0.08, 0.08)}
-units = pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
 
 
-def arm(units: Units = UNITS[0], *, reduced: bool = False, backwards: bool = False, floats: bool = False) -> World:
+def arm(units: Units = METERS, *, reduced: bool = False, backwards: bool = False, floats: bool = False) -> World:
     """Two links of 1 m along X that turn about Y: shoulder at (0, 0, 2), elbow at (1, 0, 2), a cap at the end.
 
     backwards: both joints have the link nearer to the world as body 1. floats: nothing holds the first link.
@@ -52,11 +51,10 @@ def along(angle: float) -> np.ndarray:
     return np.array([math.cos(angle), 0.0, -math.sin(angle)])
 
 
-@units
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("reduced", [False, True])
-def test_two_link_arm(units: Units, reduced: bool, backwards: bool) -> None:
-    world = arm(units, reduced=reduced, backwards=backwards)
+def test_two_link_arm(reduced: bool, backwards: bool) -> None:
+    world = arm(CENTIMETERS, reduced=reduced, backwards=backwards)
     sign = -1.0 if backwards else 1.0
     shoulder, elbow = f"{W}/Arm/Shoulder", f"{W}/Arm/Elbow"
     assert set(world.pose_joint(elbow, "angular", sign * 0.7)) == {f"{W}/Arm/Lower", f"{W}/Arm/Cap"}
@@ -130,9 +128,8 @@ def test_limits_are_kept(reduced: bool) -> None:
         assert world.joint_positions()[elbow]["angular"] == pytest.approx(reached, abs=1e-5)
 
 
-@units
-def test_prismatic_slider(units: Units) -> None:
-    file = File(units)
+def test_prismatic_slider() -> None:
+    file = File(CENTIMETERS)
     file.add(file.body("Slider", (1, 2, 3), about("Y", 30), size=(0.3, 0.3, 0.3)))
     file.add(file.joint("Rail", "Prismatic", "", f"{W}/Slider", pos0=(1, 2, 3), rot0=about("Y", 30), axis="X",
                         low=-0.5, high=0.8))  # fmt: skip

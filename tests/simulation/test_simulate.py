@@ -10,18 +10,17 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon import cli
 
-from .author import UNITS, File, Units, about, block
+from .author import CENTIMETERS, METERS, File, Units, about, block
 from .catalogue import SCENES
-from .helpers import pxr_or_skip
+from .helpers import require_pxr
 
 G = 9.81
 W = "/World"
-units = pytest.mark.parametrize("units", UNITS, ids=lambda item: item.name)
 
 
 @pytest.fixture(autouse=True)
 def _usd() -> None:
-    pxr_or_skip()
+    require_pxr()
 
 
 def simulate(folder, text: str, *arguments: str) -> int:
@@ -41,9 +40,8 @@ def opened(path):
     return Usd.Stage.Open(str(path))
 
 
-@units
-def test_poses_as_json(units: Units, tmp_path, capfd) -> None:
-    file = File(units)
+def test_poses_as_json(tmp_path, capfd) -> None:
+    file = File(CENTIMETERS)
     file.add(file.body("Ball", (1, 2, 30), about("Z", 90), shape="Sphere", size=(0.2,), spin=(0, 0, 1.0)))
     poses = tmp_path / "poses.json"
     assert simulate(tmp_path, file.text(), "--seconds", 2, "--fps", 50, "--json", poses) == 0
@@ -62,9 +60,11 @@ def test_poses_as_json(units: Units, tmp_path, capfd) -> None:
     assert abs(last @ file.turn(about("Z", 90 + np.degrees(2.0)))) == pytest.approx(1.0, abs=1e-3)
 
 
-@units
-@pytest.mark.parametrize("name", ["revolute_pendulum", "articulated_arm", "rider", "collision"])
-def test_baked_layer_moves_bodies_as_the_poses_say(units: Units, name: str, tmp_path) -> None:
+@pytest.mark.parametrize(
+    ("name", "units"),
+    [("revolute_pendulum", CENTIMETERS), ("articulated_arm", CENTIMETERS), ("rider", METERS), ("collision", METERS)],
+)
+def test_baked_layer_moves_bodies_as_the_poses_say(name: str, units: Units, tmp_path) -> None:
     file = File(units)
     SCENES[name](file)
     baked, poses = tmp_path / "baked.usda", tmp_path / "poses.json"
@@ -86,10 +86,9 @@ def test_baked_layer_moves_bodies_as_the_poses_say(units: Units, name: str, tmp_
             assert place == pytest.approx(body["translation"][frame], abs=file.length(1e-5))
 
 
-@units
-def test_bake_below_parents_and_scale(units: Units, tmp_path) -> None:
+def test_bake_below_parents_and_scale(tmp_path) -> None:
     """A body below turned, moved and scaled parents; a body below that body; one that resets the stack."""
-    file = File(units)
+    file = File(CENTIMETERS)
     inner = file.xform("Inner", (0, 0, 1), apis=["PhysicsRigidBodyAPI"], nested=True, scale=(0.5, 0.5, 0.5),
                        inside=[file.shape("Shape", "Cube", (0.5, 0.5, 0.5))])  # fmt: skip
     between = file.xform("Between", (0.3, 0, 0), nested=True, inside=[inner])
@@ -115,10 +114,9 @@ def test_bake_below_parents_and_scale(units: Units, tmp_path) -> None:
             assert lengths == pytest.approx(np.linalg.norm(world_at(before, path, 0)[:3, :3], axis=0), rel=1e-5)
 
 
-@units
-def test_animated_kinematic_body_pushes(units: Units, tmp_path) -> None:
+def test_animated_kinematic_body_pushes(tmp_path) -> None:
     """A wall whose time codes begin at 24 and run at 12 a second comes along with 1 m/s."""
-    file = File(units)
+    file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)
     samples = ", ".join(f"{time}: {tuple(file.lengths(file.world((x, 0, 0))))}" for time, x in ((24, 0.0), (48, 2.0)))
     wall = file.body("Wall", size=(0.2, 2, 2), kinematic=True)

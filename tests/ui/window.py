@@ -14,7 +14,7 @@ ROOT = HERE.parent.parent
 RUNNER = ROOT / ".ui-tree" / "in"
 ARTEFACTS = ROOT / "build" / "ui"
 GEOMETRY = (1280, 800)
-SECONDS = 300
+SECONDS = 900
 
 
 def build_zip(folder: Path) -> Path:

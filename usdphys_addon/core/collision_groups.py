@@ -4,11 +4,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from operator import and_, or_
+from typing import NamedTuple
 
 from .schemas import usd_physics
+
+
+class FilterRule(NamedTuple):
+    """What one group says. is_inverted: collide with the targets only. targets: numbers of merged groups."""
+
+    is_inverted: bool
+    targets: frozenset[int]
+
+
+class MergedGroups(NamedTuple):
+    """number: of the merged group, by the key of a group. rules: of the merged groups, by number."""
+
+    number: dict[str, int]
+    rules: list[list[FilterRule]]
+
+    def ignore_each_other(self, one: int, other: int) -> bool:
+        """True where colliders that belong to these two merged groups, and to no others, do not collide."""
+        return any(
+            (target in rule.targets) != rule.is_inverted
+            for group, target in ((one, other), (other, one))
+            for rule in self.rules[group]
+        )
+
+
+def merge(groups: Mapping[str, usd_physics.CollisionGroup]) -> MergedGroups:
+    """Groups of one merge name as one; a group that another one filters stands for all that it merges with.
+
+    groups: by the key that `filtered_groups` names them with. Source: "Collision Filtering" of the UsdPhysics
+    documentation.
+    """
+    number: dict[str, int] = {}
+    by_name: dict[str, int] = {}
+    for key, group in groups.items():
+        new = len(set(number.values()))
+        number[key] = by_name.setdefault(group.merge_group, new) if group.merge_group else new
+    rules: list[list[FilterRule]] = [[] for _ in set(number.values())]
+    for key, group in groups.items():
+        targets = frozenset(number[target] for target in group.filtered_groups or () if target in number)
+        if targets or group.invert_filtered_groups:
+            rules[number[key]].append(FilterRule(bool(group.invert_filtered_groups), targets))
+    return MergedGroups(number, rules)
 
 
 def members(group: usd_physics.CollisionGroup, path: str, colliders: Iterable[str]) -> set[str]:

@@ -1,0 +1,43 @@
+"""Time is read in one place, and no test depends on the speed of the machine."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = ROOT / "tests"
+#: The clock that tests replace; the patience of window tests; a benchmark.
+MAY_READ_THE_TIME = {
+    TESTS / "conftest.py",
+    TESTS / "ui" / "drivers" / "kit.py",
+    TESTS / "ui" / "drivers" / "bench_panels.py",
+}
+
+
+def reads_the_time(path: Path) -> bool:
+    return "time" in imported(path) or "timeit" in imported(path)
+
+
+def imported(path: Path) -> set[str]:
+    return set(modules(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def modules(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield str(node.module)
+
+
+def product() -> list[Path]:
+    folders = [ROOT / name for name in ("usdphys_addon", "operators", "panels")]
+    return [*ROOT.glob("*.py"), *(path for folder in folders for path in folder.rglob("*.py"))]
+
+
+def test_one_clock_can_be_replaced_for_all_product_code():
+    assert [path for path in product() if reads_the_time(path)] == [ROOT / "usdphys_addon" / "core" / "clock.py"]
+
+
+def test_no_test_can_fail_on_a_slow_or_a_fast_machine():
+    assert {path for path in TESTS.rglob("*.py") if reads_the_time(path)} == MAY_READ_THE_TIME

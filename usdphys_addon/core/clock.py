@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The only place that reads the time, so that tests can replace the clock for all modules."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+#: Seconds from an arbitrary start.
+now: Callable[[], float] = time.perf_counter
+#: CPU seconds used by the calling thread. Coarse resolution on some systems.
+thread_now: Callable[[], float] = time.thread_time
