@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 #: From this number of objects on, all objects of the file are written at once.
 _BULK = 48
 _UNTURNED = mathutils.Quaternion()
+#: Axis and angle of an object that holds a simulated pose: a turn about no axis, which a quaternion leaves unused. An
+#: undo step that was made while a preview ran is known by it, object by object, as Blender takes back objects.
+_SIMULATED = (-1.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(slots=True)
@@ -41,10 +44,16 @@ def saved(obj: Any) -> Transform:
 
 
 def freed(obj: Any) -> None:
-    """Make an object follow its location and quaternion alone."""
+    """Make an object follow its location and quaternion alone, which are simulated from now on."""
     obj.rotation_mode = "QUATERNION"
     for constraint in obj.constraints:
         constraint.mute = True
+    obj.rotation_axis_angle = _SIMULATED
+
+
+def is_simulated(obj: Any) -> bool:
+    """True from `freed` to `restored` or `applied`."""
+    return obj.rotation_mode == "QUATERNION" and tuple(obj.rotation_axis_angle) == _SIMULATED
 
 
 def restored(obj: Any, before: Transform) -> None:
@@ -61,6 +70,7 @@ def applied(obj: Any, before: Transform) -> None:
     # Each rotation mode has a delta rotation of its own.
     turned = obj.delta_rotation_quaternion.normalized() @ obj.rotation_quaternion.normalized()
     obj.rotation_mode = before.mode
+    obj.rotation_axis_angle = before.axis_angle
     if before.mode == "AXIS_ANGLE":
         axis, angle = turned.to_axis_angle()
         obj.rotation_axis_angle = (angle, *axis)
