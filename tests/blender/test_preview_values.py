@@ -426,3 +426,47 @@ def test_a_kept_pose_leaves_the_rotations_of_other_modes_alone(mode):
     if mode != "AXIS_ANGLE":
         assert tuple(obj.rotation_axis_angle) == pytest.approx(values["rotation_axis_angle"])
     assert obj.rotation_mode == mode
+
+
+# --------------------------------------------------------------------------- bake
+
+
+def test_a_bake_leaves_the_timeline_and_the_old_action_as_they_were():
+    obj = crate(location=(0, 0, 5))
+    obj.keyframe_insert("hide_render", frame=1)
+    old = obj.animation_data.action
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 5
+    scene.frame_set(3)
+    assert bpy.ops.usdphys.preview_bake() == {"FINISHED"}
+    assert scene.frame_current == 3
+    assert obj.animation_data.action != old
+    assert bpy.ops.usdphys.preview_clear_bake() == {"FINISHED"}
+    assert obj.animation_data.action == old
+    assert tuple(obj.location) == (0, 0, 5)
+
+
+def test_a_bake_of_few_frames_is_as_exact_as_the_preview():
+    """Five frames in a second, and 200 time steps."""
+    obj = crate(location=(0, 0, 20))
+    scene = bpy.context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = 5, 1, 6
+    scene.usdphys.preview.frequency, scene.usdphys.preview.substeps = 200, 1
+    assert bpy.ops.usdphys.preview_bake() == {"FINISHED"}
+    scene.frame_set(6)
+    assert 20.0 - place_of(obj)[2] == pytest.approx(9.81 / 2, rel=0.01)
+
+
+def test_a_second_bake_starts_from_what_was_authored():
+    obj = crate(location=(0, 0, 20))
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 13
+    heights = []
+    for _ in range(2):
+        scene.frame_set(10)
+        bpy.ops.usdphys.preview_bake()
+        scene.frame_set(13)
+        heights.append(place_of(obj)[2])
+    assert heights[0] == pytest.approx(heights[1], abs=1e-4)
+    bpy.ops.usdphys.preview_clear_bake()
+    assert tuple(obj.location) == (0, 0, 20)
