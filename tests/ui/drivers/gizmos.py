@@ -284,7 +284,9 @@ def steps():
     yield from drag(at(handle.key), end, "10-inertia")
     mass = the("Crate").usdphys.mass
     x, y, z = mass.diagonal_inertia
-    assert mass.is_property_set("principal_axes") and tuple(mass.principal_axes) == (1.0, 0.0, 0.0, 0.0)
+    assert mass.is_property_set("principal_axes")
+    axes = tuple(mass.principal_axes)
+    assert max(abs(a - b) for a, b in zip(axes, (1.0, 0.0, 0.0, 0.0), strict=True)) < 1e-5, axes
     edge = math.sqrt(6.0 * (y + z - x) / 6.0)
     assert abs(edge - float(handle.value) - 1.0) < 0.1, (edge, handle.value)
     kept = (x, y, z)
