@@ -113,6 +113,7 @@ def pytest(name: str, group: str, folder: str) -> None:
     """One pytest process; its own report is kept only when the process ended in an orderly way."""
     report = report_of(name)
     try:
+        environment("usd")  # tests in every group ask the judges that run there
         python = environment(group)
     except venvs.EnvError as error:
         return record(name, "failure", str(error))
