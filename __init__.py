@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""USD Physics: author and export OpenUSD rigid body physics. Registration only; everything is imported when needed."""
+"""USD Physics: author and export OpenUSD rigid body physics. This module only registers; others are imported late."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MODULES = (
     ".usdphys_addon.playback.guard",
     ".usdphys_addon.viewport.overlay",
     ".usdphys_addon.viewport.readout",
-    ".usdphys_addon.playback.inspector",
+    ".usdphys_addon.playback.joint_inspector",
     ".usdphys_addon.checks.live",
     ".preferences",
     ".operators",
@@ -33,7 +33,7 @@ def register() -> None:
             module.register()
             registered.append(module)
     except Exception:
-        # An add-on that is enabled by half cannot be enabled again.
+        # Classes left registered would prevent enabling the add-on again.
         for module in reversed(registered):
             module.unregister()
         raise

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shortcuts in the 3D view in object mode: the preview and the pie menu; users change them in the preferences."""
+"""Shortcuts in object mode for the preview and the pie menu. Users can change them in the preferences."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def is_ours(item: Any) -> bool:
 
 
 def user_items(context: Any) -> Iterator[tuple[Any, Any]]:
-    """(keymap, item) as the user has them, with what they changed, in the order of KEYS."""
+    """(keymap, item) of the user's key configuration, with the user's changes, in the order of KEYS."""
     config = context.window_manager.keyconfigs.user
     keymap = config.keymaps.get(KEYMAP) if config is not None else None
     items = [item for item in keymap.keymap_items if is_ours(item)] if keymap is not None else []

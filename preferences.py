@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preferences of the add-on, and what they switch on and off: hooks on Blender's own USD, checks, the command."""
+"""Preferences of the add-on. They switch the hooks on Blender's own USD export and import, and the live checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .usdphys_addon.bridge.props import HIERARCHIES
 from .usdphys_addon.checks import live as checks
 from .usdphys_addon.exchange import usd_hooks
 
-#: With the preference that switches each.
+#: (hook class, name of the preference that switches it).
 _HOOKS = (
     (usd_hooks.USDPHYS_ExportHook, "add_to_usd_export"),
     (usd_hooks.USDPHYS_ImportHook, "add_to_usd_import"),
@@ -20,7 +20,7 @@ _HOOKS = (
 
 
 def _switch_hooks(preferences: Any, _context: Any) -> None:
-    """Register the hooks that the preferences ask for, all of them without preferences."""
+    """Register or unregister each hook as its preference says; without preferences register all."""
     for hook, name in _HOOKS:
         if preferences is None or getattr(preferences, name):
             usd_hooks.register(hook)
@@ -34,12 +34,12 @@ def _switch_checks(preferences: Any, _context: Any) -> None:
 
 _FORMATS = (
     (".usda", "USDA", "Text: can be read, compared and edited"),
-    (".usdc", "USDC", "Binary: small and quick"),
-    (".usd", "USD", "Binary, under the general suffix"),
-    (".usdz", "USDZ", "One package with all that the file needs"),
+    (".usdc", "USDC", "Binary: small and fast to load"),
+    (".usd", "USD", "Binary, with the general suffix .usd"),
+    (".usdz", "USDZ", "One package that holds the file and its textures"),
 )
 _UNITS = (
-    ("SCENE", "As the Scene Says", "The stage units of the scene, which are metres until they are set"),
+    ("SCENE", "Scene Units", "The stage units of the scene; the default of a new scene is metres"),
     ("METERS", "Meters", "1 metre per unit"),
     ("CENTIMETERS", "Centimeters", "0.01 metres per unit"),
     ("MILLIMETERS", "Millimeters", "0.001 metres per unit"),
@@ -75,19 +75,19 @@ class USDPHYS_Preferences(  # noqa: N801
     else:
         add_to_usd_export: bpy.props.BoolProperty(
             name="Add Physics to Every USD Export",
-            description="File > Export > Universal Scene Description writes the physics of the scene, too",
+            description="File > Export > Universal Scene Description also writes the physics of the scene",
             default=True,
             update=_switch_hooks,
         )
         add_to_usd_import: bpy.props.BoolProperty(
             name="Read Physics in Every USD Import",
-            description="File > Import > Universal Scene Description reads the physics of the file, too",
+            description="File > Import > Universal Scene Description also reads the physics of the file",
             default=True,
             update=_switch_hooks,
         )
         check_live: bpy.props.BoolProperty(
             name="Check While Working",
-            description="Look for problems of the physics whenever the scene has been left in peace for a moment",
+            description="Check the physics shortly after each change of the scene",
             default=True,
             update=_switch_checks,
         )
@@ -95,42 +95,44 @@ class USDPHYS_Preferences(  # noqa: N801
             name="Units",
             items=_UNITS,
             default="SCENE",
-            description="Length of a unit of an exported file, unless the scene sets it",
+            description="Length unit of exported files, unless the stage units of the scene are set",
         )
         export_hierarchy: bpy.props.EnumProperty(
             name="Nested Bodies",
             items=HIERARCHIES,
             default="NESTED",
-            description="What becomes of rigid bodies below other rigid bodies, unless the scene sets it",
+            description="How rigid bodies parented to other rigid bodies are exported, unless the scene sets it",
         )
         export_format: bpy.props.EnumProperty(
-            name="Format", items=_FORMATS, default=".usda", description="Type of file that an export starts with"
+            name="Format", items=_FORMATS, default=".usda", description="File format that the export dialog suggests"
         )
         preview_frequency: bpy.props.IntProperty(
             name="Frequency",
             default=60,
             min=10,
             max=1000,
-            description="Time steps of the preview in a second of simulated time (Hz), in new files",
+            description="Time steps of the preview per second of simulated time (Hz), in new files",
         )
         preview_substeps: bpy.props.IntProperty(
             name="Substeps",
             default=0,
             min=0,
             max=64,
-            description="Steps of the solver in each time step, in new files; 0 chooses by the scene",
+            description="Solver steps in each time step of the preview, in new files; 0 is automatic",
         )
-        overlay_dynamic: _colour("Dynamic Body", "Colour of bodies that forces move", (0.25, 0.65, 1.0, 0.8))
+        overlay_dynamic: _colour("Dynamic Body", "Colour of rigid bodies that the solver moves", (0.25, 0.65, 1.0, 0.8))
         overlay_static: _colour("Static Collider", "Colour of colliders that do not move", (0.6, 0.6, 0.6, 0.6))
-        overlay_kinematic: _colour("Kinematic Body", "Colour of bodies that animation moves", (1.0, 0.75, 0.2, 0.8))
+        overlay_kinematic: _colour(
+            "Kinematic Body", "Colour of rigid bodies that animation moves", (1.0, 0.75, 0.2, 0.8)
+        )
         overlay_joint: _colour("Joint", "Colour of joints", (0.45, 0.9, 0.4, 0.9))
-        overlay_broken: _colour("Broken", "Colour of what is wrong, and of joints that broke", (1.0, 0.2, 0.2, 1.0))
+        overlay_broken: _colour("Broken", "Colour of joints that broke in the preview", (1.0, 0.2, 0.2, 1.0))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout: Any = self.layout
         layout.use_property_split = True
         if not environment.usd_is_supported():
-            layout.label(text="This Blender was built without USD: no export is possible.", icon="ERROR")
+            layout.label(text="This Blender was built without USD: it cannot export.", icon="ERROR")
         else:
             layout.prop(self, "add_to_usd_export")
             layout.prop(self, "add_to_usd_import")
@@ -166,13 +168,13 @@ OVERLAY_COLOURS = ("overlay_dynamic", "overlay_static", "overlay_kinematic", "ov
 
 
 def current(context: Any) -> Any:
-    """The preferences of the add-on; None where it is registered without being enabled."""
+    """The preferences of the add-on; None if it is registered but not enabled."""
     addon = context.preferences.addons.get(USDPHYS_Preferences.bl_idname) if context.preferences else None
     return addon.preferences if addon is not None else None
 
 
 def export_defaults(preferences: Any, stage: Any) -> dict[str, Any]:
-    """Options that an export starts with: what the scene sets, else what the preferences say."""
+    """Default options of an export: stage settings that the scene sets, else the preferences."""
     chosen = {name: getattr(stage, name) for name in ("meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy")}
     if preferences is None:
         return chosen
@@ -184,7 +186,7 @@ def export_defaults(preferences: Any, stage: Any) -> dict[str, Any]:
 
 
 def set_preview_defaults(preferences: Any, scenes: Any) -> None:
-    """Preview settings of the scenes of a new file, where the preferences differ from what they are anyway."""
+    """Copy the preview preferences to scenes that do not set them; values equal to the default stay unset."""
     for scene in scenes:
         settings = scene.usdphys.preview
         for name in ("frequency", "substeps"):
@@ -196,7 +198,7 @@ def set_preview_defaults(preferences: Any, scenes: Any) -> None:
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_load(*_: Any) -> None:
     preferences = current(bpy.context)
-    # Scripts that run without a window get the same scenes whatever the preferences are.
+    # In background mode the result of a script must not depend on the preferences.
     if preferences is not None and not bpy.data.filepath and not bpy.app.background:
         set_preview_defaults(preferences, bpy.data.scenes)
 
@@ -205,7 +207,7 @@ _command: Any = None
 
 
 def run_command(arguments: list[str]) -> int:
-    """What `blender --command usdphys` runs; returns the exit status."""
+    """Handler of `blender --command usdphys`; returns the exit status."""
     from .usdphys_addon import cli
 
     return cli.main(arguments)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators: poll, call the bridge, report. No rules of physics or USD here."""
+"""Operators: poll, call the function that does the work, report. Rules of physics and USD are elsewhere."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The buttons of the action bar: what the selected objects are in the physics, in one step for all of them."""
+"""Operators of the action bar: make all selected objects bodies, colliders or group members, or clear their physics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def report(operator: Any, outcome: Any) -> set[Any]:
 
 
 def can_edit(cls: Any, context: Any) -> bool:
-    """True in object mode, where meshes are up to date."""
+    """True in object mode. In edit mode the mesh data lags behind the edits."""
     if context.scene is None:
         cls.poll_message_set("There is no scene")
         return False
@@ -49,7 +49,7 @@ class _Role(_Action):
 
     @classmethod
     def description(cls, context: Any, _properties: Any) -> str:
-        """What a click would do to the selection."""
+        """Tooltip: the docstring, and a sentence about the effect on the current selection."""
         from ..usdphys_addon.authoring import tagging
 
         plain = cls.__doc__ or ""
@@ -75,13 +75,12 @@ class _BodyRole(_Role):
     else:
         separate: bpy.props.BoolProperty(
             name="Parts Separately",
-            description="Of a selected Empty and the objects below it each object becomes a body of its own; else they "
-            "are the parts of one body",
+            description="Make each object below a selected Empty a body of its own. Off: together they are one body",
         )
 
 
 class USDPHYS_OT_make_dynamic(_BodyRole, bpy.types.Operator):
-    """Make the selected objects rigid bodies that the solver moves, with colliders where there are none"""
+    """Make the selected objects rigid bodies that the solver moves, and add missing colliders"""
 
     bl_idname = "usdphys.make_dynamic"
     bl_label = "Dynamic"
@@ -89,7 +88,7 @@ class USDPHYS_OT_make_dynamic(_BodyRole, bpy.types.Operator):
 
 
 class USDPHYS_OT_make_static(_Role, bpy.types.Operator):
-    """Make the selected objects colliders that never move"""
+    """Make the selected objects colliders without a rigid body: they never move"""
 
     bl_idname = "usdphys.make_static"
     bl_label = "Static"
@@ -97,7 +96,7 @@ class USDPHYS_OT_make_static(_Role, bpy.types.Operator):
 
 
 class USDPHYS_OT_make_kinematic(_BodyRole, bpy.types.Operator):
-    """Make the selected objects rigid bodies that animation moves and that push others"""
+    """Make the selected objects rigid bodies that animation moves and that push other bodies"""
 
     bl_idname = "usdphys.make_kinematic"
     bl_label = "Kinematic"
@@ -105,7 +104,7 @@ class USDPHYS_OT_make_kinematic(_BodyRole, bpy.types.Operator):
 
 
 class USDPHYS_OT_add_collider(_Role, bpy.types.Operator):
-    """Give the selected objects colliders, and change nothing else of their physics"""
+    """Add colliders to the selected objects; the rest of their physics does not change"""
 
     bl_idname = "usdphys.add_collider"
     bl_label = "Collider"
@@ -113,7 +112,7 @@ class USDPHYS_OT_add_collider(_Role, bpy.types.Operator):
 
 
 class USDPHYS_OT_add_group(_Action, bpy.types.Operator):
-    """Make a collision group of the selected objects; what is below them belongs to it, too"""
+    """Put the selected objects into a new collision group; their children belong to it as well"""
 
     bl_idname = "usdphys.add_group"
     bl_label = "Group"
@@ -123,7 +122,7 @@ class USDPHYS_OT_add_group(_Action, bpy.types.Operator):
         ignores_itself: bool
     else:
         group_name: bpy.props.StringProperty(
-            name="Name", default="Group", description="Name of the new group; it gets a number where it is taken"
+            name="Name", default="Group", description="Name of the new group; a number is added if the name is taken"
         )
         ignores_itself: bpy.props.BoolProperty(
             name="Ignores Itself", description="The members of the group do not collide with each other"
@@ -152,7 +151,7 @@ class USDPHYS_OT_clear_physics(_Action, bpy.types.Operator):
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
-            return report(self, tagging.clear(context.selected_objects))
+            return report(self, tagging.clear_physics(context.selected_objects))
         except UsdPhysError as error:
             return refuse(self, error)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many objects at once: tag by name or collection, copy physics from the active object to the selected ones."""
+"""Batch operators: tag by name or collection, copy physics from the active object to the other selected ones."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ ROLES = (
     ("DYNAMIC", "Dynamic", "A rigid body that the solver moves, with a collider"),
     ("STATIC", "Static", "A collider without a rigid body: it never moves"),
     ("KINEMATIC", "Kinematic", "A rigid body that animation moves and that pushes others, with a collider"),
-    ("COLLIDER", "Collider", "A collider; whether it moves is decided by the body that it belongs to"),
-    ("CLEAR", "Clear", "Without any physics"),
+    (
+        "COLLIDER",
+        "Collider",
+        "A collider of the object's own rigid body or of the nearest one above; else it is static",
+    ),
+    ("CLEAR", "Clear", "Remove all physics"),
 )
 PARTS = (
     ("BODY", "Rigid Body", "Rigid body and articulation root"),
@@ -23,18 +27,20 @@ PARTS = (
     ("COLLIDERS", "Colliders", "All colliders, in the space of the object"),
     ("MATERIAL", "Material", "Physics material of the object"),
     ("GROUPS", "Groups", "Membership in collision groups"),
-    ("PAIRS", "Filtered Pairs", "Objects that it does not collide with"),
-    ("JOINT", "Joint", "Type, limits and drives, between joints; bodies and frames stay"),
+    ("PAIRS", "Filtered Pairs", "Objects that the object does not collide with"),
+    ("JOINT", "Joint", "Type, limits and drives, from joint to joint; bodies and frames do not change"),
 )
 
 
 def collections_like(_operator: Any, _context: Any, text: str) -> list[str]:
-    """Names of the collections that have a text in their name."""
+    """Names of the collections whose name contains the text."""
     return [item.name for item in bpy.data.collections if text.lower() in item.name.lower()]
 
 
 def _role() -> Any:
-    return bpy.props.EnumProperty(name="Make Them", items=ROLES, default="DYNAMIC", description="What they become")
+    return bpy.props.EnumProperty(
+        name="Make Them", items=ROLES, default="DYNAMIC", description="Role of the objects in the physics"
+    )
 
 
 class _Batch:
@@ -62,7 +68,7 @@ class _Batch:
 
 
 class USDPHYS_OT_tag_by_name(_Batch, bpy.types.Operator):
-    """Make all objects whose name matches a pattern dynamic, static, kinematic or colliders, or clear them"""
+    """Make all objects whose name matches a pattern dynamic, static, kinematic or colliders, or clear their physics"""
 
     bl_idname = "usdphys.tag_by_name"
     bl_label = "Tag by Name"
@@ -74,13 +80,17 @@ class USDPHYS_OT_tag_by_name(_Batch, bpy.types.Operator):
         match_case: bool
     else:
         pattern: bpy.props.StringProperty(
-            name="Name", default="*", description="Name with wildcards: * is any text, ? one character, [ab] a or b"
+            name="Name",
+            default="*",
+            description="Name with wildcards: * is any text, ? is one character, [ab] is a or b",
         )
         role: _role()
         collection: bpy.props.StringProperty(
-            name="Collection", search=collections_like, description="Only objects in it; empty: all of the scene"
+            name="Collection",
+            search=collections_like,
+            description="Only objects of this collection; empty: all objects of the scene",
         )
-        match_case: bpy.props.BoolProperty(name="Match Case", description="Capital letters differ from small ones")
+        match_case: bpy.props.BoolProperty(name="Match Case", description="Upper and lower case letters differ")
 
     def outcome(self, context: Any) -> Any:
         from ..usdphys_addon.authoring import tagging
@@ -89,7 +99,7 @@ class USDPHYS_OT_tag_by_name(_Batch, bpy.types.Operator):
 
 
 class USDPHYS_OT_tag_collection(_Batch, bpy.types.Operator):
-    """Make all objects of a collection dynamic, static, kinematic or colliders, or clear them"""
+    """Make all objects of a collection dynamic, static, kinematic or colliders, or clear their physics"""
 
     bl_idname = "usdphys.tag_collection"
     bl_label = "Tag Collection"
@@ -121,16 +131,16 @@ class _FromActive(_Batch):
         if not has_selection(cls, context):
             return False
         if context.active_object is None:
-            cls.poll_message_set("There is no active object to copy from; click one")
+            cls.poll_message_set("There is no active object to copy from; click an object")
             return False
         if all(obj == context.active_object for obj in context.selected_objects):
-            cls.poll_message_set("Select other objects beside the active one, from which it is copied")
+            cls.poll_message_set("Select the objects to copy to as well; the active object is the source")
             return False
         return True
 
 
 class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):
-    """Make the physics of the other selected objects that of the active one; what it does not set is cleared there"""
+    """Copy the physics of the active object to the other selected objects; values that it does not set are cleared"""
 
     bl_idname = "usdphys.copy_physics"
     bl_label = "Copy Physics to Selected"
@@ -143,7 +153,7 @@ class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):
             items=PARTS,
             options={"ENUM_FLAG"},
             default={item[0] for item in PARTS},
-            description="What is copied",
+            description="Parts of the physics to copy",
         )
 
     def draw(self, _context: Any) -> None:
@@ -157,7 +167,7 @@ class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):
 
 
 class USDPHYS_OT_copy_property(_FromActive, bpy.types.Operator):
-    """Copy one physics property from the active object to the other selected ones; one that is not set is cleared"""
+    """Copy one physics property of the active object to the other selected objects; if it is not set, clear it there"""
 
     bl_idname = "usdphys.copy_property"
     bl_label = "Copy to Selected"
@@ -166,7 +176,7 @@ class USDPHYS_OT_copy_property(_FromActive, bpy.types.Operator):
         data_path: str
     else:
         data_path: bpy.props.StringProperty(
-            name="Data Path", description="Property of the physics of an object, as in rigid_body.velocity"
+            name="Data Path", description="Path of the property below object.usdphys, such as rigid_body.velocity"
         )
 
     def invoke(self, context: Any, event: Any) -> set[Any]:
@@ -175,11 +185,11 @@ class USDPHYS_OT_copy_property(_FromActive, bpy.types.Operator):
     def outcome(self, context: Any) -> Any:
         from ..usdphys_addon.authoring import copying
 
-        return copying.copy_property(context.active_object, context.selected_objects, self.data_path)
+        return copying.copy_one_property(context.active_object, context.selected_objects, self.data_path)
 
 
 def draw_button_menu(menu: Any, context: Any) -> None:
-    """In the menu of a property of ours: Blender's own Copy to Selected sets what is not authored, too."""
+    """Context menu of our properties. Blender's own Copy to Selected would author values that are not authored."""
     pointer, item = getattr(context, "button_pointer", None), getattr(context, "button_prop", None)
     if pointer is None or item is None or not isinstance(pointer.id_data, bpy.types.Object):
         return
@@ -188,7 +198,7 @@ def draw_button_menu(menu: Any, context: Any) -> None:
     except ValueError:
         return
     if path.startswith("usdphys."):
-        text = "Copy to Selected, Unset as Well"
+        text = "Copy to Selected, Including Unset"
         operator = menu.layout.operator("usdphys.copy_property", text=text, icon="COPYDOWN")
         operator.data_path = path.removeprefix("usdphys.")
 

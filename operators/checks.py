@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check the scene, show what an issue is about, and fix it."""
+"""Check the scene, select the object of an issue, and fix issues."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _can_fix(cls: Any, context: Any) -> bool:
 
 
 def summary(counts: dict[str, int]) -> str:
-    """The numbers of issues as a sentence."""
+    """The numbers of errors, warnings and notes as a phrase."""
     words = [
         counted(number, word)
         for number, word in ((counts["error"], "error"), (counts["warning"], "warning"), (counts["info"], "note"))
@@ -52,7 +52,7 @@ def _check(operator: Any, context: Any) -> Any:
 
 
 class USDPHYS_OT_check(bpy.types.Operator):
-    """Check the physics of the scene now, exactly as the export does"""
+    """Check the physics of the scene now, with the same checks as the export"""
 
     bl_idname = "usdphys.check"
     bl_label = "Check Now"
@@ -68,7 +68,7 @@ class USDPHYS_OT_check(bpy.types.Operator):
 
 
 class _IssueOperator:
-    """Mix-in: one issue, given by its code and by what it is about."""
+    """Mix-in: one issue, identified by its code and by the name or prim path of its subject."""
 
     report: Any
     poll_message_set: Any
@@ -83,22 +83,24 @@ class _IssueOperator:
         code: bpy.props.StringProperty(name="Code", description="Code of the issue", options={"SKIP_SAVE"})
         kind: bpy.props.StringProperty(
             name="Kind",
-            description="What the name names: object, material, group or scene",
+            description="Kind of thing that the name refers to: object, material, group or scene",
             default="object",
             options={"SKIP_SAVE"},
         )
         name: bpy.props.StringProperty(
-            name="Name", description="Name of what the issue is about", options={"SKIP_SAVE"}
+            name="Name",
+            description="Name of the object, material, group or scene with the issue",
+            options={"SKIP_SAVE"},
         )
         path: bpy.props.StringProperty(
-            name="Path", description="Path of the prim, where no name is given", options={"SKIP_SAVE"}
+            name="Path", description="Path of the prim, if there is no name", options={"SKIP_SAVE"}
         )
 
     def issue(self, context: Any) -> Any:
-        """The issue as the last check knows it, or as far as the properties say."""
+        """The issue of the last check; if it has none like this, one made of the properties."""
         from ..usdphys_addon.checks import live as checks
         from ..usdphys_addon.checks import run as check_run
-        from ..usdphys_addon.checks.report import Found
+        from ..usdphys_addon.checks.report import FoundIssue
 
         report = checks.report(context.scene.name)
         for known in report.issues if report is not None else ():
@@ -106,14 +108,14 @@ class _IssueOperator:
             if same and self.code in ("", known.code) and self.path in ("", known.path):
                 return known
         name = self.name or check_run.object_of(context.scene, context.view_layer, self.path)
-        return Found("warning", self.code, "", "", self.kind, name, self.path)
+        return FoundIssue("warning", self.code, "", "", self.kind, name, self.path)
 
 
 class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
     """Select what the issue is about, and show it in the view"""
 
     bl_idname = "usdphys.check_select"
-    bl_label = "Select the Culprit"
+    bl_label = "Select Cause"
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -121,7 +123,7 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
 
     @classmethod
     def description(cls, context: Any, properties: Any) -> str:
-        """The whole issue, of which a panel shows the beginning."""
+        """Tooltip: the whole text of the issue; the panel shows only its beginning."""
         from ..usdphys_addon.checks import live as checks
 
         report = checks.report(context.scene.name)
@@ -135,12 +137,12 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
         from ..usdphys_addon.checks import fixes
 
         if not self.name and not self.path:
-            self.report({"ERROR"}, "Give the name or the path of what to select")
+            self.report({"ERROR"}, "Give the name or the prim path to select")
             return {"CANCELLED"}
         issue = self.issue(context)
         shown = [obj for obj in fixes.culprits(context.scene, issue) if obj.visible_get()]
         if not shown:
-            self.report({"WARNING"}, f"'{issue.name or self.path}' is no object that is shown; check again")
+            self.report({"WARNING"}, f"'{issue.name or self.path}' is not a visible object; check again")
             return {"CANCELLED"}
         for obj in context.selected_objects:
             obj.select_set(False)
@@ -152,7 +154,7 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
 
 
 def _frame_selected(context: Any) -> None:
-    """Frame the selection in every 3D view of the window, where there is one."""
+    """Frame the selection in every 3D view of the window; does nothing without a window."""
     window = context.window
     for area in window.screen.areas if window is not None else ():
         region = next((region for region in area.regions if region.type == "WINDOW"), None)
@@ -173,7 +175,7 @@ class USDPHYS_OT_check_fix(_IssueOperator, bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: Any, properties: Any) -> str:
-        """What the fix does."""
+        """Tooltip: the effect of the fix."""
         from ..usdphys_addon.checks import fixes
 
         fix = fixes.FIXES.get(properties.code)
@@ -192,7 +194,7 @@ class USDPHYS_OT_check_fix(_IssueOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_check_fix_all(bpy.types.Operator):
-    """Fix everything that can be fixed without a change of what works: check, fix, and check again"""
+    """Check, apply all fixes that do not change working physics, and check again"""
 
     bl_idname = "usdphys.check_fix_all"
     bl_label = "Fix All Safe"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Author what is computed of a body's mass, as a start for what one wants instead."""
+"""Author the computed mass properties of a body, as starting values for edits."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..usdphys_addon.viewport import readout
 _FIELDS = (
     ("mass", "Mass", "The mass"),
     ("center_of_mass", "Center of Mass", "The centre of mass"),
-    ("diagonal_inertia", "Inertia", "The principal moments of inertia, and their axes"),
+    ("diagonal_inertia", "Inertia", "The principal moments of inertia and their axes"),
 )
 
 
 class USDPHYS_OT_author_computed(bpy.types.Operator):
-    """Set this to what is computed from the colliders now, for all selected bodies; it stays when they change"""
+    """Author the value computed from the colliders, for all selected bodies; it stays if the colliders change"""
 
     bl_idname = "usdphys.author_computed"
-    bl_label = "Start from Computed"
+    bl_label = "Author Computed Value"
     bl_options = {"REGISTER", "UNDO"}
 
     if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
 
 
 def _chosen(context: Any) -> list[Any]:
-    """The selected objects, and the active one that a panel shows."""
+    """The selected objects, and the active one, which the panel shows."""
     chosen = list(context.selected_objects)
     if context.object is not None and context.object not in chosen:
         chosen.append(context.object)

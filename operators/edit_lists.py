@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add and remove the items of the lists in the panels, and take back what is authored."""
+"""Add and remove items of the lists in the panels, and unset authored values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-#: (owner, list, name of a new item, index) by what a panel asks for.
+from ..usdphys_addon.core import paths
+
+#: (owner, list, name of a new item, index) by the name of the list.
 LISTS = {
     "colliders": ("object", "colliders", "", "active_collider_index"),
     "collision_groups": ("object", "collision_groups", "Group", "active_group_index"),
@@ -56,11 +58,7 @@ class USDPHYS_OT_list_add(_ListOperator, bpy.types.Operator):
         item = items.add()
         if name:
             taken = {other.name for other in items}
-            number, candidate = 1, name
-            while candidate in taken:
-                number += 1
-                candidate = f"{name}{number}"
-            item.name = candidate
+            item.name = paths.free(name, taken.__contains__, "{}", 2)
         setattr(owner, index, len(items) - 1)
         return {"FINISHED"}
 
@@ -82,7 +80,7 @@ class USDPHYS_OT_list_remove(_ListOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_unset(bpy.types.Operator):
-    """Take back the authored value: the simulator's default counts again"""
+    """Remove the authored value: the default counts again"""
 
     bl_idname = "usdphys.unset"
     bl_label = "Clear"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""File > Export > USD Physics Layer: the edits of the physics since the import, over the imported file."""
+"""File > Export > USD Physics Layer: the physics edits since the import, as a layer over the imported file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .usd_file import UsdExportOperator
 
 
 class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelper):
-    """Write what was changed of the physics since the import, and leave the imported file untouched"""
+    """Write the physics edits since the import as a layer over the imported file, which does not change"""
 
     bl_idname = "usdphys.export_layer"
     bl_label = "Export USD Physics Layer"
@@ -28,7 +28,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
         filter_glob: bpy.props.StringProperty(default="*.usd;*.usda;*.usdc", options={"HIDDEN"})
         into_copy: bpy.props.BoolProperty(
             name="Merge into a Copy",
-            description="Write a copy of the imported file with the edits in it, instead of a layer over it",
+            description="Write a copy of the imported file that includes the edits, instead of a layer over it",
         )
         force: bpy.props.BoolProperty(
             name="Export with Errors", description="Write the file although the checks find errors"
@@ -67,7 +67,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.say("Wrote", result)
+        self.report_result("Wrote", result)
         return {"FINISHED"}
 
 

@@ -12,7 +12,7 @@ from ..usdphys_addon.bridge.props import HIERARCHIES
 from ..usdphys_addon.playback import guard as preview_guard
 from .usd_file import USD_FILTER, UsdExportOperator
 
-#: Shown in the file browser.
+#: Largest number of errors listed in the file browser.
 MAX_ERRORS = 5
 
 
@@ -41,21 +41,21 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             name="Nested Bodies",
             items=HIERARCHIES,
             default="NESTED",
-            description="What becomes of rigid bodies below other rigid bodies",
+            description="How rigid bodies parented to other rigid bodies are exported",
         )
         meters_per_unit: bpy.props.FloatProperty(
             name="Meters per Unit",
             default=1.0,
             min=1e-9,
             precision=6,
-            description="Length of one unit of the file: 1 is metres, 0.01 centimetres",
+            description="Length of one unit of the file in metres: 1 for metres, 0.01 for centimetres",
         )
         kilograms_per_unit: bpy.props.FloatProperty(
             name="Kilograms per Unit",
             default=1.0,
             min=1e-9,
             precision=6,
-            description="Mass of one unit of the file: 1 is kilograms, 0.001 grams",
+            description="Mass of one unit of the file in kilograms: 1 for kilograms, 0.001 for grams",
         )
         up_axis: bpy.props.EnumProperty(
             name="Up Axis", items=(("Y", "Y", ""), ("Z", "Z", "")), default="Z", description="Axis that points up"
@@ -89,7 +89,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
                 column.prop(self, name)
 
     def draw_errors(self, layout: Any, context: Any) -> None:
-        """What the last check found that an export refuses."""
+        """List the errors of the last check, which make the export refuse."""
         from ..usdphys_addon.checks import live as checks
 
         report = checks.report(context.scene.name)
@@ -98,7 +98,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             return
         column = layout.box().column(align=True)
         number = f"{len(errors)} error{'s' if len(errors) > 1 else ''}"
-        column.label(text=f"{number}: {'written all the same' if self.force else 'nothing is written'}", icon="CANCEL")
+        column.label(text=f"{number}: {'written anyway' if self.force else 'nothing is written'}", icon="CANCEL")
         for issue in errors[:MAX_ERRORS]:
             column.label(text=issue.short, icon="BLANK1")
         if len(errors) > MAX_ERRORS:
@@ -113,16 +113,16 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.say("Wrote", result)
+        self.report_result("Wrote", result)
         return {"FINISHED"}
 
     def export_options(self) -> Any:
-        from ..usdphys_addon.core.units import StageUnits
+        from ..usdphys_addon.core.units import StageUnits, shortest
         from ..usdphys_addon.exchange import usd_export
 
         units = StageUnits(
-            usd_export.typed_number(self.meters_per_unit),
-            usd_export.typed_number(self.kilograms_per_unit),
+            shortest(self.meters_per_unit),
+            shortest(self.kilograms_per_unit),
             self.up_axis,
         )
         return usd_export.ExportOptions(

@@ -9,7 +9,7 @@ import bpy
 
 
 class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
-    """Give the objects of Blender's rigid body world the same physics in USD Physics; Blender's own stays as it is"""
+    """Give the objects of Blender's rigid body world the same USD Physics; Blender's own settings do not change"""
 
     bl_idname = "usdphys.from_rigid_bodies"
     bl_label = "From Blender Rigid Bodies"
@@ -21,7 +21,7 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
     else:
         selected_only: bpy.props.BoolProperty(name="Selected Only", description="Convert selected objects only")
         replace: bpy.props.BoolProperty(
-            name="Replace", description="Replace USD Physics that the objects have already; else it is kept"
+            name="Replace", description="Replace USD Physics that the objects already have. Off: keep it"
         )
 
     @classmethod

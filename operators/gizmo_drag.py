@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The drag of a handle in the 3D view; with a value and no mouse, what the drag would have written."""
+"""Drag of a handle in the 3D view. Called with a value, it writes the value without the mouse."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ..usdphys_addon.playback import guard as preview_guard
 if TYPE_CHECKING:
     from ..usdphys_addon.viewport import handles
 
-_HINT = "Ctrl: snap    Shift: fine    Backspace: not authored    Esc: cancel"
+_HINT = "Ctrl: snap    Shift: precise    Backspace: not authored    Esc: cancel"
 _HINT_SIDES, _HINT_AXES = "Alt: both sides    ", "X, Y, Z: along an axis    "
 _MODIFIERS = frozenset(f"{side}_{name}" for side in ("LEFT", "RIGHT") for name in ("CTRL", "SHIFT", "ALT"))
 
 
-def _tell_change(obj: Any) -> None:
-    """Properties of Python change without Blender's knowing; what waits for a change is told here."""
+def _tag_update(obj: Any) -> None:
+    """Tag the object: changes of custom Python properties do not tag the dependency graph."""
     obj.update_tag(refresh={"OBJECT"})
 
 
 class USDPHYS_OT_drag_handle(bpy.types.Operator):
-    """Drag to change the value. Ctrl snaps, Shift is fine, Esc cancels"""
+    """Drag to change the value. Ctrl snaps, Shift is precise, Esc cancels"""
 
     bl_idname = "usdphys.drag_handle"
     bl_label = "Drag Physics Handle"
@@ -40,14 +40,14 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         clears: bool
     else:
         handle: bpy.props.StringProperty(
-            name="Handle", options={"HIDDEN", "SKIP_SAVE"}, description="What the handle changes"
+            name="Handle", options={"HIDDEN", "SKIP_SAVE"}, description="Property that the handle changes"
         )
         value: bpy.props.FloatProperty(
             name="Value",
             options={"SKIP_SAVE"},
             unit="LENGTH",
             precision=4,
-            description="The new value: a length, or an angle in radians",
+            description="The new value: a length in Blender units, or an angle in radians",
         )
         angle: bpy.props.FloatProperty(
             name="Angle",
@@ -64,13 +64,13 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             subtype="TRANSLATION",
             options={"SKIP_SAVE"},
             precision=4,
-            description="The new place, of a handle that moves freely",
+            description="The new position of a handle that moves freely",
         )
         both_sides: bpy.props.BoolProperty(
-            name="Both Sides", options={"SKIP_SAVE"}, description="What grows keeps its centre"
+            name="Both Sides", options={"SKIP_SAVE"}, description="Change the size on both sides, about the centre"
         )
         clears: bpy.props.BoolProperty(
-            name="Not Authored", options={"SKIP_SAVE"}, description="Take back that the value is authored"
+            name="Not Authored", options={"SKIP_SAVE"}, description="Remove the authored value"
         )
 
     @classmethod
@@ -96,7 +96,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
     def description(cls, _context: Any, properties: Any) -> str:
         name = properties.handle.partition(":")[0].rpartition(".")[2]
         name = {"location": "Offset", "diagonal_inertia": "Inertia"}.get(name, name.replace("_", " ").capitalize())
-        return f"{name or 'Value'}. Drag to change it; Ctrl snaps, Shift is fine, Esc cancels"
+        return f"{name or 'Value'}. Drag to change it; Ctrl snaps, Shift is precise, Esc cancels"
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
@@ -128,7 +128,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             edit.set(context.object, np.array(self.place))
         else:
             edit.set(context.object, min(max(self.value, handle.low), handle.high), self.both_sides)
-        _tell_change(context.object)
+        _tag_update(context.object)
         return {"FINISHED"}
 
     # ------------------------------------------------------------------ with the mouse
@@ -150,7 +150,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         self._area = context.area
         hint = _HINT_AXES if handle.motion == "FREE" else _HINT_SIDES if handle.shift is not None else ""
         context.workspace.status_text_set(hint + _HINT)
-        self.tell(context)
+        self.show_value(context)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -161,10 +161,10 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         try:
             return self.handle_event(context, event, obj)
         except Exception:
-            # An operator that raised would be called again: Blender keeps it.
+            # Blender would call a modal operator again after an exception.
             traceback.print_exc()
             self._edit.restore(obj)
-            self.report({"ERROR"}, "The drag has stopped, and the value is as it was")
+            self.report({"ERROR"}, "The drag was stopped and the value restored")
             return self.end(context, {"CANCELLED"})
 
     def handle_event(self, context: Any, event: Any, obj: Any) -> set[Any]:
@@ -203,14 +203,14 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         self._is_changed = True
         self.both_sides = bool(event.alt and drag.handle.shift is not None)
         self._edit.set(obj, value, self.both_sides)
-        _tell_change(obj)
+        _tag_update(obj)
         if drag.handle.motion == "FREE":
             self.place = tuple(value)  # type: ignore[arg-type]
         else:
             self.value = float(value)
-        self.tell(context)
+        self.show_value(context)
 
-    def tell(self, context: Any) -> None:
+    def show_value(self, context: Any) -> None:
         from ..usdphys_addon.viewport import gizmos
 
         drag = self._drag
@@ -222,7 +222,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         redraw("VIEW_3D", "PROPERTIES")
 
     def end(self, context: Any, status: set[Any]) -> set[Any]:
-        """Every drag ends here."""
+        """Clean up after every drag."""
         if self._area is not None:
             self._area.header_text_set(None)
         self._area = None
@@ -231,7 +231,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         redraw("VIEW_3D", "PROPERTIES")
         obj = bpy.data.objects.get(self._name)
         if obj is not None and self._is_changed:
-            _tell_change(obj)
+            _tag_update(obj)
         return status
 
     def cancel(self, context: Any) -> None:

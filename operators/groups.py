@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Collision groups: who ignores whom, members."""
+"""Collision groups: filters between groups, members, names."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.authoring import groups
+from ..usdphys_addon.authoring import group_edits
 from ..usdphys_addon.core.errors import InputError
 from .outcome import refuse
 
 
 class USDPHYS_OT_group_ignore(bpy.types.Operator):
-    """The members of the two groups pass through each other, or collide again"""
+    """Switch whether members of the two groups pass through each other"""
 
     bl_idname = "usdphys.group_ignore"
     bl_label = "Ignore Group"
@@ -29,19 +29,26 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
     @classmethod
     def description(cls, context: Any, properties: Any) -> str:
         try:
-            pair = [groups.group_named(context.scene, name) for name in (properties.one, properties.other)]
+            for name in (properties.one, properties.other):
+                group_edits.group_named(context.scene, name)
         except InputError as error:
             return str(error)
-        with_whom = "each other" if properties.one == properties.other else f"those of '{properties.other}'"
-        what = "collide with" if groups.are_ignored(*pair) else "pass through"
+        with_whom = "each other" if properties.one == properties.other else f"members of '{properties.other}'"
+        what = (
+            "collide with"
+            if group_edits.are_ignored(context.scene, properties.one, properties.other)
+            else "pass through"
+        )
         return f"Let members of '{properties.one}' {what} {with_whom}"
 
     def execute(self, context: Any) -> set[Any]:
         try:
-            one, other = (groups.group_named(context.scene, name) for name in (self.one, self.other))
+            for name in (self.one, self.other):
+                group_edits.group_named(context.scene, name)
+            ignored = group_edits.are_ignored(context.scene, self.one, self.other)
+            group_edits.set_ignored(context.scene, self.one, self.other, not ignored)
         except InputError as error:
             return refuse(self, error)
-        groups.set_ignored(one, other, not groups.are_ignored(one, other))
         return {"FINISHED"}
 
 
@@ -63,7 +70,7 @@ class _Members(bpy.types.Operator):
     def group_name(self, context: Any) -> str:
         physics = context.scene.usdphys
         if self.group:
-            return str(groups.group_named(context.scene, self.group).name)
+            return str(group_edits.group_named(context.scene, self.group).name)
         index = min(physics.active_group_index, len(physics.collision_groups) - 1)
         return str(physics.collision_groups[index].name)
 
@@ -78,13 +85,13 @@ class _Members(bpy.types.Operator):
 
 
 class USDPHYS_OT_group_add_selected(_Members):
-    """Put the selected objects, and with them all that is parented to them, into the collision group"""
+    """Put the selected objects and all their children into the collision group"""
 
     bl_idname = "usdphys.group_add_selected"
     bl_label = "Add Selected"
 
     def run(self, context: Any, name: str) -> set[Any]:
-        added = groups.add_members(name, context.selected_objects)
+        added = group_edits.add_members(name, context.selected_objects)
         self.report({"INFO"}, f"Added {added} objects to '{name}'")
         return {"FINISHED"} if added else {"CANCELLED"}
 
@@ -96,7 +103,7 @@ class USDPHYS_OT_group_remove_selected(_Members):
     bl_label = "Remove Selected"
 
     def run(self, context: Any, name: str) -> set[Any]:
-        removed = groups.remove_members(name, context.selected_objects)
+        removed = group_edits.remove_members(name, context.selected_objects)
         self.report({"INFO"}, f"Took {removed} objects out of '{name}'")
         return {"FINISHED"} if removed else {"CANCELLED"}
 
@@ -108,7 +115,7 @@ class USDPHYS_OT_group_select(_Members):
     bl_label = "Select Members"
 
     def run(self, context: Any, name: str) -> set[Any]:
-        found = {obj.name for obj in groups.members(name)}
+        found = {obj.name for obj in group_edits.members(name)}
         for obj in context.view_layer.objects:
             obj.select_set(obj.name in found)
         return {"FINISHED"}
@@ -132,9 +139,11 @@ class USDPHYS_OT_group_rename(_Members):
     def run(self, context: Any, name: str) -> set[Any]:
         taken = {group.name for group in context.scene.usdphys.collision_groups} - {name}
         if not self.new_name or self.new_name in taken:
-            raise InputError(f"'{self.new_name}' is no name for a group; choose one that no other group has.")
-        groups.group_named(context.scene, name).name = self.new_name
-        groups.rename(context.scene, name, self.new_name)
+            raise InputError(
+                f"'{self.new_name}' cannot be the name of the group; choose a name that no other group has."
+            )
+        group_edits.group_named(context.scene, name).name = self.new_name
+        group_edits.rename(context.scene, name, self.new_name)
         return {"FINISHED"}
 
 

@@ -11,12 +11,12 @@ from bpy_extras.io_utils import ImportHelper
 
 from .usd_file import USD_FILTER, UsdFileOperator
 
-#: Files above this size, bytes, are not looked into before the import.
+#: Larger files, bytes, are not opened for the overview in the file browser.
 _LARGE = 64 * 2**20
 
 
 def _overview(filepath: str, choices: tuple[str, ...] = ()) -> Any:
-    """What is in a file; None where none is chosen, or where a look would take too long."""
+    """Overview of a file's contents; None if no file is chosen or the file is too large."""
     path = Path(bpy.path.abspath(filepath)) if filepath else None
     if path is None or not path.is_file() or path.stat().st_size > _LARGE:
         return None
@@ -29,7 +29,7 @@ def _overview(filepath: str, choices: tuple[str, ...] = ()) -> Any:
 
 
 def _as_written(prim_path: str, set_name: str, choice: str) -> str:
-    """A variant choice as USD writes it."""
+    """A variant choice in the syntax of USD paths: /Prim{set=choice}."""
     from ..usdphys_addon.usd.composition import VariantChoice
 
     return str(VariantChoice(prim_path, set_name, choice))
@@ -40,7 +40,7 @@ def _choices(item: Any, _context: Any, _typed: str) -> list[str]:
 
 
 class USDPHYS_PG_variant(bpy.types.PropertyGroup):
-    """A variant set of the chosen file. known: its choices, a line each."""
+    """A variant set of the chosen file. known: its choices, one per line."""
 
     if TYPE_CHECKING:
         prim_path: str
@@ -50,12 +50,12 @@ class USDPHYS_PG_variant(bpy.types.PropertyGroup):
         prim_path: bpy.props.StringProperty()
         known: bpy.props.StringProperty()
         choice: bpy.props.StringProperty(
-            name="Variant", description="Variant to import; empty is the one that the file selects", search=_choices
+            name="Variant", description="Variant to import; empty: the selection of the file", search=_choices
         )
 
 
 class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Bring a USD file with its physics into the scene"""
+    """Import a USD file with its physics into the scene"""
 
     bl_idname = "usdphys.import_usd"
     bl_label = "Import USD Physics"
@@ -75,20 +75,19 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         convert_units: bpy.props.BoolProperty(
             name="Convert Units",
             default=True,
-            description="Scale what is imported to the unit of the scene; else the scene takes the unit of the file",
+            description="Scale the import to the unit of the scene. Off: the scene takes the unit of the file",
         )
         attach: bpy.props.BoolProperty(
             name="Physics Only",
-            description="Import no geometry: put the physics on the objects of the scene that have the names of the "
-            "prims",
+            description="Import no geometry: put the physics on objects of the scene with the same names as the prims",
         )
         prim_path: bpy.props.StringProperty(
-            name="Prim Path", description="Import this prim and what is below it only; empty is the whole file"
+            name="Prim Path", description="Import only this prim and the prims below it; empty: the whole file"
         )
         variants: bpy.props.StringProperty(
             name="Variants",
             options={"SKIP_SAVE"},
-            description="Choices in variant sets as USD writes them, with semicolons between them: /Prim{set=choice}",
+            description="Variant selections, separated by semicolons, such as /Prim{set=choice}",
         )
         variant_sets: bpy.props.CollectionProperty(type=USDPHYS_PG_variant, options={"HIDDEN", "SKIP_SAVE"})
         looked_at: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
@@ -133,7 +132,7 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         column.use_property_split = False
         overview = _overview(self.filepath, self.chosen())
         if overview is None:
-            column.label(text="Choose a USD file of less than 64 MB to see what is in it")
+            column.label(text="Choose a USD file of less than 64 MB to see its contents")
             return
         if overview.error:
             column.label(text="This file cannot be read", icon="ERROR")
@@ -159,7 +158,7 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
                     column.label(text=f"{issue.path or issue.label}: {issue.code}")
 
     def chosen(self) -> tuple[str, ...]:
-        """The variant choices, as USD writes them."""
+        """The variant choices in the syntax of USD paths."""
         typed = tuple(filter(None, (text.strip() for text in self.variants.split(";"))))
         if self.looked_at != self.filepath:
             return typed
@@ -186,11 +185,11 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.say("Read", result)
+        self.report_result("Read", result)
         return {"FINISHED"}
 
     def changed_choices(self) -> tuple[str, ...]:
-        """The variant choices that are not the file's own: these stay in the file."""
+        """The variant choices that differ from the selections of the file."""
         overview = _overview(self.filepath)
         sets = overview.variant_sets if overview else ()
         own = {_as_written(one.prim_path, one.name, one.selection) for one in sets}
@@ -210,7 +209,7 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
             step = next(self.steps)
         except StopIteration as end:
             self.end(context)
-            self.say("Read", end.value)
+            self.report_result("Read", end.value)
             return {"FINISHED"}
         except BaseException as error:
             self.end(context)

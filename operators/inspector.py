@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The joint inspector: begin, and limits where the joints are."""
+"""The joint inspector: start it, and set limits at the present position of a joint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import bpy
 
 from ..usdphys_addon.core.errors import UsdPhysError
 from ..usdphys_addon.playback import guard as preview_guard
-from ..usdphys_addon.playback import inspector
+from ..usdphys_addon.playback import joint_inspector
 from .outcome import refuse
 
 
@@ -30,7 +30,7 @@ Apply Pose keeps the pose, Reset takes it back"""
     def execute(self, context: Any) -> set[Any]:
         was_running = preview_guard.current() is not None
         if not was_running:
-            # Through the operator that watches over the session.
+            # The play operator is modal: it handles the timer, Esc and the end of the session.
             bpy.ops.usdphys.preview_play()  # type: ignore[attr-defined]
         session = preview_guard.current()
         if session is None:
@@ -38,7 +38,7 @@ Apply Pose keeps the pose, Reset takes it back"""
         session.pause()
         context.window_manager.usdphys_inspector.physics = False
         try:
-            inspector.open_rows(context)
+            joint_inspector.open_rows(context)
         except UsdPhysError as error:
             if not was_running:
                 preview_guard.stop()
@@ -47,7 +47,7 @@ Apply Pose keeps the pose, Reset takes it back"""
 
 
 class USDPHYS_OT_inspect_limit(bpy.types.Operator):
-    """Make where the joint is now its limit"""
+    """Set the limit to the present position of the joint"""
 
     bl_idname = "usdphys.inspect_limit"
     bl_label = "Set Limit Here"
@@ -72,7 +72,7 @@ class USDPHYS_OT_inspect_limit(bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         rows = context.window_manager.usdphys_inspector.rows
         try:
-            inspector.set_limit(rows[self.index], self.which)
+            joint_inspector.set_limit(rows[self.index], self.which)
         except UsdPhysError as error:
             return refuse(self, error)
         return {"FINISHED"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joints: add, chain, weld; align and keep their frames, swap their bodies, take limits from poses."""
+"""Joints: add, chain, weld; align and keep their frames, swap their bodies, set limits from poses, add motors."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import props
+from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
 
 _PLACES = (
     ("AUTO", "Automatic", "At the closest points of two objects; at the 3D cursor for one"),
-    ("CURSOR", "3D Cursor", "At the 3D cursor, turned as it is"),
+    ("CURSOR", "3D Cursor", "At the 3D cursor, with its orientation"),
     ("MIDPOINT", "Between", "Midway between the centres of the two bounding boxes"),
     ("CHILD_ORIGIN", "Origin of Body 1", "At the origin of the object that is not active"),
-    ("CLOSEST", "Closest Points", "Midway between the closest points of the two surfaces, or in the middle of where "
-                                  "they touch"),
-    ("FACE", "Picked Face", "In the middle of the active mesh's face that was picked last in Edit Mode; its normal is "
-                            "the axis"),
+    ("CLOSEST", "Closest Points", "Midway between the closest points of the two surfaces, or in the middle of the area "
+                                  "where they touch"),
+    ("FACE", "Picked Face", "In the middle of the face of the active mesh that was selected last in Edit Mode; the "
+                            "face normal is the axis"),
 )  # fmt: skip
 _AXES = (
-    ("AUTO", "Automatic", "The cursor's Z at the cursor, the normal on a picked face, else Z of the world"),
+    ("AUTO", "Automatic", "At the 3D cursor its Z axis, on a picked face the normal, else Z of the world"),
     *((f"WORLD_{axis}", f"World {axis}", f"{axis} of the world") for axis in "XYZ"),
     *((f"BODY_{axis}", f"Body 1 {axis}", f"{axis} of body 1, the object that is not active") for axis in "XYZ"),
     ("CURSOR", "Cursor Z", "Z of the 3D cursor"),
@@ -30,12 +31,9 @@ _AXES = (
 _DOFS = (
     *((f"trans{axis}", f"Along {axis}", f"Translation along {axis}") for axis in "XYZ"),
     *((f"rot{axis}", f"About {axis}", f"Rotation about {axis}") for axis in "XYZ"),
-    ("distance", "Distance", "Distance of the two frames"),
+    ("distance", "Distance", "Distance between the two frames"),
 )
-_MAKE_BODIES = (
-    "Make rigid bodies of objects that are none: body 1 moves and gets a collider, body 0 gets a collider and stands "
-    "still"
-)
+_MAKE_BODIES = "Add missing physics: body 1 becomes a rigid body with a collider, body 0 a static collider"
 
 
 class _JointOperator:
@@ -43,7 +41,7 @@ class _JointOperator:
     report: Any
     bl_options: Any = {"REGISTER", "UNDO"}
     modes = frozenset({"OBJECT"})
-    #: (number of selected objects that it takes, what to say of fewer).
+    #: (least number of selected objects, message if fewer are selected).
     needs = (1, "Select joints, or the bodies that they hold")
 
     @classmethod
@@ -72,10 +70,10 @@ class _JointOperator:
         raise NotImplementedError
 
     def chosen(self, context: Any) -> list[Any]:
-        """The joints to change; says which are left alone."""
-        from ..usdphys_addon.authoring import joint_tools
+        """The joints to change; reports a warning for each that cannot be changed."""
+        from ..usdphys_addon.authoring import joint_maker
 
-        found, notes = joint_tools.editable(joint_tools.joints_of(context))
+        found, notes = joint_maker.without_linked(joint_maker.joints_of(context))
         for note in notes:
             self.report({"WARNING"}, note)
         return found
@@ -86,7 +84,7 @@ def _count(made: list[Any]) -> str:
 
 
 class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
-    """Join the selected objects to the active one, which is body 0. A single object is joined to the world"""
+    """Join each other selected object to the active one, which is body 0. A single object is joined to the world"""
 
     bl_idname = "usdphys.joint_add"
     bl_label = "Add Joint"
@@ -100,27 +98,27 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         make_bodies: bool
     else:
         type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="REVOLUTE")
-        place: bpy.props.EnumProperty(name="Place", items=_PLACES, description="Where the joint is")
+        place: bpy.props.EnumProperty(name="Place", items=_PLACES, description="Position of the joint")
         axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of the hinge, slide or cone")
         make_bodies: bpy.props.BoolProperty(name="Make Bodies", default=True, description=_MAKE_BODIES)
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_maker
 
-        choice = joint_tools.Choice(self.type, self.place, self.axis, self.make_bodies)
-        face = joint_tools.picked_face(context) if self.place == "FACE" else None
+        choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies)
+        face = joint_maker.picked_face(context) if self.place == "FACE" else None
         if context.mode != "OBJECT":
-            # What Edit Mode remembers for undo is the mesh alone.
+            # Undo steps of Edit Mode hold the mesh only, not new objects.
             bpy.ops.object.mode_set(mode="OBJECT")
-        self.report({"INFO"}, _count(joint_tools.add_joint(context, choice, face)))
+        self.report({"INFO"}, _count(joint_maker.add_joint(context, choice, face)))
 
 
 class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
-    """Join the selected objects one to the next, beginning with the active one"""
+    """Join each selected object to the next, starting with the active one"""
 
     bl_idname = "usdphys.joint_chain"
     bl_label = "Joint Chain"
-    needs = (2, "Select the objects of the chain; the active one is its beginning")
+    needs = (2, "Select the objects of the chain; the active one is the first")
 
     if TYPE_CHECKING:
         type: str
@@ -131,53 +129,54 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
     else:
         type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="SPHERICAL")
         place: bpy.props.EnumProperty(
-            name="Place", items=_PLACES[2:5], default="MIDPOINT", description="Where each joint is"
+            name="Place", items=_PLACES[2:5], default="MIDPOINT", description="Position of each joint"
         )
         axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of the hinges, slides or cones")
         order: bpy.props.EnumProperty(
-            name="Order", description="Which object follows which",
+            name="Order", description="Order of the objects",
             items=(
-                ("NEAREST", "Nearest Next", "From the active object on, each time to the nearest that is left"),
-                ("NAME", "By Name", "As the names are sorted, numbers by their value"),
+                ("NEAREST", "Nearest Next", "From the active object to the nearest remaining object, and so on"),
+                ("NAME", "By Name", "Sorted by name, numbers by their value"),
             ),
         )  # fmt: skip
         make_bodies: bpy.props.BoolProperty(
             name="Make Bodies", default=True,
-            description="Make rigid bodies of objects that are none; the first one gets a collider and stands still",
+            description="Add missing physics: the first object becomes a static collider, the others rigid bodies with "
+            "colliders",
         )  # fmt: skip
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_maker
 
-        choice = joint_tools.Choice(self.type, self.place, self.axis, self.make_bodies)
-        self.report({"INFO"}, _count(joint_tools.add_chain(context, choice, self.order)))
+        choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies)
+        self.report({"INFO"}, _count(joint_maker.add_chain(context, choice, self.order)))
 
 
 class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
-    """Hold all other selected objects to the active one with fixed joints"""
+    """Add a fixed joint from the active object to each other selected object"""
 
     bl_idname = "usdphys.weld"
     bl_label = "Weld"
-    needs = (2, "Select the objects to weld, the one that they are welded to last")
+    needs = (2, "Select the objects to weld, then the object to weld them to")
 
     if TYPE_CHECKING:
         place: str
         make_bodies: bool
     else:
         place: bpy.props.EnumProperty(
-            name="Place", items=_PLACES[2:5], default="CHILD_ORIGIN", description="Where each joint is"
+            name="Place", items=_PLACES[2:5], default="CHILD_ORIGIN", description="Position of each joint"
         )
         make_bodies: bpy.props.BoolProperty(
             name="Make Bodies", default=True,
-            description="Make rigid bodies of objects that are none; an active object that is a static collider stays "
-            "one",
+            description="Add missing physics: objects become rigid bodies with colliders; an active object that is a "
+            "static collider stays static",
         )  # fmt: skip
 
     def run(self, context: Any) -> None:
-        from ..usdphys_addon.authoring import joint_tools
+        from ..usdphys_addon.authoring import joint_maker
 
-        choice = joint_tools.Choice("FIXED", self.place, "AUTO", self.make_bodies, moves_first=True)
-        self.report({"INFO"}, _count(joint_tools.weld(context, choice)))
+        choice = joint_maker.JointOptions("FIXED", self.place, "AUTO", self.make_bodies, moves_first=True)
+        self.report({"INFO"}, _count(joint_maker.weld(context, choice)))
 
 
 class USDPHYS_OT_joint_align(_JointOperator, bpy.types.Operator):
@@ -191,10 +190,10 @@ bodies do not jump"""
         side: str
     else:
         side: bpy.props.EnumProperty(
-            name="To", description="Which of the two frames stays",
+            name="To", description="The frame that stays",
             items=(
-                ("BODY0", "Frame in Body 0", "The frame in body 0 stays, the one in body 1 comes to it"),
-                ("BODY1", "Frame in Body 1", "The frame in body 1 stays, the one in body 0 comes to it"),
+                ("BODY0", "Frame in Body 0", "The frame in body 0 stays, the frame in body 1 moves to it"),
+                ("BODY1", "Frame in Body 1", "The frame in body 1 stays, the frame in body 0 moves to it"),
             ),
         )  # fmt: skip
 
@@ -245,13 +244,16 @@ and the pose is the zero: set one limit with the door closed, turn the door, set
         dof: str
     else:
         which: bpy.props.EnumProperty(
-            name="Limit", description="Which limit the pose becomes",
+            name="Limit", description="Limit that is set to the pose",
             items=(
                 ("LOWER", "Lower", "The pose is the lower limit"), ("UPPER", "Upper", "The pose is the upper limit"),
             ),
         )  # fmt: skip
         dof: bpy.props.EnumProperty(
-            name="Degree of Freedom", items=_DOFS, default="rotX", description="Of generic joints: what is limited"
+            name="Degree of Freedom",
+            items=_DOFS,
+            default="rotX",
+            description="Degree of freedom to limit, of generic joints",
         )
 
     def run(self, context: Any) -> None:
@@ -276,18 +278,28 @@ the masses"""
         response: float
         dof: str
     else:
-        holds: bpy.props.BoolProperty(name="Hold a Position", description="Go to a position, else keep a velocity")
+        holds: bpy.props.BoolProperty(name="Hold a Position", description="Move to a position. Off: keep a velocity")
         speed: bpy.props.FloatProperty(
-            name="Velocity", default=6.283185307, subtype="ANGLE", description="Angle, or length, in a second"
+            name="Velocity",
+            default=6.283185307,
+            subtype="ANGLE",
+            description="Target velocity: an angle or a length per second",
         )
-        angle: bpy.props.FloatProperty(name="Angle", subtype="ANGLE", description="Where a turning joint goes")
-        distance: bpy.props.FloatProperty(name="Distance", subtype="DISTANCE", description="Where a sliding joint goes")
+        angle: bpy.props.FloatProperty(
+            name="Angle", subtype="ANGLE", description="Target angle of a joint that rotates"
+        )
+        distance: bpy.props.FloatProperty(
+            name="Distance", subtype="DISTANCE", description="Target position of a joint that slides"
+        )
         response: bpy.props.FloatProperty(
             name="Response", default=0.1, min=0.005, soft_max=2.0, subtype="TIME", unit="TIME_ABSOLUTE",
-            description="Seconds in which two thirds of an error are gone: small is stiff",
+            description="Seconds until two thirds of an error are gone; a smaller value is stiffer",
         )  # fmt: skip
         dof: bpy.props.EnumProperty(
-            name="Degree of Freedom", items=_DOFS[:6], default="rotZ", description="Of generic and spherical joints"
+            name="Degree of Freedom",
+            items=_DOFS[:6],
+            default="rotZ",
+            description="Degree of freedom to drive, of generic joints",
         )
 
     def draw(self, _context: Any) -> None:
@@ -302,13 +314,9 @@ the masses"""
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
-        for obj in (chosen := self.chosen(context)):
-            joint_edits.drive_of(obj, self.dof)
-        for obj in chosen:
-            slides = obj.usdphys.joint.type == "PRISMATIC" or (
-                obj.usdphys.joint.type == "GENERIC" and self.dof.startswith("trans")
-            )
-            position = self.distance if slides else self.angle
+        chosen = [(obj, joint_edits.driven_dof(obj, self.dof)) for obj in self.chosen(context)]
+        for obj, dof in chosen:
+            position = self.angle if dof in ANGULAR_DOFS else self.distance
             target = position if self.holds else self.speed
             joint_edits.add_motors([obj], holds=self.holds, target=target, response=self.response, dof=self.dof)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mirror the physics of one side onto the other."""
+"""Mirror the physics of one side of a model to the other."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ them. What the counterparts had is replaced; joints that are missing are made"""
         about: str
     else:
         axis: bpy.props.EnumProperty(
-            name="Axis", description="Axis across the plane of the mirror",
-            items=[(axis, axis, f"The mirror is across {axis}") for axis in "XYZ"],
+            name="Axis", description="Axis at right angles to the mirror plane",
+            items=[(axis, axis, f"Mirror along {axis}") for axis in "XYZ"],
         )  # fmt: skip
         about: bpy.props.EnumProperty(
-            name="About", description="Where the plane of the mirror is",
+            name="About", description="Position of the mirror plane",
             items=(
-                ("WORLD", "World", "Through the origin of the world, across its axis"),
-                ("ACTIVE", "Active Object", "Through the origin of the active object, across its axis"),
+                ("WORLD", "World", "Through the origin of the world, along a world axis"),
+                ("ACTIVE", "Active Object", "Through the origin of the active object, along an axis of the object"),
             ),
         )  # fmt: skip
 
@@ -49,11 +49,11 @@ them. What the counterparts had is replaced; joints that are missing are made"""
         return True
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.authoring import mirror
+        from ..usdphys_addon.authoring import mirroring
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
-            result = mirror.mirror(context, self.axis, about_active=self.about == "ACTIVE")
+            result = mirroring.mirror(context, self.axis, about_active=self.about == "ACTIVE")
         except UsdPhysError as error:
             return refuse(self, error)
         return finish(self, f"Mirrored {result.parts} objects and {result.joints} joints", result.notes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How an operator ends: with what was done and all that the author should know, or with why nothing was done."""
+"""Reports and return values of finished and refused operators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def finish(operator: Any, text: str, notes: Iterable[str] = ()) -> set[Any]:
-    """Say the notes, and what was done."""
+    """Report the notes as warnings and the result as information."""
     for note in notes:
         operator.report({"WARNING"}, note)
     operator.report({"INFO"}, text)
@@ -16,6 +16,6 @@ def finish(operator: Any, text: str, notes: Iterable[str] = ()) -> set[Any]:
 
 
 def refuse(operator: Any, error: Exception) -> set[Any]:
-    """Say why nothing was done."""
+    """Report the reason as an error, and cancel."""
     operator.report({"ERROR"}, str(error))
     return {"CANCELLED"}

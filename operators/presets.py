@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Presets: materials of the table, and the user's own materials, bodies and drives as Blender presets."""
+"""Presets: a table of physics materials, and the user's own materials, bodies and drives as Blender presets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
     if TYPE_CHECKING:
         preset: str
     else:
-        preset: bpy.props.EnumProperty(name="Material", items=_ITEMS, description="Material whose values are taken")
+        preset: bpy.props.EnumProperty(name="Material", items=_ITEMS, description="Material to take the values from")
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -48,12 +48,12 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
 
 
 class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
-    """Saves what is authored in a property group; what is not stays not authored where the preset is applied."""
+    """Saves the authored values of a property group. Applying the preset unsets the others."""
 
     poll_message_set: Any
     report: Any
     bl_options: Any = {"REGISTER", "INTERNAL"}
-    #: Path from the active object to the property group, and what to say where there is none.
+    #: Path from the active object to the property group, and the message if there is no group.
     group_path = ""
     missing = ""
 
@@ -120,7 +120,7 @@ class USDPHYS_MT_drive_presets(bpy.types.Menu):
 
 
 class USDPHYS_OT_material_preset_add(_AddPreset, bpy.types.Operator):  # type: ignore[misc, unused-ignore]
-    """Save the physics of the active material as a preset, or remove the preset that was chosen last"""
+    """Save the physics of the active material as a preset, or remove the selected preset"""
 
     bl_idname = "usdphys.material_preset_add"
     bl_label = "Save Physics Material Preset"
@@ -131,7 +131,7 @@ class USDPHYS_OT_material_preset_add(_AddPreset, bpy.types.Operator):  # type: i
 
 
 class USDPHYS_OT_body_preset_add(_AddPreset, bpy.types.Operator):  # type: ignore[misc, unused-ignore]
-    """Save the rigid body settings of the active object as a preset, or remove the preset that was chosen last"""
+    """Save the rigid body settings of the active object as a preset, or remove the selected preset"""
 
     bl_idname = "usdphys.body_preset_add"
     bl_label = "Save Rigid Body Preset"
@@ -142,7 +142,7 @@ class USDPHYS_OT_body_preset_add(_AddPreset, bpy.types.Operator):  # type: ignor
 
 
 class USDPHYS_OT_drive_preset_add(_AddPreset, bpy.types.Operator):  # type: ignore[misc, unused-ignore]
-    """Save the drives of the active joint as a preset, or remove the preset that was chosen last"""
+    """Save the drives of the active joint as a preset, or remove the selected preset"""
 
     bl_idname = "usdphys.drive_preset_add"
     bl_label = "Save Joint Drive Preset"

@@ -14,7 +14,7 @@ from .outcome import refuse
 
 #: Ctrl is held to grab a body while it plays.
 GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
-#: Seconds that a bake in a window works between two looks at events.
+#: Seconds that a bake in a window runs before it handles events.
 _BAKE_SLICE = 0.1
 
 
@@ -27,7 +27,7 @@ def _in_object_mode(cls: Any, context: Any) -> bool:
 
 def _session_runs(cls: Any) -> bool:
     if preview_guard.current() is None:
-        cls.poll_message_set("The preview does not run; press Play first")
+        cls.poll_message_set("The preview is not running; press Play first")
         return False
     return True
 
@@ -71,19 +71,19 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
         from ..usdphys_addon.core.errors import UsdPhysError
 
         if preview_guard.current() is not self._session:
-            # Ended by a button, an undo, another file.
+            # The session was ended by a button, an undo or loading a file.
             return self.end(context, {"FINISHED"})
         try:
             return self.handle(context, event)
         except UsdPhysError as error:
-            # The session that says so has put the scene back, or does it now.
+            # Stop restores the scene; it does nothing if the session has already done so.
             preview_guard.stop()
             refuse(self, error)
         except Exception as error:
             preview_guard.stop()
-            # An operator that raised would be called again: Blender keeps it.
+            # Blender would call a modal operator again after an exception.
             traceback.print_exc()
-            self.report({"ERROR"}, f"The preview has stopped, and the scene was put back: {error!r}")
+            self.report({"ERROR"}, f"The preview was stopped and the scene restored: {error!r}")
         return self.end(context, {"CANCELLED"})
 
     def handle(self, context: Any, event: Any) -> set[Any]:
@@ -108,7 +108,7 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
         redraw("VIEW_3D", "PROPERTIES")
         return status
 
-    # ------------------------------------------------------------------ hands
+    # ------------------------------------------------------------------ grabbing
 
     def take(self, context: Any, event: Any) -> bool:
         """Grab the body under the mouse."""
@@ -147,7 +147,7 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
 
 
 def _view_under(context: Any, event: Any) -> tuple[Any, Any, tuple[float, float]] | None:
-    """(region, its 3D view, place in it) under the mouse."""
+    """(region, 3D view, position in the region) under the mouse."""
     for area in context.screen.areas:
         if area.type != "VIEW_3D":
             continue
@@ -172,7 +172,7 @@ class USDPHYS_OT_preview_step(bpy.types.Operator):
         from ..usdphys_addon.core.errors import UsdPhysError
 
         if preview_guard.current() is None:
-            # Through the operator that watches over the session.
+            # The play operator is modal: it handles the timer, Esc and the end of the session.
             bpy.ops.usdphys.preview_play()  # type: ignore[attr-defined]
         session = preview_guard.current()
         if session is None:
@@ -192,7 +192,7 @@ class USDPHYS_OT_preview_step(bpy.types.Operator):
 
 
 class USDPHYS_OT_preview_reset(bpy.types.Operator):
-    """End the preview, and put every object back where it was"""
+    """End the preview and put every object back to its place before it"""
 
     bl_idname = "usdphys.preview_reset"
     bl_label = "Reset Physics"
@@ -208,7 +208,7 @@ class USDPHYS_OT_preview_reset(bpy.types.Operator):
 
 
 class USDPHYS_OT_preview_apply(bpy.types.Operator):
-    """End the preview, and keep the objects where they are now"""
+    """End the preview and keep the objects in their present places"""
 
     bl_idname = "usdphys.preview_apply"
     bl_label = "Apply Pose"
@@ -228,7 +228,7 @@ class USDPHYS_OT_preview_apply(bpy.types.Operator):
 
 
 class USDPHYS_OT_preview_bake(bpy.types.Operator):
-    """Simulate a range of frames and key every body on each"""
+    """Simulate a range of frames and insert keyframes for every body on each frame"""
 
     bl_idname = "usdphys.preview_bake"
     bl_label = "Bake to Keyframes"
@@ -268,11 +268,11 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
             while True:
                 next(steps)
         except StopIteration as done:
-            return self.tell(done.value)
+            return self.report_bake(done.value)
         except UsdPhysError as error:
             return refuse(self, error)
 
-    def tell(self, number: int) -> set[Any]:
+    def report_bake(self, number: int) -> set[Any]:
         self.report({"INFO"}, f"Baked {number} bodies")
         return {"FINISHED"}
 
@@ -293,7 +293,7 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
                 done = next(self._steps)
         except StopIteration as result:
             self.end(context)
-            return self.tell(result.value)
+            return self.report_bake(result.value)
         except UsdPhysError as error:
             self.end(context)
             return refuse(self, error)
@@ -306,7 +306,7 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
 
 
 class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
-    """Remove the keyframes of the bake, and put the objects back as they were authored"""
+    """Remove the keyframes of the bake and put the objects back to their places before it"""
 
     bl_idname = "usdphys.preview_clear_bake"
     bl_label = "Clear Bake"
@@ -315,7 +315,7 @@ class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.playback import bake
 
-        number = bake.clear(context.scene)
+        number = bake.clear_bake(context.scene)
         self.report({"INFO"}, f"Cleared the bake of {number} objects")
         return {"FINISHED"} if number else {"CANCELLED"}
 

@@ -19,7 +19,7 @@ _KINDS = (
     ("DECOMPOSITION", "Decomposition", "Several convex parts that fill the mesh (V-HACD)"),
 )
 _AXES = (
-    ("AUTO", "Automatic", "The axis that gives the smallest"),
+    ("AUTO", "Automatic", "The axis that gives the smallest volume"),
     ("X", "X", "The X axis of the object"),
     ("Y", "Y", "The Y axis of the object"),
     ("Z", "Z", "The Z axis of the object"),
@@ -29,20 +29,20 @@ _ROLES = (
     ("STATIC", "Static", "No rigid body: colliders that never move"),
 )
 _TARGETS = (
-    ("ACTIVE", "Active Object", "The active object is the body, the others go below it"),
-    ("EMPTY", "New Empty", "A new Empty in the middle is the body, all go below it"),
+    ("ACTIVE", "Active Object", "The active object is the body; the others become its children"),
+    ("EMPTY", "New Empty", "A new Empty in the middle is the body; the selected objects become its children"),
 )
 _MODES = (
-    ("OBJECTS", "Objects", "Collider objects below the object, which stays the body"),
+    ("OBJECTS", "Objects", "New collider objects that are children of the object, which stays the body"),
     ("PRIMITIVES", "Primitives", "Boxes, spheres, capsules and cylinders in the object's own list of colliders"),
 )
-_TURNED = "Its axes may be turned to make it smaller; else they are those of the object"
+_TURNED = "Turn a collider if that makes it smaller. Off: its axes are the axes of the object"
 _MARGIN = "Length by which the colliders are larger than the mesh on all sides"
-_REPLACE = "Remove the collider objects that were made for the object before"
+_REPLACE = "Remove the collider objects that were made for the object earlier"
 
 
 class _OnSelection:
-    """Runs one action of the bridge on the selected objects."""
+    """Mix-in: runs one action on the selected objects."""
 
     poll_message_set: Any
     report: Any
@@ -59,11 +59,11 @@ class _OnSelection:
         return True
 
     def run(self, context: Any) -> Any:
-        """The outcome of the action."""
+        """Run the action; returns its outcome."""
         raise NotImplementedError
 
-    def tell(self, outcome: Any) -> str:
-        """One sentence about what was done."""
+    def result_text(self, outcome: Any) -> str:
+        """The report: one sentence about the result."""
         raise NotImplementedError
 
     def execute(self, context: Any) -> set[Any]:
@@ -73,12 +73,12 @@ class _OnSelection:
             outcome = self.run(context)
         except UsdPhysError as error:
             return refuse(self, error)
-        return finish(self, self.tell(outcome), outcome.notes)
+        return finish(self, self.result_text(outcome), outcome.notes)
 
 
 class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
-    """Make the selected objects one body: they keep their places and get colliders where they have none. Masses of
-    bodies among them become masses of their colliders"""
+    """Make the selected objects one body. They keep their places, and missing colliders are added. The mass of a body
+    among them becomes the mass of its colliders"""
 
     bl_idname = "usdphys.compound_from_selection"
     bl_label = "Compound from Selection"
@@ -87,23 +87,25 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
         target: str
         role: str
     else:
-        target: bpy.props.EnumProperty(name="Body", items=_TARGETS, description="Which object is the body")
-        role: bpy.props.EnumProperty(name="Role", items=_ROLES, description="Whether the compound moves")
+        target: bpy.props.EnumProperty(name="Body", items=_TARGETS, description="Object that becomes the body")
+        role: bpy.props.EnumProperty(
+            name="Role", items=_ROLES, description="Kind of compound: one that moves, or static"
+        )
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.authoring import collider_edits
 
-        return structure.compound(
+        return collider_edits.compound(
             context, context.selected_objects, context.active_object, target=self.target, role=self.role
         )
 
-    def tell(self, outcome: Any) -> str:
+    def result_text(self, outcome: Any) -> str:
         return f"'{outcome.body}' holds the compound; {counted(outcome.count, 'new collider')}"
 
 
 class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
-    """Make colliders for the selected objects that are wire objects of their own, in "Physics Colliders", to be edited
-    apart from what is seen. The selected objects lose their own colliders"""
+    """Make separate wire objects as colliders of the selected objects, in the collection "Physics Colliders". They can
+    be edited apart from the visible mesh. The selected objects lose their own colliders"""
 
     bl_idname = "usdphys.make_collider_objects"
     bl_label = "Make Collider Objects"
@@ -116,12 +118,16 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
         most: int
         replace: bool
     else:
-        kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="Form of the colliders")
+        kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="Shape of the colliders")
         margin: bpy.props.FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
         axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of a capsule or cylinder")
         oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED)
         most: bpy.props.IntProperty(
-            name="Most Parts", description="Parts of a decomposition at most", default=16, min=1, max=256
+            name="Most Parts",
+            description="Largest number of convex parts of a decomposition",
+            default=16,
+            min=1,
+            max=256,
         )
         replace: bpy.props.BoolProperty(name="Replace", description=_REPLACE, default=True)
 
@@ -139,14 +145,14 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
         layout.prop(self, "replace")
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.authoring import collider_edits
 
-        return structure.make_collider_objects(
+        return collider_edits.make_collider_objects(
             context, context.selected_objects, self.kind, margin=self.margin, axis=self.axis, turned=self.oriented,
             most=self.most, replace=self.replace,
         )  # fmt: skip
 
-    def tell(self, outcome: Any) -> str:
+    def result_text(self, outcome: Any) -> str:
         replaced = f", {outcome.replaced} replaced" if outcome.replaced else ""
         return f"Made {counted(outcome.count, 'collider object')}{replaced}"
 
@@ -165,7 +171,7 @@ class USDPHYS_OT_split_loose(_OnSelection, bpy.types.Operator):
         limit: int
         replace: bool
     else:
-        mode: bpy.props.EnumProperty(name="As", items=_MODES, description="What the colliders are")
+        mode: bpy.props.EnumProperty(name="As", items=_MODES, description="Kind of the colliders")
         margin: bpy.props.FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
         oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED, default=True)
         limit: bpy.props.IntProperty(
@@ -182,19 +188,19 @@ class USDPHYS_OT_split_loose(_OnSelection, bpy.types.Operator):
         layout.prop(self, "limit")
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.authoring import collider_edits
 
-        return structure.split_loose(
+        return collider_edits.split_loose(
             context, context.selected_objects, mode=self.mode, limit=self.limit, margin=self.margin,
             turned=self.oriented, replace=self.replace,
         )  # fmt: skip
 
-    def tell(self, outcome: Any) -> str:
+    def result_text(self, outcome: Any) -> str:
         return f"Made {counted(outcome.count, 'collider')} from loose parts"
 
 
 class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
-    """Fit the primitive colliders of the selected objects to their meshes again"""
+    """Fit the primitive colliders of the selected objects to their meshes"""
 
     bl_idname = "usdphys.fit_collider"
     bl_label = "Fit Colliders"
@@ -205,20 +211,20 @@ class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
     else:
         explicit: bpy.props.BoolProperty(
             name="Explicit",
-            description="Set place and size to what fits now; else they are automatic and follow the mesh",
+            description="Author the fitted place and size. Off: they are automatic and follow the mesh",
         )
         only_active: bpy.props.BoolProperty(
             name="Active Only", description="Only the collider that is active in the list of each object"
         )
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.authoring import collider_edits
 
-        return structure.fit_colliders(
+        return collider_edits.fit_colliders(
             context, context.selected_objects, explicit=self.explicit, only_active=self.only_active
         )
 
-    def tell(self, outcome: Any) -> str:
+    def result_text(self, outcome: Any) -> str:
         return f"Fitted {counted(outcome.count, 'collider')}"
 
 
@@ -237,11 +243,11 @@ class USDPHYS_OT_collider_mesh_to_primitive(_OnSelection, bpy.types.Operator):
         oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED)
 
     def run(self, context: Any) -> Any:
-        from ..usdphys_addon.authoring import structure
+        from ..usdphys_addon.authoring import collider_edits
 
-        return structure.to_primitives(context, context.selected_objects, turned=self.oriented, margin=self.margin)
+        return collider_edits.to_primitives(context, context.selected_objects, turned=self.oriented, margin=self.margin)
 
-    def tell(self, outcome: Any) -> str:
+    def result_text(self, outcome: Any) -> str:
         return f"Replaced {counted(outcome.count, 'collider')}"
 
 

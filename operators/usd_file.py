@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all operators on USD files share."""
+"""Mix-ins of the operators that import and export USD files."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class UsdFileOperator:
         layout.use_property_decorate = False
         return layout
 
-    def say(self, verb: str, result: Any) -> None:
-        """Report the warnings of an import or export, and what it was about."""
+    def report_result(self, verb: str, result: Any) -> None:
+        """Report the warnings of an import or export, and the numbers of bodies, colliders and joints."""
         for issue in result.issues:
             if issue.severity != "info":
                 self.report({"WARNING"}, f"{issue.message} {issue.fix}")
@@ -44,11 +44,11 @@ class UsdFileOperator:
 
 
 class UsdExportOperator(UsdFileOperator):
-    """Mix-in: a file name without a suffix of USD gets one."""
+    """Mix-in: adds a USD suffix to a file name without one."""
 
     filename_ext = ".usda"
     check_extension = None
-    if TYPE_CHECKING:  # Blender takes annotations for properties, and this one is ExportHelper's
+    if TYPE_CHECKING:  # at run time Blender would make this annotation a property; ExportHelper has it
         filepath: str
 
     def check(self, _context: Any) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Actions on the selected objects: sidebar, Object menu and pie menu of the 3D view; batch tools below."""
+"""Actions on the selected objects in the sidebar, the Object menu and a pie menu; batch tools below them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws properties of the schema: greyed while not authored, with a button to take a value back."""
+"""Draws schema properties: greyed while not authored, with a button that clears an authored value."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from typing import Any
 
 from ..usdphys_addon.core.schema import Schema
 
-#: Letters in a line.
+#: Characters per line.
 _LINE = 32
 
 
 def fields_of(cls: type[Schema]) -> list[str]:
-    """Names of the properties of a schema that a panel can draw one after the other."""
-    return [
-        attribute.field for attribute in cls.attributes if not attribute.is_relationship and attribute.type != "opaque"
-    ]
+    """Names of the properties of a schema that a panel can draw as plain rows."""
+    return [attribute.field for attribute in cls.attributes if attribute.is_editable]
 
 
 def draw(layout: Any, group: Any, names: Iterable[str], data_path: str) -> None:
@@ -27,11 +25,11 @@ def draw(layout: Any, group: Any, names: Iterable[str], data_path: str) -> None:
 
 
 def draw_one(layout: Any, group: Any, name: str, data_path: str, *, ends: bool = True) -> Any:
-    """Returns the row. ends: nothing comes after the property, where its button would be."""
+    """Draw one row and return it. ends: add a blank if there is no clear button, to align the rows."""
     is_set = group.is_property_set(name)
     row = layout.row(align=True)
     value = row.column()
-    # Still editable: typing a value is what authors it.
+    # Greyed but enabled: typing a value authors it.
     value.active = is_set
     value.prop(group, name)
     button = row.column()
@@ -43,7 +41,7 @@ def draw_one(layout: Any, group: Any, name: str, data_path: str, *, ends: bool =
 
 
 def draw_text(layout: Any, text: str, icon: str) -> None:
-    """A sentence, broken into lines that fit the sidebar."""
+    """Draw a text in lines that fit the sidebar."""
     for number, line in enumerate(textwrap.wrap(text, _LINE)):
         layout.label(text=line, icon="BLANK1" if number else icon)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sidebar of the 3D view: what the last check of the scene found."""
+"""The sidebar of the 3D view: issues of the last check of the scene."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class USDPHYS_PT_checks(bpy.types.Panel):
             column.label(text=f"and {len(report.issues) - MAX_ROWS} more")
 
 
-def _draw_issue(column: Any, issue: report.Found) -> None:
+def _draw_issue(column: Any, issue: report.FoundIssue) -> None:
     row = column.row(align=True)
     row.label(text=issue.short, icon=ICONS[issue.severity])
     if issue.kind in ("object", "material", "group"):
@@ -63,7 +63,7 @@ def _draw_issue(column: Any, issue: report.Found) -> None:
         _set(row.operator("usdphys.check_fix", text="", icon="MODIFIER"), issue)
 
 
-def _set(properties: Any, issue: report.Found) -> None:
+def _set(properties: Any, issue: report.FoundIssue) -> None:
     properties.code, properties.name, properties.path = issue.code, issue.name, issue.path
     properties.kind = issue.kind
 

@@ -12,7 +12,7 @@ from ..usdphys_addon.core import units
 from ..usdphys_addon.playback import guard as preview_guard
 from . import attributes
 
-#: Joints whose gains are shown.
+#: Stiffness and damping are shown for up to this many rows.
 MAX_GAINS = 12
 
 
@@ -49,8 +49,8 @@ class USDPHYS_PT_inspector(bpy.types.Panel):
 
 
 def _draw_gains(layout: Any, row: Any) -> None:
-    """Stiffness and damping of the drive; while the preview runs they count at once."""
-    # To look up an object takes a walk through all of them: not for many rows.
+    """Stiffness and damping of the drive; a running preview uses new values at once."""
+    # Finding an object by name is a linear search: too slow for many rows.
     obj = bpy.data.objects.get(row.joint)
     drive = getattr(obj.usdphys.joint.drives, row.dof, None) if obj is not None else None
     if drive is not None and drive.is_applied:
@@ -65,7 +65,7 @@ def _limit(layout: Any, index: int, which: str, icon: str) -> None:
 
 
 def _range_text(row: Any) -> str:
-    # Blender holds an infinite number as the largest that it has.
+    # Blender stores infinity as the largest finite float.
     low, high = (
         "" if abs(value) > units.PRACTICALLY_INFINITE else f"{math.degrees(value):.4g}°" if row.is_angular
         else f"{value:.4g}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sidebar of the 3D view: making joints, and what is done to them."""
+"""The sidebar of the 3D view: buttons that add and edit joints."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..usdphys_addon.core.schemas import usd_physics
-from . import attributes
+from . import attributes, vendor
 from .places import Part, in_properties, in_sidebar
 from .structure import draw_presets
 
@@ -37,10 +37,11 @@ class _Material(Part):
         attributes.draw(
             layout, material, attributes.fields_of(usd_physics.MaterialAPI), "material.usdphys.physics_material"
         )
+        vendor.draw(layout, shown.usdphys, "material", "material.usdphys")
 
 
 def _material(context: Any) -> Any:
-    """That of the Material tab; in the view the active one of the active object."""
+    """The material of the Material tab; in the 3D view the active material of the active object."""
     found = getattr(context, "material", None)
     if found is None and context.object is not None:
         found = context.object.active_material

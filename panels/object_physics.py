@@ -7,13 +7,14 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge import vendor_props
 from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
 from ..usdphys_addon.core import schema
-from ..usdphys_addon.core.joint_kinds import DRIVE_DOFS, JOINT_TYPES, LIMIT_DOFS
+from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.viewport import readout
-from . import attributes
+from . import attributes, vendor
 from .places import Part, in_properties, in_sidebar
 
 _GPRIM_FIELDS = {
@@ -40,8 +41,8 @@ class _Object(Part):
 
     def draw(self, context: Any) -> None:
         if not usd_is_supported():
-            self.layout.label(text="No export:", icon="ERROR")
-            self.layout.label(text="built without USD", icon="BLANK1")
+            self.layout.label(text="Cannot export: this", icon="ERROR")
+            self.layout.label(text="Blender has no USD", icon="BLANK1")
         elif context.area.type == "VIEW_3D":
             self.layout.label(text=context.object.name, icon="OBJECT_DATA")
 
@@ -56,7 +57,7 @@ class _SubPart(_Object):
             self.layout.prop(getattr(context.object.usdphys, self.applied), "is_applied", text="")
 
     def active_layout(self, context: Any) -> Any:
-        """Greyed where what the panel shows is not applied."""
+        """The layout of the panel, greyed while its schema is not applied."""
         layout = self.split_layout().column()
         if self.applied:
             layout.active = getattr(context.object.usdphys, self.applied).is_applied
@@ -120,6 +121,7 @@ class _Colliders(_SubPart):
         column.prop(collider.mass, "is_applied", text="Own Mass")
         if collider.mass.is_applied:
             _draw_mass(column, collider.mass, f"{path}.mass", None)
+        vendor.draw(column, collider, "collider", path)
 
 
 class _Joint(_SubPart):
@@ -131,7 +133,8 @@ class _Joint(_SubPart):
         layout.prop(joint, "type")
         layout.prop(joint, "body0")
         layout.prop(joint, "body1")
-        cls = JOINT_TYPES[joint.type]
+        kind = BY_IDENTIFIER[joint.type]
+        cls = kind.cls
         if any(attribute.field == "axis" for attribute in cls.attributes):
             attributes.draw_one(layout, joint, "axis", path)
         own = joint.type.lower()
@@ -141,21 +144,21 @@ class _Joint(_SubPart):
             attributes.draw(layout, group, names, f"{path}.{own}")
         shared = [name for name in attributes.fields_of(usd_physics.Joint) if name not in _FRAME_FIELDS]
         attributes.draw(layout, joint, [name for name in shared if name not in _BREAK_FIELDS], path)
-        for label, groups, kind, useful in (
-            ("Limits", joint.limits, usd_physics.LimitAPI, LIMIT_DOFS),
-            ("Drives", joint.drives, usd_physics.DriveAPI, DRIVE_DOFS),
+        for label, groups, schema_cls, useful in (
+            ("Limits", joint.limits, usd_physics.LimitAPI, kind.limits),
+            ("Drives", joint.drives, usd_physics.DriveAPI, kind.drives),
         ):
-            # What another type of joint has no use for is shown where a file brings it.
-            dofs = [dof for dof in kind.instances if dof in useful[joint.type] or getattr(groups, dof).is_applied]
+            # Show degrees of freedom that the joint type does not use only if they are applied, as by an import.
+            dofs = [dof for dof in schema_cls.instances if dof in useful or getattr(groups, dof).is_applied]
             body = _fold(layout, f"usdphys_joint_{label.lower()}", label) if dofs else None
             if body is not None:
-                _draw_dofs(body, groups, kind, dofs, f"{path}.{label.lower()}")
+                _draw_dofs(body, groups, schema_cls, dofs, f"{path}.{label.lower()}")
         body = _fold(layout, "usdphys_joint_break", "Break")
         if body is not None:
             attributes.draw(body, joint, _BREAK_FIELDS, path)
         body = _fold(layout, "usdphys_joint_frames", "Frames")
         if body is not None:
-            body.label(text="At the object's place until set", icon="INFO")
+            body.label(text="From the joint object until set", icon="INFO")
             attributes.draw(body, joint, sorted(_FRAME_FIELDS, key=lambda name: (name[-1], name)), path)
 
 
@@ -163,7 +166,7 @@ class _ArticulationRoot(_SubPart):
     name, label, applied = "articulation_root", "Articulation Root", "articulation_root"
 
     def draw(self, context: Any) -> None:
-        self.active_layout(context).label(text="Joints below prefer reduced coordinates")
+        self.active_layout(context).label(text="Joints below are an articulation")
 
 
 class _FilteredPairs(_SubPart):
@@ -171,8 +174,21 @@ class _FilteredPairs(_SubPart):
 
     def draw(self, context: Any) -> None:
         layout, pairs = self.active_layout(context), context.object.usdphys.filtered_pairs
-        layout.label(text="Passes through, with all below it:")
+        layout.label(text="With its children, does not collide with:")
         attributes.draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")
+
+
+class _Vendor(_SubPart):
+    """Schemas of simulators beside UsdPhysics. Hidden if no vendor schema is declared."""
+
+    name, label = "vendor", "Vendor Schemas"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.object is not None and bool(vendor_props.schemas_of("object"))
+
+    def draw(self, context: Any) -> None:
+        vendor.draw(self.active_layout(context), context.object.usdphys, "object", "object.usdphys")
 
 
 class USDPHYS_UL_objects(bpy.types.UIList):
@@ -196,14 +212,14 @@ class _CollisionGroups(_SubPart):
 
     def draw(self, context: Any) -> None:
         layout, physics = self.active_layout(context), context.object.usdphys
-        layout.label(text="Belongs to, with all below it:")
+        layout.label(text="With its children, belongs to:")
         attributes.draw_list(
             layout, physics, "collision_groups", "active_group_index", "collision_groups", "USDPHYS_UL_memberships"
         )
 
 
 def _fold(layout: Any, name: str, label: str) -> Any:
-    """The inside of a part that folds; None while it is closed."""
+    """The layout inside a subpanel; None while it is closed."""
     header, body = layout.panel(name, default_closed=True)
     header.label(text=label)
     return body
@@ -214,7 +230,7 @@ def _draw_owner(layout: Any, context: Any, group: Any) -> None:
 
 
 def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> None:
-    """What counts, and why."""
+    """The mass that the simulation uses, and its source."""
     if computed is None:
         return
     box = layout.box().column(align=True)
@@ -229,7 +245,7 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
 
 
 def _draw_mass(layout: Any, group: Any, path: str, computed: readout.MassReadout | None) -> None:
-    """computed: offers to start from what counts now."""
+    """computed: adds a button that authors the computed value to each value that is not authored."""
     offered = {} if computed is None or computed.problem else dict(computed.sources)
     for name in attributes.fields_of(usd_physics.MassAPI):
         is_offered = name in offered and name != "principal_axes" and not group.is_property_set(name)
@@ -247,7 +263,7 @@ def _draw_dofs(layout: Any, groups: Any, cls: type[schema.Schema], dofs: list[st
 
 
 PARTS = (
-    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _CollisionGroups,
+    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _CollisionGroups, _Vendor,
 )  # fmt: skip
 CLASSES = (
     USDPHYS_UL_colliders, USDPHYS_UL_objects, USDPHYS_UL_memberships, *in_properties(PARTS, "physics"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is drawn over the 3D view: a popover in its header, and the same in the sidebar."""
+"""Settings of the overlays in the 3D view: a popover in the header, and the same in the sidebar."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _row(layout: Any, settings: Any, name: str, text: str | None = None) -> None
 
 
 class USDPHYS_PT_overlays(bpy.types.Panel):
-    """What is drawn of the physics over the 3D view"""
+    """Choose the physics overlays of the 3D view"""
 
     bl_label = "Physics Overlays"
     bl_space_type = "VIEW_3D"
@@ -79,12 +79,12 @@ class USDPHYS_PT_overlays_view(bpy.types.Panel):
         if settings is None:
             return
         if not context.space_data.overlay.show_overlays:
-            layout.label(text="This view shows no overlays", icon="INFO")
+            layout.label(text="Overlays are off in this view", icon="INFO")
         _draw_parts(layout.column(), settings)
 
 
 def draw_popover(self: Any, context: Any) -> None:
-    """For the header of the 3D view: a switch, and the popover beside it."""
+    """Draw the switch and the popover in the header of the 3D view."""
     settings = overlay_settings.current(context)
     if settings is None:
         return

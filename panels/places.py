@@ -9,20 +9,20 @@ from typing import Any
 import bpy
 
 CATEGORY = "USD Physics"
-#: What the names of panels in the sidebar end in.
+#: Suffix of the class names of panels in the sidebar.
 VIEW = "_view"
 
 
 class Part:
-    """A panel without a place. name: of its class after USDPHYS_PT_. parent: name of the part that it is below."""
+    """A panel without a space. name: of the class, after USDPHYS_PT_. parent: name of the part that contains it."""
 
     layout: Any
     name = ""
     label = ""
-    #: In the sidebar, where it is not under a tab that says more.
+    #: Label in the sidebar, where no tab gives the context.
     view_label = ""
     parent = ""
-    #: Where a panel in the sidebar stands; smaller is higher.
+    #: Position of a panel in the sidebar; smaller is higher.
     order = 0
     closed = True
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sidebar of the 3D view: the preview and what it reads out."""
+"""The sidebar of the 3D view: the preview and its read-outs."""
 
 from __future__ import annotations
 

@@ -7,20 +7,20 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.authoring import groups
+from ..usdphys_addon.authoring import group_edits
 from ..usdphys_addon.core.schemas import usd_physics
 from ..usdphys_addon.viewport import readout
-from . import attributes
+from . import attributes, vendor
 from .places import Part, in_properties, in_sidebar
 
-#: Groups in the matrix; more are not readable.
+#: Largest number of groups in the matrix; more do not fit.
 _MATRIX = 12
-#: Members that are named.
+#: Largest number of members listed by name.
 _NAMED = 5
 
 
 class _Scene(Part):
-    """How the scene is written, physics scenes and collision groups."""
+    """Stage settings of the export, physics scenes and collision groups."""
 
     name, label, view_label, order = "scene", "USD Physics", "Scene", 6
 
@@ -42,6 +42,7 @@ class _PhysicsScenes(Part):
         elif 0 <= index < len(physics.physics_scenes):
             item, path = physics.physics_scenes[index], f"scene.usdphys.physics_scenes[{index}]"
             attributes.draw(layout, item, attributes.fields_of(usd_physics.PhysicsScene), path)
+            vendor.draw(layout, item, "scene", path)
             if not item.is_property_set("gravity_magnitude"):
                 layout.label(text="Automatic: 9.81 m/s², down", icon="INFO")
 
@@ -71,7 +72,7 @@ class _CollisionGroups(Part):
         row.operator("usdphys.group_rename", text="Rename").group = group.name
         layout.label(text=_members_text(group.name), icon="OUTLINER_OB_GROUP_INSTANCE")
         attributes.draw(layout, group, ("merge_group", "invert_filtered_groups"), path)
-        layout.label(text="Collides only with:" if group.invert_filtered_groups else "Passes through members of:")
+        layout.label(text="Collides only with:" if group.invert_filtered_groups else "Does not collide with:")
         attributes.draw_list(
             layout, group, "filtered_groups", "active_index", "filtered_groups", "USDPHYS_UL_group_references"
         )
@@ -86,7 +87,7 @@ def _members_text(name: str) -> str:
 
 
 class _Matrix(Part):
-    """Which groups pass through which."""
+    """A matrix of buttons: which groups do not collide with each other."""
 
     name, label, parent = "collision_matrix", "Who Ignores Whom", "scene_collision_groups"
 
@@ -96,6 +97,7 @@ class _Matrix(Part):
 
     def draw(self, context: Any) -> None:
         shown = list(context.scene.usdphys.collision_groups)[:_MATRIX]
+        merged = group_edits.merged_groups(context.scene)
         layout = self.layout.column(align=True)
         head = layout.split(factor=0.4)
         head.label(text="")
@@ -111,14 +113,14 @@ class _Matrix(Part):
             row = split.row(align=True)
             row.alignment = "LEFT"
             for other in shown:
-                ignored = groups.are_ignored(one, other)
+                ignored = merged.ignore_each_other(merged.number[one.name], merged.number[other.name])
                 cell = row.column()
                 cell.ui_units_x = 1.0
                 button = cell.operator("usdphys.group_ignore", text="", icon="X" if ignored else "DOT", depress=ignored)
                 button.one, button.other = one.name, other.name
         hidden = len(context.scene.usdphys.collision_groups) - len(shown)
         if hidden:
-            layout.label(text=f"{hidden} more groups are in the list above", icon="INFO")
+            layout.label(text=f"{hidden} more groups: see the list above", icon="INFO")
 
 
 PARTS = (_Scene, _PhysicsScenes, _CollisionGroups, _Matrix)

@@ -119,20 +119,23 @@ def our_time(folder: Path) -> tuple[float, float]:
 def larger_file_time(folder: Path) -> float:
     """Seconds that the file with the physics takes longer to be saved than the one that Blender writes by itself."""
     import bpy
-    from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks
+    from usdphys_ext.usdphys_addon.exchange import hook_calls, usd_export
 
     saved = []
     original = usd_export._write_physics
 
-    def write(context: object, job: object) -> None:
-        if job.reading is not None:  # type: ignore[attr-defined]
-            original(context, job)
+    def save_only(context: object) -> bool:
         saved.append(saving_time(context, folder / "saved.usdc"))
+        return True
 
-    usd_export._write_physics = write
+    def write_and_save(context: object, job: object) -> None:
+        original(context, job)
+        save_only(context)
+
+    with hook_calls.handled_by("on_export", save_only):
+        bpy.ops.wm.usd_export(filepath=str(folder / "native.usdc"), **NATIVE)
+    usd_export._write_physics = write_and_save
     try:
-        with usd_hooks.registered(usd_hooks.USDPHYS_ExportHook):
-            bpy.ops.wm.usd_export(filepath=str(folder / "native.usdc"), **NATIVE)
         usd_export.export_usd(bpy.context, folder / "bench.usdc", usd_export.ExportOptions())
     finally:
         usd_export._write_physics = original

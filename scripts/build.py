@@ -30,11 +30,14 @@ def fetch_wheels() -> None:
             name, version, *_, platform = wheel.stem.split("-")
             command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
             command += ["--only-binary=:all:", "--platform", platform.split(".")[-1], "--python-version", "3.11"]
-            done = subprocess.run(
-                [*command, "--dest", str(WHEELS), f"{name}=={version}"], capture_output=True, text=True, check=False
-            )
-            if done.returncode != 0 or not wheel.exists():
-                sys.exit(f"{done.stderr}\nCould not download {filename}.")
+            # Suites that run side by side may build at the same time: a wheel is there whole, or not at all.
+            with tempfile.TemporaryDirectory(prefix=".", dir=WHEELS) as folder:
+                done = subprocess.run(
+                    [*command, "--dest", folder, f"{name}=={version}"], capture_output=True, text=True, check=False
+                )
+                if done.returncode != 0 or not (Path(folder) / filename).exists():
+                    sys.exit(f"{done.stderr}\nCould not download {filename}.")
+                (Path(folder) / filename).replace(wheel)
         if hashlib.sha256(wheel.read_bytes()).hexdigest() != checksum:
             sys.exit(f"{filename} has not the recorded checksum; remove it from wheels/ and build again.")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line: convert, validate, inspect, simulate; `blender --command usdphys`, `python -m usdphys_addon`."""
+"""The command line (`blender --command usdphys`, `python -m usdphys_addon`): convert, validate, inspect, simulate."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command. Returns 0, 1 for errors in the input, 2 for wrong use."""
+    """Run a command. Returns 0 for success, 1 for errors in the input, 2 for wrong arguments."""
     parser = _parser()
     try:
         options = parser.parse_args(list(sys.argv[1:] if arguments is None else arguments))
@@ -46,12 +46,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="usdphys",
         description="OpenUSD physics from and for Blender.",
-        epilog="Exit status: 0, 1 for errors in the input, 2 for wrong use.",
+        epilog="Exit status: 0 for success, 1 for errors in the input, 2 for wrong arguments.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     convert = commands.add_parser(
-        "convert", help="write a .blend as USD with its physics, or the other way",
-        description="Write a .blend as USD or USD as .blend: geometry, materials, cameras by Blender, physics by us.",
+        "convert", help="convert between .blend and USD, with the physics",
+        description="Convert .blend to USD or back: Blender the geometry and materials, this add-on the physics.",
     )  # fmt: skip
     convert.add_argument("input", metavar="IN", help="a .blend or USD file")
     convert.add_argument("output", metavar="OUT", help="a USD file, or a .blend for a USD input")
@@ -62,23 +62,31 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument(
         "--hierarchy",
         choices=("nested", "flat", "reset"),
-        help="bodies below bodies: as parented, moved beside, or with !resetXformStack! (default: as the scene says)",
+        help="bodies below bodies: as parented, moved beside, or with !resetXformStack! (default: scene setting)",
     )
     for option, what in (("--meters-per-unit", "length"), ("--kilograms-per-unit", "mass")):
-        convert.add_argument(option, type=_positive, metavar="X", help=f"{what} of a unit of OUT (default: scene)")
-    convert.add_argument("--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: scene)")
+        convert.add_argument(
+            option, type=_positive, metavar="X", help=f"{what} per unit of OUT (default: setting of the scene)"
+        )
+    convert.add_argument(
+        "--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: setting of the scene)"
+    )
     convert.add_argument(
         "--physics-layer", action="store_true",
         help="OUT holds only the edits since the import, as a layer over the imported file",
     )  # fmt: skip
     convert.add_argument(
-        "--merge", action="store_true", help="OUT is a copy of the imported file with the edits since the import in it"
+        "--merge",
+        action="store_true",
+        help="OUT is a copy of the imported file that includes the edits since the import",
     )
     convert.add_argument(
         "--variant", action="append", default=[], metavar="/PRIM{SET=CHOICE}",
         help="choose a variant of a USD input; may be given several times",
     )  # fmt: skip
-    convert.add_argument("--prim", default="", metavar="/PRIM", help="read only this prim of a USD input, and below")
+    convert.add_argument(
+        "--prim", default="", metavar="/PRIM", help="read only this prim of a USD input and the prims below it"
+    )
     convert.add_argument(
         "--onto", metavar="SCENE.blend",
         help="put only the physics of a USD input on the objects of this scene, by name",
@@ -88,34 +96,39 @@ def _parser() -> argparse.ArgumentParser:
     convert.set_defaults(run=_convert)
     check = commands.add_parser(
         "validate", help="check the physics of a file",
-        description="Check the physics of a .blend or USD file; exit status 1 where there are errors.",
+        description="Check the physics of a .blend or USD file; exit status 1 if there are errors.",
     )  # fmt: skip
     check.add_argument("file", metavar="FILE", help="a .blend or USD file")
     check.add_argument(
-        "--target", choices=("usd", "physx", "newton"), default="usd", help="whose rules count (default: usd)"
+        "--target",
+        choices=("usd", "physx", "newton"),
+        default="usd",
+        help="simulator whose rules to check, or usd for the specification alone (default: usd)",
     )
     check.add_argument("--json", action="store_true", help="print the issues as JSON")
     check.set_defaults(run=_validate)
     look = commands.add_parser(
-        "inspect", help="print what is in a file",
+        "inspect", help="print the physics of a file",
         description="Print the physics of a .blend or USD file: its units, every body, collider, joint and so on.",
     )  # fmt: skip
     look.add_argument("file", metavar="FILE", help="a .blend or USD file")
     look.add_argument("--json", action="store_true", help="print it as JSON")
     look.set_defaults(run=_inspect)
     move = commands.add_parser(
-        "simulate", help="let the physics of a file run, and keep the motion",
+        "simulate", help="simulate a file and write the motion",
         description="Simulate a .blend or USD file from its first frame; write the motion as USD time samples or JSON.",
     )  # fmt: skip
     move.add_argument("file", metavar="FILE", help="a .blend or USD file")
-    move.add_argument("--seconds", type=_positive, required=True, metavar="S", help="how long")
+    move.add_argument("--seconds", type=_positive, required=True, metavar="S", help="simulated time in seconds")
     move.add_argument("--fps", type=_positive, metavar="F", help="frames per second (default: those of the file)")
-    move.add_argument("--substeps", type=_count, default=0, metavar="N", help="steps in a frame (default: as needed)")
+    move.add_argument(
+        "--substeps", type=_count, default=0, metavar="N", help="solver steps per frame (default: automatic)"
+    )
     move.add_argument(
         "--out", metavar="OUT",
         help="time samples for all bodies: a layer over a USD input, the whole scene of a .blend",
     )  # fmt: skip
-    move.add_argument("--json", metavar="POSES", help="a JSON file of the poses of all bodies")
+    move.add_argument("--json", metavar="POSES", help="write the poses of all bodies to a JSON file")
     move.set_defaults(run=_simulate)
     return parser
 
@@ -140,48 +153,28 @@ def _positive(text: str) -> float:
 
 
 def _convert(options: argparse.Namespace) -> int:
+    from .exchange import formats
+
+    load = formats.LoadOptions(tuple(options.variant), options.prim, options.onto or "")
+    source, target = formats.check_conversion(options.input, options.output, load)
     import bpy
 
-    from .exchange import usd_export
+    from .exchange import blend_file
 
-    is_usd = Path(options.input).suffix.lower() in USD_SUFFIXES
-    if not is_usd and (options.variant or options.prim or options.onto):
-        raise InputError(f"'{options.input}' is no USD file: --variant, --prim and --onto are for those.")
-    outputs = (*USD_SUFFIXES, ".blend") if is_usd else USD_SUFFIXES
-    if Path(options.output).suffix.lower() not in outputs:
-        raise InputError(f"'{options.output}' cannot be written from this; end it with one of {', '.join(outputs)}.")
-    with _properties(), _output_to_stderr():
-        if is_usd:
-            _import_usd(options)
-        else:
-            _open_blend(options.input)
-        if Path(options.output).suffix.lower() == ".blend":
-            _save_blend(options.output)
-            return 0
+    with blend_file.properties_registered(), _output_to_stderr():
+        _print_issues(source.load(options.input, load), sys.stderr)
         scene: Any = bpy.context.scene
         if options.from_rigid_bodies:
             from .exchange import blender_rigid_bodies
 
             for note in blender_rigid_bodies.convert_scene(scene).notes:
                 print(f"usdphys: note: {note}", file=sys.stderr)
-        units, hierarchy = usd_export.stage_options(scene)
-        units = StageUnits(
-            options.meters_per_unit or units.meters_per_unit,
-            options.kilograms_per_unit or units.kilograms_per_unit,
-            options.up_axis or units.up_axis,
-        )
-        if options.physics_layer or options.merge:
-            from .exchange import usd_layer_export
-
-            result = usd_layer_export.export_layer(
-                bpy.context, Path(options.output).absolute(), into_copy=options.merge, force=options.force
-            )
-            return _report_conversion(result, options.output)
-        wanted = usd_export.ExportOptions(
-            units, options.hierarchy or hierarchy, animation=options.animation, force=options.force
-        )
-        result = usd_export.export_usd(bpy.context, options.output, wanted)
-    return _report_conversion(result, options.output)
+        wanted = formats.WriteOptions(
+            options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
+            animation=options.animation, force=options.force, layer=options.physics_layer, merge=options.merge,
+        )  # fmt: skip
+        result = target.write(options.output, wanted)
+    return 0 if result is None else _report_conversion(result, options.output)
 
 
 def _report_conversion(result: ExportResult, output: str) -> int:
@@ -220,17 +213,21 @@ def _inspect(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    suffix = Path(options.file).suffix.lower()
+    from .exchange import formats
+
+    source = formats.format_of(options.file)
     layers = tuple(ending for ending in USD_SUFFIXES if ending != ".usdz")
     if options.out and Path(options.out).suffix.lower() not in layers:
         raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
     if options.out and Path(options.out).resolve() == Path(options.file).resolve():
         raise InputError(f"'{options.out}' is the input itself; choose another name for the layer.")
-    if suffix in USD_SUFFIXES:
+    if source is formats.USD:
         with _output_to_stderr():
             world, recording, units = _simulate_usd(options, options.file)
-    elif options.out and suffix == ".blend":
-        with _properties(), _output_to_stderr():
+    elif options.out:
+        from .exchange import blend_file
+
+        with blend_file.properties_registered(), _output_to_stderr():
             world, recording, units = _simulate_exported(options)
     else:
         with _model_of(options.file) as (model, issues):
@@ -250,16 +247,16 @@ def _frame_count(options: argparse.Namespace, fps: float) -> int:
 
 
 def _simulate_exported(options: argparse.Namespace) -> tuple[World, Recording, StageUnits]:
-    """Simulate a .blend as the USD file that it becomes, and write that file with the motion in it."""
+    """Export a .blend to USD, simulate that file, and write it with the motion as time samples."""
     import bpy
 
     from .bridge import scene_read
-    from .exchange import usd_export
+    from .exchange import formats, usd_export
 
-    _expose_pxr()
+    formats.expose_pxr()
     from .usd import time_samples
 
-    _open_blend(options.file)
+    formats.BLEND.load(options.file, formats.LoadOptions())
     scene: Any = bpy.context.scene
     model = scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model
     is_animated = any(prim.is_animated for prim in model.prims.values())
@@ -279,7 +276,9 @@ def _simulate_exported(options: argparse.Namespace) -> tuple[World, Recording, S
 
 
 def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
-    _expose_pxr()
+    from .exchange import formats
+
+    formats.expose_pxr()
     from .simulation.record import record
     from .simulation.world import World
     from .usd import read as usd_read
@@ -338,7 +337,7 @@ def _simulate_blend(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
 
 
 def _write_text(target: Path, text: str) -> None:
-    """Write a text file, replacing the target at the end."""
+    """Write a text to a temporary file, which replaces the target once it is complete."""
     try:
         with scratch_file(target) as scratch:
             scratch.write_text(text, encoding="utf-8")
@@ -353,109 +352,21 @@ def _print_issues(issues: list[Issue], stream: IO[str]) -> None:
         print(f"{issue.severity}: {issue.code}: {issue.message} {issue.fix}", file=stream)
 
 
-# --------------------------------------------------------------------------- input
+# --------------------------------------------------------------------------- input and output
 
 
 @contextmanager
 def _model_of(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
-    """The model of a .blend or USD file, with what could not be read."""
-    suffix = Path(file).suffix.lower()
-    if suffix in USD_SUFFIXES:
-        with _output_to_stderr():
-            _expose_pxr()
-            from .usd import read as usd_read
+    """The physics model of a .blend or USD file, and the issues of reading it."""
+    from .exchange import formats
 
-            stage = usd_read.open_stage(file)
-            yield usd_read.read_stage(stage), []
-        return
-    if suffix != ".blend":
-        raise InputError(f"'{file}' is neither a .blend nor a USD file ({', '.join(USD_SUFFIXES)}).")
-    with _properties(), _output_to_stderr():
-        import bpy
-
-        from .bridge import scene_read
-
-        _open_blend(file)
-        reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-        yield reading.model, reading.issues
-
-
-def _expose_pxr() -> None:
-    """Make the pxr that Blender bundles importable; outside Blender a pxr of its own does as well."""
-    try:
-        import bpy  # noqa: F401
-    except ImportError:
-        return
-    from .bridge.environment import require_usd
-
-    require_usd()
-
-
-def _import_usd(options: argparse.Namespace) -> None:
-    """An empty file with a USD file in it, or a scene with the physics of a USD file on its objects."""
-    import bpy
-
-    from .exchange import usd_import
-
-    if options.onto:
-        _open_blend(options.onto)
-    else:
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    wanted = usd_import.ImportOptions(
-        prim_path=options.prim, variants=tuple(options.variant), attach=bool(options.onto)
-    )
-    file = Path(options.input).absolute()
-    result = usd_import.import_usd(bpy.context, file, wanted, usd_import.LateProgress())
-    _print_issues(result.issues, sys.stderr)
-
-
-def _save_blend(file: str) -> None:
-    """Save the open file, replacing the target at the end."""
-    import bpy
-
-    from .exchange import usd_export
-
-    target = usd_export.checked_folder(Path(file).absolute())
-    with scratch_file(target) as scratch:
-        bpy.ops.wm.save_as_mainfile(filepath=str(scratch), copy=True, check_existing=False)
-        usd_export.replace(scratch, target)
-
-
-def _open_blend(file: str) -> None:
-    import bpy
-
-    path = Path(file).absolute()
-    if path.suffix.lower() != ".blend":
-        raise InputError(f"'{file}' is no .blend file; only those can be converted.")
-    if not path.is_file():
-        raise InputError(f"There is no file '{file}'; check the name.")
-    try:
-        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
-    except RuntimeError as error:
-        raise InputError(f"'{file}' cannot be opened by this Blender ({str(error).strip()}).") from error
-    for library in bpy.data.libraries:
-        if not Path(bpy.path.abspath(library.filepath)).is_file():
-            raise InputError(f"'{file}' links to the library '{library.filepath}', which is missing; restore it.")
-
-
-@contextmanager
-def _properties() -> Iterator[None]:
-    """Our properties are registered; the add-on may have done that already."""
-    from .bridge import props
-
-    was_registered = props.is_registered()
-    if not was_registered:
-        props.register()
-    try:
-        yield
-    finally:
-        if not was_registered:
-            props.unregister()
+    with _output_to_stderr(), formats.format_of(file).read(file) as found:
+        yield found
 
 
 @contextmanager
 def _output_to_stderr() -> Iterator[None]:
-    """What Blender prints on the way goes to stderr: stdout is for results."""
+    """Redirect Blender's messages to stderr: stdout is for results."""
     import os
 
     sys.stdout.flush()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,29 @@ def operator_mesh(operator: str, **settings: Any) -> Any:
     """The object that one of Blender's own "add mesh" operators makes."""
     getattr(bpy.ops.mesh, operator)(**settings)
     return bpy.context.object
+
+
+# --------------------------------------------------------------------------- preferences
+
+
+@contextlib.contextmanager
+def enabled() -> Iterator[Any]:
+    """The preferences of the add-on, which for that long is an enabled one."""
+    addons = bpy.context.preferences.addons
+    addon = addons.new()
+    addon.module = "usdphys_ext"
+    chosen = addon.preferences
+    try:
+        yield chosen
+    finally:
+        for name in chosen.bl_rna.properties.keys():
+            if name not in ("rna_type", "bl_idname"):
+                setattr(chosen, name, _default(chosen.bl_rna.properties[name]))
+        addons.remove(addon)
+
+
+def _default(declared: Any) -> Any:
+    return tuple(declared.default_array) if getattr(declared, "is_array", False) else declared.default
 
 
 # --------------------------------------------------------------------------- physics

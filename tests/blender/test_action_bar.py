@@ -36,12 +36,12 @@ def run(name: str, *objects: Any, **settings: Any) -> Any:
     return getattr(bpy.ops.usdphys, name)(**settings)
 
 
-def tagged(role: str, *objects: Any) -> tagging.Outcome:
+def tagged(role: str, *objects: Any) -> tagging.EditReport:
     select(*objects)
     return tagging.tag(bpy.context, objects, role)
 
 
-def choice(obj: Any, role: str) -> tagging.Choice | None:
+def choice(obj: Any, role: str) -> tagging.ColliderChoice | None:
     bpy.context.view_layer.update()
     return tagging.choose(obj, role, bpy.context.evaluated_depsgraph_get())
 
@@ -194,7 +194,7 @@ def test_edits_that_keep_the_number_of_vertices_are_seen():
 def test_dense_meshes_are_not_measured(monkeypatch):
     monkeypatch.setattr(meshes, "surface_of", lambda *_: pytest.fail("a click waits for the vertices"))
     obj = operator_mesh("primitive_ico_sphere_add", subdivisions=8)
-    assert len(obj.data.polygons) > tagging.DENSE
+    assert len(obj.data.polygons) > tagging.DENSE_TRIANGLES
     select(obj)
     found = choice(obj, "DYNAMIC")
     assert (found.approximation, "too many triangles" in found.reason) == ("convexDecomposition", True)
@@ -427,7 +427,7 @@ def test_static_parts_of_what_was_a_body():
 def test_collider_is_added_once():
     box = scenes.add_box("Box")
     run("add_collider", box)
-    with pytest.raises(RuntimeError, match="There is a collider already on 'Box'"):
+    with pytest.raises(RuntimeError, match="There already is a collider on 'Box'"):
         run("add_collider", box)
     assert colliders(box) == [("AUTO", "")]
 
@@ -436,7 +436,7 @@ def test_collider_is_added_once():
 def test_what_has_no_geometry_is_refused(role):
     camera = scenes.add("Camera", bpy.data.cameras.new("Camera"))
     nothing, tube = mesh_object("Nothing", [], []), curve("Tube", 0.1)
-    with pytest.raises(RuntimeError, match=r"no geometry .* in 'Camera', 'Nothing'.*'Tube'") as error:
+    with pytest.raises(RuntimeError, match=r"no faces to collide with in 'Camera', 'Nothing'.*'Tube'") as error:
         run(ROLES[role], camera, nothing, tube)
     assert "convert to meshes (Object > Convert): 'Tube'" in str(error.value)
     assert [state(obj) for obj in (camera, nothing, tube)] == [("", [])] * 3
@@ -460,7 +460,7 @@ def test_curve_below_an_empty_is_said():
 def test_bare_empty_becomes_a_body_and_is_told():
     outcome = tagged("DYNAMIC", scenes.add("Frame"))
     assert body(bpy.data.objects["Frame"]) == "dynamic"
-    assert any("no collider and no mass" in note for note in outcome.notes)
+    assert any("needs a collider or a mass" in note for note in outcome.notes)
     scenes.assign(bpy.data.objects["Frame"].usdphys.mass, is_applied=True, mass=1)
     assert not tagged("DYNAMIC", bpy.data.objects["Frame"]).notes
 
@@ -566,7 +566,7 @@ def test_tooltip_says_what_will_happen():
     select()
     assert "\n" not in description("DYNAMIC")
     select(scenes.add("Camera", bpy.data.cameras.new("Camera")))
-    assert "no geometry" in description("STATIC")
+    assert "no faces to collide with" in description("STATIC")
 
 
 def test_tooltip_of_many_objects_does_the_same_for_each_and_measures_their_mesh_once(monkeypatch, count_calls):
@@ -701,7 +701,7 @@ def full(name: str, other: Any, **settings: Any) -> Any:
 def test_clear_removes_everything_but_the_memory_of_the_import():
     other = scenes.solid("Other")
     things = [full(f"Thing{index}", other) for index in range(2)]
-    outcome = tagging.clear(things)
+    outcome = tagging.clear_physics(things)
     for obj in things:
         assert set(obj.usdphys.keys()) == {"prim"}
         assert (obj.usdphys.prim.path, obj.usdphys.prim.carried) == ("/World/Thing", "kept")

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.bridge import attach as attaching
-from usdphys_ext.usdphys_addon.bridge import props
+from usdphys_ext.usdphys_addon.bridge import attach_match, props
 from usdphys_ext.usdphys_addon.core import difference, frames
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
@@ -592,7 +592,7 @@ def test_failure_leaves_the_scene_alone(full_file, monkeypatch):
     def fail(*_):
         raise RuntimeError
 
-    monkeypatch.setattr(attaching.frames, "world_frame", fail)
+    monkeypatch.setattr(frames, "world_frame", fail)
     with pytest.raises(RuntimeError):
         attach(full_file)
     monkeypatch.undo()
@@ -626,6 +626,12 @@ def Xform "Joints"
         assert not issues
         joints = [obj.name for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
         assert joints == ["Hinge.001"]
+
+
+def test_names_are_found_quickly():
+    """Numbered copies are known by their name."""
+    copy = add("Wheel.001", parent=add("Car"))
+    assert attach_match.name_chain(copy) == [("Car", ""), ("Wheel_001", "Wheel")]
 
 
 def test_collider_of_a_body_that_it_would_not_move_with(tmp_path):
@@ -726,3 +732,52 @@ def test_by_the_word_of_an_independent_judge(tmp_path, compare, full_file):
     attach(full_file)
     figures = compare(full_file, export(tmp_path / "back.usda"))
     assert figures["score"] == 1.0 and figures["facts"] > 300, figures["text"]
+
+
+@pytest.mark.parametrize("scale", [(1, 1, 1), (2, 1, 1), (1, 1, -1)])
+@pytest.mark.parametrize("above", [(1, 1, 1), (1, 2, 3), (-1, 1, 1)])
+def test_spin_and_principal_axes_stay_in_the_world_below_uneven_scale(tmp_path, above, scale):
+    """The body of the file is below the prim of the object, turned and scaled: in the world it spins as in the file."""
+    top, local = placed((1, 2, 3), (0.3, 0.5, 0.7), above), placed((0.5, 0, 0), (0.1, -0.6, 0.4), scale)
+    text = f"""
+def Xform "Top"
+{{
+    matrix4d xformOp:transform = {matrix_text(top)}
+    uniform token[] xformOpOrder = ["xformOp:transform"]
+
+    def Mesh "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+    {{
+        vector3f physics:velocity = (1, 2, 3)
+        vector3f physics:angularVelocity = (90, 45, 30)
+        point3f physics:centerOfMass = (0.1, 0.2, 0.3)
+        quatf physics:principalAxes = (0.5, 0.1, -0.4, 0.2)
+        matrix4d xformOp:transform = {matrix_text(local)}
+        uniform token[] xformOpOrder = ["xformOp:transform"]
+    }}
+}}
+"""
+    obj = add_box("Top")
+    obj.data.name = "Body"
+    obj.matrix_world = top
+    path = write(tmp_path / "spin.usda", text, 'upAxis = "Z"\n    metersPerUnit = 1')
+    assert not attach(path)[1]
+    bpy.context.view_layer.update()
+    (before,), (after,) = model_of(path).bodies.values(), scenes.read_model().bodies.values()
+    for one, other in zip(motion_in_world(before), motion_in_world(after), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def matrix_text(matrix):
+    return "( " + ", ".join(str(tuple(row)) for row in np.array(matrix).T.tolist()) + " )"
+
+
+def motion_in_world(prim):
+    """Velocity, angular velocity, centre of mass and principal axes of a body, in the world."""
+    body, mass = prim.get(usd_physics.RigidBodyAPI), prim.get(usd_physics.MassAPI)
+    rotation = frames.rotation_of(prim.world)
+    return (
+        prim.world[:3, :3] @ body.velocity,
+        rotation @ body.angular_velocity,
+        (prim.world @ [*mass.center_of_mass, 1.0])[:3],
+        rotation @ frames.matrix_of(mass.principal_axes),
+    )

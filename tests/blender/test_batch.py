@@ -85,7 +85,7 @@ def test_tag_by_name_tells_how_many(capfd):
 def test_tag_by_name_refuses():
     crates()
     for settings, message in (
-        ({"pattern": "wheel*"}, "no object like 'wheel.*' in the scene"), ({"pattern": " "}, "no name to look for"),
+        ({"pattern": "wheel*"}, "No object in the scene matches 'wheel.*'"), ({"pattern": " "}, "No name is given"),
         ({"pattern": "crate*", "collection": "Nowhere"}, "no collection 'Nowhere'"),
         ({"pattern": "crate*", "role": "CLEAR"}, "no physics on these objects"),
     ):  # fmt: skip
@@ -100,7 +100,7 @@ def test_tag_by_name_within_a_collection():
     inside, outside = scenes.add_box("Crate", collection=inner), scenes.add_box("Crate2")
     bpy.ops.usdphys.tag_by_name(pattern="Crate*", role="DYNAMIC", collection="Outer")
     assert (state(inside)[0], state(outside)[0]) == ("dynamic", "")
-    with pytest.raises(RuntimeError, match="no object like 'Floor' in the collection 'Outer'"):
+    with pytest.raises(RuntimeError, match="No object in the collection 'Outer' matches 'Floor'"):
         bpy.ops.usdphys.tag_by_name(pattern="Floor", role="DYNAMIC", collection="Outer")
 
 
@@ -113,7 +113,7 @@ def test_tag_collection(capfd):
     assert [len(colliders(obj)) for obj in made] == [1, 1, 0]
     bpy.ops.usdphys.tag_collection(collection="Inner", role="CLEAR")
     assert [len(colliders(obj)) for obj in made] == [1, 0, 0]
-    for name, message in (("", "no collection chosen"), ("Nope", "no collection 'Nope'")):
+    for name, message in (("", "No collection is chosen"), ("Nope", "no collection 'Nope'")):
         with pytest.raises(RuntimeError, match=message):
             bpy.ops.usdphys.tag_collection(collection=name, role="STATIC")
     scenes.new_collection("Bare", linked=True)
@@ -270,7 +270,7 @@ def test_copy_refuses():
     with pytest.raises(RuntimeError, match="'Plain' has no physics to copy"):
         copy(plain, target)
     assert state(target) == ("dynamic", [("MESH", "")])
-    with pytest.raises(RuntimeError, match="nothing of the chosen parts to copy from 'Target'"):
+    with pytest.raises(RuntimeError, match="'Target' has none of the chosen parts"):
         copy(target, plain, parts={"JOINT"})
 
 
@@ -378,7 +378,7 @@ def test_copy_of_an_enum_a_pointer_a_list_and_a_group():
 def test_copy_of_one_property_that_targets_lack():
     original, one, two = source(), scenes.solid("One"), scenes.solid("Two")
     scenes.make_collider(two, "SPHERE")
-    outcome = copying.copy_property(original, [one, two], "colliders[1].radius")
+    outcome = copying.copy_one_property(original, [one, two], "colliders[1].radius")
     assert two.usdphys.colliders[1].radius == 0.5
     assert outcome.objects == ["Two"]
     assert any("'One'" in note for note in outcome.notes)
@@ -388,7 +388,7 @@ def test_copy_of_one_property_that_targets_lack():
 
 def test_copy_of_one_property_where_it_is_not_applied():
     original, target = source(), scenes.solid("Target")
-    outcome = copying.copy_property(original, [target], "mass.mass")
+    outcome = copying.copy_one_property(original, [target], "mass.mass")
     assert target.usdphys.mass.mass == 2
     assert not target.usdphys.mass.is_applied
     assert any("not applied" in note and "'Target'" in note for note in outcome.notes)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work beside Blender: Python is handed over soon while it lasts, and as before when it has ended or failed."""
+"""`run_in_thread` shortens the switch interval of Python while the work lasts, and restores it, also after errors."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from usdphys_ext.usdphys_addon.bridge.environment import beside_blender
+from usdphys_ext.usdphys_addon.bridge.environment import run_in_thread
 
 
-def test_threads_take_turns_soon_while_one_works_beside_blender():
+def test_the_switch_interval_is_short_while_a_thread_works():
     before = sys.getswitchinterval()
     with ThreadPoolExecutor(1) as threads:
-        during = beside_blender(threads, sys.getswitchinterval).result()
+        during = run_in_thread(threads, sys.getswitchinterval).result()
     assert during < before / 10
     assert sys.getswitchinterval() == before
 
@@ -22,5 +22,5 @@ def test_work_that_fails_leaves_the_interval_as_it_was():
 
     before = sys.getswitchinterval()
     with ThreadPoolExecutor(1) as threads, pytest.raises(ValueError, match="broken"):
-        beside_blender(threads, fail, "broken").result()
+        run_in_thread(threads, fail, "broken").result()
     assert sys.getswitchinterval() == before

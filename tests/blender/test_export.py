@@ -569,10 +569,14 @@ def test_second_export_is_the_same(tmp_path):
     assert prim_of(stage, "Base").GetAttribute("physics:mass").Get() == 3
 
 
+@pytest.mark.parametrize("has_constraint", [False, True])
 @pytest.mark.parametrize("collides_only", [False, True])
 @pytest.mark.parametrize("meters", [1.0, 0.01])
-def test_a_body_below_an_uneven_parent_stays_where_it_is(tmp_path, meters, collides_only):
-    """Parented with its place kept: the place below the parent is sheared, which no location, rotation, scale holds."""
+def test_a_body_below_an_uneven_parent_stays_where_it_is(tmp_path, meters, collides_only, has_constraint):
+    """Parented with its place kept: the place below the parent is sheared, which no location, rotation, scale holds.
+
+    A constraint that does nothing changes nothing: no time samples are written for it.
+    """
     bpy.ops.mesh.primitive_cube_add(rotation=(0.3, 0.4, 0.5))
     parent = bpy.context.object
     parent.scale = (1.0, 3.0, 0.5)
@@ -580,6 +584,8 @@ def test_a_body_below_an_uneven_parent_stays_where_it_is(tmp_path, meters, colli
     child = bpy.context.object
     bpy.context.view_layer.update()
     child.parent, child.matrix_parent_inverse = parent, parent.matrix_world.inverted()
+    if has_constraint:
+        child.constraints.new("LIMIT_SCALE")
     child.usdphys.rigid_body.is_applied = not collides_only
     child.usdphys.colliders.add()
     bpy.context.view_layer.update()

@@ -2,15 +2,17 @@
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.authoring import groups
+from usdphys_ext.usdphys_addon.authoring import group_edits
 from usdphys_ext.usdphys_addon.viewport import readout
+
+from . import scenes
 
 
 def add(*names):
     scene = bpy.context.scene.usdphys
     for name in names:
         scene.collision_groups.add().name = name
-    return [groups.group_named(bpy.context.scene, name) for name in names]
+    return [group_edits.group_named(bpy.context.scene, name) for name in names]
 
 
 def cubes(number):
@@ -23,19 +25,23 @@ def cubes(number):
     return [bpy.data.objects[name] for name in found]
 
 
+def are_ignored(one, other):
+    return group_edits.are_ignored(bpy.context.scene, one.name, other.name)
+
+
 def ignore(one, other):
     return bpy.ops.usdphys.group_ignore(one=one, other=other)
 
 
 def test_two_groups_ignore_each_other_and_collide_again():
     one, other = add("Wheels", "Body")
-    assert not groups.are_ignored(one, other)
+    assert not are_ignored(one, other)
     assert ignore("Wheels", "Body") == {"FINISHED"}
-    assert groups.are_ignored(one, other)
-    assert groups.are_ignored(other, one)
-    assert not groups.are_ignored(one, one)
+    assert are_ignored(one, other)
+    assert are_ignored(other, one)
+    assert not are_ignored(one, one)
     assert ignore("Body", "Wheels") == {"FINISHED"}
-    assert not groups.are_ignored(one, other)
+    assert not are_ignored(one, other)
     assert not len(one.filtered_groups)
     assert not len(other.filtered_groups)
 
@@ -43,18 +49,18 @@ def test_two_groups_ignore_each_other_and_collide_again():
 def test_a_group_ignores_itself():
     (one,) = add("Chain")
     ignore("Chain", "Chain")
-    assert groups.are_ignored(one, one)
+    assert are_ignored(one, one)
     assert [item.name for item in one.filtered_groups] == ["Chain"]
     ignore("Chain", "Chain")
-    assert not groups.are_ignored(one, one)
+    assert not are_ignored(one, one)
 
 
 def test_an_inverted_group_ignores_all_that_it_does_not_list():
     one, other = add("Hand", "Table")
     one.invert_filtered_groups = True
-    assert groups.are_ignored(one, other)
+    assert are_ignored(one, other)
     ignore("Hand", "Table")
-    assert not groups.are_ignored(one, other)
+    assert not are_ignored(one, other)
     assert [item.name for item in one.filtered_groups] == ["Table"]
     assert not len(other.filtered_groups)
 
@@ -63,7 +69,7 @@ def test_collide_again_takes_it_from_whoever_said_it():
     one, other = add("A", "B")
     other.filtered_groups.add().name = "A"
     ignore("A", "B")
-    assert not groups.are_ignored(one, other)
+    assert not are_ignored(one, other)
     assert not len(other.filtered_groups)
 
 
@@ -78,12 +84,12 @@ def test_members_come_and_go_and_are_selected():
     one, other, third = cubes(3)
     third.select_set(False)
     assert bpy.ops.usdphys.group_add_selected(group="B") == {"FINISHED"}
-    assert groups.members("B") == [one, other]
+    assert group_edits.members("B") == [one, other]
     assert bpy.ops.usdphys.group_add_selected(group="B") == {"CANCELLED"}
     assert [item.name for item in one.usdphys.collision_groups] == ["B"]
     other.select_set(False)
     bpy.ops.usdphys.group_remove_selected(group="B")
-    assert groups.members("B") == [other]
+    assert group_edits.members("B") == [other]
     bpy.ops.usdphys.group_select(group="B")
     assert bpy.context.selected_objects == [other]
 
@@ -93,7 +99,7 @@ def test_an_excluded_member_is_taken_in_again():
     (one,) = cubes(1)
     membership = one.usdphys.collision_groups.add()
     membership.name, membership.exclude = "A", True
-    assert groups.members("A") == []
+    assert group_edits.members("A") == []
     bpy.ops.usdphys.group_add_selected(group="A")
     assert [(item.name, item.exclude) for item in one.usdphys.collision_groups] == [("A", False)]
 
@@ -103,7 +109,7 @@ def test_the_active_group_counts_where_none_is_named():
     bpy.context.scene.usdphys.active_group_index = 1
     (one,) = cubes(1)
     bpy.ops.usdphys.group_add_selected()
-    assert groups.members("B") == [one]
+    assert group_edits.members("B") == [one]
 
 
 def test_members_and_filters_follow_a_new_name():
@@ -112,9 +118,9 @@ def test_members_and_filters_follow_a_new_name():
     bpy.ops.usdphys.group_add_selected(group="A")
     ignore("B", "A")
     assert bpy.ops.usdphys.group_rename(group="A", new_name="Arms") == {"FINISHED"}
-    assert groups.members("Arms") == [obj]
-    one, other = (groups.group_named(bpy.context.scene, name) for name in ("Arms", "B"))
-    assert groups.are_ignored(one, other)
+    assert group_edits.members("Arms") == [obj]
+    one, other = (group_edits.group_named(bpy.context.scene, name) for name in ("Arms", "B"))
+    assert are_ignored(one, other)
     with pytest.raises(RuntimeError, match="no name for a group"):
         bpy.ops.usdphys.group_rename(group="Arms", new_name="B")
 
@@ -137,3 +143,30 @@ def test_members_are_told_to_a_panel_a_moment_later(clock):
     readout.members_of("A")
     readout.compute()
     assert readout.members_of("A") == ()
+
+
+def test_a_filter_counts_for_all_that_merge_with_its_groups():
+    """As in OpenUSD and in the preview: A and B merge, A filters C, so B passes through C."""
+    a, b, c, d = add("A", "B", "C", "D")
+    a.merge_group = b.merge_group = "arm"
+    c.merge_group = d.merge_group = "table"
+    ignore("A", "C")
+    assert are_ignored(b, c) and are_ignored(b, d) and are_ignored(d, a)
+    assert not are_ignored(a, b)
+    # What one of them said is taken back through another one.
+    ignore("D", "B")
+    assert not any(are_ignored(one, other) for one in (a, b) for other in (c, d))
+    assert not any(len(group.filtered_groups) for group in (a, b, c, d))
+
+
+def test_exclusions_and_colliders_follow_a_group_to_its_new_name():
+    group = scenes.define_group("Wheels")
+    obj = scenes.solid("Crate")
+    scenes.join_group(obj, "Wheels", exclude=True)
+    item = obj.usdphys.colliders[0].collision_groups.add()
+    item.name = "Wheels"
+    assert bpy.ops.usdphys.group_rename(group="Wheels", new_name="Tyres") == {"FINISHED"}
+    assert group.name == "Tyres"
+    (membership,) = obj.usdphys.collision_groups
+    assert (membership.name, membership.exclude) == ("Tyres", True)
+    assert item.name == "Tyres"

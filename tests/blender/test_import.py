@@ -16,6 +16,8 @@ FILES = sorted(
     for path in SHARED.glob(f"devset/{pattern}")
     if "Payload" not in path.parts
 )
+# Without them, one test stays that is skipped, or fails, for want of the fixture `shared`.
+FILES = FILES or [SHARED / "devset"]
 
 
 def import_usd(path, **options):

@@ -136,7 +136,7 @@ def test_a_closed_loop_says_why_it_does_not_move():
 
 def test_nothing_to_inspect_is_said_and_nothing_runs():
     scenes.solid("Crate")
-    with pytest.raises(RuntimeError, match="no joint that could move"):
+    with pytest.raises(RuntimeError, match="No joint can move"):
         bpy.ops.usdphys.inspect_joints()
     assert preview_guard.current() is None
     assert not bpy.ops.usdphys.inspect_limit.poll()

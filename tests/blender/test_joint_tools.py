@@ -22,7 +22,7 @@ from . import scenes
 from .layouts import drawn
 
 SIX = 2e-6
-KINDS = list(joint_kinds.JOINT_TYPES)
+KINDS = list(joint_kinds.BY_IDENTIFIER)
 AXES = np.eye(3)
 #: Turned so that local X is world Y.
 QUARTER = (0, 0, math.pi / 2)
@@ -352,7 +352,7 @@ def test_closest_of_an_empty_is_its_origin():
 
 def test_closest_needs_two():
     select(scenes.add_box("One"))
-    assert "'One' alone has no closest point" in refused(bpy.ops.usdphys.joint_add, place="CLOSEST")
+    assert "'One' has no other surface to be close to" in refused(bpy.ops.usdphys.joint_add, place="CLOSEST")
     assert not all_joints()
     assert not bpy.data.objects["One"].usdphys.rigid_body.is_applied
 
@@ -401,7 +401,7 @@ def test_face_without_a_choice():
     select(one)
     assert "'One' has no picked face" in refused(bpy.ops.usdphys.joint_add, place="FACE")
     select(scenes.add("Empty"))
-    assert "no mesh" in refused(bpy.ops.usdphys.joint_add, place="FACE")
+    assert "not a mesh" in refused(bpy.ops.usdphys.joint_add, place="FACE")
     assert not all_joints()
 
 
@@ -470,7 +470,7 @@ def test_export(tmp_path, kind):
     bpy.ops.usdphys.joint_add(type=kind, place="MIDPOINT")
     stage, result = scenes.export(tmp_path / "out.usda")
     assert not [issue for issue in result.issues if issue.severity == "error"]
-    (prim,) = [prim for prim in stage.Traverse() if prim.GetTypeName() == joint_kinds.JOINT_TYPES[kind].usd_name]
+    (prim,) = [prim for prim in stage.Traverse() if prim.GetTypeName() == joint_kinds.BY_IDENTIFIER[kind].cls.usd_name]
     worlds = []
     for side, obj in ((0, one), (1, other)):
         (target,) = scenes.targets(prim, f"physics:body{side}")
@@ -517,7 +517,7 @@ def test_bad_selections():
     select(one, other, active=scenes.add_box("Third"))
     assert "active" in refused(bpy.ops.usdphys.joint_add)
     select(one)
-    assert "No joint is selected" in refused(bpy.ops.usdphys.joint_swap_bodies)
+    assert "Neither a joint nor a body" in refused(bpy.ops.usdphys.joint_swap_bodies)
     bpy.ops.usdphys.joint_add(place="CHILD_ORIGIN")
     select(one, the_joint())
     assert "is a joint" in refused(bpy.ops.usdphys.joint_add)
@@ -1068,7 +1068,7 @@ def test_a_servo_slides_to_the_place():
 
 def test_what_nothing_drives_has_no_motor():
     obj = joined("FIXED")
-    with pytest.raises(RuntimeError, match="fixed joint, which nothing drives"):
+    with pytest.raises(RuntimeError, match="fixed joint, which no drive can move"):
         bpy.ops.usdphys.joint_motor()
     assert not obj.usdphys.joint.drives.angular.is_applied
 
@@ -1082,3 +1082,19 @@ def test_a_motor_replaces_a_servo():
     assert not drive.is_property_set("target_position")
     assert drive.target_velocity == pytest.approx(1.0)
     assert errors() == []
+
+
+def test_a_motor_is_made_where_a_drive_acts_and_no_fix_takes_it_away():
+    """The tool, the check and its fix read one table of degrees of freedom."""
+    for kind in joint_kinds.JOINT_KINDS:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        obj, *_ = hinged(kind.identifier)
+        dof = kind.drives[0] if kind.drives else "rotX"
+        if not kind.drives:
+            with pytest.raises(RuntimeError, match="which no drive can move"):
+                bpy.ops.usdphys.joint_motor(dof=dof)
+            continue
+        joint_edits.add_motors([obj], holds=True, target=0.1, response=0.2, dof=dof)
+        bpy.ops.usdphys.check()
+        bpy.ops.usdphys.check_fix_all()
+        assert getattr(obj.usdphys.joint.drives, dof).is_applied, kind.identifier

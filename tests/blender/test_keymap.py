@@ -89,3 +89,14 @@ def test_users_see_them(keymap):
     bpy.context.window_manager.keyconfigs.update()
     names = [item.idname for _, item in keymap.user_items(bpy.context)]
     assert names == [operator for operator, _, _ in keymap.KEYS]
+
+
+def test_shortcuts_are_those_of_the_readme(keymap):
+    found = {item.type: (item.idname, item.shift, item.alt, item.ctrl, item.value) for item in ours(keymap)}
+    assert found == {
+        key: (operator, True, True, False, "PRESS")
+        for key, operator in (
+            ("SPACE", "usdphys.preview_play"), ("RIGHT_ARROW", "usdphys.preview_step"),
+            ("LEFT_ARROW", "usdphys.preview_reset"), ("P", "wm.call_menu_pie"),
+        )
+    }  # fmt: skip

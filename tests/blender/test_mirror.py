@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion
-from usdphys_ext.usdphys_addon.authoring import joint_edits, mirror
+from usdphys_ext.usdphys_addon.authoring import joint_edits, mirroring
 from usdphys_ext.usdphys_addon.bridge import joint_frames, props
 from usdphys_ext.usdphys_addon.core import frames, joint_kinds
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
@@ -298,7 +298,7 @@ def keep(*objects: Any) -> None:
     joint_edits.fix_frames(bpy.context, objects)
 
 
-@pytest.mark.parametrize(("how", "kind"), in_turn(joint_kinds.JOINT_TYPES))
+@pytest.mark.parametrize(("how", "kind"), in_turn(joint_kinds.BY_IDENTIFIER))
 def test_joint_is_made_at_the_mirrored_place(how, kind):
     torso, left, right, joint = arm_with_joint(kind, how=how)
     select(left)
@@ -559,11 +559,11 @@ def test_counterpart_that_stands_elsewhere_is_said():
     left, right = pair("negative scale")
     scenes.make_body(left)
     select(left)
-    assert not mirror.mirror(bpy.context, "X").notes
+    assert not mirroring.mirror(bpy.context, "X").notes
     right.location.y += 1
     bpy.context.view_layer.update()
-    (note,) = mirror.mirror(bpy.context, "X").notes
-    assert "'Arm.R' does not stand where 'Arm.L'" in note
+    (note,) = mirroring.mirror(bpy.context, "X").notes
+    assert "'Arm.R' is not at the mirrored place of 'Arm.L'" in note
 
 
 def test_linked_counterparts(tmp_path):
@@ -573,7 +573,7 @@ def test_linked_counterparts(tmp_path):
     other, flipped = pair("negative scale", name="Leg")
     scenes.make_body(other)
     select(left, other)
-    result = mirror.mirror(bpy.context, "X")
+    result = mirroring.mirror(bpy.context, "X")
     assert result.parts == 1
     assert "'Arm.R' is linked" in result.notes[0]
     assert not right.usdphys.rigid_body.is_applied
@@ -590,3 +590,60 @@ def test_undo():
     bpy.ops.ed.undo()
     assert not bpy.data.objects["Arm.R"].usdphys.rigid_body.is_applied
     assert "Arm Joint.R" not in bpy.data.objects
+
+
+# --------------------------------------------------------------------------- the axis that is reversed
+
+
+def straight_joint(kind: str) -> Any:
+    """The joint of a left arm, with the axes of the world."""
+    _, left, _, joint = arm_with_joint(kind)
+    joint.matrix_world = Matrix.Translation((1, 0.25, 1))
+    bpy.context.view_layer.update()
+    select(left)
+    return joint
+
+
+@pytest.mark.parametrize("axis", "XYZ")
+def test_the_cone_of_a_ball_joint_opens_to_the_mirrored_side(axis):
+    """Reversed, it would hold the bodies as well, but be drawn where the arm is not."""
+    joint = straight_joint("SPHERICAL")
+    joint.usdphys.joint.axis = axis
+    mirror_selected()
+    made = bpy.data.objects["Arm Joint.R"]
+    index = "XYZ".index(axis)
+    (before, _), (after, _) = frames_in_model(joint), frames_in_model(made)
+    assert np.abs(after[:3, index] - FLIP @ before[:3, index]).max() < 1e-6
+
+
+@pytest.mark.parametrize("free", "XYZ")
+def test_a_generic_joint_that_is_a_hinge_keeps_its_limits_as_a_hinge_does(free):
+    joint = straight_joint("GENERIC")
+    limits, drives = joint.usdphys.joint.limits, joint.usdphys.joint.drives
+    for axis in "XYZ":
+        low, high = (-0.25, 0.75) if axis == free else (1.0, -1.0)
+        scenes.assign(getattr(limits, f"rot{axis}"), is_applied=True, low=low, high=high)
+    scenes.assign(getattr(drives, f"rot{free}"), is_applied=True, target_position=0.5, target_velocity=-0.25)
+    mirror_selected()
+    made = bpy.data.objects["Arm Joint.R"].usdphys.joint
+    limit, drive = getattr(made.limits, f"rot{free}"), getattr(made.drives, f"rot{free}")
+    assert (limit.low, limit.high) == (-0.25, 0.75)
+    assert (drive.target_position, drive.target_velocity) == (0.5, -0.25)
+
+
+@pytest.mark.parametrize("across", "XYZ")
+def test_a_generic_joint_that_turns_freely_keeps_its_axes(across):
+    """Of all ways to mirror a frame the one that turns it least: limits are read where they were set."""
+    joint = straight_joint("GENERIC")
+    limits = joint.usdphys.joint.limits
+    for axis in "XYZ":
+        scenes.assign(getattr(limits, f"rot{axis}"), is_applied=True, low=-0.25, high=0.75)
+    mirror_selected(axis=across)
+    made = bpy.data.objects["Arm Joint.R"]
+    (frame, _) = frames_in_model(made)
+    assert np.abs(frame[:3, :3] - np.eye(3)).max() < 1e-6
+    found = {axis: getattr(made.usdphys.joint.limits, f"rot{axis}") for axis in "XYZ"}
+    # Seen in a mirror, what turns about the axis across it turns as before, and the other way about the others.
+    assert {axis: (limit.low, limit.high) for axis, limit in found.items()} == {
+        axis: (-0.25, 0.75) if axis == across else (-0.75, 0.25) for axis in "XYZ"
+    }

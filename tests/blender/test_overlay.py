@@ -283,7 +283,6 @@ def test_a_joint_stays_with_its_object_and_its_lines_with_the_bodies():
 
 
 def test_the_preview_is_followed_and_left():
-    pytest.importorskip("rapier3d")
     crate = cube("Crate", (0, 0, 5))
     cube("Floor", (0, 0, -0.5), moves=False, scale=(20, 20, 1))
     options = Options("ALL", joints="NONE")
@@ -311,7 +310,6 @@ def test_the_preview_is_followed_and_left():
 
 
 def test_meshes_are_there_when_the_preview_has_read_the_scene_again():
-    pytest.importorskip("rapier3d")
     crate = cube("Crate", (0, 0, 5))
     bpy.ops.mesh.primitive_cone_add(location=(3, 0, 0))
     lump = bpy.context.object

@@ -69,6 +69,59 @@ def test_defaults_are_those_of_the_properties(preferences):
     assert len({tuple(made[name].default_array) for name in preferences.OVERLAY_COLOURS}) == 5
 
 
+# --------------------------------------------------------------------------- what they switch
+
+
+@pytest.mark.parametrize(
+    ("name", "hook", "other"),
+    [
+        ("add_to_usd_export", usd_hooks.USDPHYS_ExportHook, usd_hooks.USDPHYS_ImportHook),
+        ("add_to_usd_import", usd_hooks.USDPHYS_ImportHook, usd_hooks.USDPHYS_ExportHook),
+    ],
+)
+def test_a_hook_on_blenders_own_usd_is_there_as_long_as_it_is_wanted(name, hook, other):
+    with scenes.enabled() as preferences:
+        setattr(preferences, name, False)
+        assert (usd_hooks.is_registered(hook), usd_hooks.is_registered(other)) == (False, True)
+        setattr(preferences, name, True)
+        assert (usd_hooks.is_registered(hook), usd_hooks.is_registered(other)) == (True, True)
+
+
+def test_without_checks_while_one_works_a_changed_scene_is_outdated():
+    name = bpy.context.scene.name
+    with scenes.enabled() as preferences:
+        preferences.check_live = False
+        checks.note_change(name)
+        assert checks.is_outdated(name)
+        preferences.check_live = True
+        assert not checks.is_outdated(name)
+    checks.forget()
+
+
+def test_preferences_are_those_of_the_enabled_add_on(preferences):
+    assert preferences.current(bpy.context) is None
+    with scenes.enabled() as chosen:
+        assert preferences.current(bpy.context) == chosen
+
+
+@pytest.mark.parametrize(
+    ("filepath", "background", "expected"), [("", False, 240), ("/tmp/old.blend", False, 60), ("", True, 60)]
+)
+def test_only_new_files_in_a_window_start_with_the_quality_of_the_preferences(
+    preferences, monkeypatch, filepath, background, expected
+):
+    """A file that is opened keeps its own, and a script gets the same whatever the preferences are."""
+    (handler,) = [one for one in bpy.app.handlers.load_post if one.__module__ == preferences.__name__]
+    state = SimpleNamespace(app=SimpleNamespace(background=background), context=bpy.context,
+                            data=SimpleNamespace(filepath=filepath, scenes=bpy.data.scenes))  # fmt: skip
+    with scenes.enabled() as chosen:
+        chosen.preview_frequency = 240
+        monkeypatch.setattr(preferences, "bpy", state)
+        handler(None)
+        monkeypatch.undo()
+    assert bpy.context.scene.usdphys.preview.frequency == expected
+
+
 # --------------------------------------------------------------------------- nothing stays behind
 
 

@@ -189,12 +189,12 @@ def test_every_degree_of_freedom_has_its_group(group, cls, linear, angular):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("cls", joint_kinds.JOINT_TYPES.values(), ids=joint_kinds.JOINT_TYPES)
+@pytest.mark.parametrize("cls", [kind.cls for kind in joint_kinds.JOINT_KINDS], ids=list(joint_kinds.BY_IDENTIFIER))
 def test_joint_types_are_all_there(cls):
     kinds = {usd_physics.Joint, *usd_physics.Joint.__subclasses__()}
     assert cls in kinds
-    assert set(joint_kinds.JOINT_TYPES.values()) == kinds
-    assert set(properties(props.JointProperties)["type"].enum_items.keys()) == set(joint_kinds.JOINT_TYPES)
+    assert {kind.cls for kind in joint_kinds.JOINT_KINDS} == kinds
+    assert set(properties(props.JointProperties)["type"].enum_items.keys()) == set(joint_kinds.BY_IDENTIFIER)
 
 
 def test_shapes_are_all_there():

@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.authoring import groups
+from usdphys_ext.usdphys_addon.authoring import group_edits
 from usdphys_ext.usdphys_addon.viewport import readout
 
 
@@ -122,14 +122,14 @@ def computed(monkeypatch, clock):
         takes = 0.0
 
     names = Computed()
-    members_of = groups.members
+    members_of = group_edits.members
 
     def members(name):
         names.append(name)
         clock.advance(names.takes)
         return members_of(name)
 
-    monkeypatch.setattr(groups, "members", members)
+    monkeypatch.setattr(group_edits, "members", members)
     return names
 
 

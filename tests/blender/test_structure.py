@@ -425,7 +425,6 @@ def test_axis_and_margin():
 
 @places
 def test_decomposition_fills_the_mesh(place, tmp_path):
-    pytest.importorskip("rapier3d")
     visual = scenes.make_body(ell())
     visual.matrix_basis = place
     if place == PLACES["sheared"]:
@@ -682,7 +681,7 @@ def test_fit_a_collider_that_is_the_object_itself():
     assert item.radius == pytest.approx(1) and not item.is_property_set("location")
     for vertex in ball.data.vertices:
         vertex.co.x += 1
-    with pytest.raises(RuntimeError, match="is the collider itself"):
+    with pytest.raises(RuntimeError, match="is itself the collider"):
         bpy.ops.usdphys.fit_collider()
     assert item.radius == pytest.approx(1)
 
@@ -735,7 +734,7 @@ def test_contained_points_and_volumes():
     random = np.random.default_rng(5)
     for _ in range(20):
         points = random.normal(size=(60, 3)) * random.uniform(0.1, 3, 3) @ np.linalg.qr(random.normal(size=(3, 3)))[0]
-        for kind in fitting.KINDS:
+        for kind in fitting.PRIMITIVE_KINDS:
             for turned in (False, True):
                 shape = fitting.contain(points, [kind], turned=turned)
                 place = frames.transform(shape.center, shape.rotation)
@@ -749,7 +748,7 @@ def test_contained_points_and_volumes():
                 assert is_inside(gprim, points, place, 1e-6), (kind, turned)
         best = fitting.contain(points, turned=True)
         assert fitting.volume(best) <= 1.01 * min(
-            fitting.volume(fitting.contain(points, [kind], turned=True)) for kind in fitting.KINDS
+            fitting.volume(fitting.contain(points, [kind], turned=True)) for kind in fitting.PRIMITIVE_KINDS
         )
 
 

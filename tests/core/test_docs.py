@@ -1,5 +1,6 @@
-"""The manual: pictures that window tests take, all commands and options, all pages in the navigation."""
+"""The manual: pictures that window tests take, all commands and options, all pages in the navigation, the rooms."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -42,10 +43,28 @@ def test_every_command_and_option_is_described(capsys):
         return capsys.readouterr().out
 
     commands = re.findall(r"^    ([a-z]+) +\S", help_of(), re.M)
-    assert "convert" in commands
+    assert {"convert", "validate", "inspect", "simulate"} <= set(commands)
     for name in commands:
         assert f"## {name} " in text
         options = set(re.findall(r"(?<![\w-])--[\w-]+", help_of(name))) - {"--help"}
         assert options, name
         for option in options:
             assert f"`{option}" in text, (name, option)
+
+
+def test_the_page_on_architecture_shows_the_arrows_that_there_are():
+    """The list of rooms, from the top down, with exactly the rooms that each imports."""
+    spec = importlib.util.spec_from_file_location("rooms", Path(__file__).with_name("test_rooms.py"))
+    rooms = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(rooms)
+    arrows = {room: set() for room in reversed(rooms.ROOMS)}
+    for file, (own, _) in rooms.IMPORTS.items():
+        room = rooms.room_of(file)
+        if room:
+            arrows[room] |= {rooms.room_of(target) for target in own} - {room, ""}
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"^([\w./]+) +->(.*)$", text, re.M))
+    assert list(shown) == list(arrows)
+    assert {room: set(targets.split()) for room, targets in shown.items()} == {
+        room: {target.removeprefix("usdphys_addon/") for target in targets} for room, targets in arrows.items()
+    }

@@ -110,6 +110,22 @@ def test_a_lifted_handle_measures_along_its_axis(view):
     assert move_to(drag, view, point + Y * 0.25) == pytest.approx(0.75)
 
 
+@views
+def test_a_lifted_free_handle_is_to_the_right_of_its_place(view):
+    handle = Handle("a", "A", "FREE", np.array([0.3, 0.1, -0.2]), np.zeros(3), lift=20.0)
+    away = view.project(handle.point(view)) - view.project(handle.origin)
+    assert away == pytest.approx((20.0, 0.0), abs=0.2)
+
+
+@views
+def test_a_lifted_handle_is_beside_its_axis_and_another_lift_is_on_the_other_side(view):
+    near, far = (line(0.5, Y, lift=lift).point(view) for lift in (20.0, -20.0))
+    middle = view.project(Y * 0.5)
+    assert view.project(near) - middle == pytest.approx(middle - view.project(far), abs=0.2)
+    along = view.project(Y * 0.6) - middle
+    assert abs(float((view.project(near) - middle) @ along)) < 0.02 * 20.0 * float(np.linalg.norm(along))
+
+
 def test_both_sides_grow_twice_as_fast():
     view = VIEWS["parallel"]
     handle = line(1.0)
@@ -134,6 +150,17 @@ def test_a_snapped_length_is_a_multiple_of_a_round_step():
     drag = Drag(handle, view, view.project(handle.point(view)))
     assert move_to(drag, view, X * 1.234, snap=True) == pytest.approx(1.2)
     assert move_to(drag, view, X * 1.27, snap=True) == pytest.approx(1.3)
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 50.0])
+def test_a_snapped_value_moves_by_a_length_that_can_be_seen_whatever_its_unit(scale):
+    """scale: metres for a value of 1. A step takes up 8 to 40 pixels."""
+    view = parallel((0.0, -9.0, 0.0), size=(800.0, 600.0), half_width=4.0)  # a pixel is 0.01
+    handle = line(0.0, scale=scale)
+    drag = Drag(handle, view, view.project(handle.point(view)))
+    values = {round(float(move_to(drag, view, X * (0.01 * pixel), snap=True)), 9) for pixel in range(100)}
+    steps = np.diff(sorted(values)) * scale / 0.01
+    assert len(steps) >= 2 and (steps > 7.9).all() and (steps < 40.0).all()
 
 
 @pytest.mark.parametrize(
@@ -341,6 +368,30 @@ def test_a_box_has_twelve_edges_of_its_size():
     lengths = np.linalg.norm(lines[1::2] - lines[::2], axis=1)
     assert sorted(lengths) == [2.0] * 4 + [4.0] * 4 + [6.0] * 4
     assert np.allclose(lines.min(axis=0), (0.0, -2.0, -3.0)) and np.allclose(lines.max(axis=0), (2.0, 2.0, 3.0))
+
+
+def test_a_turned_box_has_its_edges_along_its_own_directions():
+    directions = np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]])
+    center, size = np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0])
+    lines = (handles.box(center, directions, size) - center) @ directions
+    assert np.allclose(np.abs(lines), size / 2.0)
+    ways = np.abs(lines[1::2] - lines[::2])
+    assert sorted(map(tuple, np.round(ways, 9).tolist())) == sorted([(2, 0, 0)] * 4 + [(0, 4, 0)] * 4 + [(0, 0, 6)] * 4)
+
+
+def test_a_cone_has_its_base_below_and_its_tip_up_the_axis():
+    view = parallel((0.0, -9.0, 0.0))
+    for axis in range(3):
+        lines = handles.round_lines("CONE", np.zeros(3), np.eye(3), 0.5, 2.0, axis, view)
+        across = np.linalg.norm(np.delete(lines, axis, axis=1), axis=1)
+        assert np.allclose(across[lines[:, axis] > 0.9], 0.0) and (lines[:, axis] > 0.9).any()
+        assert np.allclose(across[lines[:, axis] < -0.9], 0.5)
+
+
+def test_a_fan_covers_what_is_between_a_point_and_its_rim():
+    rim = handles.circle(np.zeros(3), Z, X, 2.0)
+    a, b, c = np.moveaxis(handles.fan(np.zeros(3), rim).reshape(-1, 3, 3), 1, 0)
+    assert np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2 == pytest.approx(math.pi * 4.0, rel=1e-2)
 
 
 @pytest.mark.parametrize(("kind", "reach"), [("CAPSULE", 1.5), ("CYLINDER", 1.0), ("CONE", 1.0), ("SPHERE", 0.0)])

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdShade
 from usdphys_ext.usdphys_addon.core import frames, hull, mass
-from usdphys_ext.usdphys_addon.core.mass import MassProperties, Shape
+from usdphys_ext.usdphys_addon.core.mass import BodyMassProperties, Shape
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim, SpherePoints
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 TOLERANCE = 1e-4
@@ -217,6 +218,41 @@ def test_mesh_and_points_are_scaled() -> None:
     assert mass.collider_shape(prim).volume == 0.0
 
 
+def test_colliders_that_share_a_mesh_have_their_own_scale_and_approximation() -> None:
+    mesh = Mesh(*notched_cube())
+    volumes = {}
+    for scale in (1.0, 2.0):
+        for approximation in ("none", "boundingCube"):
+            prim = Prim("/Mesh", "Mesh", np.diag((scale, scale, scale, 1.0)), mesh=lambda: mesh)
+            prim.add(usd_physics.MeshCollisionAPI(approximation))
+            volumes[scale, approximation] = mass.collider_shape(prim).volume
+    assert volumes == pytest.approx(
+        {(1.0, "none"): 7 / 8, (1.0, "boundingCube"): 1.0, (2.0, "none"): 7.0, (2.0, "boundingCube"): 8.0}
+    )
+
+
+@pytest.mark.parametrize(("approximation", "middle"), [("boundingCube", (1, 2, 0.5)), ("boundingSphere", (1, 2, 0.5))])
+def test_bounds_have_their_middle_where_the_mesh_has_it(approximation: str, middle: tuple[float, ...]) -> None:
+    points = CUBE_POINTS + np.array((0.5, 1.5, 0.0))
+    assert mass.mesh_shape(points, CUBE_TRIANGLES, approximation).center == pytest.approx(middle)
+
+
+def test_a_size_below_zero_is_its_amount() -> None:
+    prim = Prim("/Cube", "Cube")
+    prim.add(usd_geom.Cube(-2.0))
+    assert mass.collider_shape(prim).volume == 8.0
+
+
+def test_an_infinite_mass_or_density_says_nothing() -> None:
+    model = PhysicsModel()
+    body = model.add(Prim("/Cube", "Cube"))
+    for value in (usd_geom.Cube(1.0), usd_physics.RigidBodyAPI(), usd_physics.CollisionAPI()):
+        body.add(value)
+    for api in (mass.MassAPI(mass=math.inf), mass.MassAPI(density=math.inf), mass.MassAPI(mass=math.nan)):
+        body.add(api)
+        assert mass.mass_properties(model, "/Cube").mass == pytest.approx(mass.DEFAULT_DENSITY)
+
+
 # --------------------------------------------------------------------------- inertia
 
 
@@ -326,7 +362,7 @@ def usd_core(stage: Usd.Stage, model: PhysicsModel, path: str) -> tuple[float, n
     )
 
 
-def disagreement(ours: MassProperties, theirs: tuple[float, np.ndarray, np.ndarray]) -> str:
+def disagreement(ours: BodyMassProperties, theirs: tuple[float, np.ndarray, np.ndarray]) -> str:
     """What differs by more than the tolerance, as a message; empty where nothing does."""
     kilograms, center, tensor = theirs
     if not (kilograms > 0 and np.isfinite(tensor).all()):
@@ -570,7 +606,7 @@ def test_precedence_is_that_of_usd_core(case: str) -> None:
         assert ours.mass_source.kind == kind, variant
 
 
-def plain(case: str) -> MassProperties:
+def plain(case: str) -> BodyMassProperties:
     scene = Scene(*VARIANTS["SI, turned"])
     CASES[case][0](scene)
     return mass.mass_properties(usd_read.read_stage(scene.stage), "/World/Body")

@@ -157,13 +157,13 @@ def test_unknown_fields_are_refused() -> None:
 
 BODY_ROWS = [
     ("linear_damping", "physxRigidBody:linearDamping", "float", 0.0, {"doc": "Slows the body"}),
-    ("max_linear_velocity", "physxRigidBody:maxLinearVelocity", "float", math.inf, {"dimension": units.LENGTH}),
+    ("max_linear_velocity", "physxRigidBody:maxLinearVelocity", "float", math.inf, {"dimension": units.VELOCITY}),
     ("sleep_threshold", "physxRigidBody:sleepThreshold", "float", 5e-5, {"dimension": units.LENGTH}),
     ("solve_contact", "physxRigidBody:solveContact", "bool", True, {}),
 ]
 LIMIT_ROWS = [
     ("damping", f"physxLimit:{schema.INSTANCE}:damping", "float", 0.0,
-     {"dimension": units.MASS, "angular_dimension": units.ANGULAR_GAIN}),
+     {"dimension": units.DAMPING, "angular_dimension": units.ANGULAR_DAMPING}),
 ]  # fmt: skip
 
 
@@ -171,8 +171,8 @@ LIMIT_ROWS = [
 def vendor() -> Iterator[tuple[type[schema.Schema], type[schema.Schema]]]:
     before = dict(schema.SCHEMAS)
     yield (
-        schema.declare_schema("PhysxRigidBodyAPI", "single", "PhysxSchema", BODY_ROWS),
-        schema.declare_schema("PhysxLimitAPI", "multiple", "PhysxSchema", LIMIT_ROWS),
+        schema.declare_schema("PhysxRigidBodyAPI", "single", "body", "PhysxSchema", BODY_ROWS),
+        schema.declare_schema("PhysxLimitAPI", "multiple", "dof", "PhysxSchema", LIMIT_ROWS, ("transZ", "rotX")),
     )
     schema.SCHEMAS.clear()
     schema.SCHEMAS.update(before)
@@ -188,21 +188,22 @@ def centimetre_stage() -> Usd.Stage:
 def test_vendor_schema_is_read(vendor: tuple[type[schema.Schema], type[schema.Schema]]) -> None:
     body, limit = vendor
     stage = centimetre_stage()
-    prim = stage.GetPrimAtPath("/Body")
-    for name in ("PhysxRigidBodyAPI", "PhysxLimitAPI:rotX"):
-        prim.AddAppliedSchema(name)
-    for name, value in (
-        ("physxRigidBody:linearDamping", 0.5),
-        ("physxRigidBody:maxLinearVelocity", 300.0),
-        ("physxLimit:rotX:damping", 7.0),
+    prim, joint = stage.GetPrimAtPath("/Body"), stage.DefinePrim("/Joint", "PhysicsJoint")
+    prim.AddAppliedSchema("PhysxRigidBodyAPI")
+    joint.AddAppliedSchema("PhysxLimitAPI:rotX")
+    for owner, name, value in (
+        (prim, "physxRigidBody:linearDamping", 0.5),
+        (prim, "physxRigidBody:maxLinearVelocity", 300.0),
+        (joint, "physxLimit:rotX:damping", 7.0),
     ):
-        prim.CreateAttribute(name, Sdf.ValueTypeNames.Float).Set(value)
-    read = usd_read.read_stage(stage).prims["/Body"]
+        owner.CreateAttribute(name, Sdf.ValueTypeNames.Float).Set(value)
+    model = usd_read.read_stage(stage)
+    read = model.prims["/Body"]
     found = read.get(body)
     assert (found.linear_damping, found.max_linear_velocity) == (0.5, pytest.approx(3.0))
     assert (found.sleep_threshold, found.solve_contact) == (None, None)
     assert found.resolved("sleep_threshold") == 5e-5
-    ((instance, damping),) = read.instances(limit)
+    ((instance, damping),) = model.prims["/Joint"].instances(limit)
     assert instance == "rotX"
     assert damping.damping == pytest.approx(7.0 * 0.001 * 0.01**2 * 180 / math.pi)
 

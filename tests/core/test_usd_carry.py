@@ -184,6 +184,32 @@ def test_samples_of_gravity_turn_with_the_up_axis() -> None:
     assert stage.GetAttributeAtPath("/A.physics:gravityDirection").Get(1) == Gf.Vec3f(0, 0, -1)
 
 
+def test_samples_in_the_space_of_a_prim_have_the_unit_of_that_space() -> None:
+    """Below a root that carries the conversion as a scale a length is not one of the world."""
+    body = 'def Xform "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{\n'
+    text = captured(f"{body}vector3f physics:velocity.timeSamples = {{\n1: (3, 0, 0)\n}}\n}}")
+    units = StageUnits(0.01, 1.0, "Z", local_meters_per_unit=0.5)
+    stage = stage_of(f'(upAxis = "Z"\nmetersPerUnit = 0.01)\n{body}\n}}')
+    carry_restore.restore(text, stage.GetRootLayer().GetPrimAtPath("/A"), same_path, units)
+    assert stage.GetAttributeAtPath("/A.physics:velocity").Get(1) == Gf.Vec3f(6, 0, 0)
+    text = captured(f"{body}vector3f physics:velocity.timeSamples = {{\n1: (6, 0, 0)\n}}\n}}", units=units)
+    assert restored(text, f'(upAxis = "Z"\nmetersPerUnit = 1)\n{body}\n}}').GetAttributeAtPath(
+        "/A.physics:velocity"
+    ).Get(1) == Gf.Vec3f(3, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "metadata", ["", '(upAxis = "Z")', '(upAxis = "Y"\nmetersPerUnit = 1)', "(kilogramsPerUnit = 2)"]
+)
+def test_units_of_a_layer_are_those_that_usd_reads_from_it(metadata: str) -> None:
+    stage = stage_of(f'{metadata}\ndef Xform "A"\n{{\n}}')
+    assert carry_restore.layer_units(stage.GetRootLayer()) == usd_read.stage_units(stage)
+
+
+def test_bounds_that_blenders_edits_make_wrong_are_not_carried() -> None:
+    assert captured('def Xform "A"\n{\nfloat3[] extentsHint = [(0, 0, 0), (1, 1, 1)]\n}') == ""
+
+
 def test_samples_of_gravity_turn_back() -> None:
     scene = 'def PhysicsScene "A"\n{\nvector3f physics:gravityDirection.timeSamples = {\n1: (0, 0, -1)\n}\n}'
     stage = restored(captured(scene), '(upAxis = "Y"\nmetersPerUnit = 1)\ndef PhysicsScene "A"\n{\n}')

@@ -230,26 +230,88 @@ def members(collection: Any) -> set[str]:
     return {path.GetParentPath().name for path in included if path.name == "Geom"}
 
 
-MEMBERS = [
-    ([CAR], [], {"Car", "Wheel", "Cap"}),
-    ([WHEEL], [], {"Wheel", "Cap"}),
-    ([CAP], [], {"Cap"}),
-    ([CAR], [WHEEL], {"Car"}),
-    ([CAR], [CAP], {"Car", "Wheel"}),
-    ([CAR], [f"{WHEEL}/Geom"], {"Car", "Cap"}),
-    ([CAR, CAP], [WHEEL], {"Car", "Cap"}),
-    (["/root"], [CAR], set()),
-    (["/root"], [], {"Car", "Wheel", "Cap"}),
-    ([f"{WHEEL}/Geom"], [], {"Wheel"}),
-]
-
-
+@pytest.mark.parametrize(
+    ("includes", "excludes", "expected"),
+    [
+        ([CAR], [], {"Car", "Wheel", "Cap"}),
+        ([WHEEL], [], {"Wheel", "Cap"}),
+        ([CAP], [], {"Cap"}),
+        ([CAR], [WHEEL], {"Car"}),
+        ([CAR], [CAP], {"Car", "Wheel"}),
+        ([CAR], [f"{WHEEL}/Geom"], {"Car", "Cap"}),
+        ([CAR, CAP], [WHEEL], {"Car", "Cap"}),
+        (["/root"], [CAR], set()),
+        (["/root"], [], {"Car", "Wheel", "Cap"}),
+        ([f"{WHEEL}/Geom"], [], {"Wheel"}),
+    ],
+)
 @pytest.mark.parametrize("where", ["/root", WHEEL])
 @pytest.mark.parametrize("hierarchy", ["flat", "reset"])
-def test_members_of_groups_stay(stage, hierarchy, where):
-    for number, (includes, excludes, expected) in enumerate(MEMBERS):
-        assert members(group(stage, f"{where}/Group{number}", includes, excludes)) == expected
+def test_members_of_a_group_stay(stage, includes, excludes, expected, hierarchy, where):
+    path = f"{where}/Group"
+    collection = group(stage, path, includes, excludes)
+    assert members(collection) == expected
     moved = usd_hierarchy.arrange(stage, BODIES, hierarchy)
-    for number, (includes, excludes, expected) in enumerate(MEMBERS):
-        prim = stage.GetPrimAtPath(f"{moved.get(where, where)}/Group{number}")
-        assert members(Usd.CollectionAPI(prim, "colliders")) == expected, (includes, excludes)
+    prim = stage.GetPrimAtPath(f"{moved.get(where, where)}/Group")
+    assert members(Usd.CollectionAPI(prim, "colliders")) == expected
+
+
+# --------------------------------------------------------------------------- animation
+
+
+def test_a_body_that_resets_the_stack_gets_no_animation_from_what_is_above_it(stage):
+    wheel = UsdGeom.Xformable(stage.GetPrimAtPath(WHEEL))
+    wheel.SetResetXformStack(True)
+    translate = UsdGeom.Xformable(stage.GetPrimAtPath(CAR)).GetOrderedXformOps()[0]
+    for time in (1, 5):
+        translate.Set(Gf.Vec3d(time, 0, 0), time)
+    before = world(stage, WHEEL)
+    moved = usd_hierarchy.arrange(stage, BODIES, "flat")
+    assert np.allclose(world(stage, moved[WHEEL]), before, atol=1e-5)
+    assert not UsdGeom.Xformable(stage.GetPrimAtPath(moved[WHEEL])).GetTimeSamples()
+
+
+def test_physics_starts_where_the_animation_is_at_the_frame_of_the_export():
+    """Of bodies and of what is above them; what stands beside is left alone."""
+    stage = Usd.Stage.CreateInMemory()
+    for path in ("/Room", "/Room/Box", "/Other"):
+        translate = UsdGeom.Xform.Define(stage, path).AddTranslateOp()
+        for time in (1, 5, 9):
+            translate.Set(Gf.Vec3d(time, 0, 0), time)
+    usd_hierarchy.keep_current_poses(stage, ["/Room/Box"], 5.0)
+    values = {
+        path: stage.GetPrimAtPath(path).GetAttribute("xformOp:translate").Get() for path in ("/Room", "/Room/Box")
+    }
+    assert values == {"/Room": Gf.Vec3d(5, 0, 0), "/Room/Box": Gf.Vec3d(5, 0, 0)}
+    assert not stage.GetRootLayer().GetPrimAtPath("/Other").attributes["xformOp:translate"].HasDefaultValue()
+    assert stage.GetPrimAtPath("/Room").GetAttribute("xformOp:translate").Get(9) == Gf.Vec3d(9, 0, 0)
+
+
+# --------------------------------------------------------------------------- prims that move
+
+
+def test_targets_follow_prims_and_properties_that_move() -> None:
+    stage = Usd.Stage.CreateInMemory()
+    material = UsdShade.Material.Define(stage, "/Old/Looks/Red")
+    shader = UsdShade.Shader.Define(stage, "/Old/Looks/Red/Shader")
+    material.CreateSurfaceOutput().ConnectToSource(shader.CreateOutput("surface", Sdf.ValueTypeNames.Token))
+    cube = UsdGeom.Cube.Define(stage, "/Old/Cube").GetPrim()
+    UsdShade.MaterialBindingAPI.Apply(cube).Bind(material)
+    cube.CreateRelationship("watches").SetTargets(["/Old/Looks/Red.outputs:surface", "/Elsewhere"])
+    usd_hierarchy.move_prims(stage.GetRootLayer(), {"/Old/Looks/Red": "/Materials/Crimson", "/Old/Cube": "/Old/Box"})
+    found = UsdShade.Material.Get(stage, "/Materials/Crimson")
+    assert found.GetSurfaceOutput().GetAttr().GetConnections() == ["/Materials/Crimson/Shader.outputs:surface"]
+    box = stage.GetPrimAtPath("/Old/Box")
+    assert box.GetRelationship("material:binding").GetTargets() == ["/Materials/Crimson"]
+    assert box.GetRelationship("watches").GetTargets() == ["/Materials/Crimson.outputs:surface", "/Elsewhere"]
+    assert stage.GetPrimAtPath("/Materials").GetTypeName() == "Scope"
+    assert not stage.GetPrimAtPath("/Old/Looks/Red")
+
+
+def test_a_prim_stays_where_its_new_place_is_taken() -> None:
+    stage = Usd.Stage.CreateInMemory()
+    for path in ("/A", "/B"):
+        UsdGeom.Cube.Define(stage, path)
+    stage.GetPrimAtPath("/B").CreateRelationship("watches").SetTargets(["/A"])
+    usd_hierarchy.move_prims(stage.GetRootLayer(), {"/A": "/B"})
+    assert stage.GetPrimAtPath("/A") and stage.GetPrimAtPath("/B").GetRelationship("watches").GetTargets() == ["/A"]

@@ -133,6 +133,7 @@ def test_values_up_to_the_noise_of_32_bits() -> None:
     assert same_value(mass, math.inf, 3.4028234663852886e38)
     assert not same_value(mass, math.inf, -math.inf)
     assert not same_value(mass, None, 0.0)
+    assert same_value(mass, math.nan, math.nan) and not same_value(mass, math.nan, 1.0)
     assert same_value(axes, (1.0, 0.0, 0.0, 0.0), (-2.0, 0.0, 0.0, 0.0))
     assert not same_value(axes, (1.0, 0.0, 0.0, 0.0), (1.0, 0.001, 0.0, 0.0))
     assert not same_value(axes, (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0))
@@ -557,6 +558,25 @@ def test_new_prims_stand_where_the_model_says(way: str, asset: Path, target: Pat
     assert np.array_equal(found.triangles, mesh.triangles)
     query = Usd.CollectionAPI(stage.GetPrimAtPath("/groups/g"), "colliders").ComputeMembershipQuery()
     assert query.IsPathIncluded("/World/new/child")
+
+
+@both
+@pytest.mark.parametrize("resets", [False, True])
+def test_a_new_prim_below_a_turned_one_stands_where_the_model_says(
+    way: str, asset: Path, target: Path, resets: bool
+) -> None:
+    """Also one that resets the transform stack: its own transform is all there is."""
+    turned = frames.transform((0.1, 0.2, 0.3), frames.matrix_of((0.9, 0.1, -0.3, 0.2)), (2, 2, 2))
+    world = frames.transform((0.5, -0.4, 0.3), frames.matrix_of((0.7, 0.0, 0.5, -0.2)))
+
+    def edit(model: PhysicsModel) -> None:
+        model.add(Prim("/World/new", "Xform", turned)).add(usd_physics.RigidBodyAPI())
+        model.add(Prim("/World/new/inner", "Xform", world, resets_xform_stack=resets)).add(usd_physics.RigidBodyAPI())
+
+    write(way, asset, target, edit)
+    found = read(target).prims["/World/new/inner"]
+    assert np.allclose(found.world, world, atol=1e-6)
+    assert found.resets_xform_stack == resets
 
 
 @both

@@ -161,3 +161,17 @@ def test_prims_with_new_paths_are_where_they_were() -> None:
     UsdGeom.SetStageUpAxis(stage, "Z")
     model = usd_read.read_stage(stage).renamed({"/World": "/Other"})
     assert model.prims["/Other/Box"].world[:3, 3].tolist() == [1, 2, 3]
+
+
+def test_renaming_leaves_the_model_itself_as_it_was():
+    model = PhysicsModel()
+    model.add(Prim("/World/Box", materials=("/World/Iron",), physics_binding="/World/Iron"))
+    hinge = model.add(Prim("/World/Hinge", "PhysicsRevoluteJoint", is_xformable=False))
+    hinge.add(usd_physics.RevoluteJoint(body0=("/World/Box",), upper_limit=1.0))
+    moved = model.renamed({"/World": "/Other", "/World/Box": "/Crate"})
+    assert list(model.prims) == ["/World/Box", "/World/Hinge"] == [prim.path for prim in model.prims.values()]
+    assert model.prims["/World/Box"].materials == ("/World/Iron",)
+    assert model.prims["/World/Hinge"].get(usd_physics.Joint).body0 == ("/World/Box",)
+    assert moved.prims["/Crate"].physics_binding == "/Other/Iron"
+    joint = moved.prims["/Other/Hinge"].get(usd_physics.Joint)
+    assert (joint.body0, joint.upper_limit) == (("/Crate",), 1.0)

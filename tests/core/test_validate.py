@@ -351,6 +351,7 @@ def test_development_files(shared: Path, subtests):
 OWN = [
     ("body below a body", lambda s: run(solid(s), solid(s, C)), "NestedRigidBody", C),
     ("body without mass", body, "BodyWithoutMass", B),
+    ("body with a density alone", lambda s: mass(body(s), Density=7800.0), "BodyWithoutMass", B),
     ("mass on a plain prim", lambda s: mass(UsdGeom.Xform.Define(s, "/X"), Mass=1.0), "MassWithoutBody", "/X"),
     ("impossible inertia", inertia(ONE, (1, 1, 9)), "InertiaImpossible", B),
     ("triangle mesh on a body", lambda s: run(body(s), mesh(s)), "ColliderTriangleMeshDynamic", C),
@@ -386,12 +387,18 @@ OWN = [
     ("pair with itself", lambda s: UsdPhysics.FilteredPairsAPI.Apply(solid(s).GetPrim()).CreateFilteredPairsRel()
      .SetTargets([B]), "FilteredPairSelf", B),
     ("joint of a body with itself", lambda s: run(solid(s), joint(s, B, B)), "JointSameBody", J),
+    ("joint of a plain prim with itself", lambda s: run(UsdGeom.Xform.Define(s, "/X"), joint(s, "/X", "/X")),
+     "JointSameBody", J),
     ("joint of a body with its part", lambda s: run(solid(s), collider(s), joint(s, B, C)), "JointSameBody", J),
     ("reversed revolute", lambda s: two(s, LowerLimit=10.0, UpperLimit=-10.0, **MEET), "LimitsReversed", J),
     ("reversed prismatic", lambda s: two(s, UsdPhysics.PrismaticJoint, LowerLimit=1.0, UpperLimit=0.0),
      "LimitsReversed", J),
     ("reversed distance", lambda s: two(s, UsdPhysics.DistanceJoint, MinDistance=2.0, MaxDistance=1.0),
      "LimitsReversed", J),
+    ("drive on a spherical", lambda s: drive(two(s, UsdPhysics.SphericalJoint, **MEET), "rotX", Damping=1.0),
+     "DriveNotOnJoint", J),
+    ("drive of a distance", lambda s: drive(two(s, UsdPhysics.DistanceJoint), "distance", Damping=1.0),
+     "DriveOfDistance", J),
     ("limit on a revolute", lambda s: limit(two(s, **MEET), "rotX", 0, 1), "LimitNotOnJoint", J),
     ("linear drive of a revolute", lambda s: drive(two(s, **MEET), "linear", Damping=1.0), "DriveNotOnJoint", J),
     ("drive on a body", lambda s: drive(solid(s), Damping=1.0), "DriveNotOnJoint", B),
@@ -451,12 +458,28 @@ def test_nothing_is_wrong_with_good_stages():
         lambda s: drive(two(s, LowerLimit=-INF, UpperLimit=INF, **MEET), Damping=1.0, MaxForce=INF),
         lambda s: two(s, UsdPhysics.PrismaticJoint),
         lambda s: two(s, UsdPhysics.DistanceJoint, MaxDistance=3.0),
+        lambda s: two(s, LowerLimit=10.0, **MEET),
+        lambda s: two(s, UsdPhysics.PrismaticJoint, UpperLimit=-1.0),
+        # Limits that are equal hold a joint in place.
+        lambda s: two(s, LowerLimit=10.0, UpperLimit=10.0, **MEET),
+        lambda s: two(s, UsdPhysics.PrismaticJoint, LowerLimit=2.0, UpperLimit=2.0),
+        lambda s: two(s, UsdPhysics.DistanceJoint, MinDistance=2.0, MaxDistance=2.0),
+        lambda s: limit(two(s, UsdPhysics.Joint), "transX", 2.0, 2.0),
+        # A negative largest distance is none.
+        lambda s: two(s, UsdPhysics.DistanceJoint, MinDistance=2.0, MaxDistance=-1.0),
         lambda s: two(s, UsdPhysics.Joint),
         lambda s: two(s, UsdPhysics.SphericalJoint, LocalRot0=Gf.Quatf(0.8, 0, 0.6, 0), **MEET),
         lambda s: two(s, LocalRot0=Gf.Quatf(0.8, 0.6, 0, 0), **MEET),
         lambda s: two(s, UsdPhysics.FixedJoint, JointEnabled=False),
         lambda s: limit(two(s, UsdPhysics.Joint), "transY", 1, -1),
         lambda s: run(solid(s), group(s, includes=[B])),
+        # Zero lets the simulator decide.
+        lambda s: mass(solid(s), Mass=0.0, Density=0.0),
+        lambda s: mass(collider(s, "/C"), Mass=2.0),
+        # A flat thing: one moment is the sum of the other two.
+        inertia(ONE, (1, 1, 2)),
+        lambda s: body(s, kinematic=True),
+        lambda s: articulation(s, "/R"),
         lambda s: mass(solid(s), CenterOfMass=(-INF, -INF, -INF)),
         lambda s: run(solid(s), UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityMagnitudeAttr(-INF)),
         lambda s: material(s, StaticFriction=0.5, DynamicFriction=0.5, Restitution=1.0),
@@ -486,6 +509,41 @@ def test_severity_depends_on_the_target():
         assert [severities[target][code] for target in validate.TARGETS] == [usd, physx, newton]
     for hierarchy in ("flat", "reset"):
         assert ("NestedRigidBody", "/B/N") not in found(model, target="physx", hierarchy=hierarchy)
+
+
+@pytest.mark.parametrize("up_axis", ["Y", "Z"])
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (1, -2, 3), (-1, -1, 1), (1, 1, 1), (-1, -1, -1)])
+def test_a_mirror_image_is_noticed_whatever_axis_is_up(up_axis, scale):
+    """Two mirrors are a turn."""
+    stage = new_stage(up_axis)
+    turned = solid(stage)
+    turned.AddRotateXYZOp().Set((30, 40, 50))
+    turned.AddScaleOp().Set(scale)
+    is_mirrored = np.prod(scale) < 0
+    assert (("NegativeScale", B) in found(usd_read.read_stage(stage))) == is_mirrored
+
+
+def test_noise_of_a_scene_is_no_shear_where_openusd_sees_some():
+    """Rounding errors of a turned body with two equal scales count only where the axes are exact."""
+    rng = random.Random(7)
+    code, reported = ("RigidBodyOrientationScale", B), 0
+    for _ in range(30):
+        stage = new_stage()
+        prim = solid(stage)
+        prim.AddRotateXYZOp().Set(tuple(rng.uniform(-180, 180) for _ in range(3)))
+        prim.AddScaleOp().Set((2, 2, 1))
+        model = usd_read.read_stage(stage)
+        reported += code in found(model)
+        assert code not in found(model, target="physx")
+        model.angular_precision = 1e-6
+        assert code not in found(model)
+        prim.AddTransformOp().Set(
+            Gf.Matrix4d().SetRotate(Gf.Rotation((0, 0, 1), 30)) * Gf.Matrix4d().SetScale((1, 3, 1))
+        )
+        sheared_model = usd_read.read_stage(stage)
+        sheared_model.angular_precision = 1e-6
+        assert code in found(sheared_model)
+    assert reported > 5
 
 
 def test_reset_stack_unties_bodies():
@@ -518,6 +576,20 @@ def test_message_names_the_object_and_errors_come_first():
     assert (scale.path, scale.label) == ("/Root/Door", "Door")
     assert "'Door' (/Root/Door)" in scale.message and "1, 2, 1" in scale.message
     assert scale.fix == "Give 'Door' the same scale on all axes: apply its scale (Ctrl A) and set its size instead."
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [("/nope", "JointInvalidPrimRel"), ([B, "/A"], "JointMultiplePrimsRel"), ("/Scene", "JointRelNotXformable")],
+)
+def test_what_is_wrong_with_a_body_of_a_joint_names_its_side(side, wrong, code):
+    stage = new_stage()
+    solid(stage, "/A"), solid(stage)
+    joint(stage, *(("/A", wrong) if side else (wrong, "/A")))
+    (issue,) = [issue for issue in validate.validate(usd_read.read_stage(stage)) if issue.code == code]
+    assert f"ody {side}" in issue.message and f"body {1 - side}" not in issue.message.lower()
+    assert f"body {side}" in issue.fix and f"body {1 - side}" not in issue.fix
 
 
 def test_duplicate_group_members():
@@ -592,7 +664,7 @@ def test_gprims_are_those_of_usd():
     types = Tf.Type.FindByName("UsdGeomXformable").GetAllDerivedTypes()
     gprim = Tf.Type.FindByName("UsdGeomGprim")
     names = {Usd.SchemaRegistry.GetSchemaTypeName(found) for found in types if found.IsA(gprim)}
-    assert names >= colliders.ROUND
+    assert names >= colliders.ROUND_TYPES
     assert not names & colliders.NO_GEOMETRY
 
 

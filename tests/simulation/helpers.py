@@ -12,23 +12,19 @@ from usdphys_ext.usdphys_addon.simulation.world import World
 from .author import METERS, File, Units
 
 
-def pxr_or_skip():
+def require_pxr():
     """The pxr of this Python: its own, or the one inside of bpy."""
-    import pytest
-
     try:
         return importlib.import_module("pxr")
     except ImportError:
-        try:
-            import bpy
-        except ImportError:
-            pytest.skip("there is no pxr in this Python")
+        import bpy
+
         bpy.utils.expose_bundled_modules()
         return importlib.import_module("pxr")
 
 
 def model_of(text: str):
-    pxr_or_skip()
+    require_pxr()
     from pxr import Usd
     from usdphys_ext.usdphys_addon.usd import read as usd_read
 

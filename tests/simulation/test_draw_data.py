@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core import frames, gprims
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.world import World
@@ -83,6 +83,29 @@ def test_primitives_are_as_large_as_they_are(lines, half) -> None:
     low, high = extent(lines)
     assert high == pytest.approx(half, abs=1e-6) and low == pytest.approx(np.negative(half), abs=1e-6)
     assert lines.dtype == np.float32 and len(lines) % 2 == 0
+
+
+@pytest.mark.parametrize("axis", ["X", "Y", "Z"])
+def test_plane_is_as_wide_and_long_as_usd_says_and_shows_its_normal(axis) -> None:
+    half = np.array(gprims.half_extent(usd_geom.Plane(2.0, 6.0, axis)))
+    lines = draw_data.plane(2.0, 6.0, axis)
+    spine = "XYZ".index(axis)
+    flat = np.delete(np.arange(3), spine)
+    assert extent(lines)[0][flat] == pytest.approx(-half[flat]) and extent(lines)[1][flat] == pytest.approx(half[flat])
+    # All that is not in the plane is on the side of the normal.
+    assert lines[:, spine].min() == 0.0 and lines[:, spine].max() > 0.1
+
+
+@pytest.mark.parametrize("axis", ["X", "Y", "Z"])
+def test_a_plane_of_uneven_scale_is_drawn_as_it_is_scaled(axis) -> None:
+    scale = np.array((1.5, 2.0, 3.0))
+    prim = Prim("/Plane", "Plane", np.diag((*scale, 1.0)))
+    prim.add(usd_geom.Plane(2.0, 6.0, axis))
+    prim.add(usd_physics.CollisionAPI())
+    lines = drawn(PhysicsModel(prims={"/Plane": prim}), Options(colliders="ALL"))
+    half = np.array(gprims.half_extent(prim.get(usd_geom.Plane))) * scale
+    flat = np.delete(np.arange(3), "XYZ".index(axis))
+    assert extent(lines)[1][flat] == pytest.approx(half[flat])
 
 
 def test_cone_has_its_tip_up_the_axis() -> None:
@@ -347,11 +370,8 @@ def test_groups_filters_and_articulations() -> None:
 
 
 def test_lines_follow_the_preview() -> None:
-    def fill(file):
-        file.add(file.body("Crate", (0, 0, 5), size=(1, 1, 2)), file.ground())
-
     file = File()
-    fill(file)
+    file.add(file.body("Crate", (0, 0, 5), size=(1, 1, 2)), file.ground())
     model = model_in(file)
     world = World(model)
     rows = {path: row + 1 for row, path in enumerate(world.paths)}
@@ -378,3 +398,11 @@ def test_colours_differ_and_darken_on_a_light_theme() -> None:
     assert apart.min() > 0.02 and apart[:8, :8].min() > 0.1
     own = scene_shapes.palette({scene_shapes.DYNAMIC: (0.1, 0.2, 0.3, 0.4)}, False)
     assert own[scene_shapes.DYNAMIC] == pytest.approx((0.1, 0.2, 0.3, 0.4))
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-30, float("nan")])
+def test_a_carrier_without_volume_carries_nothing(scale) -> None:
+    """Nothing has a place in a space that is scaled to nothing or holds NaN: it stays where it is in the world."""
+    start = np.stack([np.eye(4), np.diag((2.0, 2.0, 2.0, 1.0)), np.diag((1.0, scale, 1.0, 1.0))])
+    carriers = Carriers({"/Good": 1, "/Flat": 2}, start)
+    assert [carriers.row(path) for path in ("/Good/Part", "/Flat", "/Flat/Part", "/Other")] == [1, 0, 0, 0]

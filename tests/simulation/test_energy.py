@@ -13,11 +13,11 @@ from .helpers import made, place, run, world_of
 W = "/World"
 
 
-def wheel(drive: dict[str, float | str], *, reduced: bool = False, mass: float = 5.0, spin: float = 0.0) -> World:
+def wheel(drive: dict[str, float | str], *, reduced: bool = False, spin: float = 0.0) -> World:
     """A wheel about X on a driven hinge, beside a crate that rests. spin: rad/s that it starts with."""
     file = File(CENTIMETERS)
     hinge = file.joint("Hinge", "Revolute", "", f"{W}/Robot/Wheel", pos0=(0, 0, 3), axis="X", drives={"angular": drive})
-    body = file.body("Wheel", (0, 0, 3), shape="Cylinder", size=(0.5, 0.2), mass=mass, inertia=(0.6, 0.6, 0.6),
+    body = file.body("Wheel", (0, 0, 3), shape="Cylinder", size=(0.5, 0.2), mass=5.0, inertia=(0.6, 0.6, 0.6),
                      spin=(spin, 0, 0) if spin else None)  # fmt: skip
     file.add(block("Xform", "Robot", [body, hinge], ["PhysicsArticulationRootAPI"] if reduced else []))
     file.add(file.ground(-5.0), file.body("Crate", (3, 0, -4.5)))
@@ -113,3 +113,4 @@ def test_a_world_of_many_steps_is_looked_at_as_often(step: float) -> None:
     assert world.unstable == {}
     run(world, 0.05 + step)
     assert list(world.unstable) == [f"{W}/Rocket"]
+    assert "energy" in world.unstable[f"{W}/Rocket"]

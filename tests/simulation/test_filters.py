@@ -8,12 +8,12 @@ import itertools
 import pytest
 from usdphys_ext.usdphys_addon.core import collision_groups
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
-from usdphys_ext.usdphys_addon.core.schemas.usd_physics import CollisionGroup
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.simulation import filters
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 
 from .author import CENTIMETERS, METERS, File, block
-from .helpers import codes, place, run, world_of
+from .helpers import codes, model_in, place, run, world_of
 
 W = "/World"
 
@@ -130,6 +130,55 @@ def test_more_kinds_of_groups_than_bits() -> None:
     assert codes(world) == []
 
 
+def test_what_passes_through_all_others_does_so_however_many_there_are() -> None:
+    """Forty boxes, each in a group that filters all other groups: the last bit is shared, pairs do the rest."""
+    names = [f"/Box{index}" for index in range(40)]
+    model = PhysicsModel()
+    for index, name in enumerate(names):
+        box = model.add(Prim(name, "Cube"))
+        box.add(usd_physics.CollisionAPI())
+        others = tuple(f"/Group{other}" for other in range(40) if other != index)
+        group_ = usd_physics.CollisionGroup(includes=(name,), filtered_groups=others)
+        model.add(Prim(f"/Group{index}", "PhysicsCollisionGroup", is_xformable=False)).add(group_)
+    notices = Notices()
+    found = filters.filters(model, {name: name for name in names}, {}, notices)
+    assert notices.issues == []
+    for one in names:
+        for other in names:
+            first, second = found.masks[one], found.masks[other]
+            meet = bool(first.meets & second.member) and bool(second.meets & first.member)
+            passes = not meet or (min(one, other), max(one, other)) in found.pairs
+            assert passes == (one != other)
+
+
+def test_a_pair_with_an_articulation_means_all_its_links() -> None:
+    """Its root is a body; the arm that hangs on it is beside it among the prims."""
+    file = File(CENTIMETERS)
+    pair = [f"rel physics:filteredPairs = <{W}/Base>"]
+    shelf = file.body("Shelf", (0, 0, 0), size=(9, 9, 0.2), dynamic=False, apis=["PhysicsFilteredPairsAPI"], extra=pair)
+    other = file.body("Other", (0, 0, -3), size=(9, 9, 0.2), dynamic=False)
+    file.add(
+        shelf, other,
+        file.body("Base", (0, 0, 1), size=(0.5, 0.5, 0.5), apis=["PhysicsArticulationRootAPI"]),
+        file.body("Arm", (1, 0, 1), size=(0.5, 0.5, 0.5)),
+        file.joint("Elbow", "Fixed", f"{W}/Base", f"{W}/Arm", pos0=(0.5, 0, 0), pos1=(-0.5, 0, 0)),
+        file.body("Box", (3, 0, 1), size=(0.5, 0.5, 0.5)),
+    )  # fmt: skip
+    world = run(world_of(file), 2.0)
+    assert [round(float(place(world, name)[2]), 1) for name in ("Base", "Arm", "Box")] == pytest.approx(
+        [-2.65, -2.65, 0.35], abs=0.06
+    )
+
+
+def test_a_body_that_is_filtered_with_itself_meets_all_others() -> None:
+    file = boxes("A")
+    pair = [f"rel physics:filteredPairs = [<{W}/B>, <{W}/B/Shape>]"]
+    file.add(file.body("B", (0, 0, 0.85), size=(0.5, 0.5, 0.5), apis=["PhysicsFilteredPairsAPI"], extra=pair))
+    assert heights(file, "AB") == STACKED
+    found = filters.filters(model_in(file), {f"{W}/B/Shape": f"{W}/B"}, {}, Notices())
+    assert (found.pairs, found.masks) == (set(), {})
+
+
 def test_groups_that_do_not_fit_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filters, "MOST_PAIRS", 0)
     file = File(METERS)
@@ -165,14 +214,16 @@ def test_classes_are_as_few_as_the_rows_allow() -> None:
 
     def add(name: str, members: list[str], ignored: tuple[str, ...] = ()) -> None:
         group = model.add(Prim(f"/{name}", "PhysicsCollisionGroup", is_xformable=False))
-        group.add(CollisionGroup(includes=tuple(members), filtered_groups=ignored))
+        group.add(usd_physics.CollisionGroup(includes=tuple(members), filtered_groups=ignored))
 
     colliders = [f"/C{index}" for index in range(200)]
     for path in colliders:
         add(f"Own{path[1:]}", [path])
     for sort in range(3):
         add(f"Sort{sort}", colliders[sort::3], ("/Sort1",) if sort == 0 else ())
-    found = filters.filters(model, {path: path for path in colliders}, {}, Notices())
+    notices = Notices()
+    found = filters.filters(model, {path: path for path in colliders}, {}, notices)
+    assert notices.issues == []
     masks = [found.masks[path] for path in colliders]
     assert not found.pairs and len({mask.member for mask in masks}) == 3
     for a, b in itertools.combinations(range(12), 2):
@@ -199,5 +250,33 @@ def test_classes_are_as_few_as_the_rows_allow() -> None:
     ],
 )  # fmt: skip
 def test_members_of_a_collection(includes: tuple[str, ...], options: dict, expected: set[str]) -> None:
-    found = CollisionGroup(includes=includes or None, **options)
+    found = usd_physics.CollisionGroup(includes=includes or None, **options)
     assert collision_groups.members(found, "/g", ["/a", "/a/x", "/a/y", "/b"]) == expected
+
+
+def test_groups_are_judged_as_the_matrix_judges_them() -> None:
+    """Colliders of one group each: the preview and `MergedGroups.ignore_each_other` say the same of every pair."""
+    rows = {
+        "/A": {"merge_group": "arm", "filtered_groups": ("/C",)}, "/B": {"merge_group": "arm"}, "/C": {},
+        "/D": {"merge_group": "table"}, "/E": {"merge_group": "table", "filtered_groups": ("/E",)},
+        "/F": {"invert_filtered_groups": True, "filtered_groups": ("/D",)},
+    }  # fmt: skip
+    prims = {}
+    for path, values in rows.items():
+        prims[path] = Prim(path, "PhysicsCollisionGroup", is_xformable=False)
+        prims[path].add(usd_physics.CollisionGroup(includes=(f"/Collider{path[1]}",), **values))
+        prims[f"/Collider{path[1]}"] = Prim(f"/Collider{path[1]}", "Cube")
+    model = PhysicsModel(prims=prims)
+    groups = {path: prims[path].get(usd_physics.CollisionGroup) for path in rows}
+    carriers = {path: path for path in prims if path.startswith("/Collider")}
+    found = filters.filters(model, carriers, {}, Notices())
+    merged = collision_groups.merge(groups)
+    for one in rows:
+        for other in rows:
+            first, second = found.masks[f"/Collider{one[1]}"], found.masks[f"/Collider{other[1]}"]
+            meets = bool(first.member & second.meets) and bool(second.member & first.meets)
+            assert meets != merged.ignore_each_other(merged.number[one], merged.number[other]), (one, other)
+    # By hand: B is in the merged group that filters C; F collides with what merges with D only.
+    assert merged.ignore_each_other(merged.number["/B"], merged.number["/C"])
+    assert not merged.ignore_each_other(merged.number["/F"], merged.number["/E"])
+    assert merged.ignore_each_other(merged.number["/F"], merged.number["/C"])

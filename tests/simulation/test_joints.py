@@ -7,6 +7,12 @@ import math
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core import joint_kinds
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
+from usdphys_ext.usdphys_addon.simulation.joint_facts import read_joints
+from usdphys_ext.usdphys_addon.simulation.layout import layout
+from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import CENTIMETERS, DEGREE, INF, File, about, block
@@ -77,6 +83,28 @@ def test_limits_that_are_not_around_zero(limits: tuple[float, float]) -> None:
         end = low if target < middle else high
         angle = math.atan2(turn(world, "Wheel")[1, 0], turn(world, "Wheel")[0, 0])
         assert math.remainder(angle - end, 2 * math.pi) == pytest.approx(0, abs=0.02)
+
+
+@pytest.mark.parametrize(("limits", "start"), [((200, 700), 210), ((-700, -200), -210), ((-200, 300), -170)])
+@pytest.mark.parametrize("way", [1, -1])
+def test_limits_beyond_a_turn_are_counted_from_where_the_hinge_is(
+    limits: tuple[float, float], start: float, way: int
+) -> None:
+    """A hinge at -150 degrees whose limits begin at 200 degrees is at 210."""
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Wheel", rotation=about("Z", start), inertia=(0.1, 0.1, 0.1)))
+    low, high = (value * DEGREE for value in limits)
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Wheel", axis="Z", low=low, high=high,
+                        drives={"angular": {"targetVelocity": 3.0 * way, "damping": 5.0}}))  # fmt: skip
+    world = world_of(file)
+    turned, last = 0.0, world.joint_position(f"{W}/Hinge", "angular")
+    for _ in range(240):
+        world.step()
+        angle = world.joint_position(f"{W}/Hinge", "angular")
+        turned += math.remainder(angle - last, 2 * math.pi)
+        last = angle
+    assert turned == pytest.approx((high if way > 0 else low) - start * DEGREE, abs=0.03)
 
 
 def test_drive_to_more_than_a_turn() -> None:
@@ -162,6 +190,37 @@ def test_cone_of_two_angles_is_an_ellipse(direction: float, expected: float | No
         assert math.hypot(toward[0] / 20, toward[1] / 50) == pytest.approx(1.0, abs=0.05)
 
 
+@pytest.mark.parametrize("towards", [0, 1])
+@pytest.mark.parametrize("other", [-1.0, 0.0])
+def test_a_cone_of_one_angle_leaves_the_other_direction_free_or_shut(towards: int, other: float) -> None:
+    """20 degrees one way; the other way without a limit, or without any play. Axis Z: X comes first, then Y."""
+    cone = [other, other]
+    cone[towards] = 20 * DEGREE
+    tilts = []
+    for pulled in (towards, 1 - towards):
+        file = File(CENTIMETERS)
+        gravity = [0.0, 0.0, -2.0]
+        gravity[pulled] = 20.0
+        file.gravity = gravity
+        file.add(file.body("Bob", (0, 0, 2), **BALL))
+        file.add(file.joint("Cone", "Spherical", "", f"{W}/Bob", pos0=(0, 0, 3), pos1=(0, 0, 1), axis="Z", cone=cone))
+        world = world_of(file)
+        tilts.append(max(tilt(run(world, 0.1), "Bob") / DEGREE for _ in range(20)))
+    assert tilts[0] == pytest.approx(20, abs=1.5)
+    assert tilts[1] > 45 if other < 0 else tilts[1] < 1.5
+
+
+def test_a_cone_without_any_angle_keeps_its_axis() -> None:
+    file = File(CENTIMETERS)
+    file.gravity = (20, 10, -2)
+    file.add(file.body("Bob", (0, 0, 2), **BALL, spin=(0, 0, 3)))
+    file.add(file.joint("Cone", "Spherical", "", f"{W}/Bob", pos0=(0, 0, 3), pos1=(0, 0, 1), axis="Z", cone=(0, 0)))
+    world = run(world_of(file), 0.5)
+    assert tilt(world, "Bob") / DEGREE < 1.0
+    # It turns about that axis all the same.
+    assert abs(math.atan2(turn(world, "Bob")[1, 0], turn(world, "Bob")[0, 0])) > 1.0
+
+
 def test_free_ball_joint_has_no_cone() -> None:
     file = File(CENTIMETERS)
     file.gravity = (0, 0, 9.81)
@@ -191,6 +250,14 @@ def test_rope_and_strut() -> None:
         assert strut > 0.695
         assert world.joint_position(f"{W}/Rope", "distance") == pytest.approx(rope, abs=1e-5)
     assert strut == pytest.approx(0.7, abs=0.005)
+
+
+def test_a_rope_lets_its_ends_pass_each_other() -> None:
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Bob", (-0.5, 0, 3), **BALL, velocity=(1, 0, 0)))
+    file.add(file.joint("Rope", "Distance", "", f"{W}/Bob", pos0=(0, 0, 3), distance=(-1, 2.0)))
+    assert place(run(world_of(file), 1.0), "Bob") == pytest.approx((0.5, 0, 3), abs=0.01)
 
 
 def test_distance_of_equal_limits_is_a_rod() -> None:
@@ -245,6 +312,39 @@ def test_generic_hinge_about_each_axis(dof: str) -> None:
     assert turn(world, "Wheel")[axis, axis] == pytest.approx(1.0, abs=1e-3)
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_generic_joint_slides_along_one_axis_and_turns_about_another(axis: int) -> None:
+    """Its limits and positions are those of the axis that they name, whichever axis is the free one."""
+    slide, hinge = "XYZ"[(axis + 1) % 3], "XYZ"[axis]
+    limits = {**dict.fromkeys((*LINEAR, "rotX", "rotY", "rotZ"), NEVER), f"trans{slide}": (-0.4, 0.25)}
+    del limits[f"rot{hinge}"]
+    file = File(CENTIMETERS)
+    gravity = [0.0, 0.0, 0.0]
+    gravity["XYZ".index(slide)] = 5.0
+    file.gravity = gravity
+    file.add(file.body("Thing", inertia=(0.1, 0.1, 0.1)))
+    file.add(file.joint("D6", "D6", "", f"{W}/Thing", limits=limits,
+                        drives={f"rot{hinge}": {"targetVelocity": 1.0, "damping": 20.0}}))  # fmt: skip
+    world = run(world_of(file), 1.0)
+    expected = np.zeros(3)
+    expected["XYZ".index(slide)] = 0.25
+    assert place(world, "Thing") == pytest.approx(expected, abs=0.005)
+    found = world.joint_positions()[f"{W}/D6"]
+    assert found == pytest.approx({f"trans{slide}": 0.25, f"rot{hinge}": 1.0}, abs=0.03)
+    assert world.joint_range(f"{W}/D6", f"trans{slide}") == pytest.approx((-0.4, 0.25))
+
+
+def test_equal_limits_of_a_generic_joint_hold_it_there() -> None:
+    """Locked is what has its lower limit above the upper one; that would be at zero."""
+    file = File(CENTIMETERS)
+    file.add(file.body("Thing", inertia=(0.1, 0.1, 0.1), center=(0, 0.2, 0)))
+    limits = {**dict.fromkeys((*LINEAR, "rotX", "rotY", "rotZ"), NEVER), "transY": (0.5, 0.5), "rotX": (0.3, 0.3)}
+    file.add(file.joint("D6", "D6", "", f"{W}/Thing", limits=limits))
+    world = run(world_of(file), 2.0)
+    assert place(world, "Thing") == pytest.approx((0, 0.5, 0), abs=0.01)
+    assert world.joint_positions()[f"{W}/D6"] == pytest.approx({"transY": 0.5, "rotX": 0.3}, abs=0.01)
+
+
 def test_generic_joint_without_limits_is_free() -> None:
     file = File(CENTIMETERS)
     file.add(file.body("Ball", (0, 0, 9), **BALL))
@@ -259,6 +359,16 @@ def test_generic_distance_limit() -> None:
     file.add(file.joint("D6", "D6", "", f"{W}/Bob", pos0=(0, 0, 3), limits={"distance": (0.2, 0.8)}))
     world = run(world_of(file), 6.0)
     assert np.linalg.norm(place(world, "Bob") - (0, 0, 3)) == pytest.approx(0.8, abs=0.01)
+
+
+def test_a_generic_joint_with_a_smallest_distance_alone_has_no_largest() -> None:
+    file = File(CENTIMETERS)
+    file.add(file.body("Falls", (0, 0, 2), **BALL), file.body("Stands", (0, 9, 4), **BALL))
+    file.add(file.joint("Below", "D6", "", f"{W}/Falls", pos0=(0, 0, 3), limits={"distance": (0.2, INF)}))
+    file.add(file.joint("Above", "D6", "", f"{W}/Stands", pos0=(0, 9, 3), limits={"distance": (0.7, INF)}))
+    world = run(world_of(file), 2.0)
+    assert place(world, "Falls")[2] == pytest.approx(2 - G * 2, abs=0.1)
+    assert place(world, "Stands")[2] == pytest.approx(3.7, abs=0.01)
 
 
 # --------------------------------------------------------------------------- drives
@@ -312,6 +422,15 @@ def test_force_drive_feels_the_mass_and_acceleration_drive_does_not() -> None:
 def test_max_force_of_a_drive() -> None:
     world = run(made(SCENES["drive_max_force"], CENTIMETERS), 1.0)
     assert place(world, "Lift")[2] == pytest.approx(5 - (G - 5.0 / 2.0) / 2, abs=0.02)
+
+
+def test_a_drive_of_no_force_does_nothing() -> None:
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Slider", velocity=(0.5, 0, 0)))
+    drive = {"stiffness": 100.0, "damping": 100.0, "targetPosition": 5.0, "maxForce": 0.0}
+    file.add(file.joint("Rail", "Prismatic", "", f"{W}/Slider", axis="X", drives={"linear": drive}))
+    assert place(run(world_of(file), 1.0), "Slider")[0] == pytest.approx(0.5, abs=1e-3)
 
 
 def test_max_torque_of_a_drive() -> None:
@@ -370,6 +489,20 @@ def test_joint_that_is_off_does_not_hold() -> None:
     assert place(world, "Load")[2] == pytest.approx(9 - G / 8, abs=0.03)
 
 
+def test_a_strut_that_is_off_or_broken_does_not_push() -> None:
+    file = File(CENTIMETERS)
+    off = ["bool physics:jointEnabled = 0"]
+    for name, x, options in (("Off", 0, {"lines": off}), ("Broken", 5, {"break_force": 1.0}), ("On", 9, {})):
+        file.add(file.body(name, (x, 0, 3), **BALL))
+        file.add(file.joint(f"Strut{name}", "Distance", "", f"{W}/{name}", pos0=(x, 0, 1), distance=(1.5, -1),
+                            **options))  # fmt: skip
+    world = run(world_of(file), 1.5)
+    assert world.broken_joints == (f"{W}/StrutBroken",)
+    assert place(world, "Off")[2] == pytest.approx(3 - G / 2 * 1.5**2, abs=0.1)
+    assert place(world, "Broken")[2] < 0
+    assert place(world, "On")[2] == pytest.approx(2.5, abs=0.01)
+
+
 @pytest.mark.parametrize("collides", [False, True])
 def test_jointed_bodies_collide_only_when_told(collides: bool) -> None:
     file = File(CENTIMETERS)
@@ -405,6 +538,15 @@ def test_breaks_at_the_set_force(kind: str, mass: float, breaks: bool) -> None:
     world.reset()
     assert world.broken_joints == ()
     assert place(world, "Load")[2] == 3
+
+
+def test_a_joint_that_bears_nothing_breaks_at_once() -> None:
+    file = File(CENTIMETERS)
+    file.add(file.body("Load", (0, 0, 3)))
+    file.add(file.joint("Hook", "Fixed", "", f"{W}/Load", pos0=(0, 0, 3), break_force=0.0))
+    world = run(world_of(file), 0.5)
+    assert world.broken_joints == (f"{W}/Hook",)
+    assert place(world, "Load")[2] == pytest.approx(3 - G / 8, abs=0.1)
 
 
 @pytest.mark.parametrize("share", [0.95, 1.05])
@@ -606,6 +748,61 @@ def test_reversed_joint_of_an_articulation(swapped: bool) -> None:
     assert angle == pytest.approx(-2.0 if swapped else 2.0, abs=0.05)
 
 
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_drive_turns_the_same_way_whichever_body_is_nearer_to_the_root(swapped: bool, reduced: bool) -> None:
+    """Positive is body 1 seen from body 0: from the start, and after a change while it runs."""
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    ends = [f"{W}/R/Arm", f"{W}/R/Base"] if swapped else [f"{W}/R/Base", f"{W}/R/Arm"]
+    drive = {"damping": 50.0, "targetVelocity": 0.8}
+    inside = [
+        file.body("Base", mass=10.0, collides=False), file.body("Arm", inertia=(0.1, 0.1, 0.1), collides=False),
+        file.joint("Foot", "Fixed", "", f"{W}/R/Base"),
+        file.joint("Hinge", "Revolute", *ends, axis="Z", drives={"angular": drive}),
+    ]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"] if reduced else [])))
+    assert world.is_reduced(f"{W}/R/Hinge") == reduced
+    sign = -1.0 if swapped else 1.0
+
+    def angles() -> tuple[float, float]:
+        turned = turn(world, "Arm")
+        return world.joint_position(f"{W}/R/Hinge", "angular"), sign * math.atan2(turned[1, 0], turned[0, 0])
+
+    run(world, 1.0)
+    assert angles() == pytest.approx((0.8, 0.8), abs=0.03)
+    world.set_drive(f"{W}/R/Hinge", "angular", target_velocity=-0.5)
+    run(world, 1.0)
+    assert angles() == pytest.approx((0.3, 0.3), abs=0.04)
+    world.set_drive(f"{W}/R/Hinge", "angular", stiffness=400.0, target_position=1.2, target_velocity=0.0)
+    run(world, 2.0)
+    assert angles() == pytest.approx((1.2, 1.2), abs=0.03)
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+def test_force_and_kind_of_a_drive_change_live(reduced: bool) -> None:
+    """A wheel of 2 kg m2: what a torque of 0.5 N m does to it, then a spring that accelerates it."""
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    inside = [
+        file.body("Wheel", inertia=(2, 2, 2)),
+        file.joint("Hinge", "Revolute", "", f"{W}/R/Wheel", axis="Z", drives={"angular": {}}),
+    ]
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"] if reduced else [])))
+    assert world.is_reduced(f"{W}/R/Hinge") == reduced
+    world.set_drive(f"{W}/R/Hinge", "angular", damping=1e3, target_velocity=50.0, max_force=0.5)
+    assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(0.0, abs=1e-6)
+    run(world, 1.0)
+    assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(0.5 * 0.5 / 2, abs=0.01)
+    world.reset()
+    # A spring of 4 per s2 swings once in 3.14 s, whatever it moves.
+    world.set_drive(
+        f"{W}/R/Hinge", "angular", type="acceleration", stiffness=4.0, damping=0.0, target_position=1.0, max_force=1e6
+    )
+    run(world, 0.5)
+    assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(1 - math.cos(2 * 0.5), abs=0.02)
+
+
 @pytest.mark.parametrize("excluded", [False, True])
 def test_loop_is_closed_in_maximal_coordinates(excluded: bool) -> None:
     """A square of four bars, one corner fixed: falls as one piece and stays closed."""
@@ -736,3 +933,97 @@ def test_joints_of_an_articulation_that_are_not_reduced_are_said() -> None:
     world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
     assert codes(world) == ["JointNotReduced"]
     assert not world.is_reduced(f"{W}/R/Tie")
+
+
+@pytest.mark.parametrize("kind", joint_kinds.JOINT_KINDS, ids=lambda kind: kind.identifier)
+def test_drives_that_the_preview_takes_are_those_of_the_table(kind) -> None:
+    """Panel, motor, checks and preview read one table; here what the preview does with every drive there is."""
+    for dof in usd_physics.DriveAPI.instances:
+        prim = Prim("/Joint", kind.cls.usd_name, is_xformable=False)
+        prim.add(kind.cls(body1=("/Body",)))
+        prim.add(usd_physics.DriveAPI(stiffness=1.0), dof)
+        body = Prim("/Body", "Cube")
+        body.add(usd_physics.RigidBodyAPI())
+        notices = Notices()
+        (facts,) = read_joints(layout(PhysicsModel(prims={"/Body": body, "/Joint": prim}), notices), notices)
+        assert bool(facts.drives) == (dof in kind.drives), dof
+        ignored = [issue for issue in notices.issues if issue.code == "DriveIgnored"]
+        assert bool(ignored) != (dof in kind.drives), dof
+
+
+def test_a_joint_of_an_articulation_that_can_break_is_not_reduced_and_breaks() -> None:
+    file = File(CENTIMETERS)
+    inside = [file.body("Arm", (0, 0, 5), mass=2.0),
+              file.joint("Weld", "Fixed", "", f"{W}/R/Arm", pos0=(0, 0, 5), break_force=15.0)]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    assert codes(world) == ["JointNotReduced"]
+    run(world, 1.0)
+    assert world.broken_joints == (f"{W}/R/Weld",)
+    assert place(world, "Arm")[2] == pytest.approx(5 - G / 2, abs=0.2)
+
+
+def test_a_joint_of_an_articulation_that_is_off_does_not_hold() -> None:
+    file = File(CENTIMETERS)
+    inside = [file.body("Arm", (0, 0, 5)), file.joint("Weld", "Fixed", "", f"{W}/R/Arm", pos0=(0, 0, 5),
+                                                      lines=["bool physics:jointEnabled = 0"])]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    run(world, 1.0)
+    assert place(world, "Arm")[2] == pytest.approx(5 - G / 2, abs=0.1)
+    world.set_joint_enabled(f"{W}/R/Weld", True)
+    assert place(run(world, 3.0), "Arm")[2] == pytest.approx(5, abs=0.02)
+
+
+@pytest.mark.parametrize(("root", "cut"), [("A", "BC"), ("B", "CA"), ("C", "AB")])
+def test_a_loop_is_cut_opposite_to_the_body_that_carries_the_root(root: str, cut: str) -> None:
+    """A ring of three bodies floats; the joint that is named is the one that is simulated otherwise."""
+    file = File()
+    places = {"A": (0.0, 0.0, 5.0), "B": (1.0, 0.0, 5.0), "C": (0.5, 0.0, 6.0)}
+    for name, position in places.items():
+        apis = ["PhysicsArticulationRootAPI"] if name == root else []
+        file.add(file.body(name, position, size=(0.1,) * 3, inertia=(0.1,) * 3, apis=apis))
+    for first, second in ("AB", "BC", "CA"):
+        middle = (np.array(places[first]) + places[second]) / 2
+        file.add(file.joint(f"{first}{second}", "Revolute", f"{W}/{first}", f"{W}/{second}", axis="Y",
+                            pos0=tuple(middle - places[first]), pos1=tuple(middle - places[second])))  # fmt: skip
+    world = world_of(file)
+    assert [issue.path for issue in world.notices if issue.code == "ArticulationLoop"] == [f"{W}/{cut}"]
+    assert [path for path in world.joints if not world.is_reduced(path)] == [f"{W}/{cut}"]
+
+
+def test_an_articulation_takes_no_joints_of_a_group_whose_name_begins_alike() -> None:
+    file = File(CENTIMETERS)
+    for name, apis in (("Robot", ["PhysicsArticulationRootAPI"]), ("Robot2", [])):
+        inside = [file.body("Arm", (0, 0, 5)), file.joint("Weld", "Fixed", "", f"{W}/{name}/Arm", pos0=(0, 0, 5))]
+        file.add(block("Xform", name, inside, apis))
+    world = world_of(file)
+    assert (world.is_reduced(f"{W}/Robot/Weld"), world.is_reduced(f"{W}/Robot2/Weld")) == (True, False)
+
+
+def test_a_driven_ball_of_an_articulation_is_driven() -> None:
+    """Drives about several axes are simulated in maximal coordinates, and that is said."""
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    drive = {"stiffness": 50.0, "damping": 10.0}
+    inside = [file.body("Arm", (0, 0, 5), inertia=(0.5, 0.5, 0.5)),
+              file.joint("Ball", "D6", "", f"{W}/R/Arm", pos0=(0, 0, 5), limits=dict.fromkeys(LINEAR, NEVER),
+                         drives={"rotX": {**drive, "targetPosition": 0.4}, "rotY": drive, "rotZ": drive})]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    assert codes(world) == ["JointNotReduced"]
+    run(world, 3.0)
+    assert world.joint_positions()[f"{W}/R/Ball"] == pytest.approx({"rotX": 0.4, "rotY": 0, "rotZ": 0}, abs=0.01)
+
+
+def test_an_articulation_root_on_a_joint_takes_all_that_hangs_on_it() -> None:
+    """A fixed base: the root is on the joint to the world, the bodies are beside it."""
+    file = File(CENTIMETERS)
+    foot = file.joint("Foot", "Fixed", "", f"{W}/Base", pos0=(0, 0, 3), apis=["PhysicsArticulationRootAPI"])
+    file.add(
+        file.body("Base", (0, 0, 3), size=(0.2,) * 3), file.body("Arm", (0.5, 0, 3), **ROD), foot,
+        file.joint("Hinge", "Revolute", f"{W}/Base", f"{W}/Arm", pos1=(-0.5, 0, 0), axis="Y"),
+        file.body("Other", (5, 0, 3)), file.joint("Nail", "Fixed", "", f"{W}/Other", pos0=(5, 0, 3)),
+    )  # fmt: skip
+    world = world_of(file)
+    assert {path for path in world.joints if world.is_reduced(path)} == {f"{W}/Foot", f"{W}/Hinge"}
+    run(world, 0.5)
+    assert place(world, "Base") == pytest.approx((0, 0, 3), abs=1e-3)
+    assert place(world, "Arm")[2] < 2.8

@@ -72,6 +72,9 @@ def test_whatever_decides_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
         file.body("Turned", (0, 0, 0), about("X", 30), geometry=mesh(position=(0.5, 0, 0)), **plain),
         file.body("Compound", (0, 0, 0), geometry=mesh(), children=[file.shape("More", "Sphere", (0.5,))], **plain),
     ]
+    left = file.shape("Left", "Cube", (1, 1, 1), (0, 0, 7)).replace('["xformOp', '["!resetXformStack!", "xformOp')
+    # It stays behind and counts all the same.
+    bodies.append(file.body("Reset", (0, 0, 0), geometry=mesh(), children=[left], **plain))
     lead = block("Material", "Lead", ["float physics:density = 11000"], ["PhysicsMaterialAPI"])
     masses, count = weighed(monkeypatch, file.add(lead, *bodies))
     assert count == len(bodies)

@@ -103,6 +103,22 @@ def test_what_floats_moves_on_the_side_of_body_1(reduced: bool) -> None:
     assert place(world, "Lower") == pytest.approx(np.array((1.0, 0, 2)) + along(1.0) / 2, abs=1e-5)
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_kinematic_body_stays_where_its_animation_has_it(swapped: bool) -> None:
+    """Whichever side of the joint it is on, the other body goes along."""
+    file = File()
+    file.add(file.body("Post", (0, 0, 2), size=(0.1,) * 3, kinematic=True), file.body("Upper", (0.5, 0, 2), **INSIDE))
+    ends = [(f"{W}/Post", (0, 0, 0)), (f"{W}/Upper", (-0.5, 0, 0))]
+    (first, pos0), (second, pos1) = reversed(ends) if swapped else ends
+    file.add(file.joint("Hinge", "Revolute", first, second, pos0=pos0, pos1=pos1, axis="Y"))
+    world = world_of(file)
+    assert world.pose_joint(f"{W}/Hinge", "angular", 0.7) == (f"{W}/Upper",)
+    assert place(world, "Post") == pytest.approx((0, 0, 2))
+    sign = -1.0 if swapped else 1.0
+    assert place(world, "Upper") == pytest.approx(np.array((0, 0, 2)) + along(sign * 0.7) / 2, abs=1e-5)
+    assert world.joint_positions()[f"{W}/Hinge"]["angular"] == pytest.approx(0.7, abs=1e-5)
+
+
 @pytest.mark.parametrize("reduced", [False, True])
 def test_limits_are_kept(reduced: bool) -> None:
     world = arm(reduced=reduced)
@@ -168,6 +184,17 @@ def test_closed_loop_is_refused() -> None:
     run(world, 0.1)
     assert world.broken_joints == (f"{W}/Third",)
     assert world.pose_joint(f"{W}/Second", "angular", 0.3) == (f"{W}/B",)
+
+
+def test_a_joint_of_a_ring_that_floats_is_refused() -> None:
+    """Whatever it moves, both of its bodies go along."""
+    file = File()
+    for name, place_ in (("A", (0, 0, 0)), ("B", (1, 0, 0)), ("C", (0, 0, 1))):
+        file.add(file.body(name, place_, **INSIDE))
+    for first, second in ("AB", "BC", "CA"):
+        file.add(file.joint(f"{first}{second}", "Revolute", f"{W}/{first}", f"{W}/{second}", axis="Y"))
+    with pytest.raises(InputError, match="closed loop"):
+        world_of(file).pose_joint(f"{W}/AB", "angular", 0.3)
 
 
 def test_what_cannot_be_posed() -> None:

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core.model import Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier import shapes
 
@@ -204,6 +206,20 @@ def test_shape_of_no_size_is_said() -> None:
     file = File()
     world = world_of(file.add(file.body("Bad", shape="Sphere", size=(0.0,))))
     assert codes(world) == ["MeshUnusable"]
+
+
+@pytest.mark.parametrize("gprim", [usd_geom.Plane(), usd_geom.Cube(), usd_geom.Cylinder()])
+@pytest.mark.parametrize(
+    "axes", [np.diag((1.0, 0.0, 1.0)), np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])]
+)
+def test_a_gprim_whose_axes_lie_in_a_plane_does_not_collide(axes, gprim) -> None:
+    """Also where each axis has a length: two of them are parallel, as a sheared matrix of a file can have it."""
+    world = np.eye(4)
+    world[:3, :3] = axes
+    prim, notices = Prim("/Flat", gprim.usd_name, world), Notices()
+    prim.add(gprim)
+    assert shapes.shape_of(prim, None, np.eye(3), notices, moves=False) is None
+    assert [issue.code for issue in notices.issues] == ["MeshUnusable"]
 
 
 def test_several_materials_and_frictions_are_said() -> None:

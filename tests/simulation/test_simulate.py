@@ -12,7 +12,7 @@ from usdphys_ext.usdphys_addon import cli
 
 from .author import CENTIMETERS, METERS, File, Units, about, block
 from .catalogue import SCENES
-from .helpers import pxr_or_skip
+from .helpers import require_pxr
 
 G = 9.81
 W = "/World"
@@ -20,7 +20,7 @@ W = "/World"
 
 @pytest.fixture(autouse=True)
 def _usd() -> None:
-    pxr_or_skip()
+    require_pxr()
 
 
 def simulate(folder, text: str, *arguments: str) -> int:

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core.frames import transform
+from usdphys_ext.usdphys_addon.core.frames import matrix_of, transform
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.simulation.notices import KINDS
+from usdphys_ext.usdphys_addon.simulation.notices import NOTICE_KINDS
+from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import CENTIMETERS, File, about
@@ -223,25 +224,60 @@ def test_static_collider_is_moved() -> None:
         world.set_static_pose(f"{W}/Box", (0, 0, 0), (1, 0, 0, 0))
 
 
+def test_a_recording_follows_what_others_move_at_every_frame() -> None:
+    """Kinematic bodies are where they are moved to at the end of each frame, static colliders at its beginning."""
+    file = File()
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Lift", kinematic=True, size=(0.2,) * 3), file.body("Wall", (9, 0, 0), dynamic=False))
+    file.add(file.body("Ball", (8, 0, 0), shape="Sphere", size=(0.25,)))
+
+    def movers(frame: int) -> dict[str, np.ndarray]:
+        turned = matrix_of(about("Z", 10.0 * frame))
+        return {f"{W}/Lift": transform((0.1 * frame, 0, 0), turned, (2, 2, 2)),
+                f"{W}/Wall/Shape": transform((9 - 0.05 * frame, 0, 0))}  # fmt: skip
+
+    world = world_of(file)
+    found = record(world, 20, movers)
+    assert (found.fps, len(found.matrices)) == (pytest.approx(60.0), 21)
+    lift = found.paths.index(f"{W}/Lift")
+    assert found.kinematic.tolist() == [path == f"{W}/Lift" for path in found.paths]
+    for frame in range(1, 21):
+        assert found.positions[frame, lift] == pytest.approx((0.1 * frame, 0, 0), abs=1e-5)
+        assert matrix_of(found.rotations[frame, lift]) == pytest.approx(matrix_of(about("Z", 10.0 * frame)), abs=1e-5)
+    # The wall has come to 8 m and pushes the ball out of itself.
+    assert found.positions[20, found.paths.index(f"{W}/Ball")][0] < 7.9
+
+
 # --------------------------------------------------------------------------- read-outs and failures
 
 
-def test_poses_in_bulk_belong_to_their_bodies() -> None:
-    """Ball n flies along (1, 2, 3) with n m/s and turns n/10 rad/s about the same axis, without gravity."""
+def test_every_pose_is_in_the_row_of_its_body() -> None:
+    """Each moves and turns in its own way, those between them sleep."""
     file = File()
     file.gravity = (0, 0, 0)
-    axis = np.array((1, 2, 3)) / math.sqrt(14)
-    for index in range(5):
-        file.add(file.body(f"Ball{index}", (10.0 * index, 0, 0), shape="Sphere", size=(0.2,),
-                           velocity=tuple(index * axis), spin=tuple(0.1 * index * axis)))  # fmt: skip
-    world = run(world_of(file), 1.0)
-    for index in range(5):
-        row = world.index(f"{W}/Ball{index}")
-        assert world.positions[row] == pytest.approx((10.0 * index, 0, 0) + index * axis, abs=1e-3)
-        half = 0.05 * index
-        wanted = (math.cos(half), *(math.sin(half) * axis))
-        assert world.rotations[row] == pytest.approx(wanted, abs=1e-4)
-        assert world.matrices()[row, :3, 3] == pytest.approx(world.positions[row])
+    for index in range(4):
+        speed, spin = [0.0] * 3, [0.0] * 3
+        speed[index % 3], spin[(index + 1) % 3] = 1.0 + index, 0.5 + index
+        file.add(file.body(f"Moving{index}", (0, 0, 9 * index), shape="Sphere", size=(0.2,), velocity=speed, spin=spin))
+        file.add(file.body(f"Asleep{index}", (90, 0, 9 * index), asleep=True))
+    world = run(world_of(file), 0.5)
+    assert world.awake.tolist() == [path.startswith(f"{W}/Moving") for path in world.paths]
+    for row, path in enumerate(world.paths):
+        index = int(path[-1])
+        position, rotation = np.array((90.0, 0, 9 * index)), np.array((1.0, 0, 0, 0))
+        if world.awake[row]:
+            half = 0.25 * (0.5 + index)
+            position[0] = 0.0
+            position[index % 3] += 0.5 * (1.0 + index)
+            rotation[:] = (math.cos(half), 0, 0, 0)
+            rotation[1 + (index + 1) % 3] = math.sin(half)
+        assert world.positions[row] == pytest.approx(position, abs=1e-3)
+        assert abs(world.rotations[row] @ rotation) == pytest.approx(1.0, abs=1e-4)
+        assert world.rotations[row, 1:] @ rotation[1:] >= 0
+        assert world.index(path) == row
+        assert world.matrices()[row] == pytest.approx(
+            transform(world.positions[row], matrix_of(world.rotations[row])), abs=1e-6
+        )
 
 
 def test_read_outs() -> None:
@@ -297,8 +333,8 @@ def test_articulation_that_blows_up_goes_on_in_maximal_coordinates() -> None:
 
 
 def test_notices_are_issues_in_sentences() -> None:
-    assert list(KINDS) == sorted(KINDS)
-    for kind in KINDS.values():
+    assert list(NOTICE_KINDS) == sorted(NOTICE_KINDS)
+    for kind in NOTICE_KINDS.values():
         assert kind.meaning.endswith(".")
         assert kind.fix.endswith(".")
         assert kind.severity in ("info", "warning")
@@ -310,12 +346,12 @@ def test_notices_are_issues_in_sentences() -> None:
 
 def test_every_notice_has_a_test() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("test_*.py"))
-    assert [code for code in KINDS if f'"{code}"' not in text] == []
+    assert [code for code in NOTICE_KINDS if f'"{code}"' not in text] == []
 
 
 def test_documentation_names_every_notice() -> None:
     text = (HERE.parent.parent / "docs" / "preview.md").read_text(encoding="utf-8")
-    assert [code for code, kind in KINDS.items() if f"| {code} | {kind.meaning} |" not in text] == []
+    assert [code for code, kind in NOTICE_KINDS.items() if f"| {code} | {kind.meaning} |" not in text] == []
 
 
 def test_building_a_world_is_the_same_work_for_each_body(count_calls: Callable[[Callable[[], Any]], int]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The closest point of two meshes."""
+"""The point between two surfaces where they are closest."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-#: Of the size of two bodies: points that are as near are equally near.
+#: Distances that differ by less than this fraction of the size of both surfaces are equal.
 _TIE = 1e-5
-#: Pairs of edges above which meshes are so dense that their vertices are near enough.
+#: With more pairs of edges, only vertices are compared: meshes that dense have one near every point.
 _MOST_PAIRS = 30_000_000
 
 
 def closest_point(one: tuple[Array, Array], other: tuple[Array, Array]) -> Array:
-    """Midpoint of the closest points of two surfaces; the middle of where they are equally close.
+    """Midpoint (3,) of the closest points of two surfaces: points (n, 3) and triangles (m, 3), or points alone.
 
-    A surface: points (n, 3) and triangles (m, 3); without triangles its points. Where they cut each other, the middle
-    of the cut.
+    If several pairs of points are equally close, the centre of the bounding box of their midpoints; if the surfaces
+    intersect, that of the points where edges pierce triangles.
     """
     corners = np.concatenate([one[0], other[0]])
     tie = _TIE * max(float(np.linalg.norm(np.ptp(corners, axis=0))), 1e-9)
@@ -43,7 +43,7 @@ def _tree(surface: tuple[Array, Array]) -> BVHTree:
 
 
 def _vertex_pairs(points: Array, surface: tuple[Array, Array], within: float) -> tuple[Array, Array]:
-    """(midpoints, distances) from points to the nearest place of a surface, as far as they are near enough to count."""
+    """(midpoints, distances) of points and their nearest points on a surface, without pairs that cannot be closest."""
     if not len(surface[1]):
         apart = np.linalg.norm(points[:, None] - surface[0][None], axis=2)
         nearest = apart.argmin(axis=1)
@@ -70,7 +70,7 @@ def _edges(surface: tuple[Array, Array]) -> tuple[Array, Array]:
 
 
 def _near_box(edges: tuple[Array, Array], box: Array, within: float) -> tuple[Array, Array]:
-    """The edges that can be within a distance of a box of points."""
+    """The edges whose bounding boxes are within a distance of the bounding box of points (n, 3)."""
     low, high = np.minimum(*edges), np.maximum(*edges)
     gap = np.maximum(0.0, np.maximum(low - box.max(axis=0), box.min(axis=0) - high))
     near = np.linalg.norm(gap, axis=1) <= within
@@ -78,7 +78,7 @@ def _near_box(edges: tuple[Array, Array], box: Array, within: float) -> tuple[Ar
 
 
 def _edge_pairs(one: tuple[Array, Array], other: tuple[Array, Array], within: float) -> tuple[Array, Array]:
-    """(midpoints, distances) of pairs of edges that are near enough to count."""
+    """(midpoints, distances) of the pairs of edges that are within a distance; empty if there are too many pairs."""
     nothing = np.zeros((0, 3)), np.zeros(0)
     if not len(one[1]) or not len(other[1]):
         return nothing
@@ -102,7 +102,7 @@ def _edge_pairs(one: tuple[Array, Array], other: tuple[Array, Array], within: fl
 def _between_segments(start: Array, end: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
     """(midpoints, distances) of the closest points of one segment and each of many.
 
-    Those that are parallel give one of their closest pairs; the others come with their ends.
+    Parallel segments give one of their closest pairs; `_vertex_pairs` finds the ends of the overlap.
     """
     along, across, apart = end - start, ends - starts, start - starts
     a = max(float(along @ along), 1e-300)
@@ -134,7 +134,7 @@ def _crossings(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Ar
 
 
 def _through(starts: Array, ends: Array, faces: Array) -> Array:
-    """Points where segments (n, 3), (n, 3) go through triangles (n, 3, 3), those that do."""
+    """The points where segments from (n, 3) to (n, 3) go through triangles (n, 3, 3), row by row (Möller-Trumbore)."""
     u, v = faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0]
     ray = ends - starts
     p = np.cross(ray, v)

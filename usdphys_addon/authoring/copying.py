@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Physics copied from one object to others: whole parts, or one property. What is not set is not set in the copy."""
+"""Copy physics from one object to others: whole parts, or one property. Unset properties become unset."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import bpy
 from ..bridge import property_values, props
 from ..core.errors import InputError
 from ..core.words import counted, named
-from .tagging import LINKED, Outcome, has_any, has_faces, sentences
+from .tagging import LINKED, EditReport, exports_faces, has_any, sentences
 
-#: Properties by what is copied together.
+#: Properties that are copied together, by the identifier of the part.
 PARTS: dict[str, tuple[str, ...]] = {
-    "BODY": ("rigid_body", "articulation_root"),
+    "BODY": ("rigid_body", "articulation_root", "vendor"),
     "MASS": ("mass",),
     "COLLIDERS": ("colliders", "active_collider_index"),
     "MATERIAL": ("physics_material", "physics_material_path"),
@@ -24,24 +24,27 @@ PARTS: dict[str, tuple[str, ...]] = {
     "PAIRS": ("filtered_pairs",),
     "JOINT": ("joint",),
 }
-#: What belongs to one joint alone.
+#: Properties that are never copied to another joint: its bodies and frames.
 _JOINT_OWN = frozenset({
     "is_applied", "body0", "body1", "body0_name", "body1_name", "body0_path", "body1_path", "has_remembered_frames",
     *props.LOCAL_FRAME_FIELDS, *(f"remembered_{name}" for name in props.LOCAL_FRAME_FIELDS),
 })  # fmt: skip
-#: What makes a collider the object's own geometry, which only an import can tell.
+#: Only an import can tell that a collider is the object's own geometry.
 _GEOMETRY = frozenset({"is_geometry"})
 
-_OVERRIDE = "The physics comes from a library file and is not replaced: {names}"
-_NO_FACES = "A mesh collider needs faces, so there are no colliders copied to {names}"
-_NO_JOINT = "The settings of a joint go to joints only, so they are not copied to {names}"
-_NOT_THERE = "There is no such thing on {names}"
+_OVERRIDE = "The physics comes from a library file and is not replaced; edit it there: {names}"
+_NO_FACES = "A mesh collider needs faces, so no colliders are copied to {names}"
+_NO_JOINT = "Joint settings can be copied to joints only, so they are not copied to {names}"
+_NOT_THERE = "The property does not exist on {names}"
 
 
-def copy_physics(source: Any, targets: Iterable[Any], parts: Collection[str]) -> Outcome:
-    """Make the parts of the physics of other objects those of one object, what is not set included."""
+def copy_physics(source: Any, targets: Iterable[Any], parts: Collection[str]) -> EditReport:
+    """Replace parts of the physics of other objects by those of one object. parts: keys of `PARTS`.
+
+    Raises InputError, with nothing changed, if there is nothing to copy or no object to copy to.
+    """
     if not parts:
-        raise InputError("There is nothing to copy; choose at least one part")
+        raise InputError("Nothing is chosen to copy; choose at least one part")
     if not has_any(source):
         raise InputError(f"'{source.name}' has no physics to copy; make an object with physics the active one")
     left_out: dict[str, list[str]] = defaultdict(list)
@@ -57,12 +60,12 @@ def copy_physics(source: Any, targets: Iterable[Any], parts: Collection[str]) ->
             written.append((obj, wanted))
     notes = sentences(left_out)
     if not written:
-        raise InputError(". ".join(notes) or f"There is nothing of the chosen parts to copy from '{source.name}'")
+        raise InputError(". ".join(notes) or f"'{source.name}' has none of the chosen parts; choose others")
     for obj, wanted in written:
         for part in wanted:
             _copy_part(source, obj, part)
     text = f"Copied the physics of '{source.name}' to {counted(len(written), 'object')}"
-    return Outcome(text, notes, [obj.name for obj, _ in written])
+    return EditReport(text, notes, [obj.name for obj, _ in written])
 
 
 def _editable(source: Any, targets: Iterable[Any], left_out: dict[str, list[str]]) -> list[Any]:
@@ -75,7 +78,7 @@ def _editable(source: Any, targets: Iterable[Any], left_out: dict[str, list[str]
         else:
             chosen.append(obj)
     if not chosen and not left_out:
-        raise InputError(f"There is nothing to copy to; select other objects beside '{source.name}'")
+        raise InputError(f"There is no object to copy to; select others besides '{source.name}'")
     return chosen
 
 
@@ -88,7 +91,7 @@ def _suits(source: Any, obj: Any, part: str, left_out: dict[str, list[str]]) -> 
             left_out[_NO_JOINT].append(obj.name)
             return False
     needs_faces = part == "COLLIDERS" and any(item.shape in ("MESH", "AUTO") for item in physics.colliders)
-    if needs_faces and not has_faces(obj, bpy.context.evaluated_depsgraph_get()):
+    if needs_faces and not exports_faces(obj, bpy.context.evaluated_depsgraph_get()):
         left_out[_NO_FACES].append(obj.name)
         return False
     return True
@@ -96,6 +99,9 @@ def _suits(source: Any, obj: Any, part: str, left_out: dict[str, list[str]]) -> 
 
 def _copy_part(source: Any, obj: Any, part: str) -> None:
     for name in PARTS[part]:
+        # `vendor` exists only if vendor schemas are declared.
+        if name not in source.usdphys.bl_rna.properties:
+            continue
         property_values.copy_property(source.usdphys, obj.usdphys, name, _left_out)
     if part == "PAIRS":
         _without_itself(obj.usdphys.filtered_pairs, obj)
@@ -115,7 +121,7 @@ def _left_out(group: Any) -> Collection[str]:
 
 
 def _without_itself(group: Any, obj: Any) -> None:
-    """An object does not filter the pair with itself."""
+    """Remove pairs of an object with itself."""
     for index in reversed(range(len(group.filtered_pairs))):
         if group.filtered_pairs[index].object == obj:
             group.filtered_pairs.remove(index)
@@ -124,15 +130,18 @@ def _without_itself(group: Any, obj: Any) -> None:
 # --------------------------------------------------------------------------- one property
 
 
-def copy_property(source: Any, targets: Iterable[Any], data_path: str) -> Outcome:
-    """Copy one property, or one group of them; its path is seen from the physics of an object."""
+def copy_one_property(source: Any, targets: Iterable[Any], data_path: str) -> EditReport:
+    """Copy one property, or one property group, to other objects.
+
+    data_path: from `object.usdphys`, such as "mass.mass". Raises InputError, with nothing changed, if no object has it.
+    """
     path = data_path.removeprefix("object.").removeprefix("usdphys.")
     owner, name = _resolved(source, path)
     if owner is None:
-        raise InputError(f"'{source.name}' has no physics property '{data_path}'; choose one that it has")
+        raise InputError(f"'{source.name}' has no physics property '{data_path}'; choose another")
     is_memory = isinstance(owner, props.RememberedPrim) or name == "prim" or name.startswith("remembered_")
     if is_memory or name == "has_remembered_frames":
-        raise InputError(f"'{data_path}' belongs to the file that an object was imported from; choose another property")
+        raise InputError(f"'{data_path}' is about the file that an object was imported from; choose another property")
     left_out: dict[str, list[str]] = defaultdict(list)
     written = []
     for obj in _editable(source, targets, left_out):
@@ -149,14 +158,14 @@ def copy_property(source: Any, targets: Iterable[Any], data_path: str) -> Outcom
         property_values.copy_property(owner, _resolved(obj, path)[0], name, _left_out)
     idle = [obj.name for obj in written if not _applies(obj, path)]
     if is_set and idle and _applies(source, path):
-        notes.append(f"It is not applied, and so without effect, on {named(idle)}")
+        notes.append(f"It has no effect yet, because its schema is not applied, on {named(idle)}")
     text = f"Copied {label}" if is_set else f"Cleared {label}, which is not set on '{source.name}',"
-    return Outcome(f"{text} {'to' if is_set else 'on'} {counted(len(written), 'object')}", notes,
+    return EditReport(f"{text} {'to' if is_set else 'on'} {counted(len(written), 'object')}", notes,
                    [obj.name for obj in written])  # fmt: skip
 
 
 def _resolved(obj: Any, path: str) -> tuple[Any, str]:
-    """(group, name) of a path; (None, "") where an object has no such property."""
+    """(property group, name) of a path; (None, "") if the object has no such property."""
     owner_path, _, name = path.rpartition(".")
     try:
         owner = obj.usdphys.path_resolve(owner_path) if owner_path else obj.usdphys
@@ -170,7 +179,7 @@ def _resolved(obj: Any, path: str) -> tuple[Any, str]:
 
 
 def _applies(obj: Any, path: str) -> bool:
-    """False where one of the groups on the way is there but not applied."""
+    """False if a property group along the path has `is_applied` and it is off."""
     steps = path.split(".")[:-1]
     for end in range(1, len(steps) + 1):
         group = obj.usdphys.path_resolve(".".join(steps[:end]))

@@ -29,7 +29,7 @@ _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
 def align(context: Any, objects: Sequence[Any], side: int) -> None:
-    """Bring both frames of joints to where the frame of one side is; the joint object goes there, too."""
+    """Move the joint object, and the frames of both sides, to the frame of one side (0 or 1)."""
     depsgraph = context.evaluated_depsgraph_get()
     wanted = [side_frames(obj, depsgraph)[side] for obj in objects]
     for obj, frame in zip(objects, wanted, strict=True):
@@ -37,7 +37,7 @@ def align(context: Any, objects: Sequence[Any], side: int) -> None:
 
 
 def fix_frames(context: Any, objects: Sequence[Any]) -> None:
-    """Store both frames of joints in their bodies, where they are now."""
+    """Store the current frames of both sides of joints as local frames of their bodies."""
     depsgraph = context.evaluated_depsgraph_get()
     wanted = [side_frames(obj, depsgraph) for obj in objects]
     for obj, both in zip(objects, wanted, strict=True):
@@ -46,7 +46,7 @@ def fix_frames(context: Any, objects: Sequence[Any]) -> None:
 
 
 def _taken(group: Any, name: str) -> Any:
-    """Value of a property, None where it is not authored."""
+    """Value of a property; None if it is not authored."""
     if not group.is_property_set(name):
         return None
     value = getattr(group, name)
@@ -61,20 +61,20 @@ def _put(group: Any, name: str, value: Any) -> None:
 
 
 def exchange(group: Any, one: str, other: str, change: Callable[[Any], Any] = lambda value: value) -> None:
-    """Exchange two properties, each changed, and what is not authored."""
+    """Swap two properties, with `change` applied to both values. An unauthored property unsets the other."""
     first, second = _taken(group, one), _taken(group, other)
     _put(group, one, None if second is None else change(second))
     _put(group, other, None if first is None else change(first))
 
 
 def negate(group: Any, name: str) -> None:
-    """Negate a property where it is authored."""
+    """Negate a property if it is authored."""
     if group.is_property_set(name):
         setattr(group, name, -getattr(group, name))
 
 
 def turn_round(joint: Any, names: Iterable[str]) -> None:
-    """Negate degrees of freedom of a joint: limits and drive targets. names: of drives and generic limits."""
+    """Reverse degrees of freedom of a joint: negate and swap limits, negate drive targets. names: such as "rotX"."""
     for name in names:
         limit, drive = getattr(joint.limits, name, None), getattr(joint.drives, name)
         if limit is not None:
@@ -84,7 +84,7 @@ def turn_round(joint: Any, names: Iterable[str]) -> None:
 
 
 def swap_bodies(obj: Any) -> str:
-    """Exchange body 0 and body 1 so that the joint does the same; returns a note where that is not exactly possible."""
+    """Swap body 0 and body 1 so that the joint behaves the same. Returns a note if it cannot do so exactly, else ""."""
     joint = obj.usdphys.joint
     bodies = [getattr(joint, f"body{side}") for side in (0, 1)]
     names = [getattr(joint, f"body{side}_name") for side in (0, 1)]
@@ -98,43 +98,45 @@ def swap_bodies(obj: Any) -> str:
     # Distances have no direction.
     turn_round(joint, (name for name in usd_physics.DriveAPI.instances if name != "distance"))
     return "" if _swaps_exactly(joint) else (
-        f"'{obj.name}' turns about several axes; with its bodies swapped its limits are about the same, not exactly."
+        f"'{obj.name}' can turn about several axes, so after swapping its bodies, the limits are only nearly the same."
     )  # fmt: skip
 
 
 def _swaps_exactly(joint: Any) -> bool:
-    """False where limits are of directions that the rotation of the joint itself turns."""
+    """False if a rotation of the joint turns the axes that its limits are about."""
     if joint.type == "SPHERICAL":
         cone = joint.spherical
         return bool(cone.cone_angle0_limit == cone.cone_angle1_limit)
     if joint.type != "GENERIC":
         return True
     limits = [getattr(joint.limits, name) for name in _DOFS]
-    is_locked = [limit.is_applied and limit.low >= limit.high for limit in limits]
+    is_locked = [limit.is_applied and joint_kinds.has_no_range(limit.low, limit.high) for limit in limits]
     free = [index for index in range(3) if not is_locked[3 + index]]
     if not free:
         return True
-    is_said = [limits[index].is_applied or getattr(joint.drives, name).is_applied for index, name in enumerate(_DOFS)]
+    is_set = [limits[index].is_applied or getattr(joint.drives, name).is_applied for index, name in enumerate(_DOFS)]
     if len(free) > 1:
-        is_turning_said = any(is_said[3 + index] for index in range(3))
-        moves = any(is_said[index] and not _is_pinned(limits[index]) for index in range(3))
-        return not is_turning_said and not moves and len({*is_locked[:3]}) == 1
-    # About one axis: what is along it stays, what is across it turns, unless it is held.
+        is_turning_set = any(is_set[3 + index] for index in range(3))
+        moves = any(is_set[index] and not _is_pinned(limits[index]) for index in range(3))
+        return not is_turning_set and not moves and len({*is_locked[:3]}) == 1
+    # About one axis: it turns the translations across it, unless they are held at zero.
     across = [index for index in range(3) if index != free[0]]
     moved = [index for index in across if not _is_pinned(limits[index])]
-    return not moved or (len(moved) == 2 and not any(is_said[index] for index in moved))
+    return not moved or (len(moved) == 2 and not any(is_set[index] for index in moved))
 
 
 def _is_pinned(limit: Any) -> bool:
     """True for a translation that is held at zero."""
-    return bool(limit.is_applied and (limit.low > limit.high or limit.low == limit.high == 0.0))
+    is_at_zero = limit.low == limit.high == 0.0
+    return bool(limit.is_applied and (joint_kinds.is_locked(limit.low, limit.high) or is_at_zero))
 
 
 def limits_from_pose(context: Any, objects: Sequence[Any], which: str, dof: str) -> list[str]:
-    """Make the pose of the bodies a limit of their joints. which: LOWER or UPPER. dof: of generic joints.
+    """Set a limit of joints to the current pose of their bodies. which: LOWER or UPPER. dof: for generic joints.
 
-    Frames that follow the joint object are stored in the bodies first: the pose of now is then their zero. Returns
-    what became of each joint, as a sentence.
+    Frames that follow the joint object are stored in the bodies first, which makes the current pose their zero.
+    Returns a sentence about each joint. Raises InputError, with nothing changed, if a joint has no such limit or its
+    limits would cross.
     """
     depsgraph = context.evaluated_depsgraph_get()
     plans, notes = [], []
@@ -152,14 +154,14 @@ def limits_from_pose(context: Any, objects: Sequence[Any], which: str, dof: str)
             if (limit < value) if which == "LOWER" else (limit > value):
                 word, end = ("below", "lower") if which == "UPPER" else ("above", "upper")
                 raise InputError(
-                    f"'{obj.name}' is at {shown}, {word} its {end} limit; set that one from a pose first, or pose it "
+                    f"'{obj.name}' is at {shown}, {word} its {end} limit; set that limit from a pose first, or pose it "
                     "on the other side."
                 )  # fmt: skip
         was_fixed = is_fixed(joint, 0) and is_fixed(joint, 1)
         plans.append((obj, group, own, value, both, was_fixed))
         note = f"{own.replace('_', ' ').capitalize()} of '{obj.name}' is {shown}."
         if not was_fixed:
-            note += " From now on its bodies keep its frames: pose them, and set the other limit."
+            note += " Its frames are now stored in its bodies: pose these, and set the other limit."
         notes.append(note)
     for obj, group, own, value, both, was_fixed in plans:
         if not was_fixed:
@@ -171,28 +173,29 @@ def limits_from_pose(context: Any, objects: Sequence[Any], which: str, dof: str)
     return notes
 
 
-def drive_of(obj: Any, dof: str) -> Any:
-    """The drive that turns or shifts a joint. dof: of joints that have several. Raises InputError."""
+def driven_dof(obj: Any, dof: str) -> str:
+    """The degree of freedom that a joint can drive. dof: for joints with several. Raises InputError if it has none."""
     joint = obj.usdphys.joint
-    dofs = joint_kinds.DRIVE_DOFS[joint.type]
+    dofs = joint_kinds.BY_IDENTIFIER[joint.type].drives
     if not dofs:
-        raise InputError(f"'{obj.name}' is a {joint.type.lower()} joint, which nothing drives; choose another type.")
+        other = " of type Generic, with its translations locked" if joint.type == "SPHERICAL" else " of another type"
+        raise InputError(f"'{obj.name}' is a {joint.type.lower()} joint, which no drive can move; use a joint{other}.")
     if len(dofs) > 1 and dof not in dofs:
         raise InputError(f"'{obj.name}' has no degree of freedom {dof} to drive; choose one of {', '.join(dofs)}.")
-    return getattr(joint.drives, dofs[0] if len(dofs) == 1 else dof)
+    return dofs[0] if len(dofs) == 1 else dof
 
 
 def add_motors(objects: Sequence[Any], *, holds: bool, target: float, response: float, dof: str = "rotZ") -> None:
-    """Give joints a drive that goes to a position, or keeps a velocity, whatever the masses are.
+    """Give joints an acceleration drive to a position or a velocity, which does not depend on the masses.
 
-    holds: a position, else a velocity. target: rad, rad/s, or lengths of Blender. response: seconds in which two
-    thirds of an error are gone.
+    holds: True for a position, False for a velocity. target: rad, Blender units, or these per second. response: time
+    constant, s. Raises InputError, with nothing changed, if a joint cannot be driven.
     """
-    drives = [drive_of(obj, dof) for obj in objects]
+    drives = [getattr(obj.usdphys.joint.drives, driven_dof(obj, dof)) for obj in objects]
     for drive in drives:
         drive.is_applied = True
         drive.type = "acceleration"
-        # Gains are per degree where the drive turns something.
+        # Gains of angular drives are per degree.
         per_unit = 1.0 / math.degrees(1.0) if isinstance(drive, _ANGULAR_DRIVE) else 1.0
         rate = 1.0 / response
         if holds:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Physics materials with the values of a preset."""
+"""Give objects physics materials with the values of a preset."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import bpy
 
 from ..core.errors import InputError
 from ..core.presets import BY_KEY, MATERIALS, MaterialPreset
-from .structure import Outcome, editable
+from .collider_edits import EditCounts, editable
 
 
-def apply_material_preset(objects: Sequence[Any], key: str) -> Outcome:
-    """The values of a preset for the material of every object; one without any gets a physics material.
+def apply_material_preset(objects: Sequence[Any], key: str) -> EditCounts:
+    """Set the values of a preset on the material of each object; give objects without one a physics material.
 
-    Raises InputError where nothing can be changed.
+    key: of `presets.BY_KEY`. Raises InputError if nothing can be changed.
     """
-    outcome = Outcome()
+    outcome = EditCounts()
     preset = BY_KEY[key]
     done: set[str] = set()
     for obj in editable(objects, outcome):
@@ -55,7 +55,7 @@ def _has_values(material: Any, preset: MaterialPreset) -> bool:
 
 
 def _is_preset(material: Any) -> bool:
-    """True for a material that was made by a preset and not edited since."""
+    """True if a material was made from a preset and has not been edited since."""
     base = material.name.rsplit(".", 1)[0]
     return any(base == _name(preset) and _has_values(material, preset) for preset in MATERIALS)
 
@@ -65,7 +65,7 @@ def _name(preset: MaterialPreset) -> str:
 
 
 def _preset_material(preset: MaterialPreset) -> Any:
-    """The physics material of a preset; made where there is none that still has its values."""
+    """The physics material of a preset; a new one if none still has its values."""
     for material in bpy.data.materials:
         if material.library is None and material.name.startswith(_name(preset)) and _has_values(material, preset):
             return material

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects made dynamic, static, kinematic or colliders; the collider that suits a mesh; groups; removal of physics."""
+"""Make objects dynamic, static, kinematic or colliders; choose colliders for meshes; make groups; remove physics."""
 
 from __future__ import annotations
 
@@ -17,51 +17,51 @@ from numpy.typing import NDArray
 from ..bridge import mesh as meshes
 from ..bridge import props
 from ..bridge.roles import applies, is_body, is_moved
-from ..core import mass, primitives
+from ..core import mass, paths, primitives
 from ..core.errors import InputError
 from ..core.hull import convex_hull
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom
 from ..core.words import NAMED, counted, named
 
-#: A mesh that fills this part of its convex hull, or more, collides as the hull: the error is below 5 % of the volume.
+#: A mesh that fills at least this fraction of its convex hull collides as its hull.
 CONVEX = 0.95
-#: Meshes of more triangles than these are not measured: a click or a tooltip does not wait for it.
-DENSE = 20_000
-#: Hulls of more points than these are those of the points that lie farthest in as many directions.
+#: Meshes with more triangles are not measured, so that a click or a tooltip stays fast.
+DENSE_TRIANGLES = 20_000
+#: With more points, a hull is approximated by the points that are extreme in as many directions.
 HULL_POINTS = 500
 _TRIANGLES = ("none", "meshSimplification")
 _WORDS: dict[type[usd_geom.Gprim], str] = {
     usd_geom.Cube: "a box", usd_geom.Sphere: "a sphere", usd_geom.Cylinder: "a cylinder", usd_geom.Cone: "a cone",
     usd_geom.Capsule: "a capsule",
 }  # fmt: skip
-#: Everything of an object's physics; what it remembers of its import stays.
-PARTS = (
+#: All physics properties of an object, without vendor schemas and the remembered prim of an import.
+PHYSICS_PARTS = (
     "rigid_body", "mass", "colliders", "joint", "articulation_root", "filtered_pairs", "collision_groups",
     "physics_material", "physics_material_path",
 )  # fmt: skip
 _INDICES = ("active_collider_index", "active_group_index")
 
-#: Sentences about objects that are left out; {names} is replaced.
+#: Sentences about objects that are left out; {names} is replaced by their names.
 LINKED = "Linked objects cannot be edited; make library overrides of them first: {names}"
-_JOINT = "Joints are no bodies and do not collide; select the objects that they join instead of {names}"
-_NOTHING = "There is no geometry with faces to collide in {names}; select meshes, or Empties with meshes below them"
+_JOINT = "Joints are not bodies and do not collide; select the objects that they join instead of {names}"
+_NOTHING = "There are no faces to collide with in {names}; select meshes, or Empties with meshes below them"
 _LINES = "Curves and surfaces are exported without faces; convert to meshes (Object > Convert): {names}"
 _PLANE = "An infinite plane cannot move; choose another collider shape for {names} first"
-_HAS = "There is a collider already on {names}"
+_HAS = "There already is a collider on {names}"
 _FROM_LIBRARY = "The physics comes from a library file and has to be removed there: {names}"
 
 Floats = NDArray[np.float64]
 
 
 def sentences(left_out: dict[str, list[str]]) -> list[str]:
-    """A sentence for all objects that are left out for the same reason."""
+    """One sentence per reason to leave objects out. left_out: names of the objects by sentence with {names}."""
     return [text.format(names=named(names)) for text, names in left_out.items() if names]
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What was done, in a sentence, and a sentence for all that the author should know."""
+class EditReport:
+    """text: what was done, as a sentence. notes: further sentences for the user."""
 
     text: str
     notes: list[str] = field(default_factory=list)
@@ -69,14 +69,14 @@ class Outcome:
     objects: list[str] = field(default_factory=list)
 
 
-# --------------------------------------------------------------------------- the collider that suits a mesh
+# --------------------------------------------------------------------------- colliders for meshes
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """shape, approximation: values of the collider's properties, the approximation empty where it is not set.
+class ColliderChoice:
+    """shape, approximation: values of the collider's properties; an empty approximation is not set.
 
-    words: what it is. reason: why, as the end of a sentence.
+    words: the collider in words. reason: why it was chosen, as a clause.
     """
 
     shape: str
@@ -87,25 +87,25 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What the mesh of an object is. fill: part of its convex hull that it fills; 0 where that was not measured."""
+    """Form of a mesh. fill: fraction of its convex hull that it fills; 0 if `problem` prevents measuring it."""
 
     primitive: Primitive | None = None
     fill: float = 0.0
     problem: str = ""
 
 
-#: Forms by the content of the mesh, the last used last.
+#: Cache of forms by a hash of the mesh, in order of last use.
 _KNOWN: OrderedDict[bytes, _Form] = OrderedDict()
 _KNOWN_MESHES = 128
 
 
 def choose(
     obj: Any, role: str, depsgraph: Any, *, moves: bool | None = None, forms: dict[str, _Form | None] | None = None
-) -> Choice | None:
-    """The collider of an object in a role; None where it has no faces.
+) -> ColliderChoice | None:
+    """The best collider for an object in a role; None if it has no faces.
 
-    moves: the solver will move it; by default what the role and the bodies above the object say. forms: those of the
-    meshes that were looked at for the same click, filled in here.
+    moves: whether the solver will move it; None to derive it from the role and the bodies above. forms: cache of forms
+    by mesh, shared by the objects of one operation.
     """
     if moves is None:
         moves = role == "DYNAMIC" or (role != "KINEMATIC" and is_moved(obj.parent if role == "STATIC" else obj))
@@ -118,30 +118,30 @@ def choose(
     if form is None:
         return None
     if form.primitive is not None and form.primitive.survives(np.array(evaluated.matrix_world)):
-        return Choice("AUTO", "", _WORDS[form.primitive.kind], "its mesh is one")
+        return ColliderChoice("AUTO", "", _WORDS[form.primitive.kind], "its mesh is one")
     if not moves:
-        return Choice("MESH", "none", "its triangles", "it is no primitive and no solver moves it")
+        return ColliderChoice("MESH", "none", "its triangles", "it is no primitive and no solver moves it")
     if form.fill >= CONVEX:
         reason = "it is convex" if form.fill > 0.999 else f"it is nearly convex ({form.fill:.0%} of its hull)"
-        return Choice("MESH", "convexHull", "its convex hull", reason)
+        return ColliderChoice("MESH", "convexHull", "its convex hull", reason)
     reason = form.problem or f"it is concave ({form.fill:.0%} of its hull)"
-    return Choice("MESH", "convexDecomposition", "a convex decomposition", reason)
+    return ColliderChoice("MESH", "convexDecomposition", "a convex decomposition", reason)
 
 
 def _mesh_key(obj: Any) -> str:
-    """Objects of the same mesh share its form, unless modifiers or shape keys change it."""
+    """Cache key of an object's form: its mesh, or the object itself if modifiers or shape keys change the mesh."""
     if obj.data is None or obj.modifiers or getattr(obj.data, "shape_keys", None) is not None:
         return f"object {obj.name_full}"
     return f"{obj.type} {obj.data.name_full}"
 
 
 def is_written_as_lines(obj: Any) -> bool:
-    """True for what Blender's USD export writes without faces, whatever it looks like."""
+    """True if Blender's USD export writes an object as curves, without faces, even if it is shown with faces."""
     return obj.type == "CURVE" or (obj.type == "SURFACE" and bpy.app.version < (5, 2, 0))
 
 
-def has_faces(obj: Any, depsgraph: Any) -> bool:
-    """True where an object is exported with faces, so that its mesh can collide."""
+def exports_faces(obj: Any, depsgraph: Any) -> bool:
+    """True if an object is exported with faces, so that its mesh can collide."""
     if is_written_as_lines(obj) or obj.type not in meshes.GEOMETRY_TYPES:
         return False
     evaluated = obj.evaluated_get(depsgraph)
@@ -151,11 +151,11 @@ def has_faces(obj: Any, depsgraph: Any) -> bool:
 
 
 def _form_of(evaluated: Any) -> _Form | None:
-    """None where an evaluated object has no faces. Meshes of the same content are looked at once."""
+    """Form of an evaluated object; None if it has no faces. Cached by the content of the mesh."""
     if evaluated.type not in meshes.GEOMETRY_TYPES:
         return None
     if isinstance(evaluated.data, bpy.types.Mesh):
-        # Without a look at the vertices.
+        # Counts are known without reading any vertex.
         if not len(evaluated.data.polygons):
             return None
         if _is_dense(len(evaluated.data.loops), len(evaluated.data.polygons)):
@@ -178,7 +178,7 @@ def _form_of(evaluated: Any) -> _Form | None:
 
 
 def _is_dense(corners: int, faces: int) -> bool:
-    return corners - 2 * faces > DENSE
+    return corners - 2 * faces > DENSE_TRIANGLES
 
 
 def _form(points: Floats, corners: NDArray[np.int32], sizes: NDArray[np.int32]) -> _Form:
@@ -191,12 +191,12 @@ def _form(points: Floats, corners: NDArray[np.int32], sizes: NDArray[np.int32]) 
         return _Form(problem="it is flat")
     solid = mass.solid(points, _fans(corners, sizes))
     if solid is None:
-        return _Form(problem="it is not closed, which makes it thin")
+        return _Form(problem="it is not closed, so it has no volume")
     return _Form(None, min(1.0, solid.volume / hull))
 
 
 def _fans(corners: NDArray[np.int32], sizes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Triangles (m, 3) of faces: their signed volumes add up rightly in concave faces, too."""
+    """Fan triangles (m, 3) of faces. They may overlap in concave faces, but their signed volumes still add up."""
     starts = np.cumsum(sizes) - sizes
     counts = np.maximum(sizes - 2, 0)
     first = np.repeat(starts, counts)
@@ -205,7 +205,7 @@ def _fans(corners: NDArray[np.int32], sizes: NDArray[np.int32]) -> NDArray[np.in
 
 
 def _hull_volume(points: Floats) -> float:
-    """Volume of the convex hull of points (n, 3); 0 where they are in a plane. A few percent less for many points."""
+    """Volume of the convex hull of points (n, 3); 0 if coplanar. Above HULL_POINTS, a few percent too small."""
     size = np.ptp(points, axis=0)
     if len(points) > HULL_POINTS and size.min() > 0:
         unit = (points - points.mean(axis=0)) / size
@@ -216,19 +216,19 @@ def _hull_volume(points: Floats) -> float:
 
 
 def _directions(count: int) -> Floats:
-    """Unit vectors (n, 3), evenly over the sphere: a spiral that turns by the golden angle."""
+    """Unit vectors (n, 3), spread evenly over the sphere: a Fibonacci spiral."""
     height = 1.0 - (2.0 * np.arange(count) + 1.0) / count
     angle = np.arange(count) * np.pi * (3.0 - np.sqrt(5.0))
     across = np.sqrt(1.0 - height**2)
     return np.stack([across * np.cos(angle), across * np.sin(angle), height], axis=1)
 
 
-# --------------------------------------------------------------------------- what a click would do
+# --------------------------------------------------------------------------- plan
 
 
 @dataclass(slots=True)
 class _Step:
-    """One object that gets a role. parts: objects that get a collider. below: all that belongs to it, itself first."""
+    """One object that gets a role. parts: objects that get a collider. below: the object and all that moves with it."""
 
     obj: Any
     parts: list[Any]
@@ -236,13 +236,13 @@ class _Step:
 
 
 class Tagging:
-    """What giving objects a role comes to: first all is found out, then `apply` writes.
+    """Plan for giving objects a role; `apply` carries it out.
 
-    role: "DYNAMIC", "STATIC", "KINEMATIC", or "COLLIDER" for a collider and nothing else.
+    role: "DYNAMIC", "STATIC", "KINEMATIC", or "COLLIDER" for a collider alone.
 
-    An object without geometry stands for what is below it, down to the next bodies: its meshes get the colliders. Of
-    objects selected together with such a parent only the parent becomes a body; with `separate` each of them does,
-    and the parent does not.
+    For an object without faces, the meshes below it, down to the next bodies, get the colliders. If objects are
+    selected together with such a parent, only the parent becomes a body; with `separate`, each of them does and the
+    parent does not.
     """
 
     def __init__(self, depsgraph: Any, objects: Iterable[Any], role: str, *, separate: bool = False) -> None:
@@ -256,7 +256,7 @@ class Tagging:
             if obj.parent is not None:
                 self._children[obj.parent.name_full].append(obj)
         self._faces: dict[str, bool] = {}
-        self._choices: dict[str, Choice | None] = {}
+        self._choices: dict[str, ColliderChoice | None] = {}
         self._forms: dict[str, _Form | None] = {}
         chosen = [obj for obj in objects if self._can_be(obj)]
         if separate and self.has_body:
@@ -268,7 +268,7 @@ class Tagging:
         for obj in chosen:
             self._add(obj)
 
-    # ------------------------------------------------------------------ which objects
+    # ------------------------------------------------------------------ objects
 
     def _can_be(self, obj: Any) -> bool:
         if obj.library is not None:
@@ -280,7 +280,7 @@ class Tagging:
         return False
 
     def _is_part(self, obj: Any) -> bool:
-        """True where a parent without geometry, chosen too, will be the body that an object belongs to."""
+        """True if an object will belong to a chosen parent without faces, which becomes the body."""
         if is_body(obj):
             return False
         above = obj.parent
@@ -295,11 +295,11 @@ class Tagging:
     def has_faces(self, obj: Any) -> bool:
         key = obj.name_full
         if key not in self._faces:
-            self._faces[key] = has_faces(obj, self.depsgraph)
+            self._faces[key] = exports_faces(obj, self.depsgraph)
         return self._faces[key]
 
     def _below(self, obj: Any) -> list[Any]:
-        """An object and what moves with it: all that is visible below it, but for other bodies."""
+        """An object and the visible or chosen objects below it, down to other bodies."""
         found = [obj]
         for child in self._children.get(obj.name_full, ()):
             if not self._will_be_body(child) and (child.name_full in self._chosen or child.visible_get()):
@@ -322,7 +322,7 @@ class Tagging:
                 self.left_out[_HAS if candidates else _LINES if lines else _NOTHING].append(obj.name)
                 return
         else:
-            # Colliders that are there are what the author wants.
+            # Existing colliders are kept as the user made them.
             parts = [] if colliding else candidates
             is_empty_body = (obj.type == "EMPTY" and self.has_body) or is_body(obj)
             if not parts and not colliding and not is_empty_body:
@@ -341,8 +341,8 @@ class Tagging:
 
     # ------------------------------------------------------------------ in words
 
-    def choice(self, part: Any) -> Choice | None:
-        """The collider that an object gets."""
+    def choice(self, part: Any) -> ColliderChoice | None:
+        """The collider that an object gets; None if it has no faces."""
         key = part.name_full
         if key not in self._choices:
             self._choices[key] = choose(part, self.role, self.depsgraph, moves=self._will_move(part), forms=self._forms)
@@ -363,7 +363,7 @@ class Tagging:
         return list({part.name_full: part for step in self.steps for part in step.parts}.values())
 
     def text(self, is_done: bool) -> str:
-        """What is done, or would be, in a sentence."""
+        """Sentence about what the plan has done, or will do."""
         if self.role == "COLLIDER":
             number = counted(len(self.parts()), "object")
             start = f"{'Added' if is_done else 'Add'} colliders to {number}"
@@ -391,13 +391,13 @@ class Tagging:
         return choice.words if choice.shape == "AUTO" else f"{choice.words} because {choice.reason}"
 
     def refusals(self) -> list[str]:
-        """A sentence for all objects that are left out for the same reason."""
+        """One sentence per reason to leave objects out."""
         return sentences(self.left_out)
 
     # ------------------------------------------------------------------ writing
 
-    def apply(self) -> Outcome:
-        """Write it. Raises InputError where there is nothing to do; nothing is written then."""
+    def apply(self) -> EditReport:
+        """Carry out the plan. Raises InputError, with nothing changed, if there is nothing to do."""
         if not self.steps:
             raise InputError(". ".join(self.refusals()) or "There is no object to work on; select some")
         parts = [(part, self.choice(part)) for part in self.parts()]
@@ -415,7 +415,7 @@ class Tagging:
             part.usdphys.colliders[index].approximation = approximation
             written[part.name] = True
         notes += self._notes(changed)
-        return Outcome(text, notes, list(written))
+        return EditReport(text, notes, list(written))
 
     def _triangles(self) -> list[tuple[Any, int, str]]:
         """(object, index, approximation) of the colliders whose triangles no solver should move."""
@@ -457,25 +457,23 @@ class Tagging:
         if self.role == "DYNAMIC":
             animated = [step.obj.name for step in self.steps if is_animated(step.obj)]
             if animated:
-                notes.append(
-                    f"Animation moves {named(animated)}, which no dynamic body follows; make it kinematic to keep that"
-                )
+                notes.append(f"A dynamic body ignores its animation; make {named(animated)} kinematic to keep it")
         if self.has_body:
             bare = [
                 step.obj.name for step in self.steps
                 if not any(len(part.usdphys.colliders) for part in step.below) and not _has_mass(step.obj)
             ]  # fmt: skip
             if bare:
-                notes.append(f"There is no collider and no mass; give a collider, or a mass, to {named(bare)}")
+                notes.append(f"A body needs a collider or a mass; give one to {named(bare)}")
         if self.role == "STATIC":
             carried = [step.obj.name for step in self.steps if _is_carried(step.obj.parent)]
             if carried:
-                notes.append(f"What is below a body is a part of it and moves with it: {named(carried)}")
+                notes.append(f"Objects below a rigid body are part of it and move with it: {named(carried)}")
         return notes
 
 
-def write_collider(obj: Any, choice: Choice) -> None:
-    """Add a collider to an object; only what the choice asks for is set."""
+def write_collider(obj: Any, choice: ColliderChoice) -> None:
+    """Add a collider to an object. Shape AUTO and an empty approximation are not set, but left at their defaults."""
     item = obj.usdphys.colliders.add()
     if choice.shape != "AUTO":
         item.shape = choice.shape
@@ -496,7 +494,7 @@ def _has_mass(obj: Any) -> bool:
 
 
 def _take_back(obj: Any, group: Any, name: str, value: bool = False) -> None:
-    """Unset a flag; an override has to say so against its library."""
+    """Unset a flag, or on a library override set it to `value`: unsetting would bring back the library's value."""
     if obj.override_library is None:
         group.property_unset(name)
     else:
@@ -504,7 +502,7 @@ def _take_back(obj: Any, group: Any, name: str, value: bool = False) -> None:
 
 
 def is_animated(obj: Any) -> bool:
-    """True where keyframes or drivers move an object."""
+    """True if keyframes, NLA strips or drivers animate the transform of an object."""
     data = obj.animation_data
     if data is None:
         return False
@@ -524,35 +522,35 @@ def _paths(action: Any, slot: Any) -> list[str]:
     return [curve.data_path for bag in bags if bag is not None for curve in bag.fcurves]
 
 
-# --------------------------------------------------------------------------- what the operators call
+# --------------------------------------------------------------------------- actions
 
 
-def tag(context: Any, objects: Iterable[Any], role: str, *, separate: bool = False) -> Outcome:
-    """Give objects a role, or with "CLEAR" none. separate: what is below a selected Empty becomes bodies, not parts."""
+def tag(context: Any, objects: Iterable[Any], role: str, *, separate: bool = False) -> EditReport:
+    """Give objects a role (see `Tagging`), or remove all physics with "CLEAR". Raises InputError."""
     if role == "CLEAR":
-        return clear(objects)
+        return clear_physics(objects)
     return Tagging(context.evaluated_depsgraph_get(), objects, role, separate=separate).apply()
 
 
-def tag_by_name(context: Any, pattern: str, role: str, collection: str = "", *, match_case: bool = False) -> Outcome:
-    """Give a role to the objects of the scene, or of a collection, whose names match a pattern with wildcards."""
+def tag_by_name(context: Any, pattern: str, role: str, collection: str = "", *, match_case: bool = False) -> EditReport:
+    """Give a role to objects of the scene, or of a collection, by a pattern of names (*, ?). Raises InputError."""
     if not pattern.strip():
-        raise InputError("There is no name to look for; type one, with * for any text")
+        raise InputError("No name is given; type one, with * for any text")
     candidates = _objects_of(collection) if collection else list(context.scene.objects)
     wanted = pattern if match_case else pattern.lower()
     found = [obj for obj in candidates if fnmatchcase(obj.name if match_case else obj.name.lower(), wanted)]
     if not found:
         where = f"the collection '{collection}'" if collection else "the scene"
-        raise InputError(f"There is no object like '{pattern}' in {where}; * stands for any text, ? for a character")
+        raise InputError(f"No object in {where} matches '{pattern}'; use * for any text and ? for any character")
     outcome = tag(context, found, role)
     outcome.text = f"{counted(len(found), 'object')} like '{pattern}'. {outcome.text}"
     return outcome
 
 
-def tag_collection(context: Any, name: str, role: str) -> Outcome:
-    """Give a role to all objects of a collection, and of the collections in it."""
+def tag_collection(context: Any, name: str, role: str) -> EditReport:
+    """Give a role to all objects of a collection and of its child collections. Raises InputError."""
     if not name:
-        raise InputError("There is no collection chosen; choose one")
+        raise InputError("No collection is chosen; choose one")
     found = _objects_of(name)
     if not found:
         raise InputError(f"There are no objects in the collection '{name}'; choose another")
@@ -569,7 +567,7 @@ def _objects_of(collection: str) -> list[Any]:
 
 
 def describe(context: Any, role: str) -> str:
-    """What a click would do to the selection; empty where nothing is selected."""
+    """Sentence about what giving the selection a role would do; empty if nothing is selected."""
     objects = getattr(context, "selected_objects", None)
     if not objects:
         return ""
@@ -577,8 +575,8 @@ def describe(context: Any, role: str) -> str:
     return planned.text(False) if planned.steps else ". ".join(planned.refusals())
 
 
-def add_group(scene: Any, objects: Iterable[Any], name: str, *, ignores_itself: bool = False) -> Outcome:
-    """Make a collision group of objects; the name gets a number where it is taken."""
+def add_group(scene: Any, objects: Iterable[Any], name: str, *, ignores_itself: bool = False) -> EditReport:
+    """Make a collision group with these members. A taken name gets a number. Raises InputError."""
     if scene.library is not None:
         raise InputError(f"The scene '{scene.name}' is linked and cannot get a collision group; work in a scene of "
                          "this file")  # fmt: skip
@@ -593,7 +591,7 @@ def add_group(scene: Any, objects: Iterable[Any], name: str, *, ignores_itself: 
             members.append(obj)
     notes = sentences(left_out)
     if not members:
-        raise InputError(". ".join(notes) or "There is no object to make a group of; select some")
+        raise InputError(". ".join(notes) or "There are no objects to make a group of; select some")
     free = _free_group_name(name)
     colliding = {obj.name_full for obj in bpy.data.objects if len(obj.usdphys.colliders)}  # type: ignore[attr-defined]
     reached = set()
@@ -611,30 +609,25 @@ def add_group(scene: Any, objects: Iterable[Any], name: str, *, ignores_itself: 
     for obj in members:
         obj.usdphys.collision_groups.add().name = free
     if idle:
-        notes.append(f"A group matters to colliders only, and there is none on {named(idle)}")
+        notes.append(f"Groups affect colliders only, and there are none on {named(idle)}")
     text = f"Made the collision group '{free}' of {counted(len(members), 'object')}"
-    return Outcome(text, notes, [obj.name for obj in members])
+    return EditReport(text, notes, [obj.name for obj in members])
 
 
 def _free_group_name(name: str) -> str:
-    """The name, or with a number that no group of any scene and no member has."""
+    """The name, with a number appended if a group of any scene or a membership uses it."""
     owners: list[Any] = [*bpy.data.scenes, *bpy.data.objects]
     taken = {item.name for owner in owners for item in owner.usdphys.collision_groups}
     taken |= {item.name for obj in bpy.data.objects for collider in obj.usdphys.colliders  # type: ignore[attr-defined]
               for item in collider.collision_groups}  # fmt: skip
-    name = name.strip() or "Group"
-    number, candidate = 1, name
-    while candidate in taken:
-        number += 1
-        candidate = f"{name}{number}"
-    return candidate
+    return paths.free(name.strip() or "Group", taken.__contains__, "{}", 2)
 
 
 # --------------------------------------------------------------------------- removal
 
 
-def clear(objects: Iterable[Any]) -> Outcome:
-    """Remove all physics of objects; what they remember of their import stays."""
+def clear_physics(objects: Iterable[Any]) -> EditReport:
+    """Remove all `PHYSICS_PARTS` of objects. Raises InputError, with nothing changed, if there are none."""
     left_out: dict[str, list[str]] = defaultdict(list)
     chosen = []
     for obj in objects:
@@ -664,14 +657,14 @@ def clear(objects: Iterable[Any]) -> Outcome:
             counts["filtered pair"] += len(physics.filtered_pairs.filtered_pairs)
     names = {obj.name_full for obj in chosen}
     for obj in chosen:
-        for part in (*PARTS, *_INDICES):
+        for part in (*PHYSICS_PARTS, *_INDICES):
             obj.usdphys.property_unset(part)
     joints = [obj.name for obj in bpy.data.objects if _joins(obj, names)]
     if joints:
-        notes.append(f"There are joints that still hold objects without physics now: {named(joints)}")
+        notes.append(f"These joints hold objects that now have no physics: {named(joints)}")
     listed = ", ".join(counted(number, what) for what, number in counts.items() if number)
     text = f"Removed the physics of {counted(len(chosen), 'object')}{f': {listed}' if listed else ''}"
-    return Outcome(text, notes, [obj.name for obj in chosen])
+    return EditReport(text, notes, [obj.name for obj in chosen])
 
 
 def _joins(obj: Any, names: set[str]) -> bool:
@@ -682,8 +675,8 @@ def _joins(obj: Any, names: set[str]) -> bool:
 
 
 def has_any(obj: Any) -> bool:
-    """True where anything of an object's physics is set."""
-    return any(_is_set(obj.usdphys, part) for part in PARTS)
+    """True if any physics property of an object is set."""
+    return any(_is_set(obj.usdphys, part) for part in PHYSICS_PARTS)
 
 
 def _is_set(group: Any, name: str) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which object of a scene a prim of a file means: by the memory of an import, by name, and by the names above it."""
+"""Match the prims of a file to the objects of a scene: by the path of an earlier import, by name, by parents' names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 
 from ..core.model import PhysicsModel, Prim
+from ..core.paths import ancestors_of
 from ..core.schemas import usd_physics
 from . import mesh as meshes
 from . import remembered
@@ -22,9 +23,9 @@ _GEOMETRY_OBJECTS = meshes.GEOMETRY_TYPES | {"POINTCLOUD", "CURVES"}
 #: Geometry of a file that is the mesh of an object.
 MESH_LIKE = frozenset({"Mesh", "Points", "BasisCurves", "NurbsCurves", "NurbsPatch", "HermiteCurves", "TetMesh"})
 _GEOMETRY = MESH_LIKE | remembered.GPRIM_TYPES
-#: Prims that are no objects, nor is what is below them.
+#: Types of prims that are not objects in Blender, and have no objects below them.
 _STAGE_WIDE = frozenset({"PhysicsScene", "PhysicsCollisionGroup", "Material", "Shader", "NodeGraph", "GeomSubset"})
-#: What a name in a chain counts: the very name, and the name of which it is a numbered copy.
+#: Scores of an object's name: the name of the prim itself, or a numbered copy of it ("Wheel.001").
 _SAME, _COPIED = 2, 1
 
 _Score = tuple[int, ...]
@@ -32,11 +33,11 @@ _Pair = tuple[_Score, str, Any]
 
 
 class ObjectMatcher:
-    """Finds the objects of prims, all at once.
+    """Finds the objects of all prims at once.
 
-    direct: objects by the path of the prim that is the object. own: objects by the path of a prim below theirs that is
-    their geometry. rivals: by the path of a prim that nothing decides on, the names of the objects that it could mean,
-    and the paths of other prims that could mean them, too.
+    direct: objects by prim path. own: objects by the path of the prim of their geometry, which is below their own prim.
+    rivals: ambiguous prims by path, with the names of the objects that match equally well, and the paths of the other
+    prims that match these.
     """
 
     def __init__(self, scene: bpy.types.Scene, model: PhysicsModel) -> None:
@@ -48,7 +49,7 @@ class ObjectMatcher:
         self._exact: dict[str, list[Any]] = defaultdict(list)
         self._copies: dict[str, list[Any]] = defaultdict(list)
         for obj in scene.objects:
-            self._chains[obj] = _chain(obj)
+            self._chains[obj] = name_chain(obj)
             name, copied = self._chains[obj][-1]
             self._exact[name].append(obj)
             if copied:
@@ -64,17 +65,16 @@ class ObjectMatcher:
     # ------------------------------------------------------------------ answers
 
     def object_of(self, path: str) -> Any | None:
-        """The object of a prim, be it the object or its geometry; None where there is none."""
+        """The object whose prim, or whose geometry's prim, this is; None if there is none."""
         found = self.direct.get(path)
         return found if found is not None else self.own.get(path)
 
     def above(self, path: str) -> tuple[str, Any | None]:
         """(path, object) of the nearest prim at or above a path that is an object."""
-        while path:
-            found = self.direct.get(path)
+        for site in (path, *ancestors_of(path)):
+            found = self.direct.get(site)
             if found is not None:
-                return path, found
-            path = path.rpartition("/")[0]
+                return site, found
         return "", None
 
     def below(self, path: str) -> list[Any]:
@@ -133,7 +133,7 @@ class ObjectMatcher:
         self._settle(pairs)
 
     def _wanted(self) -> list[str]:
-        """Everything with physics, all that it points to, and all above, in the order of the stage."""
+        """Paths of prims with physics, of their targets, and of all prims above these; in the order of the stage."""
         wanted: set[str] = set()
         for path, prim in self.model.prims.items():
             wanted.add(path)
@@ -141,13 +141,13 @@ class ObjectMatcher:
                 for attribute, targets in value.authored():
                     if attribute.is_relationship:
                         wanted.update(targets)
-        wanted.update({above for path in wanted for above in _all_above(path)})
+        wanted.update({above for path in wanted for above in ancestors_of(path)})
         return [path for path in self._paths if path in wanted and self.type_name(path) not in _STAGE_WIDE]
 
     def _pairs(
         self, paths: Iterable[str], fits: Callable[[str, Any], bool], *, lone_copies: bool = False
     ) -> Iterator[_Pair]:
-        """Every prim that has no object yet with every free object of its name, and how much of both chains agrees."""
+        """Each prim without object with each free object of its name, and a score: how many names above agree, too."""
         for path in paths:
             if path in self.rivals or self.object_of(path) is not None:
                 continue
@@ -161,7 +161,7 @@ class ObjectMatcher:
                         yield (common, same, int(obj.is_editable)), path, obj
 
     def _settle(self, pairs: Iterable[_Pair]) -> None:
-        """Match what has a best partner, the surest first; equals among each other are left alone."""
+        """Match pairs by falling score. A prim or object in several pairs of the same score is ambiguous."""
         levels: dict[_Score, list[tuple[str, Any]]] = defaultdict(list)
         for score, path, obj in pairs:
             levels[score].append((path, obj))
@@ -197,19 +197,19 @@ class ObjectMatcher:
         return prim is not None and prim.get(usd_physics.RigidBodyAPI) is not None
 
     def _has_shown_parent(self, path: str) -> bool:
-        """True where an object with geometry of its own has the name of the prim above."""
+        """True if an object with geometry has the name of the prim above."""
         above = path.rpartition("/")[0]
         return any(_is_shown(obj) for obj in self._exact.get(above.rpartition("/")[2], ()))
 
     def _can_show(self, path: str, obj: Any) -> bool:
-        """A mesh that collides needs a mesh."""
+        """False for a mesh collider and an object without geometry."""
         prim = self.model.prims.get(path)
         if prim is None or prim.type_name not in MESH_LIKE or prim.get(usd_physics.CollisionAPI) is None:
             return True
         return _is_shown(obj)
 
     def _belongs(self, path: str, obj: Any) -> bool:
-        """What belongs to a body in the file can be an object only below that of the body."""
+        """False for a prim of a body and an object that is not parented to that of the body."""
         if not self._can_show(path, obj):
             return False
         body = self.model.body_of(path)
@@ -223,7 +223,7 @@ class ObjectMatcher:
         return False
 
     def _parent_of_geometry(self, path: str) -> Any | None:
-        """The object right above, with geometry that is no other prim's; None where there is none, or no need."""
+        """The object of the prim right above, if the prim can be its geometry and no other prim is that already."""
         if path in self.rivals or self.object_of(path) is not None:
             return None
         above = path.rpartition("/")[0]
@@ -245,7 +245,7 @@ class ObjectMatcher:
 
 
 def can_be_joint(obj: Any) -> bool:
-    """Only an Empty becomes a joint; what is one already stays one."""
+    """True for Empties and for objects that are joints already."""
     return obj.type == "EMPTY" or bool(obj.usdphys.joint.is_applied)
 
 
@@ -253,7 +253,7 @@ def _is_shown(obj: Any) -> bool:
     return obj.data is not None and obj.type in _GEOMETRY_OBJECTS
 
 
-def _chain(obj: Any) -> list[tuple[str, str]]:
+def name_chain(obj: Any) -> list[tuple[str, str]]:
     """Prim names of an object and all above, topmost first, each with the name that it is a numbered copy of."""
     names: list[tuple[str, str]] = []
     while obj is not None:
@@ -264,15 +264,10 @@ def _chain(obj: Any) -> list[tuple[str, str]]:
 
 
 def _common(parts: list[str], chain: list[tuple[str, str]]) -> int:
-    """How much of the tails of a path and of a chain of objects is the same."""
+    """Score of the names at the ends of a path and of a chain of objects that agree."""
     common = 0
     for part, (name, copied) in zip(reversed(parts), reversed(chain), strict=False):
         if part not in (name, copied):
             break
         common += _SAME if part == name else _COPIED
     return common
-
-
-def _all_above(path: str) -> Iterator[str]:
-    while path := path.rpartition("/")[0]:
-        yield path

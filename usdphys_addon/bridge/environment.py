@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What this Blender can do."""
+"""USD in this Blender, redraws, threads and the garbage collector."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-#: Seconds after which a thread that waits for Python asks for it with force, while others work beside Blender.
+#: Seconds after which a waiting thread requests the GIL, while another works; Python's default is 5 ms.
 _SWITCH_INTERVAL = 5e-6
 
 NO_USD = "This Blender was built without USD, so nothing can be exported; use a Blender from blender.org"
@@ -57,14 +57,14 @@ def require_usd() -> None:
         ) from error
 
 
-def beside_blender(threads: ThreadPoolExecutor, work: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
-    """Do work in a thread while Blender imports or exports, which lets others run meanwhile; call right before it.
+def run_in_thread(threads: ThreadPoolExecutor, work: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
+    """Work in a thread while Blender imports or exports, which releases the GIL; call this right before.
 
-    USD lets go of Python and takes it back so often that Python never notices that Blender's thread waits for it, so
-    that one would hardly ever get its turn: it has to ask with force, and soon.
+    pxr releases and retakes the GIL so often that Blender's thread would starve: each release restarts the interval
+    after which a waiting thread requests the GIL. So the interval is shortened while the work lasts.
     """
 
-    def work_politely() -> _Result:
+    def with_short_switch_interval() -> _Result:
         interval = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_INTERVAL)
         try:
@@ -72,12 +72,12 @@ def beside_blender(threads: ThreadPoolExecutor, work: Callable[..., _Result], *a
         finally:
             sys.setswitchinterval(interval)
 
-    return threads.submit(work_politely)
+    return threads.submit(with_short_switch_interval)
 
 
 @contextmanager
-def collector_at_rest() -> Iterator[None]:
-    """Python's cycle collector does not run: it would look again and again at ten thousand prims that all stay."""
+def gc_paused() -> Iterator[None]:
+    """Pause the garbage collector: it would traverse ten thousand prims again and again, all of them in use."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

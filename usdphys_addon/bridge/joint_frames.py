@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joints keep their frames in their bodies when the bodies have moved."""
+"""Frames of joints in Blender: read, compare, store and place them, and keep them when bodies have moved."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,15 +15,15 @@ from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
-from . import props, scene_read, scene_write
-from .roles import applies
+from . import props
+from .roles import applies, is_bare
 
-#: Metres and radians below which two frames are one.
+#: Largest difference of equal frames: metres, and elements of a rotation matrix.
 _SAME = 1e-5
 
 
 def keep(model: PhysicsModel, after: Mapping[str, Matrix], meters: float) -> None:
-    """Move joint objects with their first body, and set what does not follow from where they are then.
+    """Move joint objects with their first body, and store the frame of the second if it is elsewhere.
 
     model: as it was before the move. after: world matrices (4, 4) of the moved bodies, metres. meters: of a Blender
     unit.
@@ -61,7 +60,7 @@ def _world(model: PhysicsModel, joint: usd_physics.Joint, side: int, after: Mapp
     return after.get(targets[0], None if prim is None else prim.world)
 
 
-#: Relative difference, and radians, up to which an object still stands where an imported frame is.
+#: The same for an object that still stands at an imported frame; positions are relative.
 _IN_PLACE = 1e-4
 
 
@@ -69,21 +68,17 @@ _IN_PLACE = 1e-4
 NOISE = 1e-6
 
 
-#: True for an Empty that is there to be a joint: to move it moves nothing else.
-is_bare = scene_read._is_bare
-
-
 def is_joint(obj: Any) -> bool:
     return applies(obj, "joint")
 
 
 def world_of(obj: Any, depsgraph: Any) -> Matrix:
-    """Object space to world (4, 4), Blender units, as it is evaluated."""
+    """Evaluated world matrix (4, 4) of an object, Blender units."""
     return np.array(obj.evaluated_get(depsgraph).matrix_world)
 
 
 def body_world(obj: Any, side: int, depsgraph: Any) -> Matrix | None:
-    """Place of a joint's body, Blender units; None for the world. Raises InputError where nobody knows it."""
+    """World matrix (4, 4) of a body, Blender units; None for the world. Raises InputError if it is gone or flat."""
     joint = obj.usdphys.joint
     body = getattr(joint, f"body{side}")
     if body is None:
@@ -91,13 +86,13 @@ def body_world(obj: Any, side: int, depsgraph: Any) -> Matrix | None:
             raise InputError(f"Body {side} of the joint '{obj.name}' is gone; choose another one, or clear it.")
         return None
     world = world_of(body, depsgraph)
-    if not abs(frames.determinant(world)) > 1e-18:
+    if frames.is_flat(frames.determinant(world)):
         raise InputError(f"'{body.name}' is scaled to nothing, so '{obj.name}' has no place in it; give it a scale.")
     return world
 
 
 def side_frames(obj: Any, depsgraph: Any) -> tuple[Matrix, Matrix]:
-    """World frames (4, 4) of both sides of a joint, Blender units, as an export would have them."""
+    """World frames (4, 4) of both sides of a joint, Blender units, as an export would write them."""
     place = rigid(world_of(obj, depsgraph))
     joint, found = obj.usdphys.joint, []
     for side in (0, 1):
@@ -125,9 +120,9 @@ def is_fixed(joint: Any, side: int) -> bool:
 
 
 def imported_frames(obj: Any, depsgraph: Any) -> tuple[Matrix, Matrix] | None:
-    """World frames as the file had them in the bodies, wherever the bodies are now.
+    """World frames (4, 4) from the imported local frames and the current bodies, Blender units.
 
-    None where there are none, or where the joint object was moved from them, so that its place counts.
+    None if the joint has none, or if its object was moved away from them, so that its place counts.
     """
     joint = obj.usdphys.joint
     if not joint.has_remembered_frames or is_fixed(joint, 0):
@@ -150,7 +145,7 @@ def imported_frames(obj: Any, depsgraph: Any) -> tuple[Matrix, Matrix] | None:
 
 
 def store_frame(obj: Any, side: int, frame: Matrix, depsgraph: Any) -> None:
-    """Keep a world frame, Blender units, in the body of one side."""
+    """Store a world frame (4, 4), Blender units, as the local frame of one side."""
     position, rotation = frames.local_frame(body_world(obj, side, depsgraph), frame)
     setattr(obj.usdphys.joint, f"local_pos{side}", position)
     setattr(obj.usdphys.joint, f"local_rot{side}", rotation)
@@ -159,9 +154,9 @@ def store_frame(obj: Any, side: int, frame: Matrix, depsgraph: Any) -> None:
 def place_joint(
     obj: Any, both: tuple[Matrix, Matrix], depsgraph: Any, stored: tuple[bool, bool] = (False, False)
 ) -> None:  # fmt: skip
-    """Give a joint these world frames, Blender units: it goes to that of body 0, unless more than a joint hangs on it.
+    """Give a joint world frames (4, 4), Blender units. A bare Empty is moved to the frame of body 0.
 
-    Frames are stored in the bodies only where the joint object does not stand there, or where it is asked for.
+    A local frame is stored for each side whose frame differs from the place of the joint object, or that is `stored`.
     """
     joint = obj.usdphys.joint
     for name in props.LOCAL_FRAME_FIELDS:
@@ -170,7 +165,7 @@ def place_joint(
     if is_bare(obj):
         scale = obj.matrix_world.to_scale() if obj.matrix_world.determinant() > 0 else (1.0, 1.0, 1.0)
         scale_matrix = frames.transform((0, 0, 0), None, tuple(scale))
-        scene_write.put(obj, mathutils.Matrix((place @ scale_matrix).tolist()))
+        set_world_matrix(obj, mathutils.Matrix((place @ scale_matrix).tolist()))
     else:
         place = rigid(world_of(obj, depsgraph))
     for side in (0, 1):
@@ -178,26 +173,47 @@ def place_joint(
             store_frame(obj, side, both[side], depsgraph)
 
 
+def set_world_matrix(obj: bpy.types.Object, world: mathutils.Matrix) -> None:
+    """Give an object a world matrix, exactly.
+
+    Below a parent with uneven scale, location, rotation and scale may not be able to hold it; the parent inverse can.
+    """
+    if obj.parent is not None:
+        undone = obj.parent.matrix_world.inverted_safe()
+        if frames.is_sheared(np.array(undone @ world), 1e-6):
+            obj.matrix_parent_inverse, obj.matrix_basis = undone, world
+            return
+    obj.matrix_world = world
+
+
+def coincide(one: Matrix, other: Matrix) -> bool:
+    """True if two frames that were read from a file are the same within its 32-bit floats."""
+    apart = float(np.linalg.norm(one[:3, 3] - other[:3, 3]))
+    turned = float(np.abs(one[:3, :3] - other[:3, :3]).max())
+    size = max(1.0, float(np.linalg.norm(one[:3, 3])))
+    return apart <= _SAME * size and turned <= _SAME
+
+
 def same_frame(one: Matrix, other: Matrix) -> bool:
+    """True if two frames that were computed from objects are the same; stricter than `coincide` on places."""
     size = max(1.0, float(np.abs(one[:3, 3]).max()))
     apart = float(np.abs(one[:3, 3] - other[:3, 3]).max())
     return apart <= NOISE * size and float(np.abs(one[:3, :3] - other[:3, :3]).max()) <= 1e-5
 
 
 def coordinate(first: Matrix, second: Matrix, dof: str) -> float:
-    """Where the second frame is along or about an axis of the first: length, or angle within half a turn, radians."""
+    """Position of the second frame along or about an axis of the first: length, or angle in radians within ±pi."""
     move = first[:3, :3].T @ (second[:3, 3] - first[:3, 3])
     if dof == "distance":
         return float(np.linalg.norm(move))
     index = "XYZ".index(dof[-1])
     if dof.startswith("trans"):
         return float(move[index])
-    w, *imaginary = frames.quaternion_of(first[:3, :3].T @ second[:3, :3])
-    return 2 * math.atan2(imaginary[index], w)
+    return frames.angle_about(first[:3, :3].T @ second[:3, :3], index)
 
 
 def limit_of(obj: Any, dof: str) -> tuple[Any, str, str, str]:
-    """(group, lower, upper, degree of freedom) that a pose can limit."""
+    """(property group, name of its lower limit, of its upper limit, degree of freedom). Raises InputError if none."""
     joint = obj.usdphys.joint
     if joint.type == "REVOLUTE":
         return joint.revolute, "lower_limit", "upper_limit", f"rot{joint.axis}"

@@ -17,7 +17,7 @@ GEOMETRY_TYPES = frozenset({"MESH", "META", "FONT", "SURFACE", "CURVE"})
 
 
 def vertices_of(obj: bpy.types.Object) -> NDArray[np.float64]:
-    """Vertices (n, 3) of an evaluated object in its own space, Blender units; empty where it has none."""
+    """Vertices (n, 3) of an evaluated object in its own space, Blender units; (0, 3) if it has no mesh."""
     with _mesh_of(obj) as mesh:
         if mesh is None:
             return np.zeros((0, 3))
@@ -47,14 +47,14 @@ def _surface(mesh: bpy.types.Mesh) -> tuple[NDArray[np.float32], NDArray[np.int3
 
 
 def has_faces(obj: bpy.types.Object) -> bool:
-    """True where an evaluated object has a surface."""
+    """True if an evaluated object has faces."""
     with _mesh_of(obj) as mesh:
         return mesh is not None and len(mesh.polygons) > 0
 
 
 @contextmanager
 def _mesh_of(obj: bpy.types.Object) -> Iterator[bpy.types.Mesh | None]:
-    """The evaluated mesh of an object, made for the time being where it is of another kind."""
+    """The mesh of an evaluated object, a temporary one if its data is of another type; None if it cannot have one."""
     if isinstance(obj.data, bpy.types.Mesh):
         yield obj.data
     elif obj.type in GEOMETRY_TYPES:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names of Blender things as names of prims."""
+"""Names of Blender data as prim names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import bpy
@@ -23,15 +23,6 @@ def prim_name(name: str) -> str:
     return f"_{made}" if made[0].isdigit() else made
 
 
-def unique(path: str, taken: Collection[str]) -> str:
-    """The path itself, or with the first free number."""
-    number, candidate = 0, path
-    while candidate in taken:
-        number += 1
-        candidate = f"{path}_{number}"
-    return candidate
-
-
 def numbered(path: str, taken: Collection[str]) -> str:
     """The path itself, or with a number of three digits, counted on from its own: as Blender's exporter does."""
     if path not in taken:
@@ -45,6 +36,15 @@ def numbered(path: str, taken: Collection[str]) -> str:
     return candidate
 
 
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name itself, or with the first free number, as Blender numbers copies: "Name.001"."""
+    names, number, candidate = set(taken), 0, name
+    while candidate in names:
+        number += 1
+        candidate = f"{name}.{number:03d}"
+    return candidate
+
+
 def objects_by_name() -> dict[str, Any]:
-    """All objects of the file itself, for the moment: to look up each in Blender takes a walk through all of them."""
+    """All local objects by name, for immediate use: each look-up in bpy.data.objects is a linear search."""
     return {obj.name: obj for obj in bpy.data.objects if obj.library is None}

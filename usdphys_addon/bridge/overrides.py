@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Library overrides of physics survive saving.
 
-Blender 5.0 and later loses, in a saved override, the values of property groups that the library's object never had.
-Reading a group makes it, and that is all it takes.
+In a saved override, Blender 5.0 and later loses the values of property groups that the library's object never had.
+So these groups are created there, which reading them does.
 """
 
 from __future__ import annotations

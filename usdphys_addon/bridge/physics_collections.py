@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an import brings for physics alone, in collections of its own: joints, and colliders that are not rendered."""
+"""Collections for imported objects that only physics needs: joints, and colliders that are not rendered."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
 
 
 def show_joint(obj: Any, size: float) -> None:
-    """Show an Empty as the axes of a joint, as large in the world."""
+    """Show an Empty as the axes of a joint. size: their length in the world, Blender units."""
     obj.empty_display_type = "ARROWS"
     scale = max(obj.matrix_world.to_scale(), key=abs)
     obj.empty_display_size = size / (abs(scale) or 1.0)
 
 
 def move(obj: bpy.types.Object, name: str) -> None:
-    """Move an object from the collection that it is in to the one of this name below that."""
+    """Move an object from its collections to the one with this name below the first of them."""
     homes = list(obj.users_collection)
     if not homes or homes[0].name.startswith(name):
         return
@@ -56,7 +56,7 @@ def move(obj: bpy.types.Object, name: str) -> None:
 
 
 def below(home: bpy.types.Collection, name: str) -> bpy.types.Collection:
-    """The collection of a name right below another; made where there is none."""
+    """The child collection with this name; a new one if there is none."""
     target = next((child for child in home.children if child.name.split(".")[0] == name), None)
     if target is None:
         target = bpy.data.collections.new(name)
@@ -65,12 +65,12 @@ def below(home: bpy.types.Collection, name: str) -> bpy.types.Collection:
 
 
 def joint_size(objects: Iterable[bpy.types.Object | None]) -> float:
-    """What joints are shown with among these objects, Blender units."""
+    """Display size of joints among these objects, Blender units."""
     return _JOINT_SIZE * span(objects)
 
 
 def span(objects: Iterable[bpy.types.Object | None]) -> float:
-    """Length, Blender units, of the diagonal of objects; 1 where that is nothing."""
+    """Diagonal of the bounding box of objects, Blender units; 1 if it is zero or not finite."""
     corners: list[tuple[float, ...]] = []
     for obj in objects:
         if obj is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where every object of a scene ends up on the stage, instances of collections included."""
+"""The place of every object of a scene on the exported stage, including collection instances."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .naming import numbered, prim_name
 
 _UNUSED_ID = 0x7FFFFFFF
 
-#: Names of the objects from the root of the stage down to one; what identifies it on the stage.
+#: Names of the objects from the root of the stage down to one, which identify it on the stage.
 Chain = tuple[str, ...]
 
 
@@ -25,8 +25,8 @@ Chain = tuple[str, ...]
 class Placement:
     """One occurrence of an object.
 
-    obj: the original. evaluated: its evaluated copy. physics: its properties. touched: which of them were ever set; to
-    look there is quicker than to ask Blender. instance: (instancer, persistent id of the instancer within it)
+    obj: the original. evaluated: its evaluated copy. physics: its properties. touched: its keys, the groups ever
+    set, cached because asking Blender is slow. instance: (instancer, persistent id of the instancer within it)
     shared by all that one collection instance brings; None for plain objects. name: expected prim name.
     """
 
@@ -53,7 +53,7 @@ class Placement:
 
     @property
     def volume(self) -> float:
-        """What the object's unit cube takes up in the world, Blender units; negative where it is mirrored."""
+        """Determinant of the world matrix: volume of the object's unit cube, negative if mirrored."""
         world = self.evaluated.matrix_world if self.instance_matrix is None else self.instance_matrix
         return float(world.determinant())
 
@@ -65,8 +65,8 @@ class Placement:
             above = above.parent
 
 
-class Placements:
-    """All placements of what a depsgraph shows, by object and instance."""
+class ScenePlacements:
+    """The placements of all objects that a depsgraph shows."""
 
     def __init__(
         self, depsgraph: bpy.types.Depsgraph, root: str, keep: Callable[[bpy.types.Object], bool] | None = None
@@ -76,8 +76,8 @@ class Placements:
         self._by_key: dict[tuple[object, str], Placement] = {}
         self._instancers: dict[tuple[str, tuple[int, ...]], Placement] = {}
         self._paths: set[str] = set()
-        #: True where Blender's exporter can only give the paths that are expected: no instances, no two names that
-        #: become one, none that is remembered from an import, no parent that stays out.
+        #: True if Blender's exporter is certain to give the expected paths: no instances, no equal prim names, no
+        #: names remembered from an import, no parents that are not exported.
         self.are_certain = True
         for instance in depsgraph.object_instances:
             self._add(instance, keep)
@@ -103,7 +103,7 @@ class Placements:
             if keep is not None and not keep(original):
                 return
             ids, key, name = (), None, ""
-        # The matrix of an instance lives only as long as this step of the iteration.
+        # The matrix of an instance is valid only during this step of the iteration.
         matrix = None if key is None else instance.matrix_world.copy()
         physics = original.usdphys
         touched = physics.keys()
@@ -120,13 +120,13 @@ class Placements:
             self._instancers[key[0], ids] = placement
 
     def _locate(self, placement: Placement) -> None:
-        """Fill in parent, chain and path, those of the parents first."""
+        """Set parent, chain and path of a placement, after those of its parents."""
         if placement.path:
             return
         parent = None
         above = placement.obj.parent
         if above is not None:
-            # The parent of what is instanced must be brought by the same instance.
+            # The parent of an instanced object must be in the same instance.
             parent = self._by_key.get((placement.instance, above.name_full))
         if parent is None and placement.instance is not None:
             parent = self._instancers.get(placement.instance)

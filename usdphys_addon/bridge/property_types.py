@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""bpy properties made from the schema table: type, unit, tooltip and default of each attribute."""
+"""Generates bpy properties from the schema table: type, unit, tooltip and default of each attribute."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Any
 
 import bpy
 
-from ..core import schema, units
+from ..core import array_text, schema, units
 from ..core.schema import Attribute, Schema
+from ..core.value_types import RANGES
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 OVERRIDABLE_LIST: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+#: Integer types beyond the 32 bits of Blender's integer properties; they are held as text.
+LARGE_INTEGERS = frozenset({"uint", "int64", "uint64"})
 
 
 def _tooltip(attribute: Attribute, unit: str) -> str:
@@ -19,91 +22,99 @@ def _tooltip(attribute: Attribute, unit: str) -> str:
 
 
 def unit_label(attribute: Attribute, angular: bool = False, acceleration: bool = False) -> str:
-    """Unit of a property as text, empty where it is a plain number or where Blender shows it itself."""
-    dimension = attribute.dimension_for("rotX" if angular else "transX", "acceleration" if acceleration else None)
-    per_second = {
-        "velocity": "/s", "angular_velocity": "/s", "target_velocity": "/s", "damping": "·s",
-        "gravity_magnitude": "/s²",
-    }.get(attribute.field, "")  # fmt: skip
-    names = {
-        units.NONE: "", units.LENGTH: "m", units.ANGLE: "°", units.MASS: "kg", units.DENSITY: "kg/m³",
-        units.FORCE: "N", units.TORQUE: "N·m", units.INERTIA: "kg·m²", units.ANGULAR_GAIN: "N·m/°",
-        units.ANGULAR_RATE_GAIN: "1/s²/°",
-    }  # fmt: skip
-    if attribute.field in ("max_force", "break_force", "break_torque"):
-        return "N·m" if angular or attribute.field == "break_torque" else "N"
-    if attribute.field in ("stiffness", "damping") and not angular:
-        return "N·s/m" if per_second else "N/m"
-    return names[dimension] + per_second
+    """Unit of a property as text; empty for a plain number."""
+    return units.unit_name(
+        attribute.dimension_for("rotX" if angular else "transX", "acceleration" if acceleration else None)
+    )
 
 
-def _property(attribute: Attribute, angular: bool = False) -> Any:
-    """The bpy property of an attribute, with its fallback as default."""
+#: Dimensions that Blender can show with units.
+_UNITS = {units.LENGTH: "LENGTH", units.VELOCITY: "VELOCITY", units.ACCELERATION: "ACCELERATION"}
+_VECTOR_SUBTYPES: dict[units.Dimension, Any] = {
+    units.LENGTH: "TRANSLATION", units.VELOCITY: "VELOCITY", units.ACCELERATION: "ACCELERATION",
+    units.ANGLE: "EULER", units.ANGULAR_VELOCITY: "EULER",
+}  # fmt: skip
+
+
+def make_property(attribute: Attribute, angular: bool = False) -> Any:
+    """The bpy property of an attribute, with its fallback as default. Arrays are text, see `core.array_text`."""
+    kind, fallback = attribute.value, attribute.fallback
     dimension = attribute.dimension_for("rotX" if angular else "transX")
     common: dict[str, Any] = {
         "name": attribute.label,
         "description": _tooltip(attribute, unit_label(attribute, angular)),
         "override": OVERRIDABLE,
     }
-    if attribute.type == "bool":
-        return bpy.props.BoolProperty(default=bool(attribute.fallback), **common)
-    if attribute.type == "token":
-        items = [(token, _token_label(token), "") for token in attribute.tokens]
-        return bpy.props.EnumProperty(items=items, default=attribute.fallback, **common)
-    if attribute.type in ("string", "pathExpression"):
-        return bpy.props.StringProperty(default=attribute.fallback or "", **common)
-    velocity = attribute.field in ("velocity", "angular_velocity", "target_velocity")
-    if attribute.type == "quatf":
-        return bpy.props.FloatVectorProperty(size=4, subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), **common)
-    if attribute.type in ("float3", "point3f", "vector3f"):
-        if dimension == units.LENGTH:
-            subtype: Any = "VELOCITY" if velocity else "TRANSLATION"
-        else:
-            subtype = "EULER" if dimension == units.ANGLE else "XYZ"
-        zero = (0.0, 0.0, 0.0)
-        return bpy.props.FloatVectorProperty(size=3, subtype=subtype, default=zero, precision=4, **common)
-    if dimension == units.LENGTH:
-        common["unit"] = "ACCELERATION" if "gravity" in attribute.field else "VELOCITY" if velocity else "LENGTH"
-    elif dimension == units.ANGLE:
+    if kind.is_array:
+        return bpy.props.StringProperty(default=array_text.format_array(fallback or ()), **common)
+    if kind.base == "text":
+        if attribute.tokens:
+            items = [(token, _token_label(token), "") for token in attribute.tokens]
+            return bpy.props.EnumProperty(items=items, default=fallback, **common)
+        if attribute.type == "asset":
+            common["subtype"] = "FILE_PATH"
+        return bpy.props.StringProperty(default=fallback or "", **common)
+    if kind.is_quaternion:
+        default = fallback if fallback is not None and any(fallback) else kind.zero
+        return bpy.props.FloatVectorProperty(size=4, subtype="QUATERNION", default=default, **common)
+    if kind.size > 1:
+        # A sentinel fallback for "automatic" would be shown as a number.
+        default = kind.zero if fallback is None or attribute.is_automatic(fallback) else fallback
+        if kind.base == "int":
+            return bpy.props.IntVectorProperty(size=kind.size, default=default, **common)
+        if kind.size == 3:
+            common["subtype"] = _VECTOR_SUBTYPES.get(dimension, "XYZ")
+        return bpy.props.FloatVectorProperty(size=kind.size, default=default, precision=4, **common)
+    default = kind.zero if fallback is None else fallback
+    if kind.base == "bool":
+        return bpy.props.BoolProperty(default=bool(default), **common)
+    if kind.base == "int":
+        if attribute.type in LARGE_INTEGERS:
+            return bpy.props.StringProperty(default=str(default), **common)
+        low, high = RANGES[attribute.type]
+        return bpy.props.IntProperty(default=default, min=low, max=high, **common)
+    if dimension in _UNITS:
+        common["unit"] = _UNITS[dimension]
+    elif dimension in (units.ANGLE, units.ANGULAR_VELOCITY):
         common["subtype"] = "ANGLE"
-    return bpy.props.FloatProperty(default=attribute.fallback, precision=4, **common)
+    return bpy.props.FloatProperty(default=default, precision=4, **common)
 
 
 def _token_label(token: str) -> str:
     return "".join(f" {letter}" if letter.isupper() else letter for letter in token).strip().title()
 
 
-def _group(name: str, doc: str, annotations: dict[str, Any]) -> type[bpy.types.PropertyGroup]:
+def make_group(name: str, doc: str, annotations: dict[str, Any]) -> type[bpy.types.PropertyGroup]:
     return type(name, (bpy.types.PropertyGroup,), {"__doc__": doc, "__annotations__": annotations})
 
 
-def _attributes(cls: type[Schema], angular: bool = False, skip: frozenset[str] = frozenset()) -> dict[str, Any]:
+def make_properties(cls: type[Schema], angular: bool = False, skip: frozenset[str] = frozenset()) -> dict[str, Any]:
     return {
-        attribute.field: _property(attribute, angular)
+        attribute.field: make_property(attribute, angular)
         for attribute in cls.attributes
-        if not attribute.is_relationship and attribute.type != "opaque" and attribute.field not in skip
+        if attribute.is_editable and attribute.field not in skip
     }
 
 
-def _is_applied(what: str) -> Any:
+def is_applied(what: str) -> Any:
     return bpy.props.BoolProperty(name=what, description=f"{what} is applied", override=OVERRIDABLE)
 
 
-def _pointer(group: Any, name: str = "") -> Any:
+def pointer(group: Any, name: str = "") -> Any:
     return bpy.props.PointerProperty(type=group, name=name, override=OVERRIDABLE)
 
 
-def _list(group: Any, name: str = "") -> Any:
+def list_of(group: Any, name: str = "") -> Any:
     return bpy.props.CollectionProperty(type=group, name=name, override=OVERRIDABLE_LIST)
 
 
-def _index() -> Any:
+def index() -> Any:
     return bpy.props.IntProperty(min=0, options={"HIDDEN"})
 
 
-def _hidden_text() -> Any:
+def hidden_text() -> Any:
     return bpy.props.StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
 
 
-def _hidden_flag() -> Any:
+def hidden_flag() -> Any:
     return bpy.props.BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)

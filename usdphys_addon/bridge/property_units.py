@@ -1,74 +1,120 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Property groups from and to schemas, with the units of Blender's fields."""
+"""Convert property groups to schemas and back, with the units of Blender properties."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from ..core import units
-from ..core.schema import Schema, SchemaT
+from ..core.array_text import format_array, parse_array
+from ..core.schema import Attribute, Schema, SchemaT
 from ..core.schemas import usd_physics
+from ..core.value_types import RANGES, with_elements
+from .property_types import LARGE_INTEGERS
 
-_Factors = dict[str, tuple[float | None, float | None]]
+#: By property name: attribute, factor to SI, factor to SI under an acceleration drive; None for no conversion.
+_Rows = dict[str, tuple[Attribute, float | None, float | None]]
 
 
-def _converters(cls: type[Schema], angular: bool, meters: float) -> _Factors:
-    """(factor, factor under an acceleration drive) to SI by field of a schema; None: as it is."""
-    rows: _Factors = {}
+def _rows_of(cls: type[Schema], angular: bool, meters: float) -> _Rows:
+    rows: _Rows = {}
     dof = "rotX" if angular else "transX"
     for attribute in cls.attributes:
-        if attribute.is_relationship or attribute.type == "opaque":
+        if not attribute.is_editable:
             continue
-        if attribute.type not in ("float", "float3", "point3f", "vector3f", "quatf"):
-            rows[attribute.field] = (None, None)
+        if attribute.value.base != "float":
+            rows[attribute.field] = (attribute, None, None)
             continue
         factors = [property_factor(attribute.dimension_for(dof, kind), meters) for kind in (None, "acceleration")]
-        rows[attribute.field] = (factors[0], factors[1])
+        rows[attribute.field] = (attribute, factors[0], factors[1])
     return rows
 
 
+def is_text(attribute: Attribute) -> bool:
+    """True if Blender holds the values as text: arrays, and integers beyond 32 bits."""
+    return attribute.value.is_array or attribute.type in LARGE_INTEGERS
+
+
+def value_of_text(attribute: Attribute, text: str) -> Any:
+    """Parse the value of a text property. Raises ValueError with a sentence."""
+    if attribute.value.is_array:
+        return parse_array(attribute.value, text)
+    try:
+        value = int(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not a whole number") from error
+    low, high = RANGES[attribute.type]
+    if not low <= value <= high:
+        raise ValueError(f"{text!r} does not fit into the type {attribute.type}")
+    return value
+
+
+def text_of_value(attribute: Attribute, value: Any) -> str:
+    """Format a value for a text property."""
+    return format_array(value) if attribute.value.is_array else str(value)
+
+
 def property_factor(dimension: units.Dimension, meters: float) -> float:
-    """SI value of a property's 1: plain lengths are Blender units, gains are per degree, the rest is SI."""
+    """Factor from a property to SI. meters: length of a Blender unit.
+
+    Dimensions without mass have lengths in Blender units, gains are per degree, the rest is SI.
+    """
     length = meters**dimension.length if dimension.mass == 0 else 1.0
     return length * (math.degrees(1.0) if dimension.angle < 0 else 1.0)
 
 
 class PropertyReader:
-    """Property groups -> schemas, authored values only."""
+    """Property groups -> schemas, authored values only.
+
+    unreadable: (attribute, reason) for each text that cannot be parsed; these are left out.
+    """
 
     def __init__(self, meters: float) -> None:
         self.meters = meters
-        self._rows: dict[tuple[type[Schema], bool], _Factors] = {}
+        self.unreadable: list[tuple[Attribute, str]] = []
+        self._rows: dict[tuple[type[Schema], bool], _Rows] = {}
 
     def read(
         self, group: Any, cls: type[SchemaT], *, angular: bool = False, into: SchemaT | None = None,
         skip: frozenset[str] = frozenset(),
     ) -> SchemaT:  # fmt: skip
-        """A schema with what is set on a property group; fields that the group lacks must be in `skip`."""
+        """A schema with the values that are set on a property group, in SI. skip: fields to leave out."""
         rows = self._rows.get((cls, angular))
         if rows is None:
-            rows = self._rows[cls, angular] = _converters(cls, angular, self.meters)
+            rows = self._rows[cls, angular] = _rows_of(cls, angular, self.meters)
         value = cls() if into is None else into
         accelerates = None
-        # The keys of a group are the properties that are set: quicker than to ask for each.
+        # The keys of a group are its set properties, which is faster than is_property_set for each.
         for name in group.keys():
             if name in skip or name not in rows:
                 continue
-            factor, acceleration_factor = rows[name]
-            if factor is None:
-                setattr(value, name, getattr(group, name))
+            attribute, factor, acceleration_factor = rows[name]
+            raw = getattr(group, name)
+            if factor is None or attribute.value.is_array:
+                if is_text(attribute):
+                    try:
+                        raw = value_of_text(attribute, raw)
+                    except ValueError as error:
+                        self.unreadable.append((attribute, str(error)))
+                        continue
+                    if attribute.value.has_unit and factor is not None and factor != 1.0:
+                        raw = with_elements(attribute.value, raw, partial(_number, factor=factor))
+                elif attribute.value.size > 1:
+                    raw = tuple(raw)
+                setattr(value, name, raw)
                 continue
             if acceleration_factor != factor:
                 if accelerates is None:
                     accelerates = getattr(group, "type", "") == "acceleration"
                 if accelerates:
                     factor = acceleration_factor
-            setattr(value, name, _si(getattr(group, name), factor or 1.0))
+            setattr(value, name, si_value(raw, factor or 1.0))
         return value
 
 
-def _si(raw: Any, factor: float) -> Any:
+def si_value(raw: Any, factor: float) -> Any:
     if isinstance(raw, float):
         return _number(raw, factor)
     return tuple(_number(part, factor) for part in raw)
@@ -82,10 +128,10 @@ def _number(value: float, factor: float) -> float:
 
 
 class PropertyWriter:
-    """Schemas -> property groups, authored values only; the reverse of scene_read.PropertyReader.
+    """Schemas -> property groups, authored values only; the reverse of PropertyReader.
 
-    meters: length of a Blender unit. local: length of a unit in the space of the imported objects, which Blender
-    leaves in the units of the file, below a scale that converts them.
+    meters: length of a Blender unit. local: length of a unit in the space of imported objects, whose data
+    Blender keeps in the units of the file, below a scale that converts them.
     """
 
     def __init__(self, meters: float, local: float) -> None:
@@ -94,17 +140,17 @@ class PropertyWriter:
     def write(self, group: Any, value: Schema, *, instance: str = "", skip: frozenset[str] = frozenset()) -> None:
         drive_type = getattr(value, "type", None) if isinstance(value, usd_physics.DriveAPI) else None
         for attribute, content in value.authored():
-            if attribute.is_relationship or attribute.type == "opaque" or attribute.field in skip:
+            if not attribute.is_editable or attribute.field in skip:
                 continue
             if not attribute.accepts(content):
                 continue
-            if attribute.type in ("float", "float3", "point3f", "vector3f", "quatf"):
+            if attribute.value.base == "float":
                 meters = self.local if attribute.space == "local" else self.meters
                 factor = property_factor(attribute.dimension_for(instance or "transX", drive_type), meters)
-                content = _divided(content, factor)
+                content = with_elements(attribute.value, content, partial(units.scaled, factor=1.0 / factor))
             elif not attribute.allows(content):
                 continue
-            setattr(group, attribute.field, content)
+            setattr(group, attribute.field, text_of_value(attribute, content) if is_text(attribute) else content)
 
 
 def _divided(value: Any, factor: float) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of property groups: snapshot, restore, copy and unset, always with 'not set' kept apart from a value."""
+"""Snapshot, restore, copy and unset property groups. Unset properties stay unset."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import bpy
 
 
 def snapshot(group: Any) -> dict[str, Any]:
-    """All that is set in a property group, and in those within it."""
+    """All values that are set in a property group and in nested groups, by name."""
     found: dict[str, Any] = {}
     for prop in group.bl_rna.properties:
         name = prop.identifier
@@ -27,7 +27,7 @@ def snapshot(group: Any) -> dict[str, Any]:
 
 
 def restore(group: Any, values: dict[str, Any]) -> None:
-    """Set what `snapshot` found."""
+    """Set the values of a `snapshot`; other properties stay."""
     for name, value in values.items():
         if isinstance(value, dict):
             restore(getattr(group, name), value)
@@ -41,7 +41,7 @@ def restore(group: Any, values: dict[str, Any]) -> None:
 
 
 def unset_all(group: Any) -> None:
-    """Nothing in a property group is authored any more."""
+    """Unset every property of a property group."""
     for prop in group.bl_rna.properties:
         if prop.identifier != "rna_type" and group.is_property_set(prop.identifier):
             group.property_unset(prop.identifier)
@@ -52,7 +52,7 @@ def copy_property(
 ) -> None:
     """Give a property the value that it has in another group of the same type, or unset it where it is not set there.
 
-    left_out: names that are not copied from a group below, given that group.
+    left_out: gives the names that are not copied from a nested group.
     """
     is_set = source.is_property_set(name)
     # is_property_set first: reading an unset group creates it.

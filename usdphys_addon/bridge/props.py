@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender properties of the physics: made from the schema table, one PropertyGroup per schema.
+"""Blender properties of the physics: one PropertyGroup per schema, generated from the schema table.
 
-A property that is not set is "not authored"; setting it authors it, `property_unset` takes that back. Angles are
-radians (shown in degrees), lengths Blender units, all else SI; drive gains are per degree, as the angles are shown.
+A property that is not set is "not authored"; setting it authors it, `property_unset` reverts that. Angles are radians
+(shown in degrees), lengths Blender units, all else SI; drive gains are per degree, as angles are shown.
 See docs/concept_mapping.md.
 """
 
@@ -16,17 +16,17 @@ import bpy
 from ..core import schema
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
+from . import vendor_props
 from .property_types import (
     OVERRIDABLE,
-    _attributes,
-    _group,
-    _hidden_flag,
-    _hidden_text,
-    _index,
-    _is_applied,
-    _list,
-    _pointer,
-    _property,
+    hidden_flag,
+    hidden_text,
+    index,
+    is_applied,
+    list_of,
+    make_group,
+    make_properties,
+    pointer,
 )
 
 #: Colliders that are exact primitives, by the identifier of the enum.
@@ -39,33 +39,33 @@ GPRIM_SHAPES: dict[str, type[usd_geom.Gprim]] = {
     "PLANE": usd_geom.Plane,
 }
 _SHAPE_LABELS = (
-    ("AUTO", "Automatic", "A primitive where the mesh is one, else its hull if it moves, or its triangles if static"),
+    ("AUTO", "Automatic", "A primitive if the mesh is one, otherwise its hull if it moves, or its triangles if static"),
     ("MESH", "Mesh", "The object's own mesh, with an approximation"),
-    ("CUBE", "Box", "A box of its own size and place"),
-    ("SPHERE", "Sphere", "A sphere of its own size and place"),
-    ("CAPSULE", "Capsule", "A capsule of its own size and place"),
-    ("CYLINDER", "Cylinder", "A cylinder of its own size and place"),
-    ("CONE", "Cone", "A cone of its own size and place"),
+    ("CUBE", "Box", "A box with its own size and place"),
+    ("SPHERE", "Sphere", "A sphere with its own size and place"),
+    ("CAPSULE", "Capsule", "A capsule with its own size and place"),
+    ("CYLINDER", "Cylinder", "A cylinder with its own size and place"),
+    ("CONE", "Cone", "A cone with its own size and place"),
     ("PLANE", "Plane", "An infinite plane; static only"),
 )  # fmt: skip
 _JOINT_LABELS = (
-    ("FIXED", "Fixed", "The bodies do not move against each other"),
+    ("FIXED", "Fixed", "The bodies do not move relative to each other"),
     ("REVOLUTE", "Revolute", "A hinge: rotation about one axis"),
     ("PRISMATIC", "Prismatic", "A slider: translation along one axis"),
     ("SPHERICAL", "Spherical", "A ball joint, with a cone limit"),
-    ("DISTANCE", "Distance", "The anchors keep within a range of distance"),
+    ("DISTANCE", "Distance", "Keeps the distance of two points within a range"),
     ("GENERIC", "Generic (D6)", "Limits and drives for each degree of freedom"),
 )
 _PURPOSES = (
-    ("AUTO", "Automatic", "Guide for primitives and for objects that are not rendered, else default"),
+    ("AUTO", "Automatic", "Guide for primitives and for objects that are hidden in renders, otherwise default"),
     ("DEFAULT", "Default", "The collider is visible geometry"),
     ("GUIDE", "Guide", "The collider is not rendered"),
     ("PROXY", "Proxy", "The collider is a stand-in for the viewport"),
     ("RENDER", "Render", "The collider is for final renders"),
 )
 HIERARCHIES = (
-    ("NESTED", "Nested", "As they are parented (OpenUSD 25.11 and later, Newton, MuJoCo)"),
-    ("FLAT", "Flat", "Bodies become siblings of the body they are below"),
+    ("NESTED", "Nested", "Bodies stay below bodies, as they are parented (OpenUSD 25.11 and later, Newton, MuJoCo)"),
+    ("FLAT", "Flat", "Bodies below a body become its siblings"),
     ("RESET", "Reset Stack", "Bodies stay in place with !resetXformStack! and a world pose"),
 )
 LOCAL_FRAME_FIELDS = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
@@ -106,46 +106,46 @@ def _material(doc: str) -> Any:
     )
 
 
-RememberedPrim = _group(
+RememberedPrim = make_group(
     "RememberedPrim",
-    "The prim that something was imported from. It gets its name back as long as nobody renames the Blender thing.",
+    "The prim that a data-block was imported from. An export uses its name unless the data-block was renamed.",
     {
-        **{name: _hidden_text() for name in ("path", "type_name", "id_name", "transform", "carried")},
+        **{name: hidden_text() for name in ("path", "type_name", "id_name", "transform", "carried")},
         "order": bpy.props.IntProperty(options={"HIDDEN"}, override=OVERRIDABLE),
     },
 )
-ObjectReference = _group(
-    "ObjectReference", "An object in a list; the path of a prim where there is no object for it.",
-    {"object": _object("Object", "The object"), "path": _hidden_text()},
+ObjectReference = make_group(
+    "ObjectReference", "An object in a list, or the path of a prim that has no object.",
+    {"object": _object("Object", "The object"), "path": hidden_text()},
 )  # fmt: skip
-GroupReference = _group("GroupReference", "A collision group, by its name.", {})
-GroupMembership = _group(
+GroupReference = make_group("GroupReference", "A collision group, by its name.", {})
+GroupMembership = make_group(
     "GroupMembership", "The object and all below it belong to the group of this name.",
     {"exclude": bpy.props.BoolProperty(
-        name="Exclude", description="Take the object out of a group that its parent brings it into",
+        name="Exclude", description="Exclude the object from a group that it would inherit from its parent",
         override=OVERRIDABLE)},
 )  # fmt: skip
 
-RigidBodyProperties = _group(
+RigidBodyProperties = make_group(
     "RigidBodyProperties", "PhysicsRigidBodyAPI",
-    {"is_applied": _is_applied("Rigid body"), **_attributes(usd_physics.RigidBodyAPI), "simulation_owner": _owner()},
+    {"is_applied": is_applied("Rigid body"), **make_properties(usd_physics.RigidBodyAPI), "simulation_owner": _owner()},
 )  # fmt: skip
-MassProperties = _group(
-    "MassProperties", "PhysicsMassAPI", {"is_applied": _is_applied("Mass"), **_attributes(usd_physics.MassAPI)}
+MassProperties = make_group(
+    "MassProperties", "PhysicsMassAPI", {"is_applied": is_applied("Mass"), **make_properties(usd_physics.MassAPI)}
 )
-MaterialProperties = _group(
+MaterialProperties = make_group(
     "MaterialProperties", "PhysicsMaterialAPI",
-    {"is_applied": _is_applied("Physics material"), **_attributes(usd_physics.MaterialAPI)},
+    {"is_applied": is_applied("Physics material"), **make_properties(usd_physics.MaterialAPI)},
 )  # fmt: skip
-ArticulationRootProperties = _group(
-    "ArticulationRootProperties", "PhysicsArticulationRootAPI", {"is_applied": _is_applied("Articulation root")}
+ArticulationRootProperties = make_group(
+    "ArticulationRootProperties", "PhysicsArticulationRootAPI", {"is_applied": is_applied("Articulation root")}
 )
-FilteredPairsProperties = _group(
+FilteredPairsProperties = make_group(
     "FilteredPairsProperties", "PhysicsFilteredPairsAPI",
     {
-        "is_applied": _is_applied("Filtered pairs"),
-        "filtered_pairs": _list(ObjectReference, "Filtered Pairs"),
-        "active_index": _index(),
+        "is_applied": is_applied("Filtered pairs"),
+        "filtered_pairs": list_of(ObjectReference, "Filtered Pairs"),
+        "active_index": index(),
     },
 )  # fmt: skip
 
@@ -156,19 +156,19 @@ def _length(name: str, doc: str, default: float) -> Any:
     )
 
 
-ColliderProperties = _group(
+ColliderProperties = make_group(
     "ColliderProperties",
-    "One collider of an object: its own mesh, or a primitive of its own size and place in the object's space.",
+    "One collider of an object: its own mesh, or a primitive with its own size and place in the object's space.",
     {
         "shape": bpy.props.EnumProperty(
-            name="Shape", items=_SHAPE_LABELS, default="AUTO", description="What collides", override=OVERRIDABLE
+            name="Shape", items=_SHAPE_LABELS, default="AUTO", description="Shape that collides", override=OVERRIDABLE
         ),
-        **_attributes(usd_physics.CollisionAPI),
+        **make_properties(usd_physics.CollisionAPI),
         "simulation_owner": _owner(),
-        **_attributes(usd_physics.MeshCollisionAPI),
+        **make_properties(usd_physics.MeshCollisionAPI),
         "location": bpy.props.FloatVectorProperty(
             name="Offset", size=3, subtype="TRANSLATION", precision=4, override=OVERRIDABLE,
-            description="Centre of the primitive in the object's space; fitted to the mesh until it is set",
+            description="Centre of the primitive in the object's space; until it is set, it is fitted to the mesh",
         ),
         "rotation": bpy.props.FloatVectorProperty(
             name="Rotation", size=4, subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), override=OVERRIDABLE,
@@ -177,10 +177,10 @@ ColliderProperties = _group(
         "size": bpy.props.FloatVectorProperty(
             name="Size", size=3, subtype="TRANSLATION", default=(1.0, 1.0, 1.0), min=0.0, precision=4,
             override=OVERRIDABLE,
-            description="Edge lengths of a box, drawn size of a plane; fitted to the mesh until it is set",
+            description="Edge lengths of a box, or drawn size of a plane; until it is set, it is fitted to the mesh",
         ),
-        "radius": _length("Radius", "Radius; fitted to the mesh until it is set", 0.5),
-        "height": _length("Height", "Length along the axis without the caps of a capsule; fitted until set", 1.0),
+        "radius": _length("Radius", "Radius; until it is set, it is fitted to the mesh", 0.5),
+        "height": _length("Height", "Length along the axis without the caps of a capsule; fitted until it is set", 1.0),
         "axis": bpy.props.EnumProperty(
             name="Axis", items=AXES, default="Z", description="Axis of the primitive", override=OVERRIDABLE
         ),
@@ -188,151 +188,143 @@ ColliderProperties = _group(
             name="Purpose", items=_PURPOSES, default="AUTO", description="USD purpose of the collider",
             override=OVERRIDABLE,
         ),
-        "mass": _pointer(MassProperties, "Mass"),
+        "mass": pointer(MassProperties, "Mass"),
         "physics_material": _material("Material of this collider, for physics only"),
-        "filtered_pairs": _pointer(FilteredPairsProperties, "Filtered Pairs"),
-        "collision_groups": _list(GroupMembership, "Collision Groups"),
+        "filtered_pairs": pointer(FilteredPairsProperties, "Filtered Pairs"),
+        "collision_groups": list_of(GroupMembership, "Collision Groups"),
         "is_geometry": bpy.props.BoolProperty(
             name="Is the Object's Geometry", override=OVERRIDABLE,
-            description="The object itself is written as this primitive, in the place of its mesh",
+            description="Export the object itself as this primitive instead of its mesh",
         ),
-        "has_mesh_collision": _hidden_flag(),
+        "has_mesh_collision": hidden_flag(),
     },
 )  # fmt: skip
 
-#: Fields that all joint types have one property for.
+#: Schema fields whose property is shared by all joint types.
 JOINT_SHARED_FIELDS = frozenset(attribute.field for attribute in usd_physics.Joint.attributes) | {"axis"}
-RevoluteProperties = _group(
+RevoluteProperties = make_group(
     "RevoluteProperties",
     "Limits of a PhysicsRevoluteJoint",
-    _attributes(usd_physics.RevoluteJoint, skip=JOINT_SHARED_FIELDS),
+    make_properties(usd_physics.RevoluteJoint, skip=JOINT_SHARED_FIELDS),
 )
-PrismaticProperties = _group(
+PrismaticProperties = make_group(
     "PrismaticProperties",
     "Limits of a PhysicsPrismaticJoint",
-    _attributes(usd_physics.PrismaticJoint, skip=JOINT_SHARED_FIELDS),
+    make_properties(usd_physics.PrismaticJoint, skip=JOINT_SHARED_FIELDS),
 )
-SphericalProperties = _group(
+SphericalProperties = make_group(
     "SphericalProperties",
     "Limits of a PhysicsSphericalJoint",
-    _attributes(usd_physics.SphericalJoint, skip=JOINT_SHARED_FIELDS),
+    make_properties(usd_physics.SphericalJoint, skip=JOINT_SHARED_FIELDS),
 )
-DistanceProperties = _group(
+DistanceProperties = make_group(
     "DistanceProperties",
     "Limits of a PhysicsDistanceJoint",
-    _attributes(usd_physics.DistanceJoint, skip=JOINT_SHARED_FIELDS),
+    make_properties(usd_physics.DistanceJoint, skip=JOINT_SHARED_FIELDS),
 )
-LinearLimitProperties = _group(
+LinearLimitProperties = make_group(
     "LinearLimitProperties", "PhysicsLimitAPI of a translation",
-    {"is_applied": _is_applied("Limit"), **_attributes(usd_physics.LimitAPI)},
+    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI)},
 )  # fmt: skip
-AngularLimitProperties = _group(
+AngularLimitProperties = make_group(
     "AngularLimitProperties", "PhysicsLimitAPI of a rotation",
-    {"is_applied": _is_applied("Limit"), **_attributes(usd_physics.LimitAPI, angular=True)},
+    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI, angular=True)},
 )  # fmt: skip
-LinearDriveProperties = _group(
+LinearDriveProperties = make_group(
     "LinearDriveProperties", "PhysicsDriveAPI of a translation",
-    {"is_applied": _is_applied("Drive"), **_attributes(usd_physics.DriveAPI)},
+    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI)},
 )  # fmt: skip
-AngularDriveProperties = _group(
+AngularDriveProperties = make_group(
     "AngularDriveProperties", "PhysicsDriveAPI of a rotation",
-    {"is_applied": _is_applied("Drive"), **_attributes(usd_physics.DriveAPI, angular=True)},
+    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI, angular=True)},
 )  # fmt: skip
 
 
 def _per_dof(cls: type[Schema], linear: Any, angular: Any) -> dict[str, Any]:
-    return {dof: _pointer(angular if dof in schema.ANGULAR_DOFS else linear, dof) for dof in cls.instances}
+    return {dof: pointer(angular if dof in schema.ANGULAR_DOFS else linear, dof) for dof in cls.instances}
 
 
-LimitsProperties = _group(
+LimitsProperties = make_group(
     "LimitsProperties", "Limits by degree of freedom",
     _per_dof(usd_physics.LimitAPI, LinearLimitProperties, AngularLimitProperties),
 )  # fmt: skip
-DrivesProperties = _group(
+DrivesProperties = make_group(
     "DrivesProperties", "Drives by degree of freedom",
     _per_dof(usd_physics.DriveAPI, LinearDriveProperties, AngularDriveProperties),
 )  # fmt: skip
-JointProperties = _group(
+JointProperties = make_group(
     "JointProperties",
-    "A joint; its frame is the object's place, until a local position or rotation is set for a body.",
+    "A joint; its frame is the place of the object unless a local position or rotation is set for a body.",
     {
-        "is_applied": _is_applied("Joint"),
+        "is_applied": is_applied("Joint"),
         "type": bpy.props.EnumProperty(
             name="Type", items=_JOINT_LABELS, default="FIXED", description="Kind of joint", override=OVERRIDABLE
         ),
-        **_body(0, "First body; none is the world. USD: physics:body0"),
-        **_body(1, "Second body; none is the world. USD: physics:body1"),
-        "body0_path": _hidden_text(),
-        "body1_path": _hidden_text(),
-        **_attributes(usd_physics.Joint),
-        # Local frames of an imported joint: written again to the letter where the objects have not moved.
-        "has_remembered_frames": _hidden_flag(),
-        # As texts: 32 bits would change them a little with every turn of the up axis.
-        **{f"remembered_{name}": _hidden_text() for name in LOCAL_FRAME_FIELDS},
+        **_body(0, "First body; leave empty for the world. USD: physics:body0"),
+        **_body(1, "Second body; leave empty for the world. USD: physics:body1"),
+        "body0_path": hidden_text(),
+        "body1_path": hidden_text(),
+        **make_properties(usd_physics.Joint),
+        # Local frames of an imported joint: exported unchanged if the objects have not moved.
+        "has_remembered_frames": hidden_flag(),
+        # As text, because 32-bit floats would lose precision with every import and export.
+        **{f"remembered_{name}": hidden_text() for name in LOCAL_FRAME_FIELDS},
         "axis": bpy.props.EnumProperty(
             name="Axis", items=AXES, default="X", override=OVERRIDABLE,
             description="Axis of the joint in its frame. USD: physics:axis",
         ),
-        "revolute": _pointer(RevoluteProperties),
-        "prismatic": _pointer(PrismaticProperties),
-        "spherical": _pointer(SphericalProperties),
-        "distance": _pointer(DistanceProperties),
-        "limits": _pointer(LimitsProperties),
-        "drives": _pointer(DrivesProperties),
+        "revolute": pointer(RevoluteProperties),
+        "prismatic": pointer(PrismaticProperties),
+        "spherical": pointer(SphericalProperties),
+        "distance": pointer(DistanceProperties),
+        "limits": pointer(LimitsProperties),
+        "drives": pointer(DrivesProperties),
     },
 )  # fmt: skip
 
-ObjectPhysicsProperties = _group(
+ObjectPhysicsProperties = make_group(
     "ObjectPhysicsProperties",
     "All physics of an object.",
     {
-        "rigid_body": _pointer(RigidBodyProperties, "Rigid Body"),
-        "mass": _pointer(MassProperties, "Mass"),
-        "colliders": _list(ColliderProperties, "Colliders"),
-        "active_collider_index": _index(),
-        "joint": _pointer(JointProperties, "Joint"),
-        "articulation_root": _pointer(ArticulationRootProperties, "Articulation Root"),
-        "filtered_pairs": _pointer(FilteredPairsProperties, "Filtered Pairs"),
-        "collision_groups": _list(GroupMembership, "Collision Groups"),
-        "active_group_index": _index(),
+        "rigid_body": pointer(RigidBodyProperties, "Rigid Body"),
+        "mass": pointer(MassProperties, "Mass"),
+        "colliders": list_of(ColliderProperties, "Colliders"),
+        "active_collider_index": index(),
+        "joint": pointer(JointProperties, "Joint"),
+        "articulation_root": pointer(ArticulationRootProperties, "Articulation Root"),
+        "filtered_pairs": pointer(FilteredPairsProperties, "Filtered Pairs"),
+        "collision_groups": list_of(GroupMembership, "Collision Groups"),
+        "active_group_index": index(),
         "physics_material": _material("Material of all colliders of the object, for physics only"),
-        "physics_material_path": _hidden_text(),
-        "prim": _pointer(RememberedPrim),
+        "physics_material_path": hidden_text(),
+        "prim": pointer(RememberedPrim),
     },
 )
 
-PhysicsSceneProperties = _group(
+PhysicsSceneProperties = make_group(
     "PhysicsSceneProperties", "PhysicsScene",
-    {**_attributes(usd_physics.PhysicsScene), "prim": _pointer(RememberedPrim)},
+    {**make_properties(usd_physics.PhysicsScene), "prim": pointer(RememberedPrim)},
 )  # fmt: skip
-CollisionGroupProperties = _group(
-    "CollisionGroupProperties", "PhysicsCollisionGroup; its members name it on the objects.",
+CollisionGroupProperties = make_group(
+    "CollisionGroupProperties", "PhysicsCollisionGroup; its members are stored on the objects, by its name.",
     {
-        **{
-            attribute.field: _property(attribute)
-            for attribute in usd_physics.CollisionGroup.attributes
-            if attribute.field in ("merge_group", "invert_filtered_groups", "expansion_rule", "include_root",
-                                   "membership_expression", "mode")
-        },
-        "filtered_groups": _list(GroupReference, "Filtered Groups"),
-        "active_index": _index(),
-        "prim": _pointer(RememberedPrim),
-        # Paths of members for which there is no object, a line each.
-        "other_includes": _hidden_text(),
-        "other_excludes": _hidden_text(),
+        **make_properties(usd_physics.CollisionGroup),
+        "filtered_groups": list_of(GroupReference, "Filtered Groups"),
+        "active_index": index(),
+        "prim": pointer(RememberedPrim),
+        # Paths of members that have no object, one per line.
+        "other_includes": hidden_text(),
+        "other_excludes": hidden_text(),
     },
 )  # fmt: skip
-SourceProperties = _group(
+SourceProperties = make_group(
     "SourceProperties",
     "The USD file that the scene was imported from.",
-    {
-        name: _hidden_text()
-        for name in ("filepath", "default_prim", "prim_path", "variants", "carried", "carried_trees")
-    },
+    {name: hidden_text() for name in ("filepath", "default_prim", "prim_path", "variants", "carried", "carried_trees")},
 )
-StageProperties = _group(
+StageProperties = make_group(
     "StageProperties",
-    "How a stage is written.",
+    "Settings of the exported stage.",
     {
         "meters_per_unit": bpy.props.FloatProperty(
             name="Meters per Unit", default=1.0, min=1e-9, precision=6, override=OVERRIDABLE,
@@ -348,28 +340,28 @@ StageProperties = _group(
         ),
         "hierarchy": bpy.props.EnumProperty(
             name="Hierarchy", default="NESTED", override=OVERRIDABLE,
-            description="What becomes of rigid bodies below other rigid bodies",
+            description="How to export rigid bodies below other rigid bodies",
             items=HIERARCHIES,
         ),
     },
 )  # fmt: skip
-PreviewProperties = _group(
+PreviewProperties = make_group(
     "PreviewProperties",
-    "How the scene is previewed.",
+    "Settings of the preview.",
     {
         "frequency": bpy.props.IntProperty(
             name="Frequency",
             default=60,
             min=10,
             max=1000,
-            description="Time steps of the preview in a second of simulated time (Hz)",
+            description="Time steps per second of simulated time (Hz)",
         ),
         "substeps": bpy.props.IntProperty(
             name="Substeps",
             default=0,
             min=0,
             max=64,
-            description="Steps of the solver in each time step; 0 chooses by the scene",
+            description="Solver steps per time step; 0 chooses automatically",
         ),
         "speed": bpy.props.FloatProperty(
             name="Speed",
@@ -377,35 +369,35 @@ PreviewProperties = _group(
             min=0.01,
             max=10.0,
             soft_max=2.0,
-            description="Simulated seconds in a second by the clock: less than 1 is slow motion",
+            description="Simulated seconds per second of real time; less than 1 is slow motion",
         ),
         "is_fast": bpy.props.BoolProperty(
             name="As Fast as It Can",
-            description="Do not wait for the clock",
+            description="Simulate as fast as possible, not in real time",
         ),
-        # True while the objects hold simulated poses: tells an undo step what is in it.
+        # True while the objects hold simulated poses, so that undo steps with such poses are recognised.
         "is_running": bpy.props.BoolProperty(options={"HIDDEN"}),
     },
 )
-ScenePhysicsProperties = _group(
+ScenePhysicsProperties = make_group(
     "ScenePhysicsProperties",
     "All physics of a scene.",
     {
-        "physics_scenes": _list(PhysicsSceneProperties, "Physics Scenes"),
-        "active_scene_index": _index(),
-        "collision_groups": _list(CollisionGroupProperties, "Collision Groups"),
-        "active_group_index": _index(),
-        "stage": _pointer(StageProperties, "Stage"),
-        "source": _pointer(SourceProperties),
-        "preview": _pointer(PreviewProperties, "Preview"),
+        "physics_scenes": list_of(PhysicsSceneProperties, "Physics Scenes"),
+        "active_scene_index": index(),
+        "collision_groups": list_of(CollisionGroupProperties, "Collision Groups"),
+        "active_group_index": index(),
+        "stage": pointer(StageProperties, "Stage"),
+        "source": pointer(SourceProperties),
+        "preview": pointer(PreviewProperties, "Preview"),
     },
 )
-MaterialPhysicsProperties = _group(
+MaterialPhysicsProperties = make_group(
     "MaterialPhysicsProperties", "All physics of a material.",
-    {"physics_material": _pointer(MaterialProperties, "Physics Material"), "prim": _pointer(RememberedPrim)},
+    {"physics_material": pointer(MaterialProperties, "Physics Material"), "prim": pointer(RememberedPrim)},
 )  # fmt: skip
 
-#: In the order of registration: what is pointed to comes first.
+#: In the order of registration: the targets of pointers come first.
 CLASSES: tuple[type[bpy.types.PropertyGroup], ...] = (
     RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties,
     MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties,
@@ -421,15 +413,31 @@ _OWNERS: tuple[tuple[Any, Any], ...] = (
 )
 
 
+#: The groups that get a pointer to the properties of vendor schemas, if any are declared.
+_VENDOR_OWNERS = {
+    "object": ObjectPhysicsProperties,
+    "collider": ColliderProperties,
+    "material": MaterialPhysicsProperties,
+    "scene": PhysicsSceneProperties,
+}
+_registered: list[type[bpy.types.PropertyGroup]] = []
+
+
 def is_registered() -> bool:
     return hasattr(bpy.types.Object, "usdphys")
 
 
 def register() -> None:
-    # Blender 4.5 as a Python module hangs at its end while property groups of Python are registered; the application
-    # unregisters add-ons at its end, after this.
+    # Blender 4.5 as a Python module hangs at exit while Python property groups are registered. The application itself
+    # unregisters add-ons at exit, after this.
     atexit.register(unregister)
-    for cls in CLASSES:
+    vendor_groups, vendor_of = vendor_props.make_groups()
+    for name, cls in _VENDOR_OWNERS.items():
+        cls.__annotations__.pop("vendor", None)
+        if name in vendor_of:
+            cls.__annotations__["vendor"] = pointer(vendor_of[name], "Vendor Schemas")
+    _registered[:] = [*vendor_groups, *CLASSES]
+    for cls in _registered:
         bpy.utils.register_class(cls)
     for owner, group in _OWNERS:
         owner.usdphys = bpy.props.PointerProperty(type=group, name="USD Physics", override=OVERRIDABLE)
@@ -441,18 +449,19 @@ def unregister() -> None:
     atexit.unregister(unregister)
     for owner, _ in reversed(_OWNERS):
         del owner.usdphys
-    for cls in reversed(CLASSES):
+    for cls in reversed(_registered):
         bpy.utils.unregister_class(cls)
+    _registered.clear()
 
 
 def is_physical(obj: bpy.types.Object) -> bool:
-    """True where the object itself carries any physics."""
+    """True if any physics is applied to the object itself."""
     physics = obj.usdphys  # type: ignore[attr-defined]
     return holds_physics(physics, physics.keys())
 
 
 def holds_physics(physics: Any, touched: list[str]) -> bool:
-    """True where the properties of an object say anything; touched: their keys."""
+    """True if any physics is applied. physics: properties of an object. touched: their keys, the groups ever set."""
     return bool(
         ("rigid_body" in touched and physics.rigid_body.is_applied)
         or ("colliders" in touched and len(physics.colliders))
@@ -461,4 +470,5 @@ def holds_physics(physics: Any, touched: list[str]) -> bool:
         or ("articulation_root" in touched and physics.articulation_root.is_applied)
         or ("filtered_pairs" in touched and physics.filtered_pairs.is_applied)
         or ("collision_groups" in touched and len(physics.collision_groups))
+        or ("vendor" in touched and any(vendor_props.applied_groups(physics.vendor, "object")))
     )

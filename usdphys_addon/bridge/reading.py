@@ -1,21 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The result of reading a scene."""
+"""The result of reading a scene, and the context that the parts of the reader share."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
+import bpy
+
+from ..core import frames, paths
 from ..core.model import PhysicsModel
+from ..core.units import StageUnits
 from ..core.validate import Issue
-from .placements import Placement
+from . import remembered
+from .naming import prim_name
+from .placements import Placement, ScenePlacements
+from .property_units import PropertyReader
 
 DEFAULT_ROOT = "/root"
 MATERIALS_SCOPE = "_materials"
+#: Radians; Blender's matrices are of 32-bit floats.
+_FLOAT_ANGLE = 1e-6
 
 
 @dataclass(slots=True)
 class SceneReading:
-    """model: the physics. issues: what could not be read. sites: by expected path. materials: paths by name.
+    """issues: about data that could not be read. sites: placements by expected path. materials: paths by full name.
 
     optional_materials: paths of materials that take part only where Blender exports them.
     """
@@ -27,7 +38,89 @@ class SceneReading:
     optional_materials: list[str] = field(default_factory=list)
     #: Of all objects, physical or not.
     object_paths: set[str] = field(default_factory=set)
-    #: True where Blender's exporter can only give the paths that are expected.
+    #: True if Blender's exporter is certain to give the expected paths.
     paths_are_certain: bool = False
-    #: At which all places were read; Blender's exporter moves on from it.
+    #: Frame at which transforms were read; Blender's exporter may end at another.
     frame: float = 0.0
+
+
+class ReadingContext:
+    """What the parts of one reading share: where the objects are, which paths are taken, and the result so far.
+
+    find_scene: gives the original scene; called each time, so that reading in slices holds no reference between them.
+    """
+
+    def __init__(
+        self, find_scene: Callable[[], Any], placements: ScenePlacements, root: str = DEFAULT_ROOT,
+        meters: float | None = None,
+    ) -> None:  # fmt: skip
+        self._find_scene = find_scene
+        self.placements = placements
+        self.root = root.rstrip("/")
+        self.units = scene_units(self.scene) if meters is None else StageUnits(meters_per_unit=meters)
+        self.meters = self.units.meters_per_unit
+        self.properties = PropertyReader(self.meters)
+        self.result = SceneReading(PhysicsModel(self.units, source=bpy.data.filepath, angular_precision=_FLOAT_ANGLE))
+        self.result.frame = self.scene.frame_current_final
+        self.taken: set[str] = set()
+        self.scene_paths: dict[str, str] = {}
+        self.slot_paths: dict[str, str] = {}
+        #: (included, excluded) paths by the name of a collision group.
+        self.members: dict[str, tuple[list[str], list[str]]] = {}
+
+    @property
+    def scene(self) -> Any:
+        return self._find_scene()
+
+    @property
+    def model(self) -> PhysicsModel:
+        return self.result.model
+
+    def issue(self, code: str, severity: str, prim_path: str, label: str, message: str, fix: str) -> None:
+        self.result.issues.append(Issue(code, severity, prim_path, label, message, fix))  # type: ignore[arg-type]
+
+    def made_path(self, name: str, kind: str, scope: str = "", item: Any = None) -> str:
+        """A free path for a prim without object; reports an issue if the name is invalid or taken, and so changes.
+
+        item: data that remembers the prim it was imported from, whose path is preferred.
+        """
+        known = remembered.prim_of(item) if item is not None else None
+        if known is not None and f"{self.root}{known.path}" not in self.taken:
+            self.taken.add(f"{self.root}{known.path}")
+            return f"{self.root}{known.path}"
+        base = paths.free(f"{self.root}/{scope}", self.result.object_paths.__contains__) if scope else self.root
+        path = paths.free(f"{base}/{prim_name(name)}", self.taken.__contains__)
+        self.taken.add(path)
+        leaf = paths.name_of(path)
+        if leaf != name:
+            self.issue(
+                "NameChanged", "info", path, name, f"The {kind} '{name}' is written as '{leaf}'.",
+                "Give it a name of letters, digits and underscores that nothing else has.",
+            )  # fmt: skip
+        return path
+
+    def owner(self, name: str, prim_path: str, label: str) -> tuple[str, ...] | None:
+        """Targets of a simulation owner by name; None if it is empty, or unknown, which is reported."""
+        if not name:
+            return None
+        path = self.scene_paths.get(name)
+        if path is None:
+            self.issue(
+                "OwnerMissing", "error", prim_path, label,
+                f"'{label}' names the physics scene '{name}' as its simulation owner, which does not exist.",
+                f"Add a physics scene '{name}' to the scene, or clear the simulation owner of '{label}'.",
+            )  # fmt: skip
+            return None
+        return (path,)
+
+    def metric(self, matrix: frames.Matrix) -> frames.Matrix:
+        """A world matrix with its translation in metres."""
+        if self.meters != 1.0:
+            matrix = matrix.copy()
+            matrix[:3, 3] *= self.meters
+        return matrix
+
+
+def scene_units(scene: bpy.types.Scene) -> StageUnits:
+    """Units of a Blender scene: metres per Blender unit, kilograms, Z up."""
+    return StageUnits(meters_per_unit=float(scene.unit_settings.scale_length) or 1.0)

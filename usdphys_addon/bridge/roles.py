@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What objects are in the physics, as their properties say."""
+"""Roles of objects in the physics, from their properties."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 
 def applies(obj: Any, part: str) -> bool:
-    """True where a part of an object's physics is applied. What was never set is not read, which would make it."""
+    """True if a part of an object's physics is applied."""
+    # is_property_set first: reading an unset group creates it.
     return obj.usdphys.is_property_set(part) and bool(getattr(obj.usdphys, part).is_applied)
 
 
@@ -16,10 +17,22 @@ def is_body(obj: Any) -> bool:
 
 
 def is_moved(obj: Any) -> bool:
-    """True where the nearest body at or above an object is one that the solver moves."""
+    """True if the nearest body at or above an object is dynamic: enabled and not kinematic."""
     while obj is not None:
         if is_body(obj):
             body = obj.usdphys.rigid_body
             return bool(body.rigid_body_enabled and not body.kinematic_enabled)
         obj = obj.parent
     return False
+
+
+def is_bare(obj: Any) -> bool:
+    """True for an Empty without children, instances, rigid body and colliders."""
+    physics = obj.usdphys
+    return (
+        obj.type == "EMPTY"
+        and obj.instance_type == "NONE"
+        and not obj.children
+        and not physics.rigid_body.is_applied
+        and not len(physics.colliders)
+    )

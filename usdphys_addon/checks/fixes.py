@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be done about the issues of a check: one function for each code that Blender can mend.
+"""Fixes in one click for issues of a check: one function for each code that Blender can fix.
 
-A safe fix changes nothing that works: it takes back what is wrong, dangling or without effect.
+A safe fix changes nothing that works: it only removes or corrects values that are invalid, dangling or without effect.
 """
 
 from __future__ import annotations
@@ -17,20 +17,19 @@ import numpy as np
 from ..bridge import props
 from ..core import frames, joint_kinds
 from ..core.errors import InputError
-from ..core.joint_kinds import DRIVEN
 from ..core.rules.colliders import TRIANGLES
 from ..core.schemas import usd_physics
-from .report import Found
+from .report import FoundIssue
 
-FixFunction = Callable[[Any, Found], None]
+FixFunction = Callable[[Any, FoundIssue], None]
 
 
 class Fix(NamedTuple):
-    """apply(scene, issue): raises InputError, with nothing changed, where the issue cannot be fixed that way."""
+    """apply(scene, issue): raises InputError, with nothing changed, if the issue cannot be fixed."""
 
     apply: FixFunction
     safe: bool
-    #: What it does, in the imperative.
+    #: Label of the button, in the imperative.
     label: str
 
 
@@ -46,18 +45,18 @@ def _fix(*codes: str, safe: bool, label: str) -> Callable[[FixFunction], FixFunc
     return register
 
 
-def apply_fix(scene: bpy.types.Scene, issue: Found) -> None:
-    """Fix one issue. Raises InputError where there is no way, with nothing changed."""
+def apply_fix(scene: bpy.types.Scene, issue: FoundIssue) -> None:
+    """Fix one issue. Raises InputError, with nothing changed, if that is not possible."""
     fix = FIXES.get(issue.code)
     if fix is None:
-        raise InputError(f"There is no fix for this in one click. {issue.fix}")
+        raise InputError(f"This issue has no automatic fix. {issue.fix}")
     fix.apply(scene, issue)
 
 
-def apply_safe(scene: bpy.types.Scene, issues: Iterable[Found]) -> tuple[int, list[str]]:
-    """Apply all safe fixes: (number of fixes, why others could not be applied)."""
+def apply_safe(scene: bpy.types.Scene, issues: Iterable[FoundIssue]) -> tuple[int, list[str]]:
+    """Apply all safe fixes. Returns (number of fixes, reasons why others could not be applied)."""
     done, refused = 0, []
-    # One fix mends all that has the same code on the same thing: a body and its collider, for one.
+    # One fix covers all issues of one code on one object, such as those of a body and its collider.
     distinct = {(issue.code, issue.kind, issue.name): issue for issue in issues}
     for issue in distinct.values():
         fix = FIXES.get(issue.code)
@@ -71,16 +70,16 @@ def apply_safe(scene: bpy.types.Scene, issues: Iterable[Found]) -> tuple[int, li
     return done, refused
 
 
-# --------------------------------------------------------------------------- what an issue is about
+# --------------------------------------------------------------------------- data of an issue
 
 
 def find_object(scene: Any, name: str) -> Any:
-    """The object of a full name that a scene shows; None where there is none."""
+    """The object with a full name in a scene; None if there is none."""
     return next((obj for obj in scene.objects if obj.name_full == name), None)
 
 
-def culprits(scene: Any, issue: Found) -> list[Any]:
-    """The objects that an issue is about: itself, those of a material, or the members of a group."""
+def culprits(scene: Any, issue: FoundIssue) -> list[Any]:
+    """The objects that an issue is about: the object, the users of the material, or the members of the group."""
     if issue.kind == "object":
         obj = find_object(scene, issue.name)
         return [] if obj is None else [obj]
@@ -99,7 +98,7 @@ def _uses(obj: Any, name: str) -> bool:
 
 
 def _memberships(obj: Any) -> Iterator[tuple[Any, Any]]:
-    """(list, membership) of an object and of its colliders."""
+    """(memberships, membership) for each group membership of an object and of its colliders."""
     for rows in (obj.usdphys.collision_groups, *(item.collision_groups for item in obj.usdphys.colliders)):
         for row in rows:
             yield rows, row
@@ -111,31 +110,31 @@ def _editable(thing: Any) -> Any:
     return thing
 
 
-def _object(scene: Any, issue: Found) -> Any:
+def _object(scene: Any, issue: FoundIssue) -> Any:
     obj = find_object(scene, issue.name) if issue.kind == "object" else None
     if obj is None:
-        raise InputError(f"The object '{issue.name}' is not in the scene any more; check again.")
+        raise InputError(f"The object '{issue.name}' is no longer in the scene; check again.")
     return _editable(obj)
 
 
-def _joint(scene: Any, issue: Found) -> Any:
+def _joint(scene: Any, issue: FoundIssue) -> Any:
     return _object(scene, issue).usdphys.joint
 
 
-def _material(issue: Found) -> Any:
+def _material(issue: FoundIssue) -> Any:
     found = next((item for item in bpy.data.materials if item.name_full == issue.name), None)
     if found is None or issue.kind != "material":
-        raise InputError(f"The material '{issue.name}' is not in the file any more; check again.")
+        raise InputError(f"The material '{issue.name}' is no longer in the file; check again.")
     return _editable(found).usdphys.physics_material
 
 
-def _group(scene: Any, issue: Found) -> tuple[int, Any]:
-    """(row, collision group) that an issue names."""
+def _group(scene: Any, issue: FoundIssue) -> tuple[int, Any]:
+    """(index, collision group) that an issue names."""
     _editable(scene)
     for row, item in enumerate(scene.usdphys.collision_groups):
         if item.name == issue.name:
             return row, item
-    raise InputError(f"The collision group '{issue.name}' is not in the scene any more; check again.")
+    raise InputError(f"The collision group '{issue.name}' is no longer in the scene; check again.")
 
 
 def _unset(group: Any, *names: str) -> None:
@@ -144,31 +143,31 @@ def _unset(group: Any, *names: str) -> None:
             group.property_unset(name)
 
 
-def _nothing_to_do(issue: Found) -> InputError:
-    return InputError(f"'{issue.name}' has nothing of the kind any more, or it cannot be changed here. {issue.fix}")
+def _nothing_to_do(issue: FoundIssue) -> InputError:
+    return InputError(f"'{issue.name}' no longer has this problem, or it cannot be fixed automatically. {issue.fix}")
 
 
 # --------------------------------------------------------------------------- mass
 
 
-def _masses(scene: Any, issue: Found) -> list[Any]:
-    """The masses of an object and of its colliders that are applied."""
+def _masses(scene: Any, issue: FoundIssue) -> list[Any]:
+    """The applied mass properties of an object and of its colliders."""
     physics = _object(scene, issue).usdphys
     found = [physics.mass, *(item.mass for item in physics.colliders)]
     return [mass for mass in found if mass.is_applied]
 
 
 @_fix("MassInvalidValues", safe=True, label="Set the mass to automatic")
-def _unset_negative_mass(scene: Any, issue: Found) -> None:
+def _unset_negative_mass(scene: Any, issue: FoundIssue) -> None:
     _unset_where(scene, issue, "mass", lambda value: value < 0)
 
 
 @_fix("DensityInvalidValues", safe=True, label="Set the density to automatic")
-def _unset_negative_density(scene: Any, issue: Found) -> None:
+def _unset_negative_density(scene: Any, issue: FoundIssue) -> None:
     _unset_where(scene, issue, "density", lambda value: value < 0)
 
 
-def _unset_where(scene: Any, issue: Found, name: str, is_wrong: Callable[[float], bool]) -> None:
+def _unset_where(scene: Any, issue: FoundIssue, name: str, is_wrong: Callable[[float], bool]) -> None:
     found = [mass for mass in _masses(scene, issue) if mass.is_property_set(name) and is_wrong(getattr(mass, name))]
     if not found:
         raise _nothing_to_do(issue)
@@ -177,7 +176,7 @@ def _unset_where(scene: Any, issue: Found, name: str, is_wrong: Callable[[float]
 
 
 @_fix("InertiaInvalidValues", safe=True, label="Normalize the axes, or set the inertia to automatic")
-def _mend_inertia(scene: Any, issue: Found) -> None:
+def _mend_inertia(scene: Any, issue: FoundIssue) -> None:
     names = ("diagonal_inertia", "principal_axes")
     found = [mass for mass in _masses(scene, issue) if any(map(mass.is_property_set, names))]
     if not found:
@@ -193,18 +192,18 @@ def _mend_inertia(scene: Any, issue: Found) -> None:
 
 
 @_fix("InertiaImpossible", safe=False, label="Set the inertia to automatic")
-def _unset_inertia(scene: Any, issue: Found) -> None:
+def _unset_inertia(scene: Any, issue: FoundIssue) -> None:
     for mass in _masses(scene, issue):
         _unset(mass, "diagonal_inertia", "principal_axes")
 
 
 @_fix("MassWithoutBody", safe=True, label="Remove the mass")
-def _remove_mass(scene: Any, issue: Found) -> None:
+def _remove_mass(scene: Any, issue: FoundIssue) -> None:
     _object(scene, issue).usdphys.mass.is_applied = False
 
 
 @_fix("BodyWithoutMass", safe=False, label="Add an automatic collider")
-def _add_collider(scene: Any, issue: Found) -> None:
+def _add_collider(scene: Any, issue: FoundIssue) -> None:
     obj = _object(scene, issue)
     if obj.type != "MESH" or not len(obj.data.polygons):
         raise InputError(f"'{obj.name}' has no mesh with faces to collide with; give it a mass or a primitive.")
@@ -215,17 +214,17 @@ def _add_collider(scene: Any, issue: Found) -> None:
 
 
 @_fix("NestedArticulation", "ArticulationOnKinematicBody", safe=False, label="Remove the articulation root")
-def _remove_root(scene: Any, issue: Found) -> None:
+def _remove_root(scene: Any, issue: FoundIssue) -> None:
     _object(scene, issue).usdphys.articulation_root.is_applied = False
 
 
 @_fix("ArticulationOnStaticBody", safe=False, label="Enable the rigid body")
-def _enable_body(scene: Any, issue: Found) -> None:
+def _enable_body(scene: Any, issue: FoundIssue) -> None:
     _unset(_object(scene, issue).usdphys.rigid_body, "rigid_body_enabled")
 
 
 @_fix("OwnerMissing", safe=True, label="Clear the simulation owner")
-def _clear_owner(scene: Any, issue: Found) -> None:
+def _clear_owner(scene: Any, issue: FoundIssue) -> None:
     physics = _object(scene, issue).usdphys
     known = {item.name for item in scene.usdphys.physics_scenes}
     owned = [
@@ -239,7 +238,7 @@ def _clear_owner(scene: Any, issue: Found) -> None:
 
 
 @_fix("SceneAmbiguous", safe=False, label="Let the first physics scene simulate it")
-def _choose_owner(scene: Any, issue: Found) -> None:
+def _choose_owner(scene: Any, issue: FoundIssue) -> None:
     scenes = scene.usdphys.physics_scenes
     if not len(scenes):
         raise _nothing_to_do(issue)
@@ -247,12 +246,12 @@ def _choose_owner(scene: Any, issue: Found) -> None:
 
 
 @_fix("NoScene", safe=False, label="Add a physics scene")
-def _add_scene(scene: Any, _issue: Found) -> None:
+def _add_scene(scene: Any, _issue: FoundIssue) -> None:
     _editable(scene).usdphys.physics_scenes.add().name = "PhysicsScene"
 
 
 @_fix("GravityDirectionNotUnit", safe=True, label="Normalize the direction")
-def _normalize_gravity(scene: Any, issue: Found) -> None:
+def _normalize_gravity(scene: Any, issue: FoundIssue) -> None:
     _editable(scene)
     found = next((item for item in scene.usdphys.physics_scenes if item.name == issue.name), None)
     length = 0.0 if found is None else math.hypot(*found.gravity_direction)
@@ -265,7 +264,7 @@ def _normalize_gravity(scene: Any, issue: Found) -> None:
 
 
 @_fix("ColliderTriangleMeshDynamic", safe=True, label="Use the convex hull")
-def _use_hull(scene: Any, issue: Found) -> None:
+def _use_hull(scene: Any, issue: FoundIssue) -> None:
     found = [
         item for item in _object(scene, issue).usdphys.colliders
         if item.shape in ("MESH", "AUTO") and item.approximation in TRIANGLES
@@ -278,14 +277,14 @@ def _use_hull(scene: Any, issue: Found) -> None:
 
 
 @_fix("MeshCollisionOnNonMesh", safe=True, label="Remove the approximation")
-def _remove_approximation(scene: Any, issue: Found) -> None:
+def _remove_approximation(scene: Any, issue: FoundIssue) -> None:
     for item in _object(scene, issue).usdphys.colliders:
         if item.shape in props.GPRIM_SHAPES:
             _unset(item, "approximation", "has_mesh_collision")
 
 
 @_fix("ColliderWithoutGeometry", safe=False, label="Remove the mesh collider")
-def _remove_empty_collider(scene: Any, issue: Found) -> None:
+def _remove_empty_collider(scene: Any, issue: FoundIssue) -> None:
     items = _object(scene, issue).usdphys.colliders
     for row in reversed(range(len(items))):
         if items[row].shape in ("MESH", "AUTO"):
@@ -293,7 +292,7 @@ def _remove_empty_collider(scene: Any, issue: Found) -> None:
 
 
 @_fix("MeshColliderTwice", safe=False, label="Keep the first mesh collider")
-def _remove_second_mesh(scene: Any, issue: Found) -> None:
+def _remove_second_mesh(scene: Any, issue: FoundIssue) -> None:
     items = _object(scene, issue).usdphys.colliders
     rows = [row for row, item in enumerate(items) if item.shape in ("MESH", "AUTO") and not item.is_geometry]
     for row in reversed(rows[1:]):
@@ -301,7 +300,7 @@ def _remove_second_mesh(scene: Any, issue: Found) -> None:
 
 
 @_fix("NameClash", safe=False, label="Rename the mesh of the parent")
-def _rename_mesh(scene: Any, issue: Found) -> None:
+def _rename_mesh(scene: Any, issue: FoundIssue) -> None:
     obj = _object(scene, issue)
     data = obj.parent.data if obj.parent is not None else None
     if data is None:
@@ -313,8 +312,8 @@ def _rename_mesh(scene: Any, issue: Found) -> None:
 
 
 @_fix("NegativeScale", "ColliderSheared", "RigidBodyOrientationScale", safe=True, label="Apply the scale")
-def _apply_scale(scene: Any, issue: Found) -> None:
-    """Move scale and shear of an object from its transform into its mesh; nothing moves in the world."""
+def _apply_scale(scene: Any, issue: FoundIssue) -> None:
+    """Move scale and shear of an object from its transform into its mesh, so that nothing moves in the world."""
     obj = _object(scene, issue)
     _refuse_scale(scene, obj)
     world = np.array(obj.matrix_world)
@@ -328,7 +327,7 @@ def _apply_scale(scene: Any, issue: Found) -> None:
             obj.data.flip_normals()
         obj.data.update()
     if above is not None:
-        # The only place of a transform that can hold the inverse of any parent.
+        # Only this matrix can hold the inverse of any parent, which may be sheared.
         obj.matrix_parent_inverse = above.inverted()
     for name in ("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"):
         obj.property_unset(name)
@@ -339,7 +338,7 @@ def _apply_scale(scene: Any, issue: Found) -> None:
 
 
 def _refuse_scale(scene: Any, obj: Any) -> None:
-    """Raise InputError where the scale of an object cannot be applied without changing something else."""
+    """Raise InputError if the scale of an object cannot be applied without changing something else."""
     reason = ""
     colliders = list(obj.usdphys.colliders)
     joints = [other for other in scene.objects if other.usdphys.joint.is_applied]
@@ -350,25 +349,27 @@ def _refuse_scale(scene: Any, obj: Any) -> None:
     ]  # fmt: skip
     animation = obj.animation_data
     if obj.type not in ("MESH", "EMPTY"):
-        reason = "it is no mesh"
+        reason = "it is not a mesh"
     elif obj.type == "EMPTY" and obj.instance_type != "NONE":
-        reason = "it brings instances"
+        reason = "it instances other objects"
     elif obj.data is not None and (obj.data.library is not None or obj.data.users > 1):
-        reason = f"its mesh '{obj.data.name}' is used by others, too"
+        reason = f"its mesh '{obj.data.name}' is linked or has other users"
     elif len(obj.modifiers) or len(obj.constraints):
         reason = "it has modifiers or constraints"
     elif animation is not None and (animation.action is not None or len(animation.drivers)):
         reason = "it is animated"
-    elif obj.parent is not None and (obj.parent_type != "OBJECT" or not abs(obj.parent.matrix_world.determinant())):
-        reason = f"of how it is parented to '{obj.parent.name}'"
-    elif not abs(obj.matrix_world.determinant()) > 1e-18:
+    elif obj.parent is not None and (
+        obj.parent_type != "OBJECT" or frames.is_flat(obj.parent.matrix_world.determinant())
+    ):
+        reason = f"its parent '{obj.parent.name}' is flat, or holds it by a bone or vertex"
+    elif frames.is_flat(obj.matrix_world.determinant()):
         reason = "it is scaled to nothing"
     elif any(item.is_geometry or any(map(item.is_property_set, _SIZES)) for item in colliders):
-        reason = "a collider of it has a size of its own"
+        reason = "a collider of it has its own place or size"
     elif any(map(obj.usdphys.mass.is_property_set, ("center_of_mass", "diagonal_inertia"))):
         reason = "its centre of mass or its inertia is set"
     elif local:
-        reason = f"the joint '{local[0]}' has a frame of its own on it"
+        reason = f"the joint '{local[0]}' has a stored frame in it"
     elif any(child.library is not None for child in obj.children):
         reason = "a child of it is linked from a library"
     if reason:
@@ -382,7 +383,7 @@ _SIZES = ("location", "rotation", "size", "radius", "height")
 
 
 @_fix("JointSameBody", safe=False, label="Attach the joint to the world instead of its first body")
-def _clear_first_body(scene: Any, issue: Found) -> None:
+def _clear_first_body(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     _clear_body(joint, 0)
 
@@ -393,7 +394,7 @@ def _clear_body(joint: Any, side: int) -> None:
 
 
 @_fix("JointBodyMissing", safe=False, label="Clear the missing body")
-def _clear_missing_body(scene: Any, issue: Found) -> None:
+def _clear_missing_body(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     missing = []
     for side in (0, 1):
@@ -412,7 +413,7 @@ def _clear_missing_body(scene: Any, issue: Found) -> None:
 
 
 @_fix("JointRelNotXformable", safe=False, label="Clear the body that is a joint itself")
-def _clear_joint_as_body(scene: Any, issue: Found) -> None:
+def _clear_joint_as_body(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     bodies = [(side, getattr(joint, f"body{side}")) for side in (0, 1)]
     sides = [side for side, body in bodies if body is not None and body.usdphys.joint.is_applied]
@@ -423,7 +424,7 @@ def _clear_joint_as_body(scene: Any, issue: Found) -> None:
 
 
 @_fix("JointNoEnabledRigidBody", safe=False, label="Make its second body, or else its first, a rigid body")
-def _make_body(scene: Any, issue: Found) -> None:
+def _make_body(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     bodies = [body for body in (joint.body1, joint.body0) if body is not None]
     if not bodies:
@@ -435,7 +436,7 @@ def _make_body(scene: Any, issue: Found) -> None:
 
 
 @_fix("JointRotationNotUnit", safe=True, label="Normalize the rotation")
-def _normalize_rotation(scene: Any, issue: Found) -> None:
+def _normalize_rotation(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     for name in ("local_rot0", "local_rot1"):
         if not joint.is_property_set(name):
@@ -448,8 +449,8 @@ def _normalize_rotation(scene: Any, issue: Found) -> None:
             setattr(joint, name, [part / length for part in value])
 
 
-@_fix("JointFramesApart", "JointFramesTilted", safe=False, label="Take both frames from the place of the joint")
-def _forget_frames(scene: Any, issue: Found) -> None:
+@_fix("JointFramesApart", "JointFramesTilted", safe=False, label="Use the place of the joint for both frames")
+def _forget_frames(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     if not any(map(joint.is_property_set, props.LOCAL_FRAME_FIELDS)):
         raise _nothing_to_do(issue)
@@ -457,7 +458,7 @@ def _forget_frames(scene: Any, issue: Found) -> None:
 
 
 @_fix("LimitsReversed", safe=True, label="Swap the limits")
-def _swap_limits(scene: Any, issue: Found) -> None:
+def _swap_limits(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     group = getattr(joint, joint.type.lower(), None)
     names = ("min_distance", "max_distance") if joint.type == "DISTANCE" else ("lower_limit", "upper_limit")
@@ -471,7 +472,7 @@ def _swap_limits(scene: Any, issue: Found) -> None:
 
 
 @_fix("LimitNotOnJoint", safe=True, label="Remove the limits per degree of freedom")
-def _remove_limits(scene: Any, issue: Found) -> None:
+def _remove_limits(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     if joint.type == "GENERIC":
         raise _nothing_to_do(issue)
@@ -482,9 +483,9 @@ def _remove_limits(scene: Any, issue: Found) -> None:
 
 
 @_fix("DriveNotOnJoint", safe=True, label="Remove the drive")
-def _remove_drives(scene: Any, issue: Found) -> None:
+def _remove_drives(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
-    allowed = DRIVEN.get(joint_kinds.JOINT_TYPES[joint.type].usd_name, frozenset())
+    allowed = joint_kinds.BY_IDENTIFIER[joint.type].drives
     for dof, drive in _drives(joint):
         if dof not in allowed:
             drive.is_applied = False
@@ -497,14 +498,14 @@ def _drives(joint: Any) -> list[tuple[str, Any]]:
 
 
 @_fix("DriveWithoutGain", safe=False, label="Remove the drive")
-def _remove_idle_drives(scene: Any, issue: Found) -> None:
+def _remove_idle_drives(scene: Any, issue: FoundIssue) -> None:
     for _, drive in _drives(_joint(scene, issue)):
         if not (drive.stiffness or drive.damping) or drive.max_force == 0:
             drive.is_applied = False
 
 
 @_fix("DriveInvalidValues", safe=True, label="Set negative values to automatic")
-def _unset_negative_gains(scene: Any, issue: Found) -> None:
+def _unset_negative_gains(scene: Any, issue: FoundIssue) -> None:
     for _, drive in _drives(_joint(scene, issue)):
         _unset(drive, *(name for name in ("stiffness", "damping", "max_force") if getattr(drive, name) < 0))
 
@@ -513,7 +514,7 @@ def _unset_negative_gains(scene: Any, issue: Found) -> None:
 
 
 @_fix("GroupUndefined", safe=True, label="Take the objects out of the group")
-def _leave_group(scene: Any, issue: Found) -> None:
+def _leave_group(scene: Any, issue: FoundIssue) -> None:
     members = [obj for obj in scene.objects if any(row.name == issue.name for _, row in _memberships(obj))]
     for obj in members:
         _editable(obj)
@@ -524,11 +525,11 @@ def _leave_group(scene: Any, issue: Found) -> None:
                     rows.remove(row)
 
 
-@_fix("GroupTargetMissing", safe=True, label="Remove what is missing")
-def _remove_missing_groups(scene: Any, issue: Found) -> None:
+@_fix("GroupTargetMissing", safe=True, label="Remove missing groups")
+def _remove_missing_groups(scene: Any, issue: FoundIssue) -> None:
     _, group = _group(scene, issue)
     known = {item.name for item in scene.usdphys.collision_groups}
-    # Groups that only objects name are there, too.
+    # A group that is only named by memberships exists, too.
     known.update(row.name for obj in scene.objects for _, row in _memberships(obj))
     rows = group.filtered_groups
     missing = [row for row in range(len(rows)) if rows[row].name not in known]
@@ -538,8 +539,8 @@ def _remove_missing_groups(scene: Any, issue: Found) -> None:
         rows.remove(row)
 
 
-@_fix("GroupDuplicateTarget", safe=True, label="Remove what is there twice")
-def _remove_duplicates(scene: Any, issue: Found) -> None:
+@_fix("GroupDuplicateTarget", safe=True, label="Remove duplicates")
+def _remove_duplicates(scene: Any, issue: FoundIssue) -> None:
     _, group = _group(scene, issue)
     lists = [
         rows for obj in scene.objects if obj.library is None
@@ -551,7 +552,7 @@ def _remove_duplicates(scene: Any, issue: Found) -> None:
 
 
 def _drop_repeated(rows: Any, only: str | None) -> None:
-    """Remove later rows that say the same as an earlier one. only: of this name; None for all."""
+    """Remove rows that repeat an earlier one. only: the name of the rows to look at; None for all."""
     seen, doubled = set(), []
     for row, item in enumerate(rows):
         key = (item.name, getattr(item, "exclude", False))
@@ -565,13 +566,13 @@ def _drop_repeated(rows: Any, only: str | None) -> None:
 
 
 @_fix("GroupEmpty", safe=False, label="Remove the group")
-def _remove_group(scene: Any, issue: Found) -> None:
+def _remove_group(scene: Any, issue: FoundIssue) -> None:
     row, _ = _group(scene, issue)
     scene.usdphys.collision_groups.remove(row)
 
 
-@_fix("GroupMergeConflict", safe=False, label="Invert as the first group of the merge does")
-def _agree_on_inversion(scene: Any, issue: Found) -> None:
+@_fix("GroupMergeConflict", safe=False, label="Invert like the first merged group")
+def _agree_on_inversion(scene: Any, issue: FoundIssue) -> None:
     _, group = _group(scene, issue)
     first = next(item for item in scene.usdphys.collision_groups if item.merge_group == group.merge_group)
     if bool(first.invert_filtered_groups) == bool(group.invert_filtered_groups):
@@ -579,14 +580,14 @@ def _agree_on_inversion(scene: Any, issue: Found) -> None:
     group.invert_filtered_groups = first.invert_filtered_groups
 
 
-def _pair_lists(scene: Any, issue: Found) -> tuple[Any, list[Any]]:
+def _pair_lists(scene: Any, issue: FoundIssue) -> tuple[Any, list[Any]]:
     obj = _object(scene, issue)
     owners = (obj.usdphys, *obj.usdphys.colliders)
     return obj, [owner.filtered_pairs.filtered_pairs for owner in owners if owner.filtered_pairs.is_applied]
 
 
-@_fix("FilteredPairMissing", safe=True, label="Remove what is missing")
-def _remove_missing_pairs(scene: Any, issue: Found) -> None:
+@_fix("FilteredPairMissing", safe=True, label="Remove missing objects")
+def _remove_missing_pairs(scene: Any, issue: FoundIssue) -> None:
     _, lists = _pair_lists(scene, issue)
     missing = []
     for rows in lists:
@@ -605,7 +606,7 @@ def _remove_missing_pairs(scene: Any, issue: Found) -> None:
 
 
 @_fix("FilteredPairSelf", safe=True, label="Remove the object from its own pairs")
-def _remove_self(scene: Any, issue: Found) -> None:
+def _remove_self(scene: Any, issue: FoundIssue) -> None:
     obj, lists = _pair_lists(scene, issue)
     for rows in lists:
         for row in reversed(range(len(rows))):
@@ -617,19 +618,19 @@ def _remove_self(scene: Any, issue: Found) -> None:
 
 
 @_fix("MaterialInvalidValues", safe=True, label="Set negative values to automatic")
-def _unset_negative_material(_scene: Any, issue: Found) -> None:
+def _unset_negative_material(_scene: Any, issue: FoundIssue) -> None:
     material = _material(issue)
     names = ("static_friction", "dynamic_friction", "restitution", "density")
     _unset(material, *(name for name in names if getattr(material, name) < 0))
 
 
 @_fix("RestitutionAboveOne", safe=False, label="Set the restitution to 1")
-def _limit_restitution(_scene: Any, issue: Found) -> None:
+def _limit_restitution(_scene: Any, issue: FoundIssue) -> None:
     _material(issue).restitution = 1.0
 
 
 @_fix("FrictionOrder", safe=False, label="Raise the static to the dynamic friction")
-def _raise_friction(_scene: Any, issue: Found) -> None:
+def _raise_friction(_scene: Any, issue: FoundIssue) -> None:
     material = _material(issue)
     material.static_friction = material.dynamic_friction
 
@@ -637,8 +638,8 @@ def _raise_friction(_scene: Any, issue: Found) -> None:
 # --------------------------------------------------------------------------- numbers
 
 
-@_fix("NotFinite", safe=True, label="Set what is no number to automatic")
-def _unset_not_a_number(scene: Any, issue: Found) -> None:
+@_fix("NotFinite", safe=True, label="Set invalid numbers to automatic")
+def _unset_not_a_number(scene: Any, issue: FoundIssue) -> None:
     if issue.kind == "material":
         groups = [_material(issue)]
     elif issue.kind == "scene":
@@ -653,7 +654,7 @@ def _unset_not_a_number(scene: Any, issue: Found) -> None:
 
 
 def _groups_of(group: Any) -> Iterator[Any]:
-    """A property group and all that are set below it."""
+    """A property group and all groups below it that are set."""
     yield group
     for name in group.keys():
         value: Any = getattr(group, name)

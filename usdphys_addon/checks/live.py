@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of a scene while one works: in slices of a few milliseconds, after the scene has been left in peace.
+"""Live checks: a timer checks the shown scenes in slices of a few milliseconds, after a pause in editing.
 
-What was found is kept as plain values by the name of the scene. Between two slices no Blender object is held: objects
-are found again by name.
+Reports are kept as plain values by the name of the scene. Between slices no Blender object is referenced; objects are
+looked up again by name.
 """
 
 from __future__ import annotations
@@ -23,45 +23,45 @@ if TYPE_CHECKING:
 
 #: Seconds without a change before a check begins.
 QUIET = 0.5
-#: Seconds that a slice may take; work stops at the budget, which leaves room for the step under way.
+#: Seconds that a slice may take. No step begins after the budget, which leaves time to end the current one.
 SLICE, BUDGET = 0.005, 0.002
-#: Seconds between two slices, and between two looks at whether there is work.
+#: Seconds between two slices, and between two polls for work.
 PAUSE, IDLE = 0.02, 0.25
-#: Steps that cannot be cut would take longer than a slice in scenes of more objects, joints or materials than these.
-MAX_OBJECTS, MAX_JOINTS, MAX_MATERIALS = 1000, 200, 1000
-#: Slices of one check that may come out too long before the scene counts as too large.
+#: With more objects or materials, steps that cannot be divided would exceed a slice.
+MAX_OBJECTS, MAX_MATERIALS = 1000, 1000
+#: Number of slices of one check that may be too long before the scene counts as too large.
 MAX_LATE = 3
 _TOO_SLOW = "A check takes too long here: checked on demand"
 
 
-# --------------------------------------------------------------------------- what is known
+# --------------------------------------------------------------------------- reports
 
 _reports: dict[str, Report] = {}
-#: Why a scene is checked on demand only.
+#: Reasons why scenes are checked on demand only.
 _on_demand: dict[str, str] = {}
-#: Numbers of objects with which checks took too long, by scene.
+#: By scene, the number of objects with which a check took too long.
 _slow: dict[str, int] = {}
 #: Scenes that have changed since they were checked on demand.
 _outdated: set[str] = set()
 
 
 def report(scene_name: str) -> Report | None:
-    """What the last check of a scene found; None where there was none."""
+    """Report of the last check of a scene; None if it was never checked."""
     return _reports.get(scene_name)
 
 
 def on_demand(scene_name: str) -> str:
-    """Why a scene is not checked while one works; empty where it is."""
+    """Why a scene has no live checks; empty if it has."""
     return _on_demand.get(scene_name, "")
 
 
 def is_outdated(scene_name: str) -> bool:
-    """True where the scene has changed since its last check and is not checked by itself."""
+    """True if the scene has changed since its last check and no live check will follow."""
     return scene_name in _outdated or (_is_paused and scene_name in _dirty)
 
 
 def is_current(scene_name: str) -> bool:
-    """True where the scene has not changed since its last check, as far as Blender tells."""
+    """True if live checks are on and Blender has reported no change of the scene since its last check."""
     return _is_live and scene_name in _reports and scene_name not in _dirty and scene_name not in _outdated
 
 
@@ -80,7 +80,7 @@ def check(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Report:
 
 
 def forget() -> None:
-    """Forget all that was found; another file comes."""
+    """Drop all reports and the running check, because another file is loaded."""
     global _run
     _run = None
     _reports.clear()
@@ -90,9 +90,9 @@ def forget() -> None:
     _outdated.clear()
 
 
-# --------------------------------------------------------------------------- while one works
+# --------------------------------------------------------------------------- live checks
 
-#: When each scene changed, of `clock.now`.
+#: Time of the last change of each scene, by `clock.now`.
 _dirty: dict[str, float] = {}
 _run: Check | None = None
 _is_live = False
@@ -107,13 +107,13 @@ def _stop_run(scene_name: str) -> None:
 
 
 def note_change(scene_name: str) -> None:
-    """The scene is checked again once it is left in peace."""
+    """Have the scene checked again after a pause in editing."""
     _stop_run(scene_name)
     _dirty[scene_name] = clock.now()
 
 
 def set_live(is_wanted: bool) -> None:
-    """Switch the checks while one works on or off."""
+    """Switch live checks on or off."""
     global _is_paused, _run
     _is_paused = not is_wanted
     if _is_paused:
@@ -121,14 +121,14 @@ def set_live(is_wanted: bool) -> None:
 
 
 def _shown() -> dict[str, Any]:
-    """View layers of the scenes in the windows, by scene."""
+    """View layers of the scenes that windows show, by name of the scene."""
     manager = bpy.context.window_manager
     windows = manager.windows if manager is not None else ()
     return {window.scene.name: window.view_layer for window in windows}
 
 
 def _too_large(view_layer: Any) -> str:
-    """Why one step of a check could take longer than a slice; empty where none does."""
+    """Why one step of a check could take longer than a slice; empty if it could not."""
     if len(view_layer.objects) > MAX_OBJECTS:
         return f"More than {MAX_OBJECTS} objects: checked on demand"
     if len(bpy.data.materials) > MAX_MATERIALS:
@@ -139,7 +139,7 @@ def _too_large(view_layer: Any) -> str:
 
 
 def begin(scene_name: str, view_layer: Any) -> Check | None:
-    """A check in slices, or None where the scene is too large for it."""
+    """A new live check, or None if the scene is too large for it."""
     reason = _too_large(view_layer)
     if len(view_layer.objects) >= _slow.get(scene_name, MAX_OBJECTS + 1):
         reason = reason or _on_demand.get(scene_name, _TOO_SLOW)
@@ -153,13 +153,13 @@ def begin(scene_name: str, view_layer: Any) -> Check | None:
 
 
 def _leave(scene_name: str, reason: str) -> None:
-    """The scene is checked on demand only, as it is now."""
+    """Check the scene on demand only, and mark its report as outdated."""
     _on_demand[scene_name] = reason
     _outdated.add(scene_name)
 
 
 def proceed(run: Check, view_layer: Any) -> bool:
-    """One slice; True once the check is at its end, with its report kept."""
+    """Run one slice. Returns True when the check has ended: complete, abandoned as too slow, or failed."""
     try:
         if not run.advance(view_layer.depsgraph, BUDGET):
             if sum(seconds > SLICE for seconds in run.slices) > MAX_LATE:
@@ -172,7 +172,7 @@ def proceed(run: Check, view_layer: Any) -> bool:
         _leave(run.scene_name, str(error))
         return True
     except (LookupError, ReferenceError):
-        # Something has gone since the last slice: from the start.
+        # Some data was removed since the last slice: start again.
         _dirty[run.scene_name] = clock.now()
         return True
     except Exception:  # an exception that leaves a timer ends the timer
@@ -187,7 +187,7 @@ def proceed(run: Check, view_layer: Any) -> bool:
 
 
 def tick() -> float:
-    """What the timer does: look for changes, and work for one slice. Returns the seconds until the next time."""
+    """Timer callback: look for changes and run one slice. Returns the seconds until the next call."""
     global _run, _last_operator
     if _is_paused or preview_guard.current() is not None:
         _run = None
@@ -195,7 +195,7 @@ def tick() -> float:
     shown = _shown()
     last = _operator_mark()
     if last != _last_operator:
-        # Operators that change properties only tell the dependency graph nothing.
+        # Operators that only change properties cause no depsgraph update.
         _last_operator = last
         for name in shown:
             note_change(name)
@@ -208,7 +208,7 @@ def tick() -> float:
         if ready is None:
             return IDLE
         layer = shown[ready]
-        # Nothing to do where all is up to date; else what Blender would do right after.
+        # Without pending changes this does nothing; otherwise Blender would do it right after.
         layer.update()
         if _dirty.get(ready, 0.0) > now:
             return IDLE
@@ -233,7 +233,7 @@ def tick() -> float:
 
 
 def _operator_mark() -> int:
-    """Tells whether another operator has run; it says nothing else."""
+    """Address of the last operator in the history, which changes when another operator has run."""
     manager = bpy.context.window_manager
     operators: Any = manager.operators if manager is not None else ()
     return int(operators[-1].as_pointer()) if len(operators) else 0
@@ -265,7 +265,7 @@ def _after_undo(*_: Any) -> None:
         note_change(name)
 
 
-#: Each with whether it is for work in windows only.
+#: (name, handler, whether it is for live checks only).
 _HANDLERS = (
     ("depsgraph_update_post", _after_update, True), ("load_pre", _before_load, False),
     ("undo_pre", _before_undo, True), ("redo_pre", _before_undo, True),
@@ -274,7 +274,7 @@ _HANDLERS = (
 
 
 def register(is_live: bool | None = None) -> None:
-    """is_live: check while one works; by default where there are windows."""
+    """is_live: switch live checks on; None for on unless Blender runs in the background."""
     global _is_live
     _is_live = not bpy.app.background if is_live is None else is_live
     for name, handler, live_only in _HANDLERS:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a check finds, as plain values that outlive the scene they were found in."""
+"""Results of checks as plain values, which hold no Blender data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+
+#: Scenes with more joints are checked on demand only.
+MAX_JOINTS = 200
 
 
 class TooLargeError(Exception):
@@ -11,8 +14,8 @@ class TooLargeError(Exception):
 
 
 @dataclass(slots=True, repr=False)
-class Found:
-    """One issue as plain values. kind: what `name` names: object, material, group, scene, or nothing ("").
+class FoundIssue:
+    """One issue as plain values. kind: of what `name` names: object, material, group, scene, or "" for nothing.
 
     short: the message without the paths of prims. can_be_fixed: there is a fix for it.
     """
@@ -32,5 +35,5 @@ class Found:
 class Report:
     """What is wrong with a scene, errors first. counts: by severity."""
 
-    issues: tuple[Found, ...] = ()
+    issues: tuple[FoundIssue, ...] = ()
     counts: dict[str, int] = field(default_factory=dict)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One check of a scene, in steps that are short: `scene_read` and the rules of `core`, cut into slices."""
+"""One check of a scene in short steps: `scene_read` and the rules of `core`, run in slices."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -13,52 +13,50 @@ import numpy as np
 
 from ..bridge import props
 from ..bridge.collider_read import ColliderReader
-from ..bridge.environment import collector_at_rest
-from ..bridge.placements import Placement, Placements
-from ..bridge.reading import DEFAULT_ROOT
+from ..bridge.collider_shapes import ColliderShapes
+from ..bridge.environment import gc_paused
+from ..bridge.placements import Placement, ScenePlacements
+from ..bridge.reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from ..bridge.scene_read import SceneReader
-from ..core import clock, joint_kinds, validate
-from ..core.model import Prim
+from ..core import clock, joint_kinds, paths, validate
 from ..core.primitives import Primitive
 from ..core.rules.base import RULES, Facts, Issue
-from ..core.schemas import usd_physics
 from .fixes import FIXES
-from .live import MAX_JOINTS
-from .report import Found, Report, TooLargeError
+from .report import MAX_JOINTS, FoundIssue, Report, TooLargeError
 
-#: While one works, colliders of meshes with more vertices are fitted to the bounding box.
-DENSE = 2000
+#: In live checks, colliders of meshes with more vertices are fitted to the bounding box.
+DENSE_VERTICES = 2000
 
 _SEVERITIES = {"error": 0, "warning": 1, "info": 2}
 _PRIM_PATH = re.compile(r" \(/[^()]*\)")
 _CONVERTED = frozenset({"META", "FONT", "SURFACE", "CURVE"})
-_JOINTS = frozenset(cls.usd_name for cls in joint_kinds.JOINT_TYPES.values())
+_JOINTS = frozenset(joint_kinds.BY_TYPE_NAME)
 
 
 # --------------------------------------------------------------------------- objects by name
 
 
 class _Objects:
-    """The Blender data of one slice: objects by their full name, found anew in every slice."""
+    """The Blender data of one slice: objects by full name, looked up again in every slice."""
 
     def __init__(self, scene_name: str, layer_name: str) -> None:
         self.scene_name, self.layer_name = scene_name, layer_name
         self.deadline = 0.0
-        #: Where in the list of all objects each was: to look there is quicker than to compare the names of all.
+        #: Last known index of each object in bpy.data.objects, which is tried before a linear search.
         self._rows: dict[str, int] = {}
         self._known: dict[str, Any] = {}
         self.scene: Any = None
         self.depsgraph: Any = None
 
     def renew(self, depsgraph: Any, deadline: float) -> None:
-        """Begin a slice that ends at `deadline`, of `clock.now`."""
+        """Begin a slice. deadline: its end, in the time of `clock.now`."""
         self._known.clear()
         self.deadline, self.depsgraph, self.scene = deadline, depsgraph, depsgraph.scene.original
         if not self._rows:
             self._rows = {name: row for row, name in enumerate(bpy.data.objects.keys())}
 
     def release(self) -> None:
-        """End a slice."""
+        """End a slice: drop all references to Blender data."""
         self._known.clear()
         self.scene = self.depsgraph = None
 
@@ -69,7 +67,7 @@ class _Objects:
         self._known[obj.name_full] = obj
 
     def find(self, name: str) -> Any:
-        """The object of a full name. Raises LookupError where it is gone, which ends the check."""
+        """The object with a full name. Raises LookupError if it is gone, which ends the check."""
         known = self._known.get(name)
         if known is not None:
             return known
@@ -109,8 +107,8 @@ class _Place(Placement):
         return self.obj.usdphys
 
 
-class _Places(Placements):
-    """Placements that are gathered in slices."""
+class _Places(ScenePlacements):
+    """ScenePlacements that are gathered in slices."""
 
     def __init__(self, objects: _Objects) -> None:
         self.root = DEFAULT_ROOT
@@ -134,7 +132,7 @@ class _Places(Placements):
         done = 0
         while True:
             complete, instance = True, None
-            # An iteration over a dependency graph must not outlive a slice.
+            # An iterator over depsgraph instances must not outlive a slice.
             for instance in islice(self.objects.depsgraph.object_instances, done, None):
                 self._add(instance, None)
                 done += 1
@@ -153,85 +151,47 @@ class _Places(Placements):
 # --------------------------------------------------------------------------- reading in slices
 
 
-class _Colliders(ColliderReader):
-    """Looks at no large mesh, and converts none, unless it is asked to be exact."""
-
-    def __init__(self, scene: _Reader, exact: bool) -> None:
-        super().__init__(scene)
-        self.exact = exact
+class _BoundedShapes(ColliderShapes):
+    """Fits colliders of large meshes, and of objects that need `to_mesh`, to bounding boxes, without reading points."""
 
     def is_dense(self, placement: Placement) -> bool:
         data = placement.evaluated.data
         if isinstance(data, bpy.types.Mesh):
-            return len(data.vertices) > DENSE
+            return len(data.vertices) > DENSE_VERTICES
         return placement.obj.type in _CONVERTED
 
     def points(self, placement: Placement) -> Any:
-        if not self.exact and self.is_dense(placement):
+        if self.is_dense(placement):
             return np.array([tuple(corner) for corner in placement.evaluated.bound_box], float)
         return super().points(placement)
 
     def recognised(self, placement: Placement) -> Primitive | None:
-        if not self.exact and self.is_dense(placement):
-            return None
-        return super().recognised(placement)
+        return None if self.is_dense(placement) else super().recognised(placement)
 
-    def mesh_prim(self, item: Any, bounding: str, placement: Placement, world: Any) -> Prim | None:
-        if self.exact or placement.obj.type not in _CONVERTED or not placement.geometry:
-            made = super().mesh_prim(item, bounding, placement, world)
-            if made is not None:
-                # It would hold the evaluated object.
-                made.mesh = None
-            return made
-        prim = self.own_prim(placement.geometry, "Mesh", placement, world)
-        if item.is_property_set("approximation"):
-            prim.add(usd_physics.MeshCollisionAPI(item.approximation))
-        elif item.shape == "AUTO":
-            prim.add(usd_physics.MeshCollisionAPI("convexHull" if self.moves(placement) else "none"))
-        return prim
+    def has_faces(self, placement: Placement) -> bool:
+        return placement.obj.type in _CONVERTED or super().has_faces(placement)
 
 
-class _Reader(SceneReader):
-    """Reads objects that it finds by name, a slice at a time."""
+class _HiddenSearch:
+    """Looks for hidden objects with physics, twenty objects per step."""
 
-    def __init__(self, objects: _Objects, exact: bool) -> None:
-        self.objects, self.exact = objects, exact
-        super().__init__(objects.depsgraph, DEFAULT_ROOT, None, None)
+    def __init__(self, context: ReadingContext) -> None:
+        self.context = context
 
-    @property
-    def scene(self) -> Any:
-        return self.objects.scene
-
-    @scene.setter
-    def scene(self, _scene: Any) -> None:
-        """The base class remembers the scene; here it belongs to a slice."""
-
-    def find_placements(self, depsgraph: Any, keep: Any) -> Placements:
-        self.places = _Places(self.objects)
-        return self.places
-
-    def collider_reader(self) -> ColliderReader:
-        return _Colliders(self, self.exact)
-
-    def steps(self) -> Iterator[None]:
-        yield from self.places.steps()
-        yield from super().steps()
-
-    def hidden_steps(self) -> Iterator[None]:
-        """Name the physics that stays behind because its object is hidden."""
+    def steps(self, report: Callable[[Any], None]) -> Iterator[None]:
         shown = {
             placement.full_name
-            for placement in self.places.all
+            for placement in self.context.placements.all
             if isinstance(placement, _Place) and placement.instance is None
         }
-        done, total = 0, len(self.scene.objects)
+        done, total = 0, len(self.context.scene.objects)
         if len(shown) == total:
             return
         while done < total:
             obj = None
-            for obj in islice(self.scene.objects, done, done + 20):
+            for obj in islice(self.context.scene.objects, done, done + 20):
                 if obj.name_full not in shown and props.is_physical(obj):
-                    self.say_hidden(obj)
+                    report(obj)
             del obj
             done += 20
             yield
@@ -241,13 +201,13 @@ class _Reader(SceneReader):
 
 
 class Check:
-    """One check of a scene under way. exact: look at large meshes, too, whatever it takes."""
+    """One running check of a scene. exact: read large meshes too, however long it takes."""
 
     def __init__(self, scene_name: str, layer_name: str, *, exact: bool = False) -> None:
         self.exact = exact
         self.objects = _Objects(scene_name, layer_name)
-        self.issues: list[Found] = []
-        #: Seconds that each slice took: by the clock, or of work where other programs held it up.
+        self.issues: list[FoundIssue] = []
+        #: Duration of each slice, s: wall time or thread CPU time, whichever is less.
         self.slices: list[float] = []
         self._steps: Iterator[None] = self.steps()
 
@@ -256,29 +216,38 @@ class Check:
         return self.objects.scene_name
 
     def advance(self, depsgraph: Any, seconds: float) -> bool:
-        """Work for about that long; True at the end. Raises LookupError where an object is gone."""
+        """Work for about so many seconds. Returns True when the check is complete.
+
+        Raises LookupError if an object is gone, and TooLargeError.
+        """
         start, worked = clock.now(), clock.thread_now()
         self.objects.renew(depsgraph, start + seconds)
         try:
-            # What overflows or is not a number is an issue, not a warning on the console.
-            with collector_at_rest(), np.errstate(all="ignore"):
+            # Overflow and NaN become issues, not numpy warnings on the console.
+            with gc_paused(), np.errstate(all="ignore"):
                 for _ in self._steps:
                     if self.objects.is_time_up():
                         return False
             return True
         finally:
             self.objects.release()
-            # The time of a thread is coarse on some systems: it only ever excuses.
+            # CPU time leaves out waiting for other programs. It is coarse on some systems, hence the minimum.
             self.slices.append(min(clock.now() - start, clock.thread_now() - worked))
 
     def steps(self) -> Iterator[None]:
-        reader = _Reader(self.objects, self.exact)
+        places = _Places(self.objects)
+        context = ReadingContext(lambda: self.objects.scene, places)
+        shapes = ColliderShapes() if self.exact else _BoundedShapes()
+        # The closure of a mesh loader would keep the evaluated object alive after the slice.
+        colliders = ColliderReader(context, shapes, with_meshes=False)
+        reader = SceneReader(context, colliders, hidden_steps=_HiddenSearch(context).steps)
         yield
+        yield from places.steps()
         yield from reader.steps()
-        issues = list(reader.issues)
-        if not self.exact and sum(prim.type_name in _JOINTS for prim in reader.model.prims.values()) > MAX_JOINTS:
+        issues = list(context.result.issues)
+        if not self.exact and sum(prim.type_name in _JOINTS for prim in context.model.prims.values()) > MAX_JOINTS:
             raise TooLargeError(f"More than {MAX_JOINTS} joints: checked on demand")
-        facts = Facts(reader.model, "usd", "nested", check_geometry=False)
+        facts = Facts(context.model, "usd", "nested", check_geometry=False)
         yield
         for rule in RULES:
             severity = rule.severities.get("usd")
@@ -288,7 +257,7 @@ class Check:
                     yield
             yield
         issues.sort(key=lambda issue: _SEVERITIES[issue.severity])
-        names = _Names(reader)
+        names = _Names(context.result, reader.physical)
         for issue in issues:
             self.issues.append(names.found(issue))
             yield
@@ -301,23 +270,23 @@ class Check:
 
 
 class _Names:
-    """From the prims of issues to the names of what they are about in Blender."""
+    """Maps the prims of issues to the names of their Blender objects, materials, groups and scenes."""
 
-    def __init__(self, reader: _Reader) -> None:
-        self.model = reader.model
-        self.objects = {
-            path: place.full_name for path, place in reader.reading.sites.items() if isinstance(place, _Place)
-        }
+    def __init__(self, reading: SceneReading, physical: list[Placement]) -> None:
+        self.model = reading.model
+        self.objects = {path: place.full_name for path, place in reading.sites.items() if isinstance(place, _Place)}
         self.geometries = {
-            place.geometry: place.full_name for place in reader.physical if isinstance(place, _Place) and place.geometry
+            place.geometry: place.full_name for place in physical if isinstance(place, _Place) and place.geometry
         }
-        self.materials = {path: name for name, path in reader.reading.materials.items()}
+        self.materials = {path: name for name, path in reading.materials.items()}
 
-    def found(self, issue: Issue) -> Found:
+    def found(self, issue: Issue) -> FoundIssue:
         kind, name = self.owner(issue)
         short = _PRIM_PATH.sub("", issue.message)
         can_be_fixed = issue.code in FIXES
-        return Found(issue.severity, issue.code, issue.message, issue.fix, kind, name, issue.path, short, can_be_fixed)
+        return FoundIssue(
+            issue.severity, issue.code, issue.message, issue.fix, kind, name, issue.path, short, can_be_fixed
+        )
 
     def owner(self, issue: Issue) -> tuple[str, str]:
         path = issue.path
@@ -328,16 +297,15 @@ class _Names:
             return "group", prim.label
         if prim is not None and prim.type_name == "PhysicsScene":
             return "scene", prim.label
-        while path and path != "/":
-            name = self.objects.get(path) or self.geometries.get(path)
+        for above in (path, *paths.ancestors_of(path)):
+            name = self.objects.get(above) or self.geometries.get(above)
             if name:
                 return "object", name
-            path = path.rpartition("/")[0]
         return ("object", issue.label) if not issue.path and issue.label else ("", "")
 
 
 def object_of(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, path: str) -> str:
-    """Full name of the object that a prim comes from, or of the nearest above it; empty where there is none."""
+    """Full name of the object of the nearest prim at or above a path; empty if there is none."""
     view_layer.update()
     objects = _Objects(scene.name, view_layer.name)
     objects.renew(view_layer.depsgraph, float("inf"))
@@ -346,6 +314,4 @@ def object_of(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, path: str
         pass
     names = {place.path: place.obj.name_full for place in places.all}
     objects.release()
-    while path and path not in names:
-        path = path.rpartition("/")[0]
-    return names.get(path, "")
+    return names.get(paths.nearest(path, names), "")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What physics is: the model, its schemas, units, rules and checks. No Blender, no pxr, no engine."""
+"""The physics model: schemas, units, geometry and validation rules. Imports neither bpy, pxr nor an engine."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The clock that the add-on decides by. No other module reads the time: a test replaces it here, for all of them."""
+"""The only place that reads the time, so that tests can replace the clock for all modules."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from collections.abc import Callable
 
 #: Seconds from an arbitrary start.
 now: Callable[[], float] = time.perf_counter
-#: Seconds of processor time that the calling thread has used. Coarse on some systems.
+#: CPU seconds used by the calling thread. Coarse resolution on some systems.
 thread_now: Callable[[], float] = time.thread_time

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What has changed between two models, prim by prim and value by value. Pure: no USD, no Blender."""
+"""Differences between two models, prim by prim and value by value."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import schema
+from . import paths, schema
 from .model import PhysicsModel, Prim
 from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
 from .units import PRACTICALLY_INFINITE
 
-#: A trip through 32-bit floats and degrees is no change.
+#: Tolerances: rounding to 32-bit floats and conversion to degrees are not changes.
 RELATIVE = 1e-6
 ABSOLUTE = 1e-9
-#: Relationships in which the first target counts; the others are sets.
+#: Relationships in which the order of targets matters; all others are sets.
 _ORDERED = frozenset({"body0", "body1", "simulation_owner"})
-#: Fields of a joint of which the meaning in a file depends on the body of their side.
+#: (body, position, rotation) fields of each side; the space of the frame depends on the body.
 _SIDES = {0: ("body0", "local_pos0", "local_rot0"), 1: ("body1", "local_pos1", "local_rot1")}
 
 
 @dataclass(slots=True)
 class PrimEdit:
-    """The changes of one prim that is in both models, or that exists without physics in one of them.
+    """The changes of one prim that is in both models, or has no physics in one of them.
 
-    prim: as it shall be. type_name: its new type, where that changes. added, removed: names of schemas, with instance,
-    typed ones too. values: what is to be set, by (schema name, field), SI. cleared: what is no longer authored.
-    purpose: the new one. binding: the new physics material, empty for none any more.
+    prim: its new state. type_name: its new type; None: unchanged. added, removed: schema names with instance, typed
+    ones too. values: new values, SI, by (schema name, field). cleared: (schema name, field) no longer authored.
+    purpose: None: unchanged. binding: new physics material; empty: removed; None: unchanged.
     """
 
     prim: Prim
@@ -49,7 +49,7 @@ class PrimEdit:
 
 @dataclass(slots=True)
 class Difference:
-    """edits: changed prims by path. added: new prims by path, parents first. removed: paths of prims that are gone."""
+    """edits: changed prims by path. added: new prims by path, parents first. removed: paths of deleted prims."""
 
     edits: dict[str, PrimEdit] = field(default_factory=dict)
     added: dict[str, Prim] = field(default_factory=dict)
@@ -60,11 +60,11 @@ class Difference:
 
 
 def difference(old: PhysicsModel, new: PhysicsModel) -> Difference:
-    """What has to be done to a file with the physics of `old` so that it has that of `new`; same paths, same prims.
+    """The edits that turn a file with the physics of `old` into one with that of `new`. Prims are matched by path.
 
-    A prim that left the model is removed where it is a scene, joint or group, or where `new.other_paths` says that it
-    exists no more; otherwise it loses its schemas. Poses and geometry of existing prims are not compared: they are no
-    physics. A material that is bound for all purposes and has changed is bound for physics.
+    A prim that is missing in `new` is removed if it has a typed physics schema (scene, joint, group) or is not in
+    `new.other_paths`; otherwise it only loses its schemas. Poses and geometry of existing prims are not compared. If
+    the material that is bound for all purposes has changed, the new one is bound for the physics purpose.
     """
     found = Difference()
     for path, prim in sorted(new.prims.items(), key=lambda item: item[0].count("/")):
@@ -84,14 +84,14 @@ def difference(old: PhysicsModel, new: PhysicsModel) -> Difference:
         else:
             bare = Prim(path, prim.type_name, prim.world, purpose=prim.purpose)
             found.edits[path] = PrimEdit(bare, removed=_applied(prim))
-    found.removed = tuple(sorted(path for path in removed if not _is_below(path, removed)))
+    found.removed = tuple(sorted(path for path in removed if not paths.is_below_any(path, removed)))
     return found
 
 
 def same_value(attribute: Attribute, first: Any, second: Any) -> bool:
-    """Whether two values of an attribute mean the same, up to the noise of 32 bits; None is not authored.
+    """Whether two values of an attribute are equal up to 32-bit rounding; None is not authored.
 
-    Quaternions of any length and sign that turn alike are one; for a relationship no target is no opinion.
+    Quaternions are equal if they are the same rotation. A relationship without targets equals None.
     """
     if attribute.is_relationship:
         one, two = tuple(first or ()), tuple(second or ())
@@ -128,7 +128,7 @@ def _unit(value: tuple[float, ...]) -> tuple[float, ...]:
     if not length or not math.isfinite(length):
         return value
     sizes = [abs(part) for part in value]
-    # Of parts that are as good as equal the first decides, so that noise does not turn the sign.
+    # Among nearly equal parts the first one decides, so that noise does not flip the sign.
     leading = next(part for part, size in zip(value, sizes, strict=True) if size > 0.999 * max(sizes))
     return tuple(part / math.copysign(length, leading) for part in value)
 
@@ -164,7 +164,7 @@ def _edit(before: Prim, prim: Prim) -> PrimEdit:
 
 
 def _add_dependents(edit: PrimEdit, name: str, value: Schema, cleared: list[tuple[str, str]]) -> None:
-    """Values that are the same and have other numbers in the file now."""
+    """Add values that are unchanged in SI, but stored as other numbers because another field changed."""
     fields = {changed for of, changed in (*edit.values, *cleared) if of == name}
     also: list[str] = []
     if isinstance(value, usd_physics.DriveAPI) and "type" in fields:
@@ -180,7 +180,10 @@ def _add_dependents(edit: PrimEdit, name: str, value: Schema, cleared: list[tupl
 
 
 def _same_in_world(attribute: Attribute, old: Schema | None, new: Schema) -> bool:
-    """A joint side without a body: in a file with Y up the pose of the world has to be written out."""
+    """True if a field of a joint side without a body is unchanged after resolving fallbacks.
+
+    With Y up, an identity frame in the world must be written out, so None and the fallback are the same value.
+    """
     side = attribute.body
     if side is None or not isinstance(old, usd_physics.Joint) or not isinstance(new, usd_physics.Joint):
         return False
@@ -197,7 +200,7 @@ def _new_binding(before: Prim, prim: Prim) -> str | None:
 
 
 def _typed(prim: Prim) -> str:
-    """The typed schema of a prim; empty where its type is none of the table's."""
+    """Name of the typed schema of a prim; empty if its type is not in SCHEMAS."""
     return next((name for name, value in prim.schemas.items() if value.kind == "typed"), "")
 
 
@@ -210,11 +213,3 @@ def _is_gone(prim: Prim, new: PhysicsModel) -> bool:
     if typed and not issubclass(type(prim.schemas[typed]), usd_geom.Gprim):
         return True
     return new.other_paths is not None and prim.path not in new.other_paths
-
-
-def _is_below(path: str, others: set[str]) -> bool:
-    while "/" in path[1:]:
-        path = path.rsplit("/", 1)[0]
-        if path in others:
-            return True
-    return False

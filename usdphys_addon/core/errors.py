@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The errors that reach a user: each message is one sentence that names the culprit and says what to do."""
+"""Errors shown to users. Each message is one sentence that names the cause and what to do."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class InputError(UsdPhysError):
 
 
 class OutputError(UsdPhysError):
-    """A result cannot be written; what was there before is untouched."""
+    """A result cannot be written; an existing file is untouched."""
 
 
 class MissingDependencyError(UsdPhysError):
-    """Something that this Blender or Python lacks is needed."""
+    """A required module or feature is missing in this Blender or Python."""
 
 
 class ValidationFailedError(UsdPhysError):
-    """The physics has errors that would make a wrong file."""
+    """Validation found errors, so nothing was exported."""

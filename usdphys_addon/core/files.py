@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files that are made beside their target, so that the target is replaced in one step or stays as it was."""
+"""Atomic file writing: write beside the target, then replace it in one step."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 
 @contextmanager
 def scratch_file(target: Path) -> Iterator[Path]:
-    """A file beside the target to write into; whatever is left of it at the end is removed.
+    """Yield an unused path beside the target; a file that is still there on exit is deleted.
 
-    A .usdz is made in a folder of its own, because the names inside the package come from its file name; all other
-    files must lie where the target will, because they hold paths relative to it.
+    A .usdz gets a temporary folder, because the names inside the package come from its file name. Other files must be
+    in the folder of the target, because they hold paths relative to it.
     """
     if target.suffix.lower() == ".usdz":
         folder = Path(tempfile.mkdtemp(prefix=f".{target.stem}-", dir=target.parent))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Primitives and convex parts that contain a mesh. Works on arrays; all lengths are those of the points given."""
+"""Fit primitives and convex parts around a mesh. All lengths are in the units of the points."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 
 from . import frames
 from .hull import convex_hull
-from .primitives import Primitive
+from .primitives import Primitive, radius_scale
 from .schemas import usd_geom
 
 Points = NDArray[np.float64]
 Triangles = NDArray[np.int64]
 
-#: In the order of preference where volumes are the same.
-KINDS: dict[str, type[usd_geom.Gprim]] = {
+#: Primitive kinds by key, in the order of preference for equal volumes.
+PRIMITIVE_KINDS: dict[str, type[usd_geom.Gprim]] = {
     "BOX": usd_geom.Cube, "SPHERE": usd_geom.Sphere, "CYLINDER": usd_geom.Cylinder, "CAPSULE": usd_geom.Capsule,
 }  # fmt: skip
-#: Part of the volume by which a less simple primitive, or a turned one, has to be smaller.
+#: Relative gain in volume that justifies a later kind, or a rotated primitive.
 _BETTER = 0.005
-#: Faces of a hull whose directions are tried for the axes of a primitive, and steps towards the smallest ball.
+#: Number of hull faces whose normals are tried as axes, and iterations of the smallest-ball search.
 _FACES, _STEPS = 32, 200
-#: Part of the size that a primitive is thick at least.
+#: Smallest thickness of a primitive, relative to the size of the mesh.
 _THIN = 0.005
 
 
@@ -38,13 +38,13 @@ class Surface:
     triangles: Triangles
 
     def moved(self, linear: frames.Matrix) -> Surface:
-        """Seen through a matrix (3, 3); faces keep their outside where it mirrors."""
+        """Transformed by a matrix (3, 3); a mirroring matrix flips the winding, so that normals stay outwards."""
         triangles = self.triangles[:, ::-1] if np.linalg.det(linear) < 0 else self.triangles
         return Surface(self.points @ np.asarray(linear, float).T, triangles)
 
     @property
     def volume(self) -> float:
-        """Of a closed mesh."""
+        """Volume; meaningful for a closed mesh only."""
         a, b, c = np.moveaxis(self.points[self.triangles] - self.points.mean(axis=0), 1, 0)
         return abs(float(np.einsum("ij,ij->", a, np.cross(b, c)))) / 6.0
 
@@ -53,7 +53,7 @@ class Surface:
 
 
 def volume(shape: Primitive) -> float:
-    """What a primitive takes up."""
+    """Volume of a primitive."""
     if shape.kind is usd_geom.Cube:
         return float(np.prod(shape.size))
     ball = 4.0 / 3.0 * np.pi * shape.radius**3
@@ -66,21 +66,26 @@ def volume(shape: Primitive) -> float:
 
 
 def contain(
-    points: Points, kinds: Iterable[str] = KINDS, *, axis: str = "AUTO", turned: bool = False, margin: float = 0.0
+    points: Points,
+    kinds: Iterable[str] = PRIMITIVE_KINDS,
+    *,
+    axis: str = "AUTO",
+    turned: bool = False,
+    margin: float = 0.0,
 ) -> Primitive:
-    """The smallest of the primitives of these kinds (keys of KINDS) that contains the points (n, 3).
+    """The smallest of the primitives of these kinds (keys of PRIMITIVE_KINDS) that contains the points (n, 3).
 
-    axis: "X", "Y" or "Z" of a capsule or cylinder; "AUTO" takes the one that gives the smallest. turned: its axes may
-    be any, not only those of the space. margin: length by which it is larger on all sides.
+    axis: "X", "Y" or "Z" of a capsule or cylinder; "AUTO" takes the one with the smallest volume. turned: also try
+    rotated axes. margin: length added on all sides.
     """
     outer, normals = _outermost(points)
     axes = range(3) if axis == "AUTO" else ("XYZ".index(axis),)
     turns = _turns(outer, normals) if turned else []
     best: Primitive | None = None
     for kind in kinds:
-        found = min((_contain(KINDS[kind], outer, each) for each in _axes_of(kind, axes)), key=volume)
+        found = min((_contain(PRIMITIVE_KINDS[kind], outer, each) for each in _axes_of(kind, axes)), key=volume)
         if kind != "SPHERE" and turns:
-            other = _best_turned(KINDS[kind], outer, turns, _axes_of(kind, axes))
+            other = _best_turned(PRIMITIVE_KINDS[kind], outer, turns, _axes_of(kind, axes))
             if volume(other) < (1.0 - _BETTER) * volume(found):
                 found = other
         if best is None or volume(found) < (1.0 - _BETTER) * volume(best):
@@ -96,7 +101,7 @@ def _axes_of(kind: str, axes: Sequence[int]) -> Sequence[int]:
 def _contain(
     kind: type[usd_geom.Gprim], points: Points, axis: int, rotation: frames.Matrix | None = None, steps: int = _STEPS
 ) -> Primitive:
-    """The primitive along one axis of a rotation (3, 3) that contains all points."""
+    """The primitive of a kind along one axis of a rotation (3, 3) that contains all points."""
     seen = points if rotation is None else points @ rotation
     low, high = seen.min(axis=0), seen.max(axis=0)
     found = Primitive(kind, (low + high) / 2, np.eye(3), high - low, axis=axis)
@@ -121,7 +126,7 @@ def _contain(
 def _best_turned(
     kind: type[usd_geom.Gprim], points: Points, turns: Sequence[frames.Matrix], axes: Sequence[int]
 ) -> Primitive:
-    """Of all rotations and axes; the few that look best are looked at closely."""
+    """The smallest over all rotations and axes; a rough fit selects three candidates for the exact fit."""
     tries = [(turn, axis) for turn in turns for axis in axes]
     tries.sort(key=lambda each: volume(_contain(kind, points, each[1], each[0], 1)))
     return min((_contain(kind, points, axis, turn) for turn, axis in tries[:3]), key=volume)
@@ -144,7 +149,7 @@ def _ball(points: Points, steps: int) -> tuple[Points, float]:
 
 
 def _outermost(points: Points) -> tuple[Points, Points]:
-    """The corners of the hull (n, 3) and the normals (m, 3) of its faces, as long as the area; flat points as given."""
+    """Vertices (n, 3) of the hull and normals (m, 3) of its faces times areas; coplanar points as given, no normals."""
     triangles = convex_hull(points)
     if triangles is None:
         return points, np.zeros((0, 3))
@@ -153,21 +158,21 @@ def _outermost(points: Points) -> tuple[Points, Points]:
 
 
 def _turns(points: Points, normals: Points) -> list[frames.Matrix]:
-    """Rotations whose axes may suit the points: principal axes, and those of the largest faces of the hull."""
+    """Candidate rotations (3, 3): the principal axes, and axes along the normals of the largest hull faces."""
     away = points - points.mean(axis=0)
     found = [frames.rotation_of(np.linalg.svd(away.T @ away)[0])]
     if not len(normals):
         return found
     areas = np.linalg.norm(normals, axis=1)
     units = np.round(normals[areas > 0] / areas[areas > 0, None], 4)
-    # A plane is one direction from both sides.
+    # Opposite normals are one direction.
     units[units[:, 0] < 0] *= -1
     directions, which = np.unique(units, axis=0, return_inverse=True)
     total = np.bincount(which.reshape(-1), areas[areas > 0])
     chosen = directions[np.argsort(-total)[:_FACES]]
     chosen = chosen / np.linalg.norm(chosen, axis=1)[:, None]
     for index, first in enumerate(chosen):
-        # The neighbour that is nearest to a right angle gives the second axis.
+        # The normal most perpendicular to the first gives the second axis.
         cosines = np.abs(chosen @ first)
         second = chosen[int(cosines.argmin())] if len(chosen) > 1 else np.eye(3)[int(np.abs(first).argmin())]
         x, z = second - first * float(second @ first), first
@@ -187,7 +192,7 @@ def _about(z: Points, x: Points, angle: float) -> frames.Matrix:
 
 
 def _grown(shape: Primitive, margin: float, size: float) -> Primitive:
-    """Larger by a length on all sides, and never without any thickness."""
+    """The primitive enlarged by a margin on all sides, with at least the minimum thickness."""
     least = _THIN * size
     shape.size = np.maximum(shape.size + 2 * margin, least)
     shape.radius = max(shape.radius + margin, least / 2) if shape.kind is not usd_geom.Cube else 0.0
@@ -197,22 +202,21 @@ def _grown(shape: Primitive, margin: float, size: float) -> Primitive:
 
 
 def to_object(shape: Primitive, world: frames.Matrix) -> Primitive:
-    """A primitive of world lengths, along the axes of an object's rotation, as the object's collider has it.
+    """Convert a primitive from the space that `stretch` leads to into the space of the object.
 
-    world: (4, 4) of the object; the primitive's place is relative to that of the object. See `stretch`.
+    world: matrix (4, 4) of the object. The input has world lengths and is relative to the object's origin and rotation.
     """
     lengths = np.linalg.norm(world[:3, :3] @ shape.rotation, axis=0)
-    across = float(np.delete(lengths, shape.axis).max())
     center = np.asarray(np.linalg.solve(world[:3, :3], frames.rotation_of(world) @ shape.center), float)
     return Primitive(
         shape.kind, center, shape.rotation, shape.size / lengths,
-        shape.radius / (float(lengths.max()) if shape.kind is usd_geom.Sphere else across),
+        shape.radius / radius_scale(shape.kind, lengths, shape.axis),
         shape.height / float(lengths[shape.axis]), shape.axis,
     )  # fmt: skip
 
 
 def stretch(world: frames.Matrix) -> frames.Matrix:
-    """(3, 3) from the space of an object to world lengths along the axes of its rotation."""
+    """Matrix (3, 3) from object space to world lengths along the axes of the object's rotation."""
     return np.asarray(frames.rotation_of(world).T @ np.asarray(world, float)[:3, :3], float)
 
 
@@ -220,7 +224,7 @@ def stretch(world: frames.Matrix) -> frames.Matrix:
 
 
 def loose_parts(surface: Surface) -> list[Surface]:
-    """The parts of a mesh that share no corners. Corners at the same place are one; loose corners are left out."""
+    """The connected components of a mesh. Coincident vertices are merged; vertices without faces are dropped."""
     _, welded = np.unique(np.round(surface.points, 6), axis=0, return_inverse=True)
     corners = welded.reshape(-1)[surface.triangles]
     label = np.arange(int(corners.max(initial=-1)) + 1)
@@ -228,7 +232,7 @@ def loose_parts(surface: Surface) -> list[Surface]:
         lowest = label[corners].min(axis=1)
         before = label.copy()
         np.minimum.at(label, corners.reshape(-1), np.repeat(lowest, 3))
-        # Follow the labels to their own, so that long strips do not take a round for every triangle.
+        # Pointer jumping: otherwise a long strip would need one iteration for each triangle.
         label = label[label]
         if (label == before).all():
             break
@@ -242,7 +246,7 @@ def _compact(points: Points, triangles: Triangles) -> Surface:
 
 
 def hull(points: Points, margin: float = 0.0) -> Surface | None:
-    """The convex hull, larger by a length on all sides; None where the points are flat."""
+    """The convex hull, enlarged by a margin on all sides; None if the points are coplanar."""
     triangles = convex_hull(points)
     if triangles is None:
         return None
@@ -255,7 +259,7 @@ def hull(points: Points, margin: float = 0.0) -> Surface | None:
     moved = found.points.copy()
     for index in range(len(moved)):
         around = np.unique(np.round(normals[(found.triangles == index).any(axis=1)], 5), axis=0)
-        # Where the planes of all its faces meet when they are moved outwards.
+        # Least-squares intersection of the planes of its faces after they move outwards.
         step = np.linalg.lstsq(around, np.full(len(around), margin), rcond=1e-3)[0]
         length = float(np.linalg.norm(step))
         moved[index] += step * min(1.0, 3.0 * margin / length) if length else 0.0
@@ -266,7 +270,7 @@ def hull(points: Points, margin: float = 0.0) -> Surface | None:
 
 
 def wire_of(shape: Primitive, count: int = 32) -> tuple[Points, list[tuple[int, int]]]:
-    """(corners (n, 3), edges) of a primitive about the origin, as large as it is along each axis."""
+    """(vertices (n, 3), edges) of a wireframe of a primitive about the origin."""
     if shape.kind is usd_geom.Cube:
         signs = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
         ends = [(a, a | bit) for bit in (1, 2, 4) for a in range(8) if not a & bit]
@@ -278,7 +282,7 @@ def wire_of(shape: Primitive, count: int = 32) -> tuple[Points, list[tuple[int, 
     if shape.kind is usd_geom.Cylinder:
         across, along = np.array([1, 1, -1, -1]) * shape.radius, np.array([-1, 1, 1, -1]) * half
     else:
-        # Half a circle about each end; the quarters are in both, so that the sides are straight.
+        # Half a circle at each end, joined by straight sides.
         turn = np.linspace(-np.pi / 2, np.pi / 2, count // 2 + 1)
         across = shape.radius * np.concatenate((np.sin(turn), -np.sin(turn)))
         along = np.concatenate((shape.radius * np.cos(turn) + half, -shape.radius * np.cos(turn) - half))
@@ -289,12 +293,12 @@ def wire_of(shape: Primitive, count: int = 32) -> tuple[Points, list[tuple[int, 
     for ring in rings:
         edges += [(start + index, start + (index + 1) % len(ring)) for index in range(len(ring))]
         start += len(ring)
-    # Z becomes the spine; the order of the axes stays, so nothing is mirrored.
+    # Rotate Z onto the spine by a cyclic permutation of the axes, which does not mirror.
     return np.roll(np.concatenate(rings), shape.axis - 2, axis=1), edges
 
 
 def sizes_of(shape: Primitive) -> dict[str, Any]:
-    """The properties of a collider that say a primitive's size."""
+    """The size of a primitive as properties of a collider."""
     if shape.kind in (usd_geom.Cube, usd_geom.Plane):
         return {"size": shape.size.tolist()}
     if shape.kind is usd_geom.Sphere:

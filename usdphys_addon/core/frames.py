@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Poses and frames: matrices for column vectors, quaternions (w, x, y, z), joint frames in scaled body space."""
+"""Matrices for column vectors, quaternions (w, x, y, z), and joint frames in scaled body space."""
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +19,8 @@ IDENTITY_ROTATION: Quaternion = (1.0, 0.0, 0.0, 0.0)
 def rotation_of(matrix: ArrayLike) -> Matrix:
     """Rotation (3, 3) of an affine matrix (4, 4) or (3, 3), without scale and shear.
 
-    The polar factor; for a mirrored space the scale counts as negative on all three axes, as in OpenUSD. A space
-    that has numbers which are none is not turned.
+    The orthogonal polar factor. A mirrored space counts as scaled negatively on all three axes, as in OpenUSD. The
+    identity if the matrix holds NaN or infinity.
     """
     linear = np.asarray(matrix, float)[:3, :3]
     (a, b, c), (d, e, f), (g, h, i) = linear.tolist()
@@ -31,22 +33,44 @@ def rotation_of(matrix: ArrayLike) -> Matrix:
     return -rotation if np.linalg.det(rotation) < 0 else rotation
 
 
+def rotations_of(matrices: ArrayLike) -> Matrix:
+    """`rotation_of` of many: rotations (n, 3, 3) of affine matrices (n, 4, 4) or (n, 3, 3)."""
+    linear = np.asarray(matrices, float)[:, :3, :3]
+    linear = np.where(np.isfinite(linear).all(axis=(1, 2))[:, None, None], linear, np.eye(3))
+    rotations: Matrix = linear / np.maximum(np.linalg.norm(linear, axis=1, keepdims=True), 1e-300)
+    gram = np.swapaxes(rotations, 1, 2) @ rotations
+    oblique = np.abs(gram - np.eye(3)).max(axis=(1, 2)) > 1e-9
+    if oblique.any():
+        left, _, right = np.linalg.svd(linear[oblique])
+        rotations[oblique] = left @ right
+    rotations[np.linalg.det(rotations) < 0] *= -1.0
+    return rotations
+
+
 def scale_of(matrix: ArrayLike) -> Matrix:
-    """Lengths (3,) of the axes of a space, all negative where it is mirrored."""
-    # In plain numbers: numpy takes its time for three of them.
+    """Scale (3,) of the axes of a matrix; all three negative if it is mirrored."""
+    # Without numpy: its overhead dominates for three numbers.
     columns = np.asarray(matrix, float)[:3, :3].T.tolist()
     sign = -1.0 if determinant(matrix) < 0 else 1.0
     return np.array([sign * math.hypot(*column) for column in columns])
 
 
 def determinant(matrix: ArrayLike) -> float:
-    """Signed volume of the axes of a space."""
+    """Determinant of the linear part of a matrix (4, 4) or (3, 3)."""
     (a, b, c), (d, e, f), (g, h, i) = np.asarray(matrix, float)[:3, :3].tolist()
     return float(a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g))
 
 
+def is_flat(determinant: float) -> bool:
+    """True if a matrix with this determinant scales an axis to zero. NaN counts as flat.
+
+    Takes the determinant, because `mathutils.Matrix.determinant` is faster than a conversion to numpy.
+    """
+    return not abs(determinant) > 1e-18
+
+
 def is_uniform(scale: ArrayLike, tolerance: float = 1e-5) -> bool:
-    """True where the three scales agree in sign and, relative to the smallest, in size."""
+    """True if the scales have the same sign and, relative to the smallest, the same size."""
     values = np.asarray(scale, float)
     if values.min() < 0 < values.max():
         return False
@@ -55,7 +79,7 @@ def is_uniform(scale: ArrayLike, tolerance: float = 1e-5) -> bool:
 
 
 def is_sheared(matrix: ArrayLike, tolerance: float = 1e-4) -> bool:
-    """True where the axes of a space are not at right angles: rotation inside a non-uniform scale."""
+    """True if the axes of a matrix are not orthogonal, as by a rotation inside a non-uniform scale."""
     linear = np.asarray(matrix, float)[:3, :3]
     lengths = np.linalg.norm(linear, axis=0)
     if (lengths == 0).any():
@@ -66,46 +90,83 @@ def is_sheared(matrix: ArrayLike, tolerance: float = 1e-4) -> bool:
 
 def matrix_of(quaternion: ArrayLike) -> Matrix:
     """Rotation (3, 3) of a quaternion (w, x, y, z) of any length; identity for zero."""
-    values = np.asarray(quaternion, float)
-    norm = np.linalg.norm(values)
-    if norm == 0:
-        return np.eye(3)
-    w, x, y, z = values / norm
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    w, x, y, z = np.asarray(quaternion, float).tolist()
+    norm = math.hypot(w, x, y, z)
+    return np.array(_rotation_rows(w / norm, x / norm, y / norm, z / norm)) if norm else np.eye(3)
+
+
+def matrices_of(quaternions: ArrayLike) -> Matrix:
+    """`matrix_of` of many: rotations (n, 3, 3) of quaternions (n, 4)."""
+    values = np.asarray(quaternions, float)
+    norms = np.linalg.norm(values, axis=1, keepdims=True)
+    units = np.where(norms == 0.0, IDENTITY_ROTATION, values) / np.where(norms == 0.0, 1.0, norms)
+    return np.moveaxis(np.array(_rotation_rows(*units.T)), 2, 0)
+
+
+def _rotation_rows(w: Any, x: Any, y: Any, z: Any) -> list[list[Any]]:
+    """The rows of the rotation of a unit quaternion, of numbers or of arrays."""
+    return [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
 
 
 def quaternion_of(rotation: ArrayLike) -> Quaternion:
     """Unit quaternion (w, x, y, z), w >= 0, of a rotation matrix (3, 3)."""
-    m = np.asarray(rotation, float).tolist()
-    trace = m[0][0] + m[1][1] + m[2][2]
-    # The largest of the four squares divides, so that nothing near zero does.
-    squares = [trace, m[0][0], m[1][1], m[2][2]]
-    largest = squares.index(max(squares))
-    if largest == 0:
-        values = [1 + trace, m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]]
-    else:
-        i = largest - 1
-        j, k = (i + 1) % 3, (i + 2) % 3
-        vector = [0.0, 0.0, 0.0]
-        vector[i] = 1 + m[i][i] - m[j][j] - m[k][k]
-        vector[j] = m[i][j] + m[j][i]
-        vector[k] = m[i][k] + m[k][i]
-        values = [m[k][j] - m[j][k], *vector]
-    norm = math.sqrt(sum(value * value for value in values))
-    if values[0] < 0:
-        norm = -norm
-    w, x, y, z = (float(value) / norm for value in values)
-    return (w, x, y, z)
+    rows = _quaternion_rows(np.asarray(rotation, float).tolist())
+    largest = max(range(4), key=lambda index: rows[index][index])
+    w, x, y, z = rows[largest]
+    norm = math.hypot(w, x, y, z) if w >= 0 else -math.hypot(w, x, y, z)
+    return (w / norm, x / norm, y / norm, z / norm)
+
+
+def quaternions_of(rotations: ArrayLike) -> Matrix:
+    """`quaternion_of` of many: quaternions (n, 4) of rotation matrices (n, 3, 3)."""
+    matrices = np.asarray(rotations, float)
+    rows = np.array(_quaternion_rows(np.moveaxis(matrices, 0, 2)))
+    largest = np.einsum("iin->in", rows).argmax(axis=0)
+    chosen = np.asarray(rows[largest, :, np.arange(len(matrices))], float)
+    chosen[chosen[:, 0] < 0] *= -1.0
+    return np.asarray(chosen / np.linalg.norm(chosen, axis=1, keepdims=True), float)
+
+
+def _quaternion_rows(rotation: Any) -> tuple[tuple[Any, Any, Any, Any], ...]:
+    """Four multiples (w, x, y, z) of the quaternion of a rotation (3, 3), of numbers or of arrays.
+
+    Row i is the quaternion times 4 times its component i. The row with the largest diagonal element is most accurate.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = rotation
+    x, y, z, xy, yz, zx = h - f, c - g, d - b, b + d, f + h, c + g
+    return (
+        (1 + a + e + i, x, y, z), (x, 1 + a - e - i, xy, zx), (y, xy, 1 - a + e - i, yz), (z, zx, yz, 1 - a - e + i)
+    )  # fmt: skip
+
+
+def without_jumps(quaternions: Matrix) -> Matrix:
+    """The same rotations (n, ..., 4), with signs chosen so that interpolation takes the short way."""
+    result = np.array(quaternions, float)
+    for before, now in pairwise(result):
+        now[(now * before).sum(axis=-1) < 0] *= -1.0
+    return result
+
+
+def angle_about(rotation: ArrayLike, axis: int) -> float:
+    """The twist angle of a rotation (3, 3) about the axis with an index, within half a turn, radians."""
+    quaternion = quaternion_of(rotation)
+    return 2.0 * math.atan2(quaternion[1 + axis], quaternion[0])
+
+
+def rotation_vector(rotation: ArrayLike) -> list[float]:
+    """The rotation vector (axis times angle, radians) of a rotation (3, 3)."""
+    w, *imaginary = quaternion_of(rotation)
+    size = math.hypot(*imaginary)
+    factor = 2.0 * math.atan2(size, w) / size if size > 1e-9 else 2.0
+    return [factor * part for part in imaginary]
 
 
 def is_identity(quaternion: Quaternion, tolerance: float = 1e-9) -> bool:
-    """True for a rotation by nothing."""
+    """True if a unit quaternion does not rotate."""
     return max(abs(part) for part in quaternion[1:]) <= tolerance
 
 
@@ -118,11 +179,23 @@ def transform(position: ArrayLike, rotation: ArrayLike | None = None, scale: Arr
     return matrix
 
 
+def sheared_below(parent: ArrayLike, own: ArrayLike) -> Matrix | None:
+    """Matrix (4, 4) relative to a parent if it is sheared, so that it is more than location, rotation and scale.
+
+    None if it is not sheared, or if the parent is singular.
+    """
+    try:
+        local = np.asarray(np.linalg.solve(np.asarray(parent, float), np.asarray(own, float)), float)
+    except np.linalg.LinAlgError:
+        return None
+    return local if is_sheared(local, 1e-6) else None
+
+
 def local_frame(body: ArrayLike | None, frame: ArrayLike) -> tuple[Vector, Quaternion]:
     """Position and orientation of a world frame (4, 4) in the space of a body; `None` is the world.
 
     The position is in the body's scaled space, the orientation relative to its rotation without scale.
-    Raises numpy.linalg.LinAlgError where the body is scaled to nothing.
+    Raises numpy.linalg.LinAlgError if the matrix of the body is singular.
     Source: "Jointed Bodies" of the UsdPhysics documentation.
     """
     pose = np.asarray(frame, float)
@@ -133,7 +206,10 @@ def local_frame(body: ArrayLike | None, frame: ArrayLike) -> tuple[Vector, Quate
 
 
 def world_frame(body: ArrayLike | None, position: ArrayLike, rotation: ArrayLike) -> Matrix:
-    """World frame (4, 4) without scale of a position and a quaternion in the space of a body."""
+    """World matrix (4, 4) without scale of a joint frame given by position and quaternion in the space of a body.
+
+    Inverse of `local_frame`.
+    """
     body_matrix = np.eye(4) if body is None else np.asarray(body, float)
     point = body_matrix @ np.append(np.asarray(position, float), 1.0)
     return transform(point[:3], rotation_of(body_matrix) @ matrix_of(rotation))

@@ -1,29 +1,105 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sizes and places of gprims: in scaled spaces, by axis, as half extents."""
+"""Sizes and poses of gprims in scaled spaces."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import frames
-from .primitives import Primitive
+from .primitives import Primitive, radius_scale
+from .schema import Vector
 from .schemas import usd_geom
+
+#: Indices of the axes along which a plane has its width and its length, by the index of its normal.
+PLANE_AXES = ((2, 1), (0, 2), (0, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Lengths of a gprim, not negative.
+
+    edges: of a cube or plane along x, y and z; 0 along the normal of a plane. radius, height, axis: of round gprims;
+    the height of a capsule is without its caps.
+    """
+
+    kind: type[usd_geom.Gprim]
+    edges: Vector = (0.0, 0.0, 0.0)
+    radius: float = 0.0
+    height: float = 0.0
+    axis: str = "Z"
+
+    @property
+    def spine(self) -> int:
+        """The index of the axis."""
+        return "XYZ".index(self.axis)
+
+    def scaled(self, scale: ArrayLike) -> Sizes:
+        """The sizes multiplied by a scale (3,), by the rules of the UsdPhysics parsing utilities.
+
+        A radius is multiplied by the largest of the scales that act on it.
+        """
+        factors = np.abs(np.asarray(scale, float)).tolist()
+        x, y, z = (edge * factor for edge, factor in zip(self.edges, factors, strict=True))
+        radius = self.radius and self.radius * radius_scale(self.kind, factors, self.spine)
+        return Sizes(self.kind, (x, y, z), radius, self.height * factors[self.spine], self.axis)
+
+    @property
+    def extent(self) -> Vector:
+        """The edge lengths of the bounding box."""
+        if self.kind in (usd_geom.Cube, usd_geom.Plane):
+            return self.edges
+        extent = [2.0 * self.radius] * 3
+        if self.kind is not usd_geom.Sphere:
+            extent[self.spine] = self.height + (2.0 * self.radius if self.kind is usd_geom.Capsule else 0.0)
+        return (extent[0], extent[1], extent[2])
+
+    def gprim(self) -> usd_geom.Gprim:
+        """The gprim of these sizes; the cube has the first of the edges."""
+        if self.kind is usd_geom.Cube:
+            return usd_geom.Cube(self.edges[0])
+        if self.kind is usd_geom.Sphere:
+            return usd_geom.Sphere(self.radius)
+        if self.kind is usd_geom.Plane:
+            across, along = PLANE_AXES[self.spine]
+            return usd_geom.Plane(self.edges[across], self.edges[along], self.axis)
+        make: Any = self.kind
+        return make(self.height, self.radius, self.axis)  # type: ignore[no-any-return]
+
+
+def sizes(gprim: usd_geom.Gprim, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Sizes:
+    """The sizes of a gprim in a space with a scale (3,); unauthored attributes have their fallback."""
+    kind = type(gprim)
+    if kind is usd_geom.Cube:
+        found = Sizes(kind, (abs(gprim.resolved("size")),) * 3)
+    elif kind is usd_geom.Sphere:
+        found = Sizes(kind, radius=abs(gprim.resolved("radius")))
+    elif kind is usd_geom.Plane:
+        axis, edges = gprim.resolved("axis"), [0.0, 0.0, 0.0]
+        across, along = PLANE_AXES["XYZ".index(axis)]
+        edges[across], edges[along] = abs(gprim.resolved("width")), abs(gprim.resolved("length"))
+        found = Sizes(kind, (edges[0], edges[1], edges[2]), axis=axis)
+    else:
+        radius, height = abs(gprim.resolved("radius")), abs(gprim.resolved("height"))
+        found = Sizes(kind, radius=radius, height=height, axis=gprim.resolved("axis"))
+    return found.scaled(scale)
 
 
 def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frames.Matrix, usd_geom.Gprim]:
-    """(pose below the object, schema), metres, of a primitive in the object's space, Blender units.
+    """(matrix (4, 4) relative to the object, schema), metres, of a primitive in object space, Blender units.
 
-    Where the object's scale is uneven, and the shape no box that is aligned with it, the pose takes the scale back and
-    the parameters carry it: round things cannot be scaled unevenly, nor can anything be sheared.
+    If the object's scale is uneven and the shape is not an aligned box, the matrix removes the scale and the parameters
+    contain it: colliders may be neither sheared nor, if round, unevenly scaled.
     """
     if shape.kind is usd_geom.Cube and shape.is_aligned and shape.survives(world):
         return _aligned_box(shape, meters)
     pose = frames.transform(shape.center * meters, shape.rotation)
     scale: Any = np.ones(3)
     lengths = np.linalg.norm(world[:3, :3] @ shape.rotation, axis=0)
-    # Simulators do not agree on where a mirrored cone or plane points.
+    # Simulators disagree about the direction of a mirrored cone or plane.
     turns_over = frames.determinant(world) < 0 and shape.kind in (usd_geom.Cone, usd_geom.Plane)
     if turns_over or not frames.is_uniform(lengths, 1e-4) or frames.is_sheared(world):
         placed = world @ pose
@@ -32,29 +108,15 @@ def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple
             rotation[:, [shape.axis, shape.axis - 1]] *= -1
         pose = np.asarray(np.linalg.solve(world, frames.transform(placed[:3, 3], rotation)), float)
         scale = lengths
-    around = np.delete(scale, shape.axis).max()
-    if shape.kind is usd_geom.Cube:
-        size = shape.size * scale * meters
-        if np.ptp(size) <= 1e-7 * size.max():
-            return pose, usd_geom.Cube(float(size[0]))
-        return pose @ frames.transform((0, 0, 0), None, size), usd_geom.Cube(1.0)
-    axis = "XYZ"[shape.axis]
-    if shape.kind is usd_geom.Sphere:
-        return pose, usd_geom.Sphere(float(shape.radius * scale.max() * meters))
-    if shape.kind is usd_geom.Plane:
-        across, along = ((2, 1), (0, 2), (0, 1))[shape.axis]
-        width, length = shape.size[across] * scale[across], shape.size[along] * scale[along]
-        return pose, usd_geom.Plane(float(width * meters), float(length * meters), axis)
-    height, radius = float(shape.height * scale[shape.axis] * meters), float(shape.radius * around * meters)
-    if shape.kind is usd_geom.Capsule:
-        return pose, usd_geom.Capsule(height, radius, axis)
-    if shape.kind is usd_geom.Cylinder:
-        return pose, usd_geom.Cylinder(height, radius, axis)
-    return pose, usd_geom.Cone(height, radius, axis)
+    x, y, z = shape.size.tolist()
+    found = Sizes(shape.kind, (x, y, z), shape.radius, shape.height, "XYZ"[shape.axis]).scaled(scale * meters)
+    if shape.kind is usd_geom.Cube and max(found.edges) - min(found.edges) > 1e-7 * max(found.edges):
+        return pose @ frames.transform((0, 0, 0), None, found.edges), usd_geom.Cube(1.0)
+    return pose, found.gprim()
 
 
 def _aligned_box(shape: Primitive, meters: float) -> tuple[frames.Matrix, usd_geom.Gprim]:
-    """A box along the axes of the object: any scale of the object scales it rightly."""
+    """A box along the axes of the object: correct with any scale of the object."""
     pose = np.eye(4)
     pose[:3, 3] = shape.center * meters
     x, y, z = (shape.size * meters).tolist()
@@ -66,17 +128,5 @@ def _aligned_box(shape: Primitive, meters: float) -> tuple[frames.Matrix, usd_ge
 
 def half_extent(gprim: usd_geom.Gprim) -> tuple[float, float, float]:
     """Half the size (3,) of a gprim along x, y and z, metres."""
-    if isinstance(gprim, usd_geom.Cube):
-        return (gprim.resolved("size") / 2,) * 3
-    if isinstance(gprim, usd_geom.Sphere):
-        return (gprim.resolved("radius"),) * 3
-    axis = "XYZ".index(gprim.resolved("axis"))
-    if isinstance(gprim, usd_geom.Plane):
-        across, along = ((2, 1), (0, 2), (0, 1))[axis]
-        half = [0.0, 0.0, 0.0]
-        half[across], half[along] = gprim.resolved("width") / 2, gprim.resolved("length") / 2
-        return (half[0], half[1], half[2])
-    radius = gprim.resolved("radius")
-    half = [radius] * 3
-    half[axis] = gprim.resolved("height") / 2 + (radius if isinstance(gprim, usd_geom.Capsule) else 0.0)
-    return (half[0], half[1], half[2])
+    x, y, z = sizes(gprim).extent
+    return (x / 2, y / 2, z / 2)

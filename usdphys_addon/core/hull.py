@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convex hull of points in space with numpy alone (quickhull); Blender ships no scipy."""
+"""Convex hull of 3D points with numpy alone (quickhull), because Blender ships no scipy."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-#: Parts of the extent. Points nearer to a face than ON_FACE count as on it; points that are all nearer to a plane
-#: than FLAT, a little above the noise of 32-bit floats, have no hull.
+#: Tolerances relative to the extent. ON_FACE: a nearer point lies on the face. FLATNESS, just above 32-bit rounding:
+#: points that are all nearer to one plane have no hull.
 ON_FACE = 1e-10
-FLAT = 2e-7
+FLATNESS = 2e-7
 
 
 def convex_hull(points: ArrayLike) -> Indices | None:
     """Triangles (m, 3) of the hull of points (n, 3), counter-clockwise seen from outside; indices into `points`.
 
-    None where the points lie in a plane, on a line or in one place, or are not finite.
+    None if the points are coplanar, collinear, coincident or not finite.
     Source: Barber, Dobkin, Huhdanpaa, "The Quickhull Algorithm for Convex Hulls", 1996.
     """
     given = np.asarray(points, float).reshape(-1, 3)
@@ -28,7 +28,7 @@ def convex_hull(points: ArrayLike) -> Indices | None:
     if extent == 0.0:
         return None
     unit = (unique - unique.mean(axis=0)) / extent
-    corners = _first_tetrahedron(unit, FLAT * max(1.0, float(np.abs(unique).max()) / extent))
+    corners = _first_tetrahedron(unit, FLATNESS * max(1.0, float(np.abs(unique).max()) / extent))
     if corners is None:
         return None
     hull = _Hull(unit, corners)
@@ -37,7 +37,7 @@ def convex_hull(points: ArrayLike) -> Indices | None:
 
 
 def _first_tetrahedron(points: Floats, flat: float) -> tuple[int, int, int, int] | None:
-    """Four corners far apart, the last below the plane of the others; None where all are in one plane."""
+    """Indices of four points far apart, the last below the plane of the others; None if all points are coplanar."""
     extremes = np.unique(np.concatenate((points.argmin(axis=0), points.argmax(axis=0))))
     gaps = np.linalg.norm(points[extremes][:, None] - points[extremes][None], axis=2)
     a, b = (int(extremes[index]) for index in np.unravel_index(gaps.argmax(), gaps.shape))
@@ -55,7 +55,7 @@ def _first_tetrahedron(points: Floats, flat: float) -> tuple[int, int, int, int]
 
 
 class _Hull:
-    """Faces by number: three corners, a plane, and the points that lie outside of it."""
+    """Faces by number: vertex indices, plane (normal, offset), and indices of the points outside it."""
 
     def __init__(self, points: Floats, corners: tuple[int, int, int, int]) -> None:
         self.points = points
@@ -68,7 +68,7 @@ class _Hull:
         self.add([(a, b, c), (a, d, b), (b, d, c), (c, d, a)], np.arange(len(points)))
 
     def add(self, faces: list[tuple[int, int, int]], loose: Indices) -> None:
-        """New faces; each loose point goes to the face that it is farthest outside of, or is dropped as inside."""
+        """Add faces. Each loose point goes to the face that it is farthest outside of; inside points are dropped."""
         corners = self.points[np.array(faces)]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         lengths = np.linalg.norm(normals, axis=1)
@@ -90,14 +90,14 @@ class _Hull:
             self.count += 1
 
     def grow(self) -> None:
-        """Add the farthest outside point of a face until no face has any."""
+        """Add the farthest outside point of a face until no face has outside points."""
         while self.outside:
             face, candidates = next(iter(self.outside.items()))
             normal = np.array(self.planes[face][:3])
             self.add_point(int(candidates[(self.points[candidates] @ normal).argmax()]), face)
 
     def add_point(self, point: int, start: int) -> None:
-        """Replace all the faces that see the point by a cone from their rim to it."""
+        """Replace all faces visible from the point by a cone from their horizon to it."""
         x, y, z = self.points[point].tolist()
         visible, rim, stack = {start}, [], [start]
         while stack:

@@ -1,34 +1,75 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joint types and their degrees of freedom: which there are, which a limit and which a drive may act on."""
+"""Joint types and their degrees of freedom: which are locked, and which may have a limit or a drive."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+
 from .schemas import usd_physics
 
-#: Joint types by the identifier of the enum.
-JOINT_TYPES: dict[str, type[usd_physics.Joint]] = {
-    "FIXED": usd_physics.FixedJoint,
-    "REVOLUTE": usd_physics.RevoluteJoint,
-    "PRISMATIC": usd_physics.PrismaticJoint,
-    "SPHERICAL": usd_physics.SphericalJoint,
-    "DISTANCE": usd_physics.DistanceJoint,
-    "GENERIC": usd_physics.Joint,
-}
-_GENERIC_DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
-#: Degrees of freedom that a limit or a drive of its own is for, by joint type; the others have limits in their type.
-LIMIT_DOFS: dict[str, tuple[str, ...]] = {
-    "FIXED": (), "REVOLUTE": (), "PRISMATIC": (), "SPHERICAL": (), "DISTANCE": (),
-    "GENERIC": (*_GENERIC_DOFS, "distance"),
-}  # fmt: skip
-DRIVE_DOFS: dict[str, tuple[str, ...]] = {
-    "FIXED": (), "REVOLUTE": ("angular",), "PRISMATIC": ("linear",), "SPHERICAL": ("rotX", "rotY", "rotZ"),
-    "DISTANCE": (), "GENERIC": _GENERIC_DOFS,
-}  # fmt: skip
-SIX = frozenset(("transX", "transY", "transZ", "rotX", "rotY", "rotZ"))
-#: Degrees of freedom that a drive may move, by type of joint. Source: the documentation of PhysicsDriveAPI.
-DRIVEN = {
-    "PhysicsJoint": SIX,
-    "PhysicsRevoluteJoint": frozenset(("angular",)),
-    "PhysicsPrismaticJoint": frozenset(("linear",)),
-    "PhysicsDistanceJoint": frozenset(("distance",)),
-}
+#: Translations along and rotations about the axes of the joint frame.
+AXIS_DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
+#: Degree of freedom: the distance between the two anchors.
+DISTANCE = "distance"
+Locks = tuple[bool, bool, bool]
+_ALL: Locks = (True, True, True)
+_NONE: Locks = (False, False, False)
+_ACROSS: dict[str, Locks] = {"X": (False, True, True), "Y": (True, False, True), "Z": (True, True, False)}
+
+
+@dataclass(frozen=True, slots=True)
+class JointKind:
+    """One type of joint.
+
+    identifier: of the Blender enum. cls: its schema. limits, drives: degrees of freedom that a LimitAPI or DriveAPI
+    may act on. Revolute, prismatic, spherical and distance joints have attributes for their limits instead.
+    """
+
+    identifier: str
+    cls: type[usd_physics.Joint]
+    limits: tuple[str, ...] = ()
+    drives: tuple[str, ...] = ()
+
+
+#: Source of the drives: documentation of PhysicsDriveAPI. Spherical joints have none, in PhysX too (measured).
+JOINT_KINDS = (
+    JointKind("FIXED", usd_physics.FixedJoint),
+    JointKind("REVOLUTE", usd_physics.RevoluteJoint, drives=("angular",)),
+    JointKind("PRISMATIC", usd_physics.PrismaticJoint, drives=("linear",)),
+    JointKind("SPHERICAL", usd_physics.SphericalJoint),
+    JointKind("DISTANCE", usd_physics.DistanceJoint, drives=(DISTANCE,)),
+    JointKind("GENERIC", usd_physics.Joint, limits=(*AXIS_DOFS, DISTANCE), drives=(*AXIS_DOFS, DISTANCE)),
+)
+BY_IDENTIFIER = {kind.identifier: kind for kind in JOINT_KINDS}
+BY_TYPE_NAME = {kind.cls.usd_name: kind for kind in JOINT_KINDS}
+
+
+def driven_dofs(type_name: str) -> tuple[str, ...]:
+    """Degrees of freedom that a drive may act on, by USD type; empty for other types than joints."""
+    kind = BY_TYPE_NAME.get(type_name)
+    return kind.drives if kind is not None else ()
+
+
+def is_locked(low: float, high: float) -> bool:
+    """True if the limits lock a degree of freedom. Source: documentation of PhysicsLimitAPI (low above high)."""
+    return low > high
+
+
+def has_no_range(low: float, high: float) -> bool:
+    """True if limits allow no motion: locked, or both limits equal."""
+    return low >= high
+
+
+def locked_axes(joint: usd_physics.Joint, locked: Collection[str] = ()) -> tuple[Locks, Locks]:
+    """(translations, rotations) along and about X, Y, Z that a joint locks. locked: dofs that LimitAPI locks."""
+    if isinstance(joint, usd_physics.FixedJoint):
+        return _ALL, _ALL
+    if isinstance(joint, usd_physics.SphericalJoint):
+        return _ALL, _NONE
+    if isinstance(joint, usd_physics.RevoluteJoint):
+        return _ALL, _ACROSS[joint.resolved("axis")]
+    if isinstance(joint, usd_physics.PrismaticJoint):
+        return _ACROSS[joint.resolved("axis")], _ALL
+    moves, turns = ([f"{kind}{axis}" in locked for axis in "XYZ"] for kind in ("trans", "rot"))
+    return (moves[0], moves[1], moves[2]), (turns[0], turns[1], turns[2])

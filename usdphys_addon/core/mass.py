@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Volume, centre of mass and inertia of shapes, and the mass of a body with the rule that decided each number.
+"""Mass properties of shapes and bodies, with the rule that decided each number.
 
-Pure numpy on the model: SI units. Source of the rules: UsdPhysics "Body Mass Properties", as
+SI units. Source of the rules: UsdPhysics "Body Mass Properties", as
 UsdPhysics.RigidBodyAPI.ComputeMassProperties of OpenUSD 26.11 applies them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import frames, schema
+from . import frames, gprims, paths, schema
 from .frames import IDENTITY_ROTATION, Matrix
 from .hull import convex_hull
 from .model import Mesh, PhysicsModel, Prim, SpherePoints
@@ -23,27 +22,26 @@ from .schemas import usd_geom, usd_physics
 from .schemas.usd_physics import MassAPI
 from .units import INERTIA
 
-#: kg/m3, of water: where nothing says otherwise.
+#: kg/m3, of water: used if neither body, collider nor material has a density.
 DEFAULT_DENSITY = 1000.0
-#: Metres, of the sphere that stands for a body without colliders.
+#: Radius (m) of the sphere whose inertia a body without colliders gets.
 POINT_RADIUS = 0.1
-#: An inertia or quaternion this small, in the units of the stage, counts as not authored in USD.
+#: USD treats an inertia (in stage units) or quaternion with a smaller norm as not authored.
 USD_TOLERANCE = 1e-5
-_AXES = {"X": 0, "Y": 1, "Z": 2}
 
 
 # --------------------------------------------------------------------------- inertia
 
 
 def translated(inertia: ArrayLike, mass: float, offset: ArrayLike) -> Matrix:
-    """Inertia (3, 3) about a point that is `offset` (3,) away from the centre of mass: parallel axes."""
+    """Inertia (3, 3) about a point at `offset` (3,) from the centre of mass (parallel axis theorem)."""
     t = np.asarray(offset, float)
     result: Matrix = np.asarray(inertia, float) + mass * (t @ t * np.eye(3) - np.outer(t, t))
     return result
 
 
 def rotated(inertia: ArrayLike, rotation: ArrayLike) -> Matrix:
-    """Inertia (3, 3) in the space that a rotation (3, 3) leads to."""
+    """Inertia (3, 3) after a rotation (3, 3): R I R^T."""
     turn = np.asarray(rotation, float)
     result: Matrix = turn @ np.asarray(inertia, float) @ turn.T
     return result
@@ -57,8 +55,8 @@ def inertia_tensor(diagonal: ArrayLike, axes: ArrayLike) -> Matrix:
 def diagonalized(inertia: ArrayLike) -> tuple[Vector, Quaternion]:
     """Principal moments and the orientation (w, x, y, z) of their axes.
 
-    Jacobi's method, not numpy.linalg.eigh: each moment stays with the axis that it is nearest to, as in OpenUSD,
-    where authored moments may meet computed axes.
+    Jacobi's method as in OpenUSD, not numpy.linalg.eigh: each moment stays with the axis nearest to it. The order
+    matters, because authored moments can be combined with computed axes.
     """
     tensor = np.array(inertia, float)
     axes = np.eye(3)
@@ -92,7 +90,7 @@ def _vector(values: ArrayLike) -> Vector:
 class Shape:
     """A solid of density 1.
 
-    volume: m3. center: its centroid (3,). inertia: (3, 3) about the centroid, m5. note: what had to be assumed.
+    volume: m3. center: centroid (3,), m. inertia: (3, 3) about the centroid, m5. note: assumption made, or "".
     """
 
     volume: float
@@ -133,14 +131,14 @@ def capsule(radius: float, height: float, axis: str = "Z") -> Shape:
 
 
 def cone(radius: float, height: float, axis: str = "Z") -> Shape:
-    """Cone with its tip towards the axis; the origin is halfway up, the centroid a quarter up."""
+    """Cone with its tip towards the positive axis; the origin is at half height, the centroid at a quarter."""
     volume = math.pi * radius**2 * height / 3.0
     across = volume * (0.15 * radius**2 + 0.0375 * height**2)
     return _around(axis, volume, -0.25 * height, 0.3 * volume * radius**2, across)
 
 
 def _around(axis: str, volume: float, offset: float, along: float, across: float) -> Shape:
-    spine = _AXES[axis]
+    spine = "XYZ".index(axis)
     center = np.zeros(3)
     center[spine] = offset
     moments = np.full(3, across)
@@ -149,7 +147,7 @@ def _around(axis: str, volume: float, offset: float, along: float, across: float
 
 
 def balls(centers: ArrayLike, radii: ArrayLike) -> Shape:
-    """Balls (n, 3), (n,); where they overlap the matter counts twice."""
+    """Balls with centers (n, 3) and radii (n,); overlaps count twice."""
     places, sizes = np.asarray(centers, float), np.asarray(radii, float)
     volumes = 4.0 / 3.0 * math.pi * sizes**3
     volume = float(volumes.sum())
@@ -163,9 +161,9 @@ def balls(centers: ArrayLike, radii: ArrayLike) -> Shape:
 
 
 def solid(points: ArrayLike, triangles: ArrayLike) -> Shape | None:
-    """What a closed triangle mesh, points (n, 3) and indices (m, 3), encloses, whichever way its faces look.
+    """The solid enclosed by a triangle mesh, points (n, 3) and indices (m, 3); the winding may be inwards or outwards.
 
-    None where it is open, where faces that meet look to opposite sides, or where it encloses nothing.
+    None if the mesh is open, its winding is inconsistent, or its volume is zero.
     """
     vertices = np.asarray(points, float)
     corners = np.asarray(triangles, np.int64)
@@ -185,7 +183,7 @@ def solid(points: ArrayLike, triangles: ArrayLike) -> Shape | None:
 
 
 def _is_closed(points: Matrix, triangles: NDArray[np.int64]) -> bool:
-    """True where every edge is walked equally often in both directions; points (almost) in one place are one."""
+    """True if every edge is used equally often in both directions; (nearly) coincident points are merged."""
     extent = float(np.ptp(points, axis=0).max())
     for places in (points, np.round(points / (1e-6 * extent or 1.0))):
         _, welded = np.unique(places, axis=0, return_inverse=True)
@@ -198,23 +196,23 @@ def _is_closed(points: Matrix, triangles: NDArray[np.int64]) -> bool:
 
 
 def bounding_box(points: ArrayLike, note: str = "") -> Shape:
-    """Box around points (n, 3), along the axes."""
+    """Axis-aligned bounding box of points (n, 3)."""
     vertices = np.asarray(points, float)
     return box(np.ptp(vertices, axis=0), (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0, note)
 
 
 def bounding_sphere(points: ArrayLike) -> Shape:
-    """Ball around points (n, 3), about the middle of their bounds."""
+    """Ball around points (n, 3), centred on their bounding box."""
     vertices = np.asarray(points, float)
     middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0
     return sphere(float(np.linalg.norm(vertices - middle, axis=1).max()), middle)
 
 
 def mesh_shape(points: ArrayLike, triangles: ArrayLike, approximation: str = "none") -> Shape:
-    """The solid that a mesh collider, points (n, 3) and indices (m, 3), stands for.
+    """The solid of a mesh collider with points (n, 3) and indices (m, 3).
 
-    approximation: as in MeshCollisionAPI. A simplified or decomposed mesh counts as the mesh itself. What has no
-    inside counts as its convex hull, then as its bounds; `note` says so.
+    approximation: as in MeshCollisionAPI. Simplified and decomposed meshes count as the mesh itself. A mesh that is not
+    closed counts as its convex hull, a flat one as its bounding box; `note` says so.
     """
     vertices = np.asarray(points, float).reshape(-1, 3)
     if not len(vertices) or not np.isfinite(vertices).all():
@@ -236,7 +234,7 @@ def mesh_shape(points: ArrayLike, triangles: ArrayLike, approximation: str = "no
 
 
 def collider_shape(prim: Prim) -> Shape:
-    """The solid of a collider, in its own space without rotation and position but with its scale, in metres.
+    """The solid of a collider in prim space with the world scale applied, metres.
 
     Source: scale rules of the UsdPhysics parsing utilities ("Physics Sphere Shape Descriptor" and the next).
     """
@@ -260,32 +258,27 @@ def collider_shape(prim: Prim) -> Shape:
     return shape
 
 
-def _gprim_shape(gprim: schema.Schema, scale: Matrix) -> Shape:
-    if isinstance(gprim, usd_geom.Cube):
-        return box(abs(gprim.resolved("size")) * scale)
-    if isinstance(gprim, usd_geom.Sphere):
-        return sphere(gprim.resolved("radius") * float(scale.max()))
-    rounds: dict[type[schema.Schema], Callable[[float, float, str], Shape]] = {
-        usd_geom.Capsule: capsule, usd_geom.Cylinder: cylinder, usd_geom.Cone: cone
-    }  # fmt: skip
-    make = rounds.get(type(gprim))
-    if make is None:
+def _gprim_shape(gprim: usd_geom.Gprim, scale: Matrix) -> Shape:
+    sizes = gprims.sizes(gprim, scale)
+    if sizes.kind is usd_geom.Plane:
         return Shape(0.0, note="a plane has no volume")
-    axis = gprim.resolved("axis")
-    spine = _AXES[axis]
-    across = float(np.delete(scale, spine).max())
-    return make(gprim.resolved("radius") * across, gprim.resolved("height") * float(scale[spine]), axis)
+    if sizes.kind is usd_geom.Cube:
+        return box(sizes.edges)
+    if sizes.kind is usd_geom.Sphere:
+        return sphere(sizes.radius)
+    make = {usd_geom.Capsule: capsule, usd_geom.Cylinder: cylinder, usd_geom.Cone: cone}[sizes.kind]
+    return make(sizes.radius, sizes.height, sizes.axis)
 
 
 # --------------------------------------------------------------------------- bodies
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where a number comes from.
+class ValueSource:
+    """The rule that decided a number.
 
     kind: "authored" on the body, "collider" (authored on a collider), "density" (of a MassAPI), "material",
-    "default" (1000 kg/m3), "mixed", "shape", "fallback" or "identity". text: the same as a phrase for people.
+    "default" (1000 kg/m3), "mixed", "shape", "fallback" or "identity". text: phrase for the user interface.
     """
 
     kind: str
@@ -294,32 +287,32 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ColliderMass:
-    """What one collider adds to its body: center (3,) and inertia (3, 3) about it, in the body's frame."""
+    """Contribution of one collider: mass (kg), center (3,) and inertia (3, 3) about it, in the body's frame."""
 
     path: str
     shape: Shape
     mass: float
     center: Matrix
     inertia: Matrix
-    source: Source
+    source: ValueSource
 
 
 @dataclass(frozen=True, slots=True)
-class MassProperties:
+class BodyMassProperties:
     """Mass (kg), centre of mass (m), principal moments (kg m2) and the orientation (w, x, y, z) of their axes.
 
-    All in the body's frame: its position and rotation without scale. parts: the colliders that were summed; empty
-    where everything is authored. notes: what was assumed, or authored and not used.
+    All in the body's frame: its position and rotation without scale. parts: the summed colliders; empty if mass,
+    centre and inertia are authored. notes: assumptions, and authored values that are ignored.
     """
 
     mass: float
     center_of_mass: Vector
     diagonal_inertia: Vector
     principal_axes: Quaternion
-    mass_source: Source
-    center_source: Source
-    inertia_source: Source
-    axes_source: Source
+    mass_source: ValueSource
+    center_source: ValueSource
+    inertia_source: ValueSource
+    axes_source: ValueSource
     parts: tuple[ColliderMass, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -331,7 +324,7 @@ class MassProperties:
 
 @dataclass(slots=True)
 class _Authored:
-    """The usable values of a MassAPI; None where USD takes the value for not authored."""
+    """The usable values of a MassAPI; None if USD treats the value as not authored."""
 
     mass: float | None = None
     density: float | None = None
@@ -366,28 +359,24 @@ def _positive(value: float | None) -> float | None:
 
 
 def summed_colliders(model: PhysicsModel, body_path: str) -> list[Prim]:
-    """The colliders that give a body its mass: enabled, at or below it, not at or below an enabled body in between.
+    """The colliders that give a body its mass: enabled, at or below it, but not at or below another enabled body.
 
-    Unlike the tie of motion (PhysicsModel.colliders_of), a reset transform stack does not end it, and a nested body
-    that is disabled counts in.
+    Unlike PhysicsModel.colliders_of, a reset transform stack does not exclude a collider, nor does a nested body that
+    is disabled.
     """
     inner = {
         path
         for path, prim in model.bodies.items()
-        if path.startswith(f"{body_path}/") and _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")
+        if paths.is_below(path, body_path) and _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")
     }
 
-    def belongs(path: str) -> bool:
-        while len(path) > len(body_path):
-            if path in inner:
-                return False
-            path = path.rpartition("/")[0]
-        return path == body_path
-
+    ends = {body_path, *inner}
     return [
         prim
         for path, prim in model.colliders.items()
-        if belongs(path) and _resolved(prim, usd_physics.CollisionAPI, "collision_enabled")
+        if paths.is_at_or_below(path, body_path)
+        and paths.nearest(path, ends) == body_path
+        and _resolved(prim, usd_physics.CollisionAPI, "collision_enabled")
     ]
 
 
@@ -396,19 +385,23 @@ def _resolved(prim: Prim, cls: type[schema.Schema], name: str) -> bool:
     return value is not None and bool(value.resolved(name))
 
 
-def _density(model: PhysicsModel, prim: Prim, own: _Authored, body: Prim, of_body: _Authored) -> tuple[float, Source]:
+def _density(
+    model: PhysicsModel, prim: Prim, own: _Authored, body: Prim, of_body: _Authored
+) -> tuple[float, ValueSource]:
     if own.density is not None:
         text = "of the body" if prim is body else "of its own"
-        return own.density, Source("density", f"density {own.density:.6g} kg/m3 {text}")
+        return own.density, ValueSource("density", f"density {own.density:.6g} kg/m3 {text}")
     if of_body.density is not None:
-        return of_body.density, Source("density", f"density {of_body.density:.6g} kg/m3 of the body")
+        return of_body.density, ValueSource("density", f"density {of_body.density:.6g} kg/m3 of the body")
     bound = prim.physics_binding if prim.physics_binding in prim.materials else next(reversed(prim.materials), "")
     material = model.prims.get(bound)
     api = material.get(usd_physics.MaterialAPI) if material is not None else None
     density = _positive(api.density) if api is not None else None
     if material is not None and density is not None:
-        return density, Source("material", f"density {density:.6g} kg/m3 of material {material.label or material.name}")
-    return DEFAULT_DENSITY, Source("default", f"default density {DEFAULT_DENSITY:.0f} kg/m3")
+        return density, ValueSource(
+            "material", f"density {density:.6g} kg/m3 of material {material.label or material.name}"
+        )
+    return DEFAULT_DENSITY, ValueSource("default", f"default density {DEFAULT_DENSITY:.0f} kg/m3")
 
 
 def _collider_mass(model: PhysicsModel, prim: Prim, body: Prim, of_body: _Authored) -> ColliderMass:
@@ -416,7 +409,7 @@ def _collider_mass(model: PhysicsModel, prim: Prim, body: Prim, of_body: _Author
     shape = collider_shape(prim)
     own = _authored(model, prim)
     if own.mass is not None:
-        mass, source = own.mass, Source("collider", f"mass {own.mass:.6g} kg of its own")
+        mass, source = own.mass, ValueSource("collider", f"mass {own.mass:.6g} kg of its own")
     else:
         density, source = _density(model, prim, own, body, of_body)
         mass = shape.volume * density
@@ -436,12 +429,12 @@ def _collider_mass(model: PhysicsModel, prim: Prim, body: Prim, of_body: _Author
     return ColliderMass(prim.path, shape, mass, turn @ center + offset, rotated(inertia, turn), source)
 
 
-def mass_properties(model: PhysicsModel, body_path: str) -> MassProperties:
-    """Mass, centre of mass and inertia of a body by the precedence of UsdPhysics, with the winner of each.
+def mass_properties(model: PhysicsModel, body_path: str) -> BodyMassProperties:
+    """Mass, centre of mass and inertia of a body by the precedence of UsdPhysics, with the source of each.
 
-    Values authored on the body win; the enabled colliders at and below it give the rest. Without both, the mass is
-    1 in the mass unit of the file, as the specification says (OpenUSD's own function returns -1 there). Raises
-    KeyError where the model has no prim of this path.
+    Values authored on the body win; the enabled colliders at and below it give the rest. Without either, the mass is
+    1 in the mass unit of the file, as in the specification (OpenUSD's own function returns -1). Raises KeyError if the
+    model has no prim at this path.
     """
     body = model.prims[body_path]
     own = _authored(model, body)
@@ -458,51 +451,51 @@ def mass_properties(model: PhysicsModel, body_path: str) -> MassProperties:
 
 def _from_colliders(
     model: PhysicsModel, own: _Authored, parts: tuple[ColliderMass, ...], total: float, notes: tuple[str, ...]
-) -> MassProperties:
+) -> BodyMassProperties:
     summed_center = np.sum([part.mass * part.center for part in parts], axis=0) / total
     inertia = np.sum([translated(part.inertia, part.mass, part.center - summed_center) for part in parts], axis=0)
     mass, mass_source = total, _sum_source(model, parts)
-    center, center_source = summed_center, Source("shape", f"centre of {_count(model, parts)}")
+    center, center_source = summed_center, ValueSource("shape", f"centre of {_count(model, parts)}")
     inertia_text = f"shape of {_count(model, parts)}"
     if own.mass is not None:
         inertia = inertia * (own.mass / total)
-        mass, mass_source = own.mass, Source("authored", "mass authored on the body")
+        mass, mass_source = own.mass, ValueSource("authored", "mass authored on the body")
         inertia_text += ", scaled to the mass of the body"
     if own.center is not None:
         inertia = translated(inertia, mass, own.center - summed_center)
-        center, center_source = own.center, Source("authored", "centre of mass authored on the body")
+        center, center_source = own.center, ValueSource("authored", "centre of mass authored on the body")
         inertia_text += ", moved to the authored centre of mass"
     moments, axes = diagonalized(inertia)
-    inertia_source = axes_source = Source("shape", inertia_text)
+    inertia_source = axes_source = ValueSource("shape", inertia_text)
     if own.moments is not None:
-        moments, inertia_source = _vector(own.moments), Source("authored", "inertia authored on the body")
+        moments, inertia_source = _vector(own.moments), ValueSource("authored", "inertia authored on the body")
     if own.axes is not None:
-        axes, axes_source = own.axes, Source("authored", "principal axes authored on the body")
-    return MassProperties(
+        axes, axes_source = own.axes, ValueSource("authored", "principal axes authored on the body")
+    return BodyMassProperties(
         mass, _vector(center), moments, axes, mass_source, center_source, inertia_source, axes_source, parts, notes
     )
 
 
 def _without_colliders(
     model: PhysicsModel, own: _Authored, parts: tuple[ColliderMass, ...], notes: tuple[str, ...]
-) -> MassProperties:
+) -> BodyMassProperties:
     why = "its colliders have no volume" if parts else "there are no colliders"
     if own.mass is not None:
-        mass, mass_source = own.mass, Source("authored", "mass authored on the body")
+        mass, mass_source = own.mass, ValueSource("authored", "mass authored on the body")
     else:
         mass = model.units.kilograms_per_unit
-        mass_source = Source("fallback", f"{mass:.6g} kg, because {why}")
-    center, center_source = np.zeros(3), Source("fallback", f"the body's origin, because {why}")
+        mass_source = ValueSource("fallback", f"{mass:.6g} kg, because {why}")
+    center, center_source = np.zeros(3), ValueSource("fallback", f"the body's origin, because {why}")
     if own.center is not None:
-        center, center_source = own.center, Source("authored", "centre of mass authored on the body")
+        center, center_source = own.center, ValueSource("authored", "centre of mass authored on the body")
     moments = np.full(3, 0.4 * mass * POINT_RADIUS**2)
-    inertia_source = Source("fallback", f"a sphere of {POINT_RADIUS:g} m, because {why}")
+    inertia_source = ValueSource("fallback", f"a sphere of {POINT_RADIUS:g} m, because {why}")
     if own.moments is not None:
-        moments, inertia_source = own.moments, Source("authored", "inertia authored on the body")
-    axes, axes_source = IDENTITY_ROTATION, Source("identity", "the body's own axes")
+        moments, inertia_source = own.moments, ValueSource("authored", "inertia authored on the body")
+    axes, axes_source = IDENTITY_ROTATION, ValueSource("identity", "the body's own axes")
     if own.axes is not None:
-        axes, axes_source = own.axes, Source("authored", "principal axes authored on the body")
-    return MassProperties(
+        axes, axes_source = own.axes, ValueSource("authored", "principal axes authored on the body")
+    return BodyMassProperties(
         mass, _vector(center), _vector(moments), axes,
         mass_source, center_source, inertia_source, axes_source, parts, notes,
     )  # fmt: skip
@@ -512,7 +505,7 @@ def _count(model: PhysicsModel, parts: tuple[ColliderMass, ...]) -> str:
     return model.prims[parts[0].path].display if len(parts) == 1 else f"{len(parts)} colliders"
 
 
-def _sum_source(model: PhysicsModel, parts: tuple[ColliderMass, ...]) -> Source:
+def _sum_source(model: PhysicsModel, parts: tuple[ColliderMass, ...]) -> ValueSource:
     """One reason for all colliders, or a list of the reasons."""
     by_text: dict[str, list[ColliderMass]] = {}
     for part in parts:
@@ -521,4 +514,4 @@ def _sum_source(model: PhysicsModel, parts: tuple[ColliderMass, ...]) -> Source:
     reasons = [f"{text} on {_count(model, tuple(same))}" for text, same in by_text.items()]
     kind = kinds.pop() if len(kinds) == 1 else "mixed"
     text = reasons[0] if len(reasons) == 1 else f"sum of {len(parts)} colliders: {'; '.join(reasons)}"
-    return Source(kind, text)
+    return ValueSource(kind, text)

@@ -8,19 +8,20 @@ built when it is needed and never stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import schema
+from . import paths, schema
 from .frames import Matrix
 from .schema import Schema, SchemaT
 from .schemas import usd_geom, usd_physics
 from .units import SI, StageUnits
 
-#: Names of the schemas that derive from those that others derive from.
+#: Names of a base schema and of all schemas that derive from it, by base class.
 _DERIVED: dict[type[Schema], frozenset[str]] = {
     base: frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, base))
     for base in (usd_physics.Joint, usd_geom.Gprim)
@@ -31,7 +32,7 @@ _DERIVED: dict[type[Schema], frozenset[str]] = {
 class Mesh:
     """points: (n, 3) in the prim's local space, metres. triangles: (m, 3) indices.
 
-    derived: what has been computed of it, by whoever did; meshes can be shared by many prims.
+    derived: cache for results computed from this mesh, shared by all prims that use it. Each user chooses its own keys.
     """
 
     points: NDArray[np.float64]
@@ -51,12 +52,12 @@ class SpherePoints:
 class Prim:
     """One prim that takes part in the physics.
 
-    world: prim space to world, (4, 4), metres. mesh: loads the geometry of a Mesh or Points collider when asked.
-    materials: paths of the bound physics materials, the whole prim's last. physics_binding: material that is bound
-    for the "physics" purpose only. local: pose in the parent's space (4, 4), metres, of a prim that the writer makes;
-    None for prims that exist already or that have no place. sheared_local: the same, in the units of the scene, of a
-    prim that exists, where it is more than translation, rotation and scale; else None. label: what a person calls it
-    (an object's name).
+    world: prim space to world, (4, 4), metres. mesh: callable that loads the geometry of a Mesh or Points collider.
+    materials: paths of the bound physics materials: first those of GeomSubsets, last that of the whole prim.
+    physics_binding: material bound for the "physics" purpose only. local: pose in the parent's space (4, 4), metres,
+    of a prim that the writer creates; None for prims that exist already or are not Xformable. sheared_local: matrix
+    (4, 4) of an existing prim relative to its parent, in scene units, if it is sheared; else None. label: name of the
+    Blender object, for messages.
     """
 
     path: str
@@ -96,11 +97,11 @@ class Prim:
 
     @property
     def name(self) -> str:
-        return self.path.rsplit("/", 1)[-1]
+        return paths.name_of(self.path)
 
     @property
     def display(self) -> str:
-        """For messages: the object's name where there is one, else the path."""
+        """Text for messages: object name and path, or the path alone."""
         return f"'{self.label}' ({self.path})" if self.label else self.path
 
 
@@ -108,21 +109,21 @@ class Prim:
 class PhysicsModel:
     """All prims that take part in the physics, by path, in the order of the stage.
 
-    units: those of the file or scene that the model was read from; the values here are SI whatever they are.
-    angular_precision: angle, in radians, below which the axes of a world matrix are noise; 0 where they are exact.
+    units: of the file or scene that the model was read from; the values of the model are always SI.
+    angular_precision: angle, in radians, below which the axes of a world matrix are rounding noise; 0 if exact.
     """
 
     units: StageUnits = SI
     prims: dict[str, Prim] = field(default_factory=dict)
-    #: Paths that exist without taking part, so that dangling targets can be told from plain ones. None: unknown.
+    #: Paths of prims without physics, to tell targets without physics from missing ones. None: unknown.
     other_paths: frozenset[str] | None = None
-    #: Types of those.
+    #: USD types of the prims in `other_paths`.
     other_types: dict[str, str] = field(default_factory=dict)
-    #: Place of every prim in the order of the stage.
+    #: Index of every prim in stage order.
     order: dict[str, int] = field(default_factory=dict)
     source: str = ""
     angular_precision: float = 0.0
-    #: World matrix of any prim of the stage, None where there is none; not at hand where no stage was read.
+    #: Returns the world matrix of any prim of the stage by path, None if it does not exist. Set by `usd.read` only.
     locate: Callable[[str], Matrix | None] | None = None
 
     def add(self, prim: Prim) -> Prim:
@@ -164,14 +165,13 @@ class PhysicsModel:
 
     def ancestors(self, path: str) -> Iterator[Prim]:
         """The prims of the model above a path, nearest first."""
-        while "/" in path[1:]:
-            path = path.rsplit("/", 1)[0]
-            prim = self.prims.get(path)
+        for above in paths.ancestors_of(path):
+            prim = self.prims.get(above)
             if prim is not None:
                 yield prim
 
     def body_of(self, path: str) -> Prim | None:
-        """The nearest rigid body at or above a path; a reset transform stack on the way cuts the tie."""
+        """The nearest rigid body at or above a path; the search ends at a prim that resets the transform stack."""
         prim = self.prims.get(path)
         if prim is not None:
             if prim.get(usd_physics.RigidBodyAPI) is not None:
@@ -186,43 +186,48 @@ class PhysicsModel:
         return None
 
     def colliders_of(self, body_path: str) -> list[Prim]:
-        """The colliders that move with a body; those of bodies nested below it are not its own."""
-        prefix = f"{body_path}/"
+        """The colliders that move with a body, without those of bodies nested below it."""
         return [
             prim
             for path, prim in self.colliders.items()
-            if (path == body_path or path.startswith(prefix))
+            if paths.is_at_or_below(path, body_path)
             and (owner := self.body_of(path)) is not None
             and owner.path == body_path
         ]
 
-    def renamed(self, paths: dict[str, str]) -> PhysicsModel:
-        """The same physics with prims at other paths; targets follow. Unlisted paths follow their nearest parent."""
+    def renamed(self, moves: dict[str, str]) -> PhysicsModel:
+        """The model with prims at new paths (old -> new); relationship targets follow, and so do prims below.
+
+        The prims are changed in place and shared with the result.
+        """
 
         def moved(path: str) -> str:
-            head, tail = path, ""
-            while head:
-                if head in paths:
-                    return paths[head] + tail
-                head, _, leaf = head.rpartition("/")
-                tail = f"/{leaf}{tail}"
-            return path
+            return paths.followed(path, moves)
 
         result = replace(self, prims={})
-        for prim in self.prims.values():
+        for original in self.prims.values():
+            prim = copy(original)
             prim.path = moved(prim.path)
             prim.materials = tuple(moved(path) for path in prim.materials)
             prim.physics_binding = moved(prim.physics_binding)
-            for value in prim.schemas.values():
-                for attribute, targets in value.authored():
-                    if attribute.is_relationship:
-                        setattr(value, attribute.field, tuple(moved(path) for path in targets))
+            prim.schemas = {name: _with_moved_targets(value, moved) for name, value in prim.schemas.items()}
             existing = result.prims.get(prim.path)
             if existing is None:
                 result.add(prim)
             else:
-                # An object and its geometry can be one prim.
+                # Object and geometry were exported as one prim: merge the two.
                 existing.schemas.update(prim.schemas)
                 existing.mesh, existing.materials = prim.mesh or existing.mesh, prim.materials or existing.materials
                 existing.physics_binding = prim.physics_binding or existing.physics_binding
         return result
+
+
+def _with_moved_targets(value: Schema, moved: Callable[[str], str]) -> Schema:
+    """The schema with its relationships at other paths; itself where none of them changes."""
+    changes = {}
+    for attribute, targets in value.authored():
+        if attribute.is_relationship:
+            found = tuple(moved(path) for path in targets)
+            if found != targets:
+                changes[attribute.field] = found
+    return value.copy(**changes) if changes else value

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Typical values of common materials, each with where it comes from.
+"""Typical values of common materials, with sources.
 
-Friction belongs to a pair of surfaces, and restitution to the shapes and the speed as well: these are values to start
-from. Densities are nominal values of the solid material.
+Real friction depends on the pair of surfaces, and restitution on shape and speed too: these are starting values.
+Densities are nominal values of the solid material.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _GUESS = "restitution is an estimate"
 
 @dataclass(slots=True, eq=False, repr=False)
 class MaterialPreset:
-    """density: kg/m³. static_friction, dynamic_friction, restitution: without unit. source: of all but the density."""
+    """density: kg/m³. static_friction, dynamic_friction, restitution: no unit. source: of all but the density."""
 
     key: str
     name: str
@@ -29,7 +29,7 @@ class MaterialPreset:
 
     @property
     def tooltip(self) -> str:
-        """The values, and where they come from."""
+        """The values and their source."""
         return (
             f"Density {self.density:g} kg/m³ (nominal), static friction {self.static_friction:g}, dynamic friction "
             f"{self.dynamic_friction:g}, restitution {self.restitution:g}. Typical values, dry: {self.source}"
@@ -37,7 +37,7 @@ class MaterialPreset:
 
     @property
     def values(self) -> dict[str, float]:
-        """By the fields of MaterialAPI."""
+        """Values by field name of MaterialAPI."""
         return {
             "static_friction": self.static_friction, "dynamic_friction": self.dynamic_friction,
             "restitution": self.restitution, "density": self.density,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recognise the mesh that is a primitive, and fit primitives to points."""
+"""Recognise meshes that are primitives, and fit primitives to points."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from . import frames
 from .schemas.usd_geom import Capsule, Cone, Cube, Cylinder, Gprim, Plane, Sphere
 
 Points = NDArray[np.float64]
-#: Relative to the size of the mesh.
+#: Distance of a point from the primitive, relative to the size of the mesh.
 TOLERANCE = 1e-3
-#: Square of the cosine between two axes.
+#: Largest squared cosine between two axes that counts as a right angle.
 _SHEAR = 1e-8
 _ALIGNED = np.eye(3).tolist()
-#: Fewer vertices than these are a polyhedron of its own right, not a round thing.
+#: Smallest number of vertices on a rim or a curved surface that counts as round; with fewer it is a polyhedron.
 ROUND_RING, ROUND_SURFACE = 12, 40
 
 
 @dataclass(slots=True)
 class Primitive:
-    """A primitive in the space of the points it was found in.
+    """A primitive in the space of the points it was fitted to.
 
-    size: (3,) edge lengths of a box and drawn size of a plane. axis: index of the spine.
+    center (3,). rotation (3, 3). size (3,): edge lengths of a box, drawn size of a plane. axis: index of the spine.
     """
 
     kind: type[Gprim]
@@ -39,14 +39,14 @@ class Primitive:
 
     @property
     def is_aligned(self) -> bool:
-        """True where its axes are those of the space."""
+        """True if it is not rotated."""
         return bool(self.rotation.tolist() == _ALIGNED)
 
     def survives(self, world: frames.Matrix) -> bool:
-        """True where a space (4, 4) leaves it what it is: no shear, and no uneven scale of a round thing."""
+        """True if a matrix (4, 4) keeps its kind: no shear, and no uneven scale of a round cross-section."""
         linear = world if self.is_aligned else world[:3, :3] @ self.rotation
         (a, b, c), (d, e, f), (g, h, i) = (row[:3] for row in linear.tolist()[:3])
-        # Squares of the lengths of the axes, and the products of each two: in plain numbers this takes no time.
+        # Squared lengths and dot products of the axes, without numpy: its overhead dominates for three numbers.
         x, y, z = a * a + d * d + g * g, b * b + e * e + h * h, c * c + f * f + i * i
         xy, yz, zx = a * b + d * e + g * h, b * c + e * f + h * i, c * a + f * d + i * g
         if xy * xy > _SHEAR * x * y or yz * yz > _SHEAR * y * z or zx * zx > _SHEAR * z * x:
@@ -59,8 +59,13 @@ class Primitive:
         return bool(max(across) - min(across) <= 2 * TOLERANCE * min(across))
 
 
+def radius_scale(kind: type[Gprim], scale: ArrayLike, axis: int) -> float:
+    """Factor of a radius under a scale (3,): the largest across the axis; for a sphere, of all three."""
+    return float(np.max(scale if kind is Sphere else np.delete(scale, axis)))
+
+
 def recognise(points: Points) -> Primitive | None:
-    """The primitive whose surface the points (n, 3) lie on, or None. Planes are not: a mesh has an edge."""
+    """The primitive whose surface the points (n, 3) lie on, or None. Never a Plane, which is infinite."""
     if len(points) < 8 or not np.isfinite(points).all():
         return None
     low, high = points.min(axis=0), points.max(axis=0)
@@ -72,10 +77,10 @@ def recognise(points: Points) -> Primitive | None:
 
 
 def is_closed(points: Points, corners: NDArray[np.int32], sizes: NDArray[np.int32]) -> bool:
-    """True where the faces of a mesh enclose a volume: every edge has two of them.
+    """True if the faces of a mesh enclose a volume: every edge has exactly two faces.
 
-    points: (n, 3). corners: indices of all faces, one face after the other. sizes: corners of each face. Points at the
-    same place are one.
+    points: (n, 3). corners: vertex indices of all faces, concatenated. sizes: number of corners of each face.
+    Coincident points are merged.
     """
     if not len(corners):
         return False
@@ -132,7 +137,7 @@ def _round(points: Points, center: Points, size: Points, tolerance: float) -> Pr
 def _turned(
     offset: Points, axis: int, others: list[int], size: Points, tolerance: float
 ) -> tuple[type[Gprim], float, float] | None:
-    """(kind, radius, height) of a body of revolution about an axis through the centre."""
+    """(kind, radius, height) of a cylinder, cone or capsule about an axis through the centre, or None."""
     along, across = offset[:, axis], np.linalg.norm(offset[:, others], axis=1)
     radius, half = float(size[others].max()) / 2, float(size[axis]) / 2
     on_rim = np.abs(across - radius) <= tolerance
@@ -153,14 +158,14 @@ def _turned(
 
 
 def _is_rounded(offset: Points, radius: float) -> bool:
-    """True where there are vertices between rim and tip on both sides of all axes: no double cone."""
+    """True if there are vertices between rim and tip on both sides of all axes, so it is not a double cone."""
     part = offset / radius
     above, below = (part > 0.25) & (part < 0.8), (part < -0.25) & (part > -0.8)
     return bool(np.all(above.any(axis=0) & below.any(axis=0)))
 
 
 def fit(kind: type[Gprim], points: Points, axis: int = 2) -> Primitive:
-    """The primitive of a kind with the extent of the points (n, 3); a unit one where there are none."""
+    """The primitive of a kind with the bounding box of the points (n, 3); unit size without points."""
     if len(points) == 0:
         size, center = np.ones(3), np.zeros(3)
     else:
@@ -180,12 +185,12 @@ def fit(kind: type[Gprim], points: Points, axis: int = 2) -> Primitive:
 
 
 def fit_in(kind: type[Gprim], points: Points, axis: int, rotation: frames.Matrix, world: frames.Matrix) -> Primitive:
-    """`fit` along the axes of a rotation (3, 3), to what the points look like in a world (4, 4) of uneven scale."""
+    """`fit` along the axes of a rotation (3, 3), after the uneven scale of a world matrix (4, 4), if there is one."""
     lengths = np.linalg.norm(world[:3, :3] @ rotation, axis=0)
     scale = np.ones(3) if len(points) == 0 or frames.is_uniform(lengths) else lengths
     found = fit(kind, points @ rotation * scale, axis)
     found.rotation, found.center = rotation, rotation @ (found.center / scale)
     found.size = found.size / scale
-    found.radius /= float((scale if kind is Sphere else np.delete(scale, axis)).max())
+    found.radius /= radius_scale(kind, scale, axis)
     found.height /= float(scale[axis])
     return found

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a schema is: a class whose fields are USD attributes, declared once in `core.schemas`.
+"""Machinery of schema classes: each field is one USD attribute. The classes are declared in `core.schemas`.
 
-Reader, writer, units, properties, panels and checks loop over the table SCHEMAS. All fields of a schema are keywords of
-its constructor; `None` is "not authored". Values are SI, radians and Z up. Vendors are added with `declare_schema`.
+Reader, writer, units, properties, panels and checks loop over the table SCHEMAS. All fields are keywords of the
+constructor; `None` means "not authored". Values are SI, radians and Z up. `declare_schema` adds vendor schemas.
 """
 
 from __future__ import annotations
@@ -10,17 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, dataclass_transform
 
 from . import units
 from .units import Dimension
+from .value_types import ValueType, value_type
 
 Vector = tuple[float, float, float]
 #: Real part first.
 Quaternion = tuple[float, float, float, float]
 Kind = Literal["typed", "single", "multiple"]
 Space = Literal["stage", "local", "world"]
+#: What a schema belongs to: "dof" is a degree of freedom of a joint, "gprim" the shape of a prim.
+Place = Literal["scene", "body", "collider", "material", "group", "articulation", "joint", "dof", "gprim"]
+#: How a value is reflected by a mirror plane. "spin" is an axial vector (angular velocity): reflected and negated.
+Mirror = Literal["", "point", "vector", "spin"]
 
 INF = math.inf
 #: Stands for the instance name in the property names of multiple-apply schemas, as in the USD schema registry.
@@ -36,9 +42,11 @@ class Attribute:
     field: name in the class and in Blender. usd: property name, with INSTANCE where an instance name goes.
     type: Sdf value type, or "rel". fallback: what USD assumes when nothing is authored, in USD's units.
     automatic: authored values that mean "let the simulator decide" ("negative", "infinite" or "zero").
-    dimension: what its unit is made of; angular_dimension where an angular degree of freedom differs.
+    dimension: of its unit; angular_dimension: for angular degrees of freedom, if different.
     space: "local" values scale with the prim, "world" directions turn with the up axis, "stage" values do neither.
-    body: 0 or 1 where a joint's value lives in the space of that body.
+    body: 0 or 1 if a joint's value is in the space of that body. mirror: how a mirror plane reflects it.
+    acceleration_dimensions: (linear, angular), of a gain in an acceleration drive. live: a running preview applies a
+    change without being rebuilt.
     """
 
     field: str
@@ -55,6 +63,13 @@ class Attribute:
     uniform: bool = False
     space: Space = "stage"
     body: int | None = None
+    mirror: Mirror = ""
+    live: bool = False
+    #: Value type; a relationship holds a tuple of paths.
+    value: ValueType = dataclass_field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", value_type("string[]" if self.type == "rel" else self.type))
 
     @property
     def is_relationship(self) -> bool:
@@ -65,7 +80,7 @@ class Attribute:
         return self.usd.replace(INSTANCE, instance) if instance else self.usd
 
     def dimension_for(self, instance: str = "", drive_type: str | None = None) -> Dimension:
-        """Dimension for a degree of freedom; the gains of an acceleration drive hold neither mass nor length."""
+        """Dimension for a degree of freedom; gains of acceleration drives contain neither mass nor length."""
         angular = instance in ANGULAR_DOFS
         if drive_type == "acceleration" and self.acceleration_dimensions:
             return self.acceleration_dimensions[angular]
@@ -74,24 +89,20 @@ class Attribute:
         return self.dimension
 
     def accepts(self, value: Any) -> bool:
-        """False for a value of another type, which a file can hold all the same."""
-        if self.is_relationship:
-            return isinstance(value, tuple)
-        if self.type == "bool":
-            return isinstance(value, bool)
-        if self.type in ("float", "double", "int"):
-            return isinstance(value, (int, float)) and not isinstance(value, bool)
-        if self.type in ("float3", "point3f", "vector3f", "quatf"):
-            size = 4 if self.type == "quatf" else 3
-            return isinstance(value, tuple) and len(value) == size and not any(isinstance(part, str) for part in value)
-        return isinstance(value, str)
+        """False for a value of another type; files can hold such values."""
+        return self.value.accepts(value)
+
+    @property
+    def is_editable(self) -> bool:
+        """True if it can be a Blender property: not a relationship and not opaque."""
+        return self.type not in ("rel", "opaque")
 
     def allows(self, value: Any) -> bool:
-        """True for a value of the right type that is, where there is a choice, one of the tokens."""
+        """True for a value of the right type; if there are tokens, it must be one of them."""
         return self.accepts(value) and (not self.tokens or value in self.tokens)
 
     def is_automatic(self, value: Any) -> bool:
-        """True where the simulator decides: not authored, or authored as the sentinel."""
+        """True if the simulator decides: the value is None or the sentinel named by `automatic`."""
         if value is None:
             return True
         numbers = value if isinstance(value, tuple) else (value,)
@@ -105,7 +116,7 @@ class Attribute:
 
 
 class _Declared(NamedTuple):
-    """An attribute in the body of a schema, which gives it its name."""
+    """An attribute in a class body, before `_make_schema` knows its field name."""
 
     usd: str
     type: str
@@ -134,10 +145,11 @@ class Schema:
     family: ClassVar[str]
     attributes: ClassVar[tuple[Attribute, ...]] = ()
     instances: ClassVar[tuple[str, ...]] = ()
+    on: ClassVar[Place]
     _values: ClassVar[Callable[[Schema], tuple[Any, ...]]]
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        # The first use of a class makes what takes all fields by name: the add-on is to be there in no time.
+        # `__init__` is generated on first use: generating it for every class would slow down start-up.
         _make_init(type(self))
         type(self).__init__(self, *values, **named)
 
@@ -151,16 +163,16 @@ class Schema:
         return f"{type(self).__name__}({shown})"
 
     def copy(self, **changes: Any) -> Self:
-        """The same values, but for those that are given."""
+        """A copy with some fields changed."""
         values = {attribute.field: value for attribute, value in self.authored()}
         return type(self)(**{**values, **changes})
 
     def all_values(self) -> tuple[Any, ...]:
-        """The values of all attributes, None for what is not authored."""
+        """The values of all attributes in declaration order, None if not authored."""
         return type(self)._values(self)
 
     def authored(self) -> Iterator[tuple[Attribute, Any]]:
-        """(attribute, value) of everything that is authored."""
+        """(attribute, value) of all authored attributes."""
         values = self.all_values()
         if values.count(None) == len(values):
             return
@@ -174,7 +186,7 @@ class Schema:
         return value is not None and _attribute(type(self), name).allows(value)
 
     def resolved(self, name: str) -> Any:
-        """The authored value of a field, or the schema's fallback: also where the schema does not allow the value."""
+        """The authored value of a field; the schema's fallback if it is not authored or not allowed."""
         attribute, value = _attribute(type(self), name), getattr(self, name)
         return value if value is not None and attribute.allows(value) else attribute.fallback
 
@@ -204,18 +216,18 @@ def _label(usd: str) -> str:
 
 
 def _make_schema(
-    name: str, kind: Kind, family: str, instances: tuple[str, ...], class_name: str, bases: tuple[type, ...],
-    members: dict[str, Any],
+    name: str, kind: Kind, on: Place, family: str, instances: tuple[str, ...], class_name: str,
+    bases: tuple[type, ...], members: dict[str, Any],
 ) -> type[Schema]:  # fmt: skip
-    """A class of declared attributes behind those of its base, put into the table.
+    """Create a class with the attributes of its base and the declared ones, and register it in SCHEMAS.
 
-    What dataclasses would make, in a third of the time: no more is generated than is used.
+    Takes a third of the time of dataclasses, because methods are generated only when they are used.
     """
     declared = {key: value for key, value in members.items() if isinstance(value, _Declared)}
     kept = {key: value for key, value in members.items() if key not in declared and key not in _UNSLOTTED}
     made: type[Schema] = type(class_name, bases, {**kept, "__slots__": tuple(declared)})
     made.__doc__ = made.__doc__ or name
-    made.usd_name, made.kind, made.family, made.instances = name, kind, family, instances
+    made.usd_name, made.kind, made.on, made.family, made.instances = name, kind, on, family, instances
     found = [
         Attribute(key, usd, type_, fallback, label or _label(usd), doc, **extra)
         for key, (usd, type_, fallback, label, doc, extra) in declared.items()
@@ -226,18 +238,18 @@ def _make_schema(
         made._values = attrgetter(*names)
     else:
         made._values = lambda value: tuple(getattr(value, name) for name in names)
-    # Not that of a base, which may have been used already and knows fewer fields.
+    # Do not inherit an `__init__` that was already generated for the base: it has fewer fields.
     made.__init__ = Schema.__init__  # type: ignore[method-assign]
     SCHEMAS[name] = made
     return made
 
 
-#: Members of a class that one with slots does not have.
+#: Class members that conflict with `__slots__`.
 _UNSLOTTED = ("__dict__", "__weakref__")
 
 
 def _make_init(cls: type[Schema]) -> None:
-    """All fields as keywords, None by default."""
+    """Generate `__init__` with all fields as keywords, None by default."""
     names = [attribute.field for attribute in cls.attributes]
     lines = [f"    self.{name} = {name}" for name in names] or ["    pass"]
     made: dict[str, Any] = {}
@@ -246,31 +258,53 @@ def _make_init(cls: type[Schema]) -> None:
 
 
 @dataclass_transform()
-def schema(name: str, kind: Kind, family: str = "UsdPhysics", instances: tuple[str, ...] = ()) -> Any:
-    """Class decorator: make a schema of the declaration and put it into the table."""
+def schema(name: str, kind: Kind, on: Place, family: str = "UsdPhysics", instances: tuple[str, ...] = ()) -> Any:
+    """Class decorator: turn a declaration into a schema and register it in SCHEMAS."""
 
     def wrap(cls: type[Schema]) -> type[Schema]:
-        return _make_schema(name, kind, family, instances, cls.__name__, cls.__bases__, dict(vars(cls)))
+        return _make_schema(name, kind, on, family, instances, cls.__name__, cls.__bases__, dict(vars(cls)))
 
     return wrap
 
 
 def declare_schema(
-    name: str, kind: Kind, family: str, rows: Iterable[tuple[str, str, str, Any, dict[str, Any]]]
-) -> type[Schema]:
-    """Add a vendor schema as data.
+    name: str, kind: Kind, on: Place, family: str, rows: Iterable[tuple[str, str, str, Any, dict[str, Any]]],
+    instances: tuple[str, ...] = (),
+) -> type[Schema]:  # fmt: skip
+    """Add a vendor schema as data. Call it before the add-on is registered, when Blender properties are created.
 
-    rows: (field, USD property name, Sdf type or "rel", fallback, keywords of `Attribute` with an optional "doc").
+    on: what it applies to. rows: (field, USD property name, Sdf type or "rel", fallback, keywords of `Attribute` with
+    an optional "doc"). instances: all instance names of a multiple-apply schema; on a "dof" the degrees of freedom.
+    Raises ValueError for an unknown type, a fallback of another type, a missing list of instances, or a taken name.
     """
+    if name in SCHEMAS:
+        raise ValueError(f"the schema {name} is declared already")
+    if kind == "multiple" and not instances:
+        raise ValueError(f"{name} is a multiple-apply schema and names no instances")
     declared = {}
     for field_name, usd, type_, fallback, extra in rows:
         keywords = {"doc": "", **extra}
+        try:
+            fits = type_ == "rel" or value_type(type_).accepts(fallback) or fallback is None
+        except KeyError as error:
+            raise ValueError(f"{usd} of {name} has the type {type_}, which is not known") from error
+        if not fits:
+            raise ValueError(f"{usd} of {name} has the fallback {fallback!r}, which is no {type_}")
         declared[field_name] = attr(usd, type_, fallback, keywords.pop("doc"), **keywords)
-    return _make_schema(name, kind, family, (), name.replace(":", ""), (Schema,), declared)
+    return _make_schema(name, kind, on, family, instances, name.replace(":", ""), (Schema,), declared)
+
+
+#: USD libraries for which the add-on has its own panels and properties; all others are vendors.
+OWN_FAMILIES = frozenset({"UsdPhysics", "UsdGeom"})
+
+
+def vendor_schemas(*places: Place) -> list[type[Schema]]:
+    """The vendor schemas with one of these values of `on`, in the order of declaration."""
+    return [cls for cls in SCHEMAS.values() if cls.family not in OWN_FAMILIES and cls.on in places]
 
 
 def schemas_of(family: str) -> dict[str, type[Schema]]:
-    """The part of the table that one library declares, by USD type name."""
+    """The schemas of one USD library, by USD type name."""
     return {name: cls for name, cls in SCHEMAS.items() if cls.family == family}
 
 

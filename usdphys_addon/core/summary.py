@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is in a model, as plain data and as a table for people. SI units; angles in degrees."""
+"""Contents of a model, as JSON-compatible data and as text. SI units; angles in degrees."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _joint(prim: Prim) -> Table:
 
 
 def lines(table: Table) -> Iterator[str]:
-    """The table for people, one line a row."""
+    """The table as text, one line for each row."""
     units = table["units"]
     yield (
         f"units: {units['metersPerUnit']:g} m, {units['kilogramsPerUnit']:g} kg, {units['upAxis']} up"

@@ -14,36 +14,66 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Files often write the largest 32-bit float where they mean "no limit".
+#: Larger numbers count as infinite: many files write the largest 32-bit float for "no limit".
 PRACTICALLY_INFINITE = 1e37
 
 
 class Dimension(NamedTuple):
-    """Exponents of length, mass and plane angle; time is in seconds everywhere and needs none."""
+    """Exponents of length, mass, plane angle and time. Time is always in seconds: it tells units apart."""
 
     length: int = 0
     mass: int = 0
     angle: int = 0
+    time: int = 0
 
 
 NONE = Dimension()
 LENGTH = Dimension(length=1)
 MASS = Dimension(mass=1)
 ANGLE = Dimension(angle=1)
+TIME = Dimension(time=1)
 DENSITY = Dimension(length=-3, mass=1)
-FORCE = Dimension(length=1, mass=1)
-TORQUE = Dimension(length=2, mass=1)
+VELOCITY = Dimension(length=1, time=-1)
+ANGULAR_VELOCITY = Dimension(angle=1, time=-1)
+ACCELERATION = Dimension(length=1, time=-2)
+FORCE = Dimension(length=1, mass=1, time=-2)
+TORQUE = Dimension(length=2, mass=1, time=-2)
 INERTIA = Dimension(length=2, mass=1)
-ANGULAR_GAIN = Dimension(length=2, mass=1, angle=-1)
-ANGULAR_RATE_GAIN = Dimension(angle=-1)
+STIFFNESS = Dimension(mass=1, time=-2)
+DAMPING = Dimension(mass=1, time=-1)
+ANGULAR_STIFFNESS = Dimension(length=2, mass=1, angle=-1, time=-2)
+ANGULAR_DAMPING = Dimension(length=2, mass=1, angle=-1, time=-1)
+#: Gains of acceleration drives: per second or its square, per angle about an axis.
+RATE = Dimension(time=-1)
+SQUARED_RATE = Dimension(time=-2)
+RATE_PER_ANGLE = Dimension(angle=-1, time=-1)
+SQUARED_RATE_PER_ANGLE = Dimension(angle=-1, time=-2)
+
+_NAMES = {
+    FORCE: "N", TORQUE: "N·m", STIFFNESS: "N/m", DAMPING: "N·s/m", ANGULAR_STIFFNESS: "N·m/°",
+    ANGULAR_DAMPING: "N·m·s/°",
+}  # fmt: skip
+_POWERS = {1: "", 2: "²", 3: "³"}
+
+
+def unit_name(dimension: Dimension) -> str:
+    """The unit of a property in Blender, where angles are shown in degrees: "kg·m²", "N·m", "1/s"; "" for none."""
+    if dimension in _NAMES:
+        return _NAMES[dimension]
+    parts = (("kg", dimension.mass), ("m", dimension.length), ("°", dimension.angle), ("s", dimension.time))
+    above, below = ([(name, abs(power)) for name, power in parts if power * sign > 0] for sign in (1, -1))
+    if not above and not below:
+        return ""
+    text = "·".join(f"{name}{_POWERS.get(power, f'^{power}')}" for name, power in above) or "1"
+    return "/".join([text, *(f"{name}{_POWERS.get(power, f'^{power}')}" for name, power in below)])
 
 
 @dataclass(frozen=True, slots=True)
 class StageUnits:
-    """What the numbers of a stage mean.
+    """Units and up axis of a stage.
 
-    meters_per_unit: length of one world unit. local_meters_per_unit: length of one unit in the space of the
-    prims, where it differs because a root prim carries the unit conversion as a scale (None: the same).
+    meters_per_unit: length of one world unit. local_meters_per_unit: length of one unit in prim space, if a root
+    prim carries the unit conversion as a scale (None: the same as meters_per_unit).
     kilograms_per_unit: mass of one unit. up_axis: "Y" or "Z".
     """
 
@@ -58,7 +88,7 @@ class StageUnits:
         return self.meters_per_unit if self.local_meters_per_unit is None else self.local_meters_per_unit
 
     def factor(self, dimension: Dimension, *, local: bool = False) -> float:
-        """SI value of one stage unit of this dimension; `local` where the number lives in prim space."""
+        """SI value of one stage unit of this dimension. local: the number is in prim space, not world space."""
         meters = self.local if local else self.meters_per_unit
         return float(
             meters**dimension.length * self.kilograms_per_unit**dimension.mass * math.radians(1.0) ** dimension.angle
@@ -67,7 +97,7 @@ class StageUnits:
     @property
     def to_z_up(self) -> NDArray[np.float64]:
         """Rotation (3, 3), column vectors, from the stage's world axes to Z up."""
-        # Here and not above: the properties of the add-on need units when Blender starts, and numpy takes its time.
+        # Lazy import: this module is loaded at start-up and numpy imports slowly.
         import numpy as np
 
         if self.up_axis == "Z":
@@ -79,7 +109,14 @@ SI = StageUnits()
 
 
 def scaled(value: float, factor: float) -> float:
-    """value * factor; infinities, and the numbers written for them, stay what they are."""
+    """value * factor; infinities and numbers above PRACTICALLY_INFINITE are not scaled."""
     if abs(value) > PRACTICALLY_INFINITE or factor == 1.0:
         return value
     return value * factor
+
+
+def shortest(value: float) -> float:
+    """The shortest decimal that rounds to the same 32-bit float: 0.01 for 0.009999999776."""
+    import numpy as np
+
+    return float(str(np.float32(value)))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PhysicsModel -> [Issue]: what is wrong with the physics, for a USD file or for one simulator.
+"""Validation: PhysicsModel -> [Issue], for a USD file or for one simulator.
 
-The rules are in `rules`; they find all that the physics validators of OpenUSD 26.11 find, under the same names, and
-more. `python -m usdphys_addon.core.validate` prints the table of codes (docs/issue_codes.md).
+The rules are in `rules`. They cover the physics validators of OpenUSD 26.11, with the same names, and more.
+`python -m usdphys_addon.core.validate` prints the table of codes (docs/issue_codes.md).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def validate(
 ) -> list[Issue]:
     """All issues of a model, errors first.
 
-    target: who will read the physics; "usd" is what OpenUSD's own validators ask. hierarchy: how the export will
-    arrange bodies below bodies. check_geometry: False leaves out what needs the meshes of colliders to be loaded.
+    target: the simulator that will read the file; "usd" applies the rules of OpenUSD's own validators. hierarchy: how
+    the export will arrange nested bodies. check_geometry: False skips the rules that load collider meshes.
     """
     facts = Facts(model, target, hierarchy, check_geometry)
-    # What overflows or is not a number is an issue, not a warning on the console.
+    # Overflow and NaN are reported as issues; numpy must not also print warnings.
     with np.errstate(all="ignore"):
         issues = [
             issue_of(rule, severity, finding)
@@ -57,7 +57,7 @@ def issue_of(rule: Rule, severity: Severity, finding: Finding) -> Issue:
 
 
 class Row(NamedTuple):
-    """One line of the table of codes; severities in the order of TARGETS, "" for none."""
+    """One row of the table of codes. severities: in the order of TARGETS, "" if the rule does not apply."""
 
     code: str
     severities: tuple[str, ...]
@@ -90,7 +90,7 @@ def issue_table_text() -> str:
         "Generated; do not edit. After a change of the rules run, in the root of the repository:",
         "`python -m usdphys_addon.core.validate > docs/issue_codes.md`",
         "",
-        "Codes that OpenUSD's own validators know keep their names. X is the prim or object that has the issue.",
+        "Codes of OpenUSD's own validators have the same names there. X is the prim or object with the issue.",
         "",
         f"| code | {' | '.join(TARGETS)} | what it means | what to do |",
         "|---|" + "---|" * (len(TARGETS) + 2),

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names and numbers in sentences for people."""
+"""Names and counts in user messages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-#: Things that a sentence names.
+#: Number of names listed before "and 5 more".
 NAMED = 3
 
 
 def named(names: Iterable[str]) -> str:
-    """'A', 'B', 'C' and 5 more."""
+    """Quoted names without duplicates: 'A', 'B', 'C' and 5 more."""
     known = list(dict.fromkeys(names))
     shown = ", ".join(f"'{name}'" for name in known[:NAMED])
     return f"{shown} and {len(known) - NAMED} more" if len(known) > NAMED else shown

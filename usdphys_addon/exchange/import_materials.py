@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Materials that Blender's importer leaves out: of faces for physics only, of gprims, of meshes below their subsets."""
+"""Bind materials that Blender's importer leaves out.
+
+These are materials of faces that are for physics only, of gprims, and of meshes whose faces all have others.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,17 @@ from ..bridge.imported import ImportedIDs
 from ..core.validate import Issue
 
 if TYPE_CHECKING:
-    from ..usd.import_source import Source
+    from ..usd.import_source import ImportSource
 
 
-def bind(source: Source, found: ImportedIDs, issues: list[Issue]) -> None:
-    """Give colliders the materials that are bound to them, as far as they show no others."""
+def bind(source: ImportSource, found: ImportedIDs, issues: list[Issue]) -> None:
+    """Give colliders the materials that are bound to them, unless that would replace visible ones."""
     _bind_colliders(source, found)
     _bind_faces(source, found, issues)
 
 
-def _bind_colliders(source: Source, found: ImportedIDs) -> None:
-    """The material of a whole gprim, and that of a mesh of which all faces have others: it becomes the first slot."""
+def _bind_colliders(source: ImportSource, found: ImportedIDs) -> None:
+    """Bind the material of a whole gprim or mesh as its first slot. Faces with another material keep that."""
     for path, material_path in source.visible_materials.items():
         material = found.materials.get(material_path)
         obj = found.objects.get(path) if material is not None else None
@@ -40,8 +43,8 @@ def _bind_colliders(source: Source, found: ImportedIDs) -> None:
         mesh.polygons.foreach_set("material_index", faces + 1 if slots else faces)
 
 
-def _bind_faces(source: Source, found: ImportedIDs, issues: list[Issue]) -> None:
-    """Give the faces of meshes the materials of their subsets, where the mesh shows no other materials."""
+def _bind_faces(source: ImportSource, found: ImportedIDs, issues: list[Issue]) -> None:
+    """Give the faces of meshes the materials of their subsets, unless the mesh has visible materials."""
     by_path = {remembered.path_of(material): material for material in bpy.data.materials}
     for path, subsets in source.face_materials.items():
         obj = found.objects.get(path)

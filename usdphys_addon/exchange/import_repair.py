@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Put right what Blender's importer makes of prims without a transform, and of those that ignore what is above them.
+"""Repair the hierarchy and the transforms of objects that Blender's importer has made.
 
-It drops prims without a type, so that what is below loses its place; it puts units and up axis on the topmost prims
-that have a transform, wherever they are; and it does not know `!resetXformStack!`.
+The importer drops prims without a type, and with them the transforms above their children. It converts units and up
+axis on the topmost prims that have a transform, even if these have parents. It ignores `!resetXformStack!`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import mathutils
 import numpy as np
 
 from ..bridge.imported import ImportedIDs
+from ..core import paths
 
 
 def repair(
     scene: bpy.types.Scene, stage: Any, found: ImportedIDs, resets: Iterable[str], below: str = "", scale: float = 1.0
 ) -> None:
-    """Give every prim between two imported ones an Empty, and every object the parent and place that its prim has.
+    """Make an Empty for every prim that was dropped between two objects; give each object the parent of its prim.
 
     resets: paths of prims that reset the transform stack. scale: Blender units of a unit of the stage.
     """
@@ -34,7 +35,7 @@ def repair(
     loose: set[str] = set()
     for path in sorted(objects):
         for missing in reversed(_missing_above(path, found, below)):
-            empty = bpy.data.objects.new(missing.rsplit("/", 1)[1], None)
+            empty = bpy.data.objects.new(paths.name_of(missing), None)
             empty.empty_display_size = 0.01
             scene.collection.objects.link(empty)
             objects[missing] = empty
@@ -43,10 +44,10 @@ def repair(
                 # Blender leaves out the root prim of its own files, and with it the conversion of units and up axis.
                 empty.matrix_basis = conversion @ empty.matrix_basis
             _settle(empty, missing, stage, conversion, loose)
-        obj, above = objects[path], path.rpartition("/")[0]
+        obj, above = objects[path], paths.parent_of(path)
         parent, expected = obj.parent, objects.get(above)
         if expected is not None and parent is None and above not in loose and not is_converted:
-            # Blender has put it where its prim is below its parent, and only the parent is new.
+            # Its transform is that of its prim below the parent already; only the parent is new.
             obj.parent = expected
         elif expected is not None and (parent != expected or above in loose):
             _place(obj, path, stage, cache, _parent(path, found))
@@ -56,21 +57,21 @@ def repair(
 
 
 def _missing_above(path: str, found: ImportedIDs, below: str) -> list[str]:
-    """Paths above one that have no object though something above them has; nearest first."""
+    """Paths above one that have no object, up to the first that has; nearest first."""
     missing: list[str] = []
-    above = path.rpartition("/")[0]
-    while above and above not in found.objects and above.startswith(below):
+    for above in paths.ancestors_of(path):
+        if above in found.objects or not paths.is_at_or_below(above, below):
+            break
         missing.append(above)
-        above = above.rpartition("/")[0]
     return missing
 
 
 def _parent(path: str, found: ImportedIDs) -> bpy.types.Object | None:
-    return found.objects.get(path.rpartition("/")[0])
+    return found.objects.get(paths.parent_of(path))
 
 
 def _place(obj: bpy.types.Object, path: str, stage: Any, cache: Any, parent: bpy.types.Object | None) -> None:
-    """Parent an object as its prim is, with the prim's local transform."""
+    """Parent an object and give it the local transform of its prim."""
     obj.parent = parent
     obj.matrix_parent_inverse = mathutils.Matrix()
     obj.matrix_basis = _local(path, stage, cache)
@@ -85,7 +86,7 @@ def _local(path: str, stage: Any, cache: Any) -> mathutils.Matrix:
 
 
 def _conversion(stage: Any, scale: float) -> mathutils.Matrix:
-    """What the topmost objects are multiplied with: units, and Z up."""
+    """The matrix that converts units and up axis, for the topmost objects."""
     from pxr import UsdGeom
 
     is_y_up = UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.y
@@ -100,7 +101,7 @@ def _is_xformable(stage: Any, path: str) -> bool:
 
 
 def _settle(obj: bpy.types.Object, path: str, stage: Any, conversion: mathutils.Matrix, loose: set[str]) -> None:
-    """Have units and up axis on the topmost object, also where its prim has no transform. loose: such prims."""
+    """Convert units and up axis on a topmost object whose prim cannot have a transform. loose: collects such prims."""
     if _is_xformable(stage, path):
         return
     loose.add(path)
@@ -109,7 +110,7 @@ def _settle(obj: bpy.types.Object, path: str, stage: Any, conversion: mathutils.
 
 
 def _honour_resets(resets: Iterable[str], found: ImportedIDs, conversion: mathutils.Matrix) -> None:
-    """Undo what is above a prim that resets the transform stack; its object still moves with its parent."""
+    """Cancel the transforms above prims that reset the transform stack. The objects stay parented."""
     for path in sorted(found.objects.keys() & resets):
         obj = found.objects[path]
         if obj.parent is not None:
@@ -117,7 +118,7 @@ def _honour_resets(resets: Iterable[str], found: ImportedIDs, conversion: mathut
 
 
 def _world(obj: bpy.types.Object) -> mathutils.Matrix:
-    """Where an object is; Blender has not evaluated what is new yet."""
+    """World matrix of an object, computed here: Blender has not evaluated the new objects yet."""
     place = obj.matrix_basis.copy()
     while obj.parent is not None:
         place = obj.matrix_parent_inverse @ place

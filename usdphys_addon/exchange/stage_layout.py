@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Give imported prims their names and kinds back on a stage that Blender has written.
+"""Restore names and types of imported prims on a stage that Blender has written.
 
 Blender writes an object as an Xform with its geometry below, under a name that is unique in the file. An imported
-object remembers its prim: its own name, and whether it was the geometry itself.
+object remembers the name of its prim, and whether that was the geometry itself.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..bridge import remembered
 from ..bridge.remembered import GEOMETRY_TYPES
+from ..core import frames
 from .stage_match import OBJECT_NAME
 
 _DATA_NAME = "userProperties:blender:data_name"
@@ -24,7 +25,7 @@ _SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpa
 
 
 def restore(stage: Any) -> None:
-    """Merge geometry into its object's prim where it was one, and rename prims, everything below them following."""
+    """Merge geometry into the prim of its object if the two were one prim; rename prims, with all below them."""
     from pxr import Sdf
 
     from ..usd import hierarchy as usd_hierarchy
@@ -46,11 +47,14 @@ def restore(stage: Any) -> None:
             for child in children:
                 obj = _object_of(child)
                 if obj is not None:
-                    _write_sheared(child, obj)
+                    if obj.parent is not None and not obj.matrix_parent_inverse.is_identity:
+                        write_sheared(
+                            child, frames.sheared_below(np.array(obj.parent.matrix_world), np.array(obj.matrix_world))
+                        )
                     _retype_plain(child, remembered.prim_of(obj))
                 type_name = remembered.type_of(obj) if obj is not None else ""
                 if type_name in remembered.GPRIM_TYPES and obj is not None and not _collides_as_gprim(obj):
-                    # Only what collides knows its parameters; what is merely seen is the mesh that Blender shows.
+                    # Only colliders keep the parameters of a gprim; without a collider it stays a mesh.
                     type_name = "Mesh"
                 if type_name not in ("", "Scope", "Xform"):
                     _merge_geometry(child, type_name)
@@ -76,7 +80,7 @@ def _wanted_name(spec: Any, taken: set[str]) -> str:
 
 
 def _retype_plain(spec: Any, prim: Any) -> None:
-    """A prim that was a scope, or had no type, is that again as long as nobody has moved the object."""
+    """Make an Xform a Scope or a prim without type again, as it was imported, unless its object was moved."""
     from ..usd import write as usd_write
 
     if prim is None or prim.type_name not in ("", "Scope") or spec.typeName != "Xform":
@@ -89,24 +93,22 @@ def _retype_plain(spec: Any, prim: Any) -> None:
             spec.ClearInfo("typeName")
 
 
-def _write_sheared(spec: Any, obj: bpy.types.Object) -> None:
-    """The transform of an object that location, rotation and scale, in which Blender writes it, cannot hold."""
+def write_sheared(spec: Any, local: frames.Matrix | None) -> None:
+    """Give a prim the transform (4, 4) that Blender's location, rotation and scale cannot hold, unless it has samples.
+
+    local: None where they can hold it.
+    """
     from pxr import Gf
 
-    from ..core import frames
     from ..usd import write as usd_write
 
-    if obj.parent is None or obj.matrix_parent_inverse.is_identity:
-        return
-    local = obj.parent.matrix_world.inverted_safe() @ obj.matrix_world
-    is_animated = any(attribute.HasInfo("timeSamples") for attribute in spec.attributes)
-    if not is_animated and frames.is_sheared(np.array(local), 1e-6):
-        usd_write.write_matrix(spec, Gf.Matrix4d(*np.array(local).T.ravel().tolist()))
+    if local is not None and not any(attribute.HasInfo("timeSamples") for attribute in spec.attributes):
+        usd_write.write_matrix(spec, Gf.Matrix4d(*local.T.ravel().tolist()))
 
 
 def _is_nothing(attribute: Any) -> bool:
     neutral = 1.0 if attribute.name == "xformOp:scale" else 0.0
-    # Units and up axis, put on the prim by the import and taken off again, leave the noise of 32 bits: degrees, too.
+    # The import converts units and up axis and the export converts back, with 32-bit noise; angles are degrees.
     noise = 1e-4 if "rotate" in attribute.name else 2e-6
     value = attribute.default
     if value is None or attribute.HasInfo("timeSamples"):
@@ -115,7 +117,7 @@ def _is_nothing(attribute: Any) -> bool:
 
 
 def _content(spec: Any, type_name: str) -> Any | None:
-    """The child of an Xform that is what the prim was: of the same type, or the mesh that stands for a gprim."""
+    """The child to merge into an Xform: of the imported type, or the mesh in place of an imported gprim."""
     own = [child for child in spec.nameChildren if OBJECT_NAME not in child.attributes]
     same = next((child for child in own if child.typeName == type_name), None)
     if same is None and type_name in GEOMETRY_TYPES:
@@ -124,7 +126,7 @@ def _content(spec: Any, type_name: str) -> Any | None:
 
 
 def _merge_geometry(spec: Any, type_name: str) -> None:
-    """Move what Blender wrote below an Xform, geometry, a light or a camera, into that prim, where it was one."""
+    """Merge the geometry, light or camera below an Xform into that prim, if there is one of the imported type."""
     from pxr import Sdf
 
     from ..usd import write as usd_write
@@ -149,7 +151,7 @@ def _merge_geometry(spec: Any, type_name: str) -> None:
 
 
 def _material_moves(layer: Any) -> dict[str, str]:
-    """Materials back to where they were."""
+    """The moves of materials back to their imported paths."""
     moves: dict[str, str] = {}
     root = layer.GetPrimAtPath(layer.defaultPrim) if layer.defaultPrim else None
     scopes = [layer.GetPrimAtPath("/_materials")]
@@ -168,7 +170,7 @@ def _material_moves(layer: Any) -> dict[str, str]:
 
 
 def tidy(stage: Any, scene: Any) -> None:
-    """The order of the imported prims again, whatever order Blender wrote them in, and no names of Blender's own."""
+    """Restore carried opinions, transforms and the order of imported prims; remove the names that Blender wrote."""
     from pxr import Sdf
 
     layer = stage.GetEditTarget().GetLayer()
@@ -194,13 +196,13 @@ def tidy(stage: Any, scene: Any) -> None:
                 removal = Sdf.BatchNamespaceEdit()
                 removal.Add(empty.path, Sdf.Path.emptyPath)
                 layer.Apply(removal)
-    # The deepest first: paths above stay what they are.
+    # The deepest first, so that the paths above them stay valid.
     for paths in sorted(mixed, key=lambda paths: -paths[0].pathElementCount):
         _reorder(layer, paths)
 
 
 def _reorder(layer: Any, paths: list[Any]) -> None:
-    """Put siblings into an order: away under other names, and back one after the other."""
+    """Order siblings: rename all of them, then rename them back one after the other."""
     from pxr import Sdf
 
     away, back = Sdf.BatchNamespaceEdit(), Sdf.BatchNamespaceEdit()
@@ -215,7 +217,7 @@ def _reorder(layer: Any, paths: list[Any]) -> None:
 
 
 def _restore_carried(layer: Any, scene: Any) -> None:
-    """What the imported file said beyond Blender and UsdPhysics, back on its prims."""
+    """Write the opinions that were carried along from the imported file back to their prims."""
     from ..usd import carry_restore
 
     def same(path: str) -> str:
@@ -237,7 +239,7 @@ def _restore_carried(layer: Any, scene: Any) -> None:
 
 
 def _objects_on(layer: Any) -> Iterator[tuple[Any, bpy.types.Object]]:
-    """All prims of objects that were imported, with the objects."""
+    """Prims of imported objects, with the objects."""
     pending = [layer.pseudoRoot]
     while pending:
         for child in pending.pop().nameChildren:
@@ -248,14 +250,14 @@ def _objects_on(layer: Any) -> Iterator[tuple[Any, bpy.types.Object]]:
 
 
 def _restore_transforms(stage: Any) -> None:
-    """Transforms as they were written in the imported file, where nobody has moved the object."""
+    """Write transforms as the imported file had them, for objects that were not moved."""
     from pxr import Sdf, Usd, UsdGeom
 
     from ..usd import write as usd_write
 
     layer = stage.GetEditTarget().GetLayer()
     memories = [remembered.prim_of(obj) for obj in bpy.data.objects]
-    # From the top down: what resets the stack is compared in the world, when all above it is final.
+    # From the top down: a prim that resets the stack is compared in the world, so its parents must be final.
     for prim in sorted((memory for memory in memories if memory is not None), key=lambda memory: memory.path):
         if not prim.transform:
             continue
@@ -265,7 +267,7 @@ def _restore_transforms(stage: Any) -> None:
             continue
         source, before, resets = _written_transform(prim.transform)
         place = now.ComputeLocalToWorldTransform if resets else now.GetLocalTransformation
-        # What is compared in the world carries the noise of all that is above it.
+        # In the world, the rounding of all transforms above adds up.
         if not _same(before, place(Usd.TimeCode.Default()), 1e-5 if resets else 2e-6):
             continue
         usd_write.clear_local(spec)
@@ -296,7 +298,7 @@ _BLENDER_NAMES = (OBJECT_NAME, _DATA_NAME)
 
 
 def _orders(scene: Any) -> dict[str, int]:
-    """Place in the imported stage by path, of everything that remembers its prim."""
+    """Position in the order of the imported stage, by path of everything that remembers its prim."""
     physics = scene.usdphys
     things = (*bpy.data.objects, *bpy.data.materials, *physics.physics_scenes, *physics.collision_groups)
     prims = [remembered.prim_of(thing) for thing in things]

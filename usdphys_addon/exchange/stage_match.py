@@ -11,6 +11,7 @@ from typing import Any
 from ..bridge.placements import Chain, Placement
 from ..bridge.reading import SceneReading
 from ..bridge.remembered import GEOMETRY_TYPES, GPRIM_TYPES
+from ..core import paths
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
@@ -20,16 +21,16 @@ OBJECT_NAME = "userProperties:blender:object_name"
 
 
 class StageMatcher:
-    """Compares the expected paths of a model with a stage that Blender has filled, and corrects them.
+    """Compares the expected paths of a model with a stage that Blender has written, and corrects them.
 
-    Blender writes the name of each object on its prim (or, from 5.1 on, tells it in a map); where neither is at hand,
+    Blender writes the name of each object on its prim; from 5.1 on, its prim map gives the names too. Without either,
     the expected path counts.
 
-    specs: those of prims of the model that were found in their places. is_as_expected: nothing is elsewhere or absent.
+    specs: of the model's prims, by expected path. is_as_expected: every prim was found at its expected path.
     """
 
     def __init__(self, stage: Any, export_context: Any, *, by_name: bool = True, paths: Mapping[str, Any] = {}) -> None:
-        """by_name: False where the expected paths are certain. paths: what is known of prims as Sdf's own paths."""
+        """by_name: False if the expected paths are certain. paths: Sdf.Path by path string, where it is known."""
         self.stage = stage
         self.layer = stage.GetEditTarget().GetLayer()
         self.specs: dict[str, Any] = {}
@@ -41,7 +42,7 @@ class StageMatcher:
         self._chains: dict[Chain, list[str]] | None = None
 
     def matched(self, reading: SceneReading, issues: list[Issue]) -> PhysicsModel:
-        """The model with the paths of the stage; what is not on the stage is left out and said."""
+        """The model with the paths of the stage. Leaves out (and reports) what is not on the stage."""
         model = reading.model
         has_instances = bool(self.stage.GetPrototypes())
         renames: dict[str, str] = {}
@@ -50,7 +51,7 @@ class StageMatcher:
             path = self.find(site)
             if path is None:
                 absent.add(site.path)
-                self.say_absent(site, issues)
+                self.report_absent(site, issues)
                 continue
             if has_instances:
                 self.make_unique(path, site, model, issues)
@@ -60,12 +61,12 @@ class StageMatcher:
                 geometry = self.find_geometry(site, path, reading)
                 if geometry is None:
                     absent.add(site.geometry)
-                    self.say_no_geometry(site, issues)
+                    self.report_no_geometry(site, issues)
                 elif geometry != site.geometry:
                     renames[site.geometry] = geometry
         if absent:
             for path in list(model.prims):
-                if path in absent or _is_below(path, absent):
+                if path in absent or paths.is_below_any(path, absent):
                     del model.prims[path]
         self.drop_orphans(model, reading, absent, issues)
         self.match_materials(model, reading, renames)
@@ -76,7 +77,7 @@ class StageMatcher:
     # ------------------------------------------------------------------ objects
 
     def spec_at(self, path: str) -> Any:
-        """The spec of a prim, remembered."""
+        """The spec of a prim; added to `specs`."""
         spec = self.layer.GetPrimAtPath(self._paths.get(path, path))
         if spec is not None:
             self.specs[path] = spec
@@ -85,7 +86,7 @@ class StageMatcher:
     def find(self, site: Placement) -> str | None:
         if not self._by_name and self.spec_at(site.path) is not None:
             return site.path
-        # One look-up instead of three, for what is nearly always so.
+        # The usual case first: one look-up instead of three.
         named = self.layer.GetAttributeAtPath(f"{site.path}.{OBJECT_NAME}")
         if named is not None and named.default == site.chain[-1]:
             return site.path
@@ -98,13 +99,13 @@ class StageMatcher:
         return candidates[0] if candidates else self.in_ascii(site.path)
 
     def in_ascii(self, path: str) -> str | None:
-        """The path as Blender writes it without `allow_unicode`, where that is a prim without a known name."""
+        """The path as Blender writes it without `allow_unicode`, if a prim of no known object is there."""
         plain = _NOT_ASCII.sub(b"_", path.encode()).decode()
         spec = self.layer.GetPrimAtPath(plain)
         return plain if plain != path and spec is not None and self.object_name(spec) is None else None
 
     def object_name(self, spec: Any) -> str | None:
-        """Name of the object of a prim; None where the prim is no object or nothing tells."""
+        """Name of the object of a prim; None if it is no object, or if Blender gives no names."""
         attribute = spec.attributes.get(OBJECT_NAME)
         if attribute is not None:
             return str(attribute.default)
@@ -112,18 +113,18 @@ class StageMatcher:
 
     @cached_property
     def names_are_written(self) -> bool:
-        """True where Blender wrote the names of the objects on their prims: the map then tells nothing more."""
+        """True if Blender wrote the names of objects on their prims, so that the prim map is not needed."""
         root = self.stage.GetDefaultPrim() or self.stage.GetPseudoRoot()
         return any(prim.HasAttribute(OBJECT_NAME) for prim in (root, *root.GetChildren()[:1]))
 
     def composed_name(self, prim: Any) -> str | None:
-        """`object_name` of a prim that may come from elsewhere through an instance."""
+        """`object_name` of a composed prim, which may be in an instance."""
         attribute = prim.GetAttribute(OBJECT_NAME)
         return str(attribute.Get()) if attribute else self.prim_map.get(str(prim.GetPath()))
 
     @property
     def prim_map(self) -> dict[str, str]:
-        """Object names by path, where Blender tells them (5.1 and later)."""
+        """Object names by path, from Blender's prim map (5.1 and later)."""
         if self._map is None:
             self._map = {}
             if hasattr(self._context, "get_prim_map"):
@@ -153,7 +154,7 @@ class StageMatcher:
         return self._chains
 
     def distance(self, path: str, site: Placement) -> float:
-        """How far a prim is from where the object is expected, in the space of the root."""
+        """Squared distance of a prim from the place of its object, in the space of the root prim."""
         from pxr import Usd, UsdGeom
 
         cache = UsdGeom.XformCache(Usd.TimeCode.Default())
@@ -183,7 +184,7 @@ class StageMatcher:
     # ------------------------------------------------------------------ instances
 
     def make_unique(self, path: str, site: Placement, model: PhysicsModel, issues: list[Issue]) -> None:
-        """Nothing below an instance can be changed: what has physics, or is above that, stops being one."""
+        """Make all instances above a prim with physics unique: prims in an instance cannot be changed."""
         prim = self.stage.GetPrimAtPath(path)
         for prefix in prim.GetPath().GetPrefixes():
             instance = self.stage.GetPrimAtPath(prefix)
@@ -198,11 +199,11 @@ class StageMatcher:
         spec = self.editable(prim.GetPath())
         found = model.prims.get(site.path)
         if found is not None and found.get(usd_physics.Joint) is not None:
-            # The transform that a joint must not have comes through the reference.
+            # A joint must not have the transform that comes through the reference.
             spec.referenceList.ClearEdits()
 
     def editable(self, path: Any) -> Any:
-        """The spec of a prim, made where the prim comes from elsewhere."""
+        """The spec of a prim in the edited layer, created if the prim is defined elsewhere."""
         from pxr import Sdf
 
         return self.layer.GetPrimAtPath(path) or Sdf.CreatePrimInLayer(self.layer, path)
@@ -210,7 +211,7 @@ class StageMatcher:
     # ------------------------------------------------------------------ materials
 
     def match_materials(self, model: PhysicsModel, reading: SceneReading, renames: dict[str, str]) -> None:
-        """Find Blender's materials; bind for physics what Blender has not bound at all."""
+        """Find Blender's materials; bind colliders for physics that Blender has bound to none of theirs."""
         from pxr import Sdf
 
         for path in reading.materials.values():
@@ -221,7 +222,7 @@ class StageMatcher:
                 elif path in reading.optional_materials:
                     del model.prims[path]
         targets: dict[tuple[str, ...], set[Any]] = {}
-        # Blender binds all meshes of one material alike: one look tells for all.
+        # Blender binds all meshes of one material alike, so the first answer holds for all.
         bound: dict[tuple[str, ...], bool] = {}
         for prim in model.prims.values():
             is_gprim = prim.type_name in GPRIM_TYPES and prim.local is None
@@ -250,9 +251,9 @@ class StageMatcher:
                 return True
         return False
 
-    # ------------------------------------------------------------------ what is missing
+    # ------------------------------------------------------------------ absent prims
 
-    def say_absent(self, site: Placement, issues: list[Issue]) -> None:
+    def report_absent(self, site: Placement, issues: list[Issue]) -> None:
         name = site.chain[-1]
         issues.append(Issue(
             "NotExported", "warning", site.path, name,
@@ -260,7 +261,7 @@ class StageMatcher:
             f"Show and select '{name}', or remove its physics.",
         ))  # fmt: skip
 
-    def say_no_geometry(self, site: Placement, issues: list[Issue]) -> None:
+    def report_no_geometry(self, site: Placement, issues: list[Issue]) -> None:
         name = site.chain[-1]
         issues.append(Issue(
             "ColliderWithoutGeometry", "error", site.path, name,
@@ -277,7 +278,9 @@ class StageMatcher:
                 for attribute, targets in value.authored():
                     if not attribute.is_relationship:
                         continue
-                    left = tuple(target for target in targets if target not in absent and not _is_below(target, absent))
+                    left = tuple(
+                        target for target in targets if target not in absent and not paths.is_below_any(target, absent)
+                    )
                     if left == targets:
                         continue
                     setattr(value, attribute.field, left or None)
@@ -292,21 +295,9 @@ class StageMatcher:
                     break
 
     def avoid_collisions(self, model: PhysicsModel, renames: dict[str, str]) -> None:
-        """Prims that we make must not take the place of something that Blender wrote."""
+        """Rename prims that the add-on makes if Blender has written a prim at their path."""
         taken: set[str] = set(model.prims)
         for path, prim in model.prims.items():
             is_made = prim.local is not None or prim.type_name in ("PhysicsScene", "PhysicsCollisionGroup")
             if is_made and self.layer.GetPrimAtPath(path) is not None:
-                parent, _, leaf = path.rpartition("/")
-                number = 1
-                while f"{parent}/{leaf}_{number}" in taken or self.layer.GetPrimAtPath(f"{parent}/{leaf}_{number}"):
-                    number += 1
-                renames[path] = f"{parent}/{leaf}_{number}"
-
-
-def _is_below(path: str, roots: set[str]) -> bool:
-    while "/" in path[1:]:
-        path = path.rsplit("/", 1)[0]
-        if path in roots:
-            return True
-    return False
+                renames[path] = paths.free(path, lambda other: other in taken or self.layer.GetPrimAtPath(other))

@@ -8,32 +8,30 @@ import os
 import shutil
 import traceback
 import zipfile
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from ..bridge import scene_read
-from ..bridge.environment import beside_blender, collector_at_rest, require_usd
+from ..bridge.environment import gc_paused, require_usd, run_in_thread
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import summary, validate
 from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
 from ..core.files import USD_SUFFIXES, scratch_file
 from ..core.model import PhysicsModel
-from ..core.units import StageUnits
-from ..core.validate import Issue
-from . import stage_layout, usd_hooks
+from ..core.units import StageUnits, shortest
+from ..core.validate import Hierarchy, Issue
+from . import stage_layout
+from .hook_calls import handled_by
 from .stage_match import StageMatcher
 
 if TYPE_CHECKING:
     from ..usd.write import PrimOpinions
-
-Hierarchy = Literal["nested", "flat", "reset"]
 
 
 @dataclass(slots=True)
@@ -67,37 +65,32 @@ class ExportResult:
 
 
 def stage_options(scene: bpy.types.Scene) -> tuple[StageUnits, Hierarchy]:
-    """Units and hierarchy that a scene asks for; metres, kilograms, Z up and nested where it says nothing."""
+    """Units and hierarchy that are set for a scene; by default metres, kilograms, Z up and nested."""
     stage = scene.usdphys.stage  # type: ignore[attr-defined]
-    units = StageUnits(typed_number(stage.meters_per_unit), typed_number(stage.kilograms_per_unit), stage.up_axis)
+    units = StageUnits(shortest(stage.meters_per_unit), shortest(stage.kilograms_per_unit), stage.up_axis)
     return units, stage.hierarchy.lower()
-
-
-def typed_number(value: float) -> float:
-    """The number that was typed into a 32-bit property: 0.01, not 0.009999999776."""
-    return float(f"{value:.7g}")
 
 
 # --------------------------------------------------------------------------- the export
 
 
 def export_usd(context: bpy.types.Context, filepath: str | Path, options: ExportOptions) -> ExportResult:
-    """Write the scene with its physics. The target is replaced at the end, in one step, or stays as it was.
+    """Write the scene with its physics. The target is replaced in one step at the end, or stays as it was.
 
     Raises MissingDependencyError, OutputError, and ValidationFailedError unless `options.force`.
     """
     require_usd()
-    with collector_at_rest():
+    with gc_paused():
         return _export(context, checked_target(filepath), options)
 
 
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
-    # In this thread: the modules of USD cannot be loaded in two at once.
+    # Imported here, before the thread starts: two threads cannot import the modules of USD at once.
     from ..usd import hierarchy as usd_hierarchy  # noqa: F401
     from ..usd import write as usd_write
 
     if options.root is None:
-        # What was imported goes back to the root of the stage, under its own names.
+        # Imported prims go back to their own paths, so there is no root prim above them.
         scene: Any = context.scene
         options = replaced(options, root="" if scene.usdphys.source.filepath else DEFAULT_ROOT)
     keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
@@ -105,9 +98,13 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
     refuse_errors(issues, target, force=options.force)
     job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)
-    with scratch_file(target) as scratch, _hook_with(job), ThreadPoolExecutor(1) as translator:
+    with (
+        scratch_file(target) as scratch,
+        handled_by("on_export", partial(_run, job)),
+        ThreadPoolExecutor(1) as translator,
+    ):
         units = _local_units(options.units, reading)
-        job.opinions = beside_blender(translator, usd_write.opinions_of, reading.model, units)
+        job.opinions = run_in_thread(translator, usd_write.opinions_of, reading.model, units)
         _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
         if job.error is not None:
             raise job.error
@@ -127,15 +124,15 @@ def refuse_errors(issues: list[Issue], target: Path, *, force: bool) -> None:
 
 
 def _local_units(units: StageUnits, reading: SceneReading) -> StageUnits:
-    """Blender converts units with a scale above the objects: what lies in their space stays in Blender units."""
+    """Blender converts units by a scale above the objects, so lengths in their space stay in Blender units."""
     return replaced(units, local_meters_per_unit=reading.model.units.meters_per_unit)
 
 
 def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
     """Have Blender write the scene.
 
-    scene_meters: length of a Blender unit, which Blender's exporter takes for a metre whatever the scene says. names:
-    with those of objects and data as attributes on their prims, which nothing but we ourselves reads.
+    scene_meters: length of a Blender unit; Blender's exporter ignores it and takes a unit for a metre. names: write
+    the names of objects and data as attributes on their prims, which only this add-on reads.
     """
     units = options.units
     keywords: dict[str, Any] = {
@@ -190,13 +187,13 @@ def checked_folder(target: Path) -> Path:
 
 
 def check_written(scratch: Path, target: Path) -> None:
-    """Raise OutputError where the file is not there or is cut off: the disk is full, usually."""
+    """Raise OutputError if the file is missing or truncated, usually because the disk is full."""
     if not scratch.is_file() or not is_whole(scratch):
         raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
 
 
 def is_whole(path: Path) -> bool:
-    """False where a USD file lacks its end: the last brace, the contents of a crate, the index of a package."""
+    """False if a USD file is truncated: without last brace (usda), table of contents (usdc) or index (usdz)."""
     if path.suffix.lower() == ".usdz":
         return zipfile.is_zipfile(path)
     size = path.stat().st_size
@@ -210,7 +207,7 @@ def is_whole(path: Path) -> bool:
 
 
 def replace(scratch: Path, target: Path) -> None:
-    """Put the finished file in the place of the old one, in one step."""
+    """Replace the target by the finished file in one step."""
     if target.exists():
         shutil.copymode(target, scratch)
     else:
@@ -229,9 +226,9 @@ def replace(scratch: Path, target: Path) -> None:
 
 @dataclass(slots=True)
 class _Job:
-    """One export under way: what the hook is to write, and what came of it.
+    """One export: what the hook is to write, and its outcome.
 
-    by_name: the paths of the reading have to be corrected by the names that Blender writes. opinions: on the way.
+    by_name: correct the expected paths by the object names that Blender writes. opinions: computed in a thread.
     """
 
     reading: SceneReading | None
@@ -244,24 +241,8 @@ class _Job:
     done: bool = False
 
 
-_job: _Job | None = None
-
-
-@contextmanager
-def _hook_with(job: _Job) -> Iterator[None]:
-    """Our hook is registered and works for this job."""
-    global _job
-    _job = job
-    try:
-        with usd_hooks.registered(usd_hooks.USDPHYS_ExportHook):
-            yield
-    finally:
-        _job = None
-
-
-def on_export(export_context: Any) -> bool:
-    """What the hook does in every USD export: in ours for its job, in Blender's own for the scene as it is."""
-    job = _job or _Job(None, None)
+def _run(job: _Job, export_context: Any) -> bool:
+    """Write the physics of one job. Errors and issues are stored in the job."""
     try:
         _write_physics(export_context, job)
         job.done = True
@@ -271,12 +252,18 @@ def on_export(export_context: Any) -> bool:
         traceback.print_exc()
         reason = " ".join(str(error).split())[:200]
         job.error = OutputError(f"The physics could not be written: {type(error).__name__}: {reason}")
-    if _job is None:
-        for issue in job.issues:
-            if issue.severity != "info":
-                print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
-        if job.error is not None:
-            print(f"USD Physics: error: {job.error}")
+    return job.error is None
+
+
+def on_native_export(export_context: Any) -> bool:
+    """Standing hook: add the physics of the scene to an export by Blender's own operator."""
+    job = _Job(None, None)
+    _run(job, export_context)
+    for issue in job.issues:
+        if issue.severity != "info":
+            print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+    if job.error is not None:
+        print(f"USD Physics: error: {job.error}")
     return job.error is None
 
 
@@ -289,15 +276,15 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     stage = export_context.get_stage()
     depsgraph = export_context.get_depsgraph()
     if job.reading is None or job.options is None:
-        _say_unit_scale(depsgraph)
+        _warn_of_unit_scale(depsgraph)
         reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
         if not reading.model.prims:
             return
         job.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
         wanted, hierarchy = stage_options(depsgraph.scene.original)
-        # In Blender's own export its own options decide on length and up axis.
+        # The options of Blender's own export decide on length and up axis.
         units = replaced(usd_read.stage_units(stage), kilograms_per_unit=wanted.kilograms_per_unit)
-        units = replaced(units, meters_per_unit=typed_number(units.meters_per_unit))
+        units = replaced(units, meters_per_unit=shortest(units.meters_per_unit))
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
         _check_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
@@ -323,22 +310,16 @@ def _write_physics(export_context: Any, job: _Job) -> None:
 
 
 def _write_sheared(stage: Any, model: PhysicsModel) -> None:
-    """Transforms that location, rotation and scale, in which Blender writes them, cannot hold."""
-    from pxr import Gf
-
-    from ..usd import write as usd_write
-
+    """Write sheared transforms as matrices: Blender writes location, rotation and scale, which cannot hold them."""
     layer = stage.GetEditTarget().GetLayer()
     for path, prim in model.prims.items():
-        if prim.sheared_local is None or prim.is_animated:
-            continue
         spec = layer.GetPrimAtPath(path)
         if spec is not None:
-            usd_write.write_matrix(spec, Gf.Matrix4d(*prim.sheared_local.T.ravel().tolist()))
+            stage_layout.write_sheared(spec, prim.sheared_local)
 
 
 def _check_scale(stage: Any, wanted: float) -> None:
-    """Raise OutputError where Blender has exported with another unit than was asked for."""
+    """Raise OutputError if Blender has exported with another unit than the requested one."""
     from pxr import UsdGeom
 
     if abs(UsdGeom.GetStageMetersPerUnit(stage) / wanted - 1.0) > 1e-5:
@@ -348,7 +329,8 @@ def _check_scale(stage: Any, wanted: float) -> None:
         )
 
 
-def _say_unit_scale(depsgraph: Any) -> None:
+def _warn_of_unit_scale(depsgraph: Any) -> None:
+    """Warn that Blender's own export ignores the unit scale of the scene."""
     scale = scene_of(depsgraph).unit_settings.scale_length
     if abs(scale - 1.0) > 1e-6:
         print(
@@ -369,7 +351,7 @@ def scene_of(depsgraph: Any) -> Any:
 
 
 def _root_path(stage: Any) -> str:
-    """The prims that Blender puts above all objects, and marks; empty where the objects are at the root."""
+    """Path of the root prims that Blender has generated above all objects; empty if it has not."""
     path, prim = "", stage.GetDefaultPrim()
     while prim and prim.GetCustomDataByKey("Blender:generated"):
         path = str(prim.GetPath())

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The hooks on Blender's USD export and import. Light: what they do is loaded when Blender calls them."""
+"""Standing hooks on Blender's own USD export and import. Their code is imported when Blender calls them."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-import bpy
-
 from ..bridge import environment
+from . import hook_calls
+from .hook_calls import HookType
 
-#: A Blender that was built without USD has no such type.
-_HookBase: Any = getattr(bpy.types, "USDHook", object)
 
-
-class USDPHYS_ExportHook(_HookBase):  # type: ignore[misc]
+class USDPHYS_ExportHook(HookType):  # type: ignore[misc]
     """Adds physics to every USD export of Blender."""
 
     bl_idname = "USDPHYS_ExportHook"
@@ -27,10 +22,10 @@ class USDPHYS_ExportHook(_HookBase):  # type: ignore[misc]
     def on_export(export_context: Any) -> bool:
         from . import usd_export
 
-        return usd_export.on_export(export_context)
+        return usd_export.on_native_export(export_context)
 
 
-class USDPHYS_ImportHook(_HookBase):  # type: ignore[misc]
+class USDPHYS_ImportHook(HookType):  # type: ignore[misc]
     """Adds physics to every USD import of Blender."""
 
     bl_idname = "USDPHYS_ImportHook"
@@ -41,35 +36,21 @@ class USDPHYS_ImportHook(_HookBase):  # type: ignore[misc]
     def on_import(import_context: Any) -> bool:
         from . import usd_import
 
-        return usd_import.on_import(import_context)
+        return usd_import.on_native_import(import_context)
 
 
 def is_registered(hook: Any) -> bool:
-    return bool(getattr(hook, "is_registered", False))
+    return hook_calls.is_standing(hook)
 
 
 def register(hook: Any) -> None:
-    """Nothing where this Blender has no USD, or no Python modules for it: there the next export would abort."""
+    """Register a hook. Without USD or its Python modules nothing is done: the next export would abort."""
     if is_registered(hook) or not environment.usd_is_supported():
         return
     environment.expose_pxr()
     if importlib.util.find_spec("pxr") is not None:
-        bpy.utils.register_class(hook)
+        hook_calls.add_standing(hook)
 
 
 def unregister(hook: Any) -> None:
-    if is_registered(hook):
-        bpy.utils.unregister_class(hook)
-
-
-@contextmanager
-def registered(hook: Any) -> Iterator[None]:
-    """A hook is registered inside, whatever the preferences say."""
-    was_registered = is_registered(hook)
-    if not was_registered:
-        bpy.utils.register_class(hook)
-    try:
-        yield
-    finally:
-        if not was_registered:
-            bpy.utils.unregister_class(hook)
+    hook_calls.remove_standing(hook)

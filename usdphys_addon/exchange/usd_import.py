@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bpy
 
 from ..bridge import attach, physics_collections, scene_write
-from ..bridge.environment import beside_blender, collector_at_rest, require_usd
+from ..bridge.environment import gc_paused, require_usd, run_in_thread
 from ..bridge.imported import ImportedIDs
-from ..core import clock
+from ..core import clock, paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
-from . import import_materials, import_repair, usd_hooks
+from . import import_materials, import_repair
+from .hook_calls import handled_by
 
 if TYPE_CHECKING:
-    from ..usd.import_source import Source
+    from ..usd.import_source import ImportSource
 
 
 @dataclass(slots=True)
@@ -63,7 +64,7 @@ class Step(NamedTuple):
 
 
 class LateProgress:
-    """Tells of the steps of an import on stderr, once it has taken a second."""
+    """Prints the steps of an import to stderr, once it has taken a second."""
 
     def __init__(self) -> None:
         self.start = clock.now()
@@ -77,12 +78,12 @@ def import_usd(
     context: bpy.types.Context, filepath: str | Path, options: ImportOptions,
     tell: Callable[[Step], None] = lambda step: None,
 ) -> ImportResult:  # fmt: skip
-    """Bring a USD file with its physics into the scene. Where that fails, the scene stays as it was.
+    """Import a USD file with its physics into the scene. If that fails, the scene stays as it was.
 
-    tell: hears of each step. Raises MissingDependencyError and InputError.
+    tell: called before each step. Raises MissingDependencyError and InputError.
     """
     steps = import_steps(context, filepath, options)
-    with collector_at_rest():
+    with gc_paused():
         while True:
             try:
                 tell(next(steps))
@@ -94,16 +95,16 @@ def import_usd(
 def import_steps(
     context: bpy.types.Context, filepath: str | Path, options: ImportOptions
 ) -> Generator[Step, None, ImportResult]:
-    """`import_usd` step by step; to close the generator undoes what is done."""
+    """`import_usd` step by step. Closing the generator undoes the steps so far."""
     require_usd()
     path = Path(bpy.path.abspath(str(filepath))).absolute()
-    with _told_in_one_sentence(path):
+    with _usd_errors_as_input_errors(path):
         return (yield from _steps(context, path, options))
 
 
 @contextmanager
-def _told_in_one_sentence(path: Path) -> Iterator[None]:
-    """An error of USD that nothing else has foreseen refuses the file."""
+def _usd_errors_as_input_errors(path: Path) -> Iterator[None]:
+    """Turn an error of USD that nothing else has caught into an InputError that names the file."""
     from pxr import Tf
 
     from ..usd import read as usd_read
@@ -147,7 +148,7 @@ def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Ge
 
 @dataclass(slots=True)
 class _Landing:
-    """The physics of an import: read beside Blender, put on what it has brought."""
+    """The physics of an import: read in a thread while Blender imports, then put on the new objects."""
 
     context: bpy.types.Context
     stage: Any
@@ -156,7 +157,7 @@ class _Landing:
     choices: list[Any]
     opinions: list[Any]
     threads: ThreadPoolExecutor
-    reading: Future[Source] | None = None
+    reading: Future[ImportSource] | None = None
 
     @property
     def scene(self) -> Any:
@@ -171,10 +172,10 @@ class _Landing:
         """Read the physics while Blender imports."""
         from ..usd import import_source
 
-        self.reading = beside_blender(self.threads, import_source.read_source, self.stage, self.opinions)
+        self.reading = run_in_thread(self.threads, import_source.read_source, self.stage, self.opinions)
 
     def finish(self, found: ImportedIDs) -> ImportResult:
-        """Put the physics on what was found. Blender evaluates the scene after that, and not a second time."""
+        """Put the physics on the new objects, inside Blender's hook: Blender evaluates the scene once, after it."""
         from ..usd import carry
         from ..usd import read as usd_read
 
@@ -182,11 +183,11 @@ class _Landing:
         scene, stage, source = self.scene, self.stage, self.reading.result()
         model, issues = source.model, source.missing
         _keep_instancers(model, source.instancers, issues)
-        _say_instances(source.instances, issues)
+        _report_instances(source.instances, issues)
         scale = model.units.meters_per_unit / self.scene_meters if self.options.convert_units else 1.0
         import_repair.repair(scene, stage, found, source.resets, self.options.prim_path, scale)
         if model.joints:
-            # Joints are placed in the world: what is above them has to be where it belongs.
+            # Joints are placed in the world, so the matrices of their parents must be up to date.
             self.context.view_layer.update()  # type: ignore[union-attr]
         texts = scene_write.Texts(source.carried, source.transforms)
         result = write_physics(scene, model, found, texts=texts)
@@ -205,8 +206,8 @@ class _Landing:
         return result
 
 
-def _attach(scene: Any, stage: Any, source: Source) -> ImportResult:
-    """Put the physics of a file on the objects that are there, by name."""
+def _attach(scene: Any, stage: Any, source: ImportSource) -> ImportResult:
+    """Put the physics of a file on the objects that the scene has already, by name."""
     from ..usd import read as usd_read
 
     written = attach.attach(scene, source.model, source.missing, vendor_prims=usd_read.count_vendor_prims(stage))
@@ -215,13 +216,13 @@ def _attach(scene: Any, stage: Any, source: Source) -> ImportResult:
 
 @contextmanager
 def _selected_file(path: Path, choices: list[Any]) -> Iterator[Path]:
-    """The file that Blender is to import: a small one over it where variants are chosen."""
+    """The file that Blender is to import: if variants are chosen, a layer over it that selects them."""
     from ..usd import composition
 
     if not choices:
         yield path
         return
-    # What Blender streams from a file, like animated meshes, it reads again later: for as long as it runs.
+    # Blender reads animated meshes from the file as long as it runs, so the layer stays until Blender quits.
     folder = Path(tempfile.mkdtemp(prefix="usdphys_", dir=bpy.app.tempdir or None))
     file = folder / f"{path.stem}.usda"
     composition.write_selected(path, choices, file)
@@ -229,9 +230,9 @@ def _selected_file(path: Path, choices: list[Any]) -> Iterator[Path]:
 
 
 def _keep_instancers(model: PhysicsModel, instancers: list[str], issues: list[Issue]) -> None:
-    """Take the physics of point instancers out of a model: Blender cannot hold it, the file's own prims are kept."""
+    """Remove the physics of point instancers from a model: Blender cannot hold it. Their prims are carried along."""
     for path in instancers:
-        inside = [one for one in model.prims if one == path or one.startswith(f"{path}/")]
+        inside = [one for one in model.prims if paths.is_at_or_below(one, path)]
         bodies = sum(model.prims[one].get(usd_physics.RigidBodyAPI) is not None for one in inside)
         for one in inside:
             del model.prims[one]
@@ -243,7 +244,7 @@ def _keep_instancers(model: PhysicsModel, instancers: list[str], issues: list[Is
             ))  # fmt: skip
 
 
-def _say_instances(paths: list[str], issues: list[Issue]) -> None:
+def _report_instances(paths: list[str], issues: list[Issue]) -> None:
     if paths:
         issues.append(Issue(
             "InstancesSeparate", "info", paths[0], "",
@@ -253,7 +254,7 @@ def _say_instances(paths: list[str], issues: list[Issue]) -> None:
 
 
 def _carried_trees(stage: Any, instancers: list[str], found: ImportedIDs) -> str:
-    """The text that brings the imported point instancers back."""
+    """USD text of the imported point instancers, from which an export restores them."""
     from ..usd import carry
 
     known = [path for path in instancers if path in found.objects]
@@ -264,7 +265,7 @@ def write_physics(
     scene: bpy.types.Scene, model: PhysicsModel, found: ImportedIDs, *, texts: scene_write.Texts | None = None,
     meters: float | None = None,
 ) -> ImportResult:  # fmt: skip
-    """Put the physics of a model on what Blender has imported. meters: of a Blender unit; None: as the scene says."""
+    """Put the physics of a model on imported objects. meters: length of a Blender unit; None: that of the scene."""
     written = scene_write.write_scene(model, scene, found.objects, {**found.materials}, texts=texts, meters=meters)
     names = sorted(obj.name for obj in found.objects.values())
     result = ImportResult(Path(), counts=written.counts, objects=names)
@@ -277,7 +278,7 @@ def write_physics(
 
 
 def _take_units(scene: Any, model: PhysicsModel) -> None:
-    """What is exported again has the units of the file, unless somebody has chosen others."""
+    """Let the next export use the units of the file, unless the user has set others."""
     stage = scene.usdphys.stage
     units = model.units
     wanted = (units.meters_per_unit, units.kilograms_per_unit, units.up_axis)
@@ -287,7 +288,7 @@ def _take_units(scene: Any, model: PhysicsModel) -> None:
 
 
 def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> ImportResult:
-    """Have Blender import a file, and put the physics on what it found before it evaluates the scene."""
+    """Have Blender import a file; its hook puts the physics on the new objects before the scene is evaluated."""
     # Blender's importer takes a unit for a metre whatever the scene says.
     scene_meters = landing.scene_meters
     keywords: dict[str, Any] = {
@@ -308,7 +309,8 @@ def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> Imp
     operator: Any = bpy.ops.wm.usd_import
     known = {item.identifier for item in operator.get_rna_type().properties}
     keywords = {name: value for name, value in keywords.items() if name in known}
-    with _capturing(landing.finish) as capture:
+    capture = _Capture(landing.finish)
+    with handled_by("on_import", capture.take):
         landing.begin()
         try:
             ended = bpy.ops.wm.usd_import(**keywords)
@@ -325,7 +327,7 @@ def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> Imp
 
 @contextmanager
 def _undone_on_failure(scene: Any) -> Iterator[None]:
-    """Remove everything that came in, and our entries in the scene, where the body raises."""
+    """If the body raises, remove all new data-blocks and our entries in the scene."""
     kinds = [item.identifier for item in bpy.data.bl_rna.properties if item.type == "COLLECTION"]
     before = {kind: set(getattr(bpy.data, kind).keys()) for kind in kinds}
     physics = scene.usdphys
@@ -365,29 +367,24 @@ def _undone_on_failure(scene: Any) -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Capture:
-    """What becomes of an import of ours in Blender's hook, where an exception would be lost."""
+    """Keeps the result or the error of our hook: Blender does not pass on exceptions from hooks."""
 
     finish: Callable[[ImportedIDs], ImportResult]
     result: ImportResult | None = None
     error: BaseException | None = None
 
-    def take(self, import_context: Any) -> None:
+    def take(self, import_context: Any) -> bool:
         try:
             found = ImportedIDs()
             collect(import_context, found)
             self.result = self.finish(found)
         except BaseException as error:
             self.error = error
-
-
-_capture: _Capture | None = None
-
-
-def on_import(import_context: Any) -> bool:
-    """What the hook does in every USD import: in ours what that wants, in Blender's own it adds the physics."""
-    if _capture is not None:
-        _capture.take(import_context)
         return True
+
+
+def on_native_import(import_context: Any) -> bool:
+    """Standing hook: add the physics of the file to an import by Blender's own operator."""
     try:
         return _on_native_import(import_context)
     except Exception as error:  # an exception that leaves a hook is lost in Blender's log
@@ -397,7 +394,7 @@ def on_import(import_context: Any) -> bool:
 
 
 def _on_native_import(import_context: Any) -> bool:
-    """Blender's own USD import: its options decide what came in, we add the physics of that."""
+    """Put physics on the objects that Blender's own operator, with its own options, has imported."""
     from ..usd import read as usd_read
 
     found = ImportedIDs()
@@ -422,14 +419,3 @@ def collect(import_context: Any, found: ImportedIDs) -> None:
             for kind, known in kinds:
                 if isinstance(item, kind):
                     known[path.pathString] = item
-
-
-@contextmanager
-def _capturing(finish: Callable[[ImportedIDs], ImportResult]) -> Iterator[_Capture]:
-    global _capture
-    _capture = _Capture(finish)
-    try:
-        with usd_hooks.registered(usd_hooks.USDPHYS_ImportHook):
-            yield _capture
-    finally:
-        _capture = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Physics over a file that one does not own: only what has changed since the import, as a layer or in a copy."""
+"""Export only the edits of the physics since the import, as a layer over the imported file or into a copy of it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import bpy
 
 from ..bridge.environment import require_usd
 from ..bridge.remembered import GEOMETRY_TYPES
+from ..core import paths
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
@@ -65,7 +66,7 @@ def export_layer(
 
 
 def _leave_out_looks(model: PhysicsModel) -> None:
-    """Forget what geometry is that does not collide: a mesh stands for it in Blender, which is no edit."""
+    """Take all geometry that does not collide for meshes: Blender has meshes in place of gprims, which is no edit."""
     for prim in model.prims.values():
         if usd_physics.CollisionAPI.usd_name in prim.schemas or prim.type_name not in GEOMETRY_TYPES:
             continue
@@ -75,7 +76,7 @@ def _leave_out_looks(model: PhysicsModel) -> None:
 
 
 def _match_face_materials(old: PhysicsModel, new: PhysicsModel) -> None:
-    """Blender binds a mesh of several materials to the first of them, too; that alone is no edit."""
+    """Take over the old binding if the materials are the same: Blender also binds the mesh to its first material."""
     for path, prim in new.prims.items():
         before = old.prims.get(path)
         if before is not None and {*before.materials} - {""} == {*prim.materials} - {""}:
@@ -83,13 +84,13 @@ def _match_face_materials(old: PhysicsModel, new: PhysicsModel) -> None:
 
 
 def _imported_part(model: PhysicsModel, prim_path: str) -> PhysicsModel:
-    """A model without what a partial import has left out: that did not change, nor is it gone."""
+    """The part of a model that a partial import has imported, so that the rest does not count as removed."""
     if not prim_path:
         return model
     inside = {
         path: prim
         for path, prim in model.prims.items()
-        if path == prim_path or path.startswith(f"{prim_path}/") or prim.type_name in ("PhysicsScene", "Material")
+        if paths.is_at_or_below(path, prim_path) or prim.type_name in ("PhysicsScene", "Material")
     }
     model.prims = inside
     return model

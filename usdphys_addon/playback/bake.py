@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The preview as keyframes: bake a frame range, and take that back."""
+"""Bake the preview into keyframes over a frame range, and remove them again."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ import bpy
 import numpy as np
 
 from ..core.errors import InputError
+from ..core.frames import without_jumps
 from . import guard as preview_guard
 from .poses import Transform, restored
 from .session import PreviewSession
 
-#: Custom property of an action that the bake made: the transform that was authored, and the action before.
+#: Custom property of a baked action: JSON of the authored transform and the name of the previous action.
 _MARK = "usdphys_bake"
 
 
 def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[float, None, int]:
-    """Simulate from frame `start`, where everything is as authored, to `end`, and key every body on every frame.
+    """Simulate from the authored poses at frame `start` to frame `end`, and key every body on every frame.
 
-    Yields the fraction that is done; to close the generator leaves the scene as it was. Returns the number of objects.
-    Raises InputError where there is nothing to bake.
+    An earlier bake is removed first. Yields the completed fraction; keys are written at the end, so closing the
+    generator leaves none. Returns the number of objects. Raises InputError if there is nothing to bake.
     """
     if end <= start:
-        raise InputError(f"The frame range {start} to {end} is empty; let it end later.")
+        raise InputError(f"The frame range {start} to {end} is empty; choose a later end.")
     scene: Any = context.scene
     preview_guard.stop()
-    clear(scene)
+    clear_bake(scene)
     before = scene.frame_current
     fps = scene.render.fps / scene.render.fps_base
     substeps = max(1, math.ceil(scene.usdphys.preview.frequency / fps))
@@ -43,7 +44,7 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
         for frame in range(start, end + 1):
             for part in range(1, substeps + 1) if frame > start else ():
                 if session.is_led:
-                    # What is animated goes its way evenly, not in a jump per frame.
+                    # Move animated bodies evenly through the substeps, not in one jump per frame.
                     now = frame - 1 + part / substeps
                     scene.frame_set(int(now), subframe=now - int(now))
                 session.simulate(context)
@@ -55,27 +56,19 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
         session.stop()
         scene.frame_set(before)
     names = session.moving
-    _key(names, authored, np.arange(start, end + 1), np.stack(places), _steady(np.stack(turns)))
+    _key(names, authored, np.arange(start, end + 1), np.stack(places), without_jumps(np.stack(turns)))
     scene.frame_set(before)
     return len(names)
 
 
 def bake(context: bpy.types.Context, start: int, end: int) -> int:
-    """`bake_steps` in one go."""
+    """Run `bake_steps` to the end. Returns the number of objects."""
     steps = bake_steps(context, start, end)
     while True:
         try:
             next(steps)
         except StopIteration as done:
             return int(done.value)
-
-
-def _steady(turns: Any) -> Any:
-    """Quaternions (frames, n, 4) of which none is the opposite of the one before: curves without jumps."""
-    for frame in range(1, len(turns)):
-        opposite = np.einsum("ij,ij->i", turns[frame], turns[frame - 1]) < 0
-        turns[frame][opposite] *= -1
-    return turns
 
 
 def _key(names: list[str], authored: dict[str, Transform], frames: Any, places: Any, turns: Any) -> None:
@@ -102,7 +95,7 @@ def _key(names: list[str], authored: dict[str, Transform], frames: Any, places: 
 
 
 def _curves(action: Any, obj: Any) -> Any:
-    """Where the curves of an object go in a new action."""
+    """The F-curve collection of a new action for an object, with a new slot assigned to it."""
     slot = action.slots.new("OBJECT", obj.name)
     strip = action.layers.new("Bake").strips.new(type="KEYFRAME")
     obj.animation_data.action_slot = slot
@@ -118,8 +111,8 @@ def baked(scene: bpy.types.Scene) -> list[str]:
     ]  # fmt: skip
 
 
-def clear(scene: bpy.types.Scene) -> int:
-    """Remove the keyframes of the last bake and put the objects back as they were authored; their number."""
+def clear_bake(scene: bpy.types.Scene) -> int:
+    """Remove the keyframes of the last bake and restore the authored transforms. Returns the number of objects."""
     names = baked(scene)
     for name in names:
         obj: Any = bpy.data.objects[name]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeps the one preview session, and keeps simulated poses out of files, undo steps and other scenes.
+"""Holds the one preview session, and keeps simulated poses out of files, undo steps and other scenes.
 
-The session lives outside of Blender's data: whatever replaces that data ends it first.
+The session lives outside of Blender's data, so handlers end it before undo or loading replaces that data.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ _before_undo: dict[str, Transform] = {}
 
 
 def current() -> PreviewSession | None:
-    """The session that runs, if any."""
+    """The running session, or None."""
     return _session
 
 
 def start(context: bpy.types.Context) -> PreviewSession:
-    """A session of the scene; one that runs already ends. Raises MissingDependencyError and InputError."""
+    """Start a session of the scene, after ending a running one. Raises MissingDependencyError and InputError."""
     global _session
     stop()
-    from ..bridge.environment import collector_at_rest
+    from ..bridge.environment import gc_paused
     from .session import PreviewSession
 
-    with collector_at_rest():
+    with gc_paused():
         _session = PreviewSession(context)
     return _session
 
 
 def stop() -> None:
-    """End the session, with all objects as they were authored."""
+    """End the session and restore all authored transforms."""
     global _session
     session, _session = _session, None
     if session is not None:
@@ -45,7 +45,7 @@ def stop() -> None:
 
 
 def forget() -> PreviewSession | None:
-    """End the session and leave the objects alone; whoever calls this takes care of them."""
+    """Drop the session without touching the objects, and return it; the caller restores or keeps them."""
     global _session
     session, _session = _session, None
     return session
@@ -53,7 +53,7 @@ def forget() -> PreviewSession | None:
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_save(*_: Any) -> None:
-    """A file that is saved while the preview plays holds the authored poses."""
+    """Show the authored poses while a file is saved."""
     _shown.clear()
     if _session is not None:
         _shown.update(_session.put_authored())
@@ -73,7 +73,7 @@ def _before_load(*_: Any) -> None:
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_undo_step(*_: Any) -> None:
-    """An undo ends the preview; what was authored is kept for the case that the step holds simulated poses."""
+    """End the preview, but keep the authored transforms in case the restored undo step holds simulated poses."""
     _before_undo.clear()
     if _session is not None:
         _before_undo.update(_session.authored)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""World poses -> object transforms in bulk, and authored transforms saved and restored bit for bit."""
+"""Write world poses to objects in bulk; save and restore authored transforms exactly."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bridge.naming import objects_by_name
+from ..core import frames
 
 Floats = NDArray[np.float64]
-#: From this number of objects on, all objects of the file are written at once.
+#: From this number of objects on, foreach_set on all objects of the file is faster.
 _BULK = 48
 _UNTURNED = mathutils.Quaternion()
 
@@ -33,7 +34,7 @@ class Transform:
 
 
 def saved(obj: Any) -> Transform:
-    """The transform of an object as it is authored."""
+    """The current transform properties of an object."""
     return Transform(
         tuple(obj.location), obj.rotation_mode, tuple(obj.rotation_quaternion), tuple(obj.rotation_euler),
         tuple(obj.rotation_axis_angle), tuple(item.name for item in obj.constraints if not item.mute),
@@ -41,14 +42,14 @@ def saved(obj: Any) -> Transform:
 
 
 def freed(obj: Any) -> None:
-    """Make an object follow its location and quaternion alone."""
+    """Make location and quaternion alone determine an object: set the rotation mode, mute the constraints."""
     obj.rotation_mode = "QUATERNION"
     for constraint in obj.constraints:
         constraint.mute = True
 
 
 def restored(obj: Any, before: Transform) -> None:
-    """Put a saved transform back, bit for bit."""
+    """Restore a saved transform exactly, and unmute its constraints."""
     obj.rotation_mode = before.mode
     obj.location = before.location
     obj.rotation_quaternion, obj.rotation_euler = before.quaternion, before.euler
@@ -57,12 +58,18 @@ def restored(obj: Any, before: Transform) -> None:
 
 
 def applied(obj: Any, before: Transform) -> None:
-    """Keep the transform that an object has now, in the rotation mode that it had before."""
-    turned = obj.rotation_quaternion.copy()
+    """Keep the current transform of an object, converted to the rotation mode of `before`; unmute its constraints."""
+    # Each rotation mode has a delta rotation of its own.
+    turned = obj.delta_rotation_quaternion.normalized() @ obj.rotation_quaternion.normalized()
     obj.rotation_mode = before.mode
-    if before.mode not in ("QUATERNION", "AXIS_ANGLE"):
-        # Of all angles that mean the same those next to the old ones.
-        obj.rotation_euler = turned.to_euler(before.mode, mathutils.Euler(before.euler, before.mode))
+    if before.mode == "AXIS_ANGLE":
+        axis, angle = turned.to_axis_angle()
+        obj.rotation_axis_angle = (angle, *axis)
+    elif before.mode != "QUATERNION":
+        delta = mathutils.Euler(obj.delta_rotation_euler, before.mode).to_quaternion()
+        # Pick the Euler angles closest to the old ones.
+        old = mathutils.Euler(before.euler, before.mode)
+        obj.rotation_euler = (delta.inverted() @ turned).to_euler(before.mode, old)
     _unmute(obj, before)
 
 
@@ -75,8 +82,8 @@ def _unmute(obj: Any, before: Transform) -> None:
 class PoseWriter:
     """Writes world matrices of some objects into their location and quaternion.
 
-    names: of the objects, which are freed. All that is constant, like parents and delta transforms, is looked at once;
-    the objects may be parents of each other.
+    names: of the objects, which must be `freed`. Constants, such as parents and delta transforms, are read once. The
+    objects may be parents of each other.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -89,7 +96,7 @@ class PoseWriter:
         self._undelta = np.tile(np.eye(3), (size, 1, 1))
         self._delta = np.zeros((size, 3))
         self._depth = np.zeros(size, int)
-        #: Rows whose quaternion is that of the body: nothing above them, nothing mirrored.
+        #: Rows whose quaternion is that of the body: no parent, no negative scale, no delta rotation.
         self._is_plain = np.zeros(size, bool)
         self._order: list[str] = []
         self._indices: NDArray[np.int64] = np.zeros(0, np.int64)
@@ -109,7 +116,7 @@ class PoseWriter:
             self._delta[row] = obj.delta_location
 
     def _space_above(self, obj: Any, rows: dict[str, int]) -> tuple[Floats, int]:
-        """(what the basis of an object is multiplied with, row of the moving object above it that this is below)."""
+        """(matrix (4, 4) from basis to the nearest moving ancestor, or to the world; row of that ancestor, or -1)."""
         if obj.parent_type == "OBJECT":
             space = np.array(obj.parent.matrix_world) @ np.array(obj.matrix_parent_inverse)
         else:
@@ -130,20 +137,20 @@ class PoseWriter:
 
     @property
     def are_plain(self) -> bool:
-        """True where `write_plain` does."""
+        """True if `write_plain` can be used."""
         return bool(self._is_plain.all())
 
     def write_plain(self, positions: Floats, quaternions: Floats, changed: NDArray[np.bool_]) -> list[str]:
-        """`write` for objects without parents: positions (n, 3), Blender units, and quaternions (n, 4)."""
+        """`write` if `are_plain`. positions: (n, 3), Blender units. quaternions: (n, 4), w first. changed: (n,)."""
         rows = np.flatnonzero(changed)
         return self._put(rows, positions[rows] - self._delta[rows], quaternions[rows]) if len(rows) else []
 
     def write(self, worlds: Floats, changed: NDArray[np.bool_]) -> list[str]:
-        """Put objects to world matrices (n, 4, 4), Blender units; changed: (n,) the rows to write.
+        """Give objects world matrices. worlds: (n, 4, 4), Blender units. changed: (n,), True for the rows to write.
 
-        Returns the names of objects that are not there any more.
+        Returns the names of objects that no longer exist.
         """
-        # What is below a body that moves has to be written with it.
+        # The basis of a child depends on its parent, so it is written whenever the parent is.
         for depth in range(1, int(self._depth.max(initial=0)) + 1):
             at = self._depth == depth
             changed = changed | (at & changed[self._above])
@@ -151,7 +158,7 @@ class PoseWriter:
         return self._put(rows, *self.local(worlds, rows)) if len(rows) else []
 
     def local(self, worlds: Floats, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Locations (m, 3) and quaternions (m, 4), w first, of some rows for the world matrices (n, 4, 4) of all."""
+        """Locations (m, 3), Blender units, and quaternions (m, 4), w first, of rows (m,). worlds: (n, 4, 4) of all."""
         placed = worlds[rows]
         above = self._above[rows]
         below = above >= 0
@@ -159,7 +166,7 @@ class PoseWriter:
         basis = self._from_parent[rows] @ placed
         locations = basis[:, :3, 3] - self._delta[rows]
         turns = self._undelta[rows] @ basis[:, :3, :3] @ self._unscale[rows]
-        return locations, quaternions_of(turns)
+        return locations, frames.quaternions_of(turns)
 
     def _put(self, rows: NDArray[np.int64], locations: Floats, quaternions: Floats) -> list[str]:
         objects = bpy.data.objects
@@ -186,24 +193,8 @@ class PoseWriter:
             objects.foreach_set(name, flat)
         written = np.zeros(len(order), bool)
         written[where[there]] = True
-        # One walk: to get at an object by its number is a walk of its own.
+        # One iteration: access by index walks the list each time.
         for obj, is_written in zip(objects, written.tolist(), strict=True):
             if is_written:
                 obj.update_tag(refresh={"OBJECT"})
         return [self.names[row] for row in rows[~there]]
-
-
-def quaternions_of(turns: Floats) -> Floats:
-    """Quaternions (n, 4), w first, of rotation matrices (n, 3, 3) that may be a little off."""
-    a, b, c = turns[:, 0, 0], turns[:, 1, 1], turns[:, 2, 2]
-    squares = np.stack([1 + a + b + c, 1 + a - b - c, 1 - a + b - c, 1 - a - b + c], axis=1)
-    largest = squares.argmax(axis=1)
-    x, y, z = turns[:, 2, 1] - turns[:, 1, 2], turns[:, 0, 2] - turns[:, 2, 0], turns[:, 1, 0] - turns[:, 0, 1]
-    xy, yz, zx = turns[:, 0, 1] + turns[:, 1, 0], turns[:, 1, 2] + turns[:, 2, 1], turns[:, 0, 2] + turns[:, 2, 0]
-    candidates = np.stack([
-        np.stack([squares[:, 0], x, y, z], axis=1), np.stack([x, squares[:, 1], xy, zx], axis=1),
-        np.stack([y, xy, squares[:, 2], yz], axis=1), np.stack([z, zx, yz, squares[:, 3]], axis=1),
-    ], axis=1)  # fmt: skip
-    picked = candidates[np.arange(len(turns)), largest]
-    lengths = np.linalg.norm(picked, axis=1, keepdims=True)
-    return np.asarray(picked / np.where(lengths == 0.0, 1.0, lengths), float)

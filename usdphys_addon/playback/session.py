@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One preview session: the scene as it is authored, simulated, shown, and put back bit for bit."""
+"""One preview session: simulate the scene, show it on the objects, and restore them exactly."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ from ..core.errors import InputError, MissingDependencyError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
+from ..core.vendors import is_vendor
 from .poses import PoseWriter, Transform, applied, freed, restored, saved
 
 if TYPE_CHECKING:
     from ..core.difference import Difference
     from ..simulation.world import World
 
-#: At most so many steps are made up for in one redraw: a slow scene runs slower, it does not hang.
+#: Largest number of steps in one redraw, so that a slow scene runs slower instead of hanging.
 CATCH_UP = 4
-#: Seconds of each redraw that "as fast as it can" simulates.
+#: Seconds to simulate per redraw if the preview runs as fast as it can.
 FAST_BUDGET = 0.03
-#: Metres, and parts of a unit quaternion.
+#: Changes up to this are not shown: metres, and components of a unit quaternion.
 _UNSEEN = 2e-5
 
 
 class UnstableError(UsdPhysError):
-    """The simulation has left the numbers; the scene was put back."""
+    """The simulation has reached NaN or infinity; the authored transforms were restored."""
 
 
 class Break(NamedTuple):
-    """place (3,): of a joint that broke, on its first body. bodies: where its bodies are. size: of its longer arm."""
+    """A broken joint, Blender units: its place (3,) on its first body, places of its bodies, size of its longer arm."""
 
     place: Any
     bodies: list[Any]
@@ -43,15 +44,16 @@ class Break(NamedTuple):
 
 
 class PreviewSession:
-    """A world of the scene and the objects that show it.
+    """A simulated world and the objects that show it.
 
-    The objects hold the simulated poses until `stop` or `apply`. Objects are found by name every time: none is held.
+    The objects hold the simulated poses until `stop` or `apply`. They are looked up by name every time, because a
+    reference would not survive undo.
     """
 
     def __init__(self, context: bpy.types.Context, *, frequency: float = 0.0) -> None:
-        """frequency: time steps in a second; 0 is that of the scene.
+        """frequency: time steps per second, Hz; 0 for that of the scene.
 
-        Raises MissingDependencyError without the solver, InputError where nothing could move.
+        Raises MissingDependencyError if the solver is missing, InputError if nothing can move.
         """
         scene: Any = context.scene
         self.scene_name = str(scene.name)
@@ -62,9 +64,9 @@ class PreviewSession:
         self, context: bpy.types.Context, reading: reading.SceneReading, time_step: float,
         before: World | None = None,
     ) -> None:  # fmt: skip
-        """Build the world of a reading, in which all objects stand as they are authored, and free the objects.
+        """Build the world from a reading of the authored scene, and let the objects follow it.
 
-        before: a world whose bodies go on from where they are.
+        before: a world whose bodies keep their current states. time_step: s.
         """
         world_type = _world_type()
         settings = context.scene.usdphys.preview  # type: ignore[union-attr]
@@ -80,12 +82,12 @@ class PreviewSession:
         self.names = [shown.get(path, "") for path in self.world.paths]
         self._written = np.array([bool(name) for name in self.names], bool) & ~self.world.kinematic
         if not self._written.any():
-            raise InputError("There is no rigid body that could move; give an object a rigid body and a collider.")
+            raise InputError("No rigid body can move; give an object a rigid body and a collider.")
         moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
         known = objects_by_name()
         self.authored: dict[str, Transform] = {name: saved(known[name]) for name in moving}
         self._kinematic_places: dict[str, Any] = {}
-        #: Where kinematic bodies are going, (3,) m and (4,), and in how many steps they are to be there.
+        #: Goals of kinematic bodies: position (3,), m, quaternion (4,), and the steps left to reach them.
         self._ways: dict[str, tuple[Any, Any, int]] = {}
         self._frame = float(context.scene.frame_current_final)  # type: ignore[union-attr]
         self._kinematic = [
@@ -98,7 +100,7 @@ class PreviewSession:
         self._was_awake = np.ones(len(self.names), bool)
         self._shown = (self.world.positions.copy(), self.world.rotations.copy())
         if before is not None:
-            # The objects stand elsewhere: all of them are to be written.
+            # The objects show the authored poses now, so all of them must be written.
             for poses in self._shown:
                 poses[:] = np.inf
         self._edited = False
@@ -117,23 +119,23 @@ class PreviewSession:
             if not _is_own(site):
                 self.issues.append(Issue(
                     "PreviewUnshown", "warning", path, site.obj.name,
-                    f"'{site.obj.name}' is linked or comes with a collection instance: it is simulated, and not shown "
+                    f"'{site.obj.name}' is linked or in a collection instance: it is simulated, but not shown "
                     "moving.", "Make it local, or the instance real (Object > Apply > Make Instances Real).",
                 ))  # fmt: skip
 
     @property
     def notices(self) -> list[Issue]:
-        """What is simulated otherwise than the physics says, or is not shown."""
+        """Issues about physics that the preview simulates differently or does not show."""
         return [*self.issues, *self.world.notices]
 
     @property
     def is_led(self) -> bool:
-        """True where kinematic bodies follow their objects."""
+        """True if there are kinematic bodies, which follow their objects."""
         return bool(self._kinematic)
 
     @property
     def scene(self) -> Any:
-        """The scene that is simulated; None where it is gone."""
+        """The simulated scene; None if it is gone."""
         return bpy.data.scenes.get(self.scene_name)
 
     # ------------------------------------------------------------------ running
@@ -145,7 +147,7 @@ class PreviewSession:
         self.is_playing = False
 
     def advance(self, context: bpy.types.Context) -> int:
-        """Simulate the time that has passed by the clock, and show it; the number of steps made."""
+        """Simulate the time that has passed since the last call, and show it. Returns the number of steps."""
         now = clock.now()
         passed, self._time = now - self._time, now
         if not self.is_playing:
@@ -189,15 +191,15 @@ class PreviewSession:
             label = self.model.prims[lost[0]].label or lost[0]
             self.stop()
             raise UnstableError(
-                f"The simulation of '{label}' went out of all numbers, and the scene was put back; look at its mass, "
-                "its scale and the gains of its joints."
+                f"The simulation of '{label}' gave NaN, and the scene was restored; check its mass, its scale and "
+                "the gains of its joints."
             )
 
     def _lead_kinematic(self, context: bpy.types.Context) -> None:
-        """Kinematic bodies go where their objects are: moved by hand, by animation or by constraints.
+        """Move kinematic bodies to their evaluated objects: moved by hand, by animation or by constraints.
 
-        The way from one frame of the timeline to the next is gone evenly in the steps that a frame takes, not in the
-        first of them, at a speed that nobody has animated.
+        The movement of one frame of the timeline is spread evenly over its time steps; all of it in the first step
+        would give a speed that is not the animated one.
         """
         if not self._kinematic:
             return
@@ -231,11 +233,11 @@ class PreviewSession:
     # ------------------------------------------------------------------ showing
 
     def show(self, context: bpy.types.Context) -> None:
-        """Put the objects where the bodies are."""
+        """Move the objects to their bodies."""
         world = self.world
         fell_asleep = self._was_awake & ~world.awake
         self._was_awake = world.awake.copy()
-        # What trembles within what nobody sees need not be evaluated by Blender; what falls asleep is put in its place.
+        # Skip invisible jitter, which costs a depsgraph evaluation; write bodies that fall asleep at their final pose.
         moved = np.abs(world.positions - self._shown[0]).max(axis=1) > _UNSEEN
         moved |= np.abs(world.rotations - self._shown[1]).max(axis=1) > _UNSEEN
         self._show(context, (world.awake & moved) | fell_asleep)
@@ -266,16 +268,16 @@ class PreviewSession:
 
     @property
     def moving(self) -> list[str]:
-        """Names of the objects that are moved, in the order of `local_poses`."""
+        """Names of the moving objects, in the order of `local_poses`."""
         return list(self._writer.names)
 
     def local_poses(self) -> tuple[Any, Any]:
-        """Locations (n, 3) and quaternions (n, 4), w first, that show the bodies as they are now."""
+        """Locations (n, 3), Blender units, and quaternions (n, 4), w first, of the objects for the current state."""
         matrices = self._scaled_matrices()[self._written]
         return self._writer.local(matrices, np.arange(len(matrices)))
 
     def body_at(self, name: str) -> str:
-        """Path of the body that moves an object, or what it is below; empty where there is none."""
+        """Path of the body of an object or of its nearest ancestor with one; empty if there is none."""
         obj = bpy.data.objects.get(name)
         while obj is not None:
             if obj.name in self.names:
@@ -283,10 +285,13 @@ class PreviewSession:
             obj = obj.parent
         return ""
 
-    # ------------------------------------------------------------------ hands and read-outs
+    # ------------------------------------------------------------------ grabbing, joints, read-outs
 
     def grab(self, path: str, point: Any) -> int:
-        """Hold a body at a point of the world, Blender units. Raises KeyError for one that does not move freely."""
+        """Grab a body at a world point (3,), Blender units. Returns the number of the grab.
+
+        Raises KeyError for a body that is not dynamic.
+        """
         return int(self.world.grab(path, np.array(point) * self.meters))
 
     def drag(self, number: int, point: Any) -> None:
@@ -296,18 +301,18 @@ class PreviewSession:
         self.world.release(number)
 
     def joint_positions(self) -> dict[str, dict[str, float]]:
-        """Where the degrees of freedom of all joints are that can move, by path: Blender units and radians."""
+        """Values of the degrees of freedom of all movable joints, by path: Blender units and radians."""
         return {
             path: {dof: value / self._unit_of(dof) for dof, value in values.items()}
             for path, values in self.world.joint_positions().items()
         }
 
     def set_joint(self, path: str, dof: str, value: float, *, physics: bool) -> None:
-        """Bring a degree of freedom to a value, Blender units or radians, or to the limit that is before it.
+        """Bring a degree of freedom to a value, Blender units or radians, clamped to its limits.
 
-        physics: by a drive, over time; for a joint without one that holds a position, by a firm one until the reset.
-        Otherwise at once, by kinematics: what hangs on the joint goes along and is shown, at rest. Raises KeyError
-        where there is no such joint or degree of freedom that moves, InputError for a joint of a closed loop.
+        physics: by a drive, over time; a joint without a position drive gets a stiff one until the reset. Otherwise at
+        once, by forward kinematics: the bodies beyond the joint move along, at rest. Raises KeyError if there is no
+        such joint or movable degree of freedom, InputError for a joint of a closed loop.
         """
         value *= self._unit_of(dof)
         if physics:
@@ -317,7 +322,7 @@ class PreviewSession:
         self.show(bpy.context)
 
     def joint_range(self, path: str, dof: str) -> tuple[float, float]:
-        """Limits of a degree of freedom, Blender units or radians; infinite where there are none."""
+        """Limits (low, high) of a degree of freedom, Blender units or radians; infinite if there are none."""
         low, high = self.world.joint_range(path, dof)
         return low / self._unit_of(dof), high / self._unit_of(dof)
 
@@ -326,7 +331,7 @@ class PreviewSession:
 
     @property
     def broken_places(self) -> list[Break]:
-        """Where the joints are that broke, Blender units: for drawing."""
+        """The broken joints, for drawing."""
         return [
             Break(place / self.meters, [end / self.meters for end in ends], size / self.meters)
             for place, ends, size in map(self.world.joint_ends, self.world.broken_joints)
@@ -334,7 +339,7 @@ class PreviewSession:
 
     @property
     def readout(self) -> list[tuple[str, str]]:
-        """What goes on, as (name, value)."""
+        """State of the simulation as texts (name, value)."""
         world = self.world
         return [
             ("Time", f"{world.time:.2f} s"),
@@ -351,13 +356,13 @@ class PreviewSession:
 
     @property
     def warnings(self) -> list[str]:
-        """What has become unstable, and why."""
+        """Sentences about unstable bodies, with the reason."""
         return [f"Unstable: {self.model.prims[path].label or path}, {why}" for path, why in self.world.unstable.items()]
 
     # ------------------------------------------------------------------ edits while it plays
 
     def note_updates(self, depsgraph: bpy.types.Depsgraph) -> None:
-        """Called after every update of Blender: what somebody else has changed may be physics."""
+        """Handle a depsgraph update: a change that the session has not made may be an edit of the physics."""
         if self._is_writing:
             return
         for update in depsgraph.updates:
@@ -366,7 +371,7 @@ class PreviewSession:
                 return
 
     def _unseen(self) -> list[Any]:
-        """Values whose change Blender does not tell of: physics scenes, and materials that only physics uses."""
+        """Values whose changes cause no depsgraph update: physics scenes, and materials that only physics uses."""
         scene = self.scene
         values: list[Any] = [] if scene is None else [bool(scene.use_gravity), *scene.gravity]
         for item in () if scene is None else scene.usdphys.physics_scenes:
@@ -378,7 +383,7 @@ class PreviewSession:
         return values
 
     def _take_edits(self, context: bpy.types.Context) -> None:
-        """What can change while it plays is changed; for all else the world is built anew and goes on."""
+        """Apply edits to the running world if it can change them; otherwise rebuild the world in its current state."""
         from ..core import difference
 
         reading = self._reread(context)
@@ -399,7 +404,7 @@ class PreviewSession:
             self._rebuild(context, reading)
 
     def _reread(self, context: bpy.types.Context) -> reading.SceneReading:
-        """The scene as it is authored now, read while the objects stand elsewhere."""
+        """Read the authored scene: with the authored transforms, while the objects show simulated ones."""
         shown = self.put_authored()
         try:
             return scene_read.read_scene(context.evaluated_depsgraph_get())
@@ -407,9 +412,9 @@ class PreviewSession:
             self.put_shown(shown)
 
     def _keep_frames(self, new: PhysicsModel) -> list[tuple[usd_physics.Joint, dict[str, Any]]]:
-        """The frames of joints are those of the start: a body that was moved since takes its joints along.
+        """Replace the joint frames of a new model by those of the old one, so that a moved body takes its joints along.
 
-        Returns what was read instead.
+        Returns (joint, replaced values) for each joint.
         """
         fresh = []
         for path, prim in new.joints.items():
@@ -422,7 +427,7 @@ class PreviewSession:
         return fresh
 
     def _move_statics(self, new: PhysicsModel) -> None:
-        """Static colliders go where somebody has moved their objects."""
+        """Move static colliders whose objects were moved."""
         for path, prim in new.colliders.items():
             before = self.model.prims.get(path)
             if before is None or np.array_equal(before.world, prim.world) or self.model.body_of(path) is not None:
@@ -439,10 +444,10 @@ class PreviewSession:
         for path, edit in edits.edits.items():
             prim = edit.prim
             for name in {name for name, _ in (*edit.values, *edit.cleared)}:
-                base, instance = schema.split_applied(name)
+                _, instance = schema.split_applied(name)
                 value = prim.schemas[name]
                 if isinstance(value, usd_physics.DriveAPI):
-                    settings = {field: value.resolved(field) for field in _LIVE[base]}
+                    settings = {item.field: value.resolved(item.field) for item in value.attributes}
                     if path in joints:
                         self.world.set_drive(path, instance, **settings)
                 elif isinstance(value, usd_physics.MaterialAPI):
@@ -458,7 +463,7 @@ class PreviewSession:
                     self.world.set_gravity(gravity_of(value), path)
 
     def _rebuild(self, context: bpy.types.Context, reading: reading.SceneReading) -> None:
-        """Another world, because the structure has changed: what is in both goes on from where it is."""
+        """Build a new world, because the structure has changed; bodies in both worlds keep their states."""
         old, was_playing = self.world, self.is_playing
         self.stop()
         self._begin(context, reading, old.time_step, old)
@@ -477,7 +482,7 @@ class PreviewSession:
         self._show(context, self._was_awake)
 
     def stop(self) -> None:
-        """Put every object back as it was authored, bit for bit, and end."""
+        """End the session and restore the authored transform of every object exactly."""
         self.is_playing = False
         known = objects_by_name()
         for name, before in self.authored.items():
@@ -487,7 +492,7 @@ class PreviewSession:
         self._mark(False)
 
     def apply(self, context: bpy.types.Context) -> None:
-        """End, and keep the poses as the authored ones; joints go along with their first body."""
+        """End the session and keep the current poses as authored; joint objects move with their first body."""
         self.is_playing = False
         self._show(context, np.ones(len(self.names), bool))
         after = dict(zip(self.world.paths, self.world.matrices(), strict=True))
@@ -501,7 +506,7 @@ class PreviewSession:
         joint_frames.keep(self.model, after, self.meters)
 
     def put_authored(self) -> dict[str, Transform]:
-        """Put the objects back for a moment; returns what `put_shown` needs."""
+        """Restore the authored transforms for a moment. Returns the simulated ones, for `put_shown`."""
         self._is_writing = True
         shown: dict[str, Transform] = {}
         known = objects_by_name()
@@ -533,7 +538,7 @@ class PreviewSession:
 
 
 def _is_own(site: Placement) -> bool:
-    """True for an object of this file that stands in the scene itself."""
+    """True for a local object that is not in a collection instance."""
     return site.instance is None and site.obj.library is None
 
 
@@ -548,29 +553,25 @@ def _world_type() -> type[World]:
 
 
 _FRAMES = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
-#: Fields that a running world can change, by schema.
-_LIVE: dict[str, tuple[str, ...]] = {
-    "PhysicsScene": ("gravity_direction", "gravity_magnitude"),
-    "PhysicsDriveAPI": ("stiffness", "damping", "target_position", "target_velocity", "max_force", "type"),
-    "PhysicsMaterialAPI": ("dynamic_friction", "static_friction", "restitution"),
-    "PhysicsMassAPI": ("mass",),
-}
+
+
+def _is_vendors(name: str) -> bool:
+    """True for the name of a vendor API schema, which the preview does not simulate."""
+    return is_vendor(schema.SCHEMAS[schema.split_applied(name)[0]])
 
 
 def _are_live(edits: Difference) -> bool:
-    """True where all edits are of values that a running world can change."""
+    """True if a running world can apply all edits."""
     if edits.added or edits.removed:
         return False
     for edit in edits.edits.values():
-        if edit.added or edit.removed or edit.type_name is not None or edit.binding is not None:
+        applied = [name for name in (*edit.added, *edit.removed) if not _is_vendors(name)]
+        if applied or edit.type_name is not None or edit.binding is not None:
             return False
         for name, field in (*edit.values, *edit.cleared):
-            base, _ = schema.split_applied(name)
             value = edit.prim.schemas[name]
-            if isinstance(value, usd_physics.Joint):
-                if field != "joint_enabled":
-                    return False
-            elif field not in _LIVE.get(base, ()):
+            # The preview does not simulate vendor schemas.
+            if not is_vendor(type(value)) and not schema.attribute_of(type(value), field).live:
                 return False
             if isinstance(value, usd_physics.MassAPI) and not (value.mass or 0.0) > 0.0:
                 return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Articulation roots -> trees of joints in reduced coordinates. No solver.
+"""Articulation roots -> trees of joints in reduced coordinates. Independent of the solver.
 
 Source: "Articulations" of the UsdPhysics documentation.
 """
@@ -10,18 +10,19 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..core import paths
 from ..core.model import PhysicsModel
 from ..core.schemas.usd_physics import Joint, RigidBodyAPI
 from .joint_facts import JointFacts
 from .notices import Notices
 
-#: What stands still is one more node of the graph.
+#: Node of the joint graph for the world and all static colliders.
 WORLD = ""
 
 
 @dataclass(slots=True)
 class Link:
-    """A joint of a tree; reversed: its body 1 is nearer to the root."""
+    """A joint of a tree. parent, child: body paths. reversed: body 0 is the child."""
 
     joint: JointFacts
     parent: str
@@ -34,7 +35,7 @@ class Link:
 
 @dataclass(slots=True)
 class Tree:
-    """links: parents before children. root: path of the root body, WORLD for a fixed base. prim: where it is said."""
+    """prim: path of the articulation root. root: path of the root body, or WORLD. links: parents before children."""
 
     prim: str
     root: str
@@ -42,7 +43,7 @@ class Tree:
 
 
 def trees(model: PhysicsModel, joints: Sequence[JointFacts], kinematic: set[str], notices: Notices) -> list[Tree]:
-    """The articulations of a model; joints that belong to none are not in the result."""
+    """The articulations of a model. Joints in maximal coordinates are not in the result."""
     found: list[Tree] = []
     taken: set[str] = set()
     used: set[str] = set()
@@ -51,10 +52,10 @@ def trees(model: PhysicsModel, joints: Sequence[JointFacts], kinematic: set[str]
         if prim.get(Joint) is not None:
             body = next((joint.body0 or joint.body1 for joint in joints if joint.path == path), "")
         if body:
-            # The root is one of the chain: all that is tied to it belongs to it, wherever the prims are.
+            # The root is a body or joint: all connected joints belong to it, wherever their prims are.
             below = [joint for joint in _connected(joints, body) if joint.path not in used]
         else:
-            below = [joint for joint in joints if joint.path not in used and joint.path.startswith(f"{path}/")]
+            below = [joint for joint in joints if joint.path not in used and paths.is_below(joint.path, path)]
         candidates = [joint for joint in below if _reducible(joint, kinematic, notices)]
         used.update(joint.path for joint in below)
         found += _spanning(prim.path, candidates, taken, notices)
@@ -62,7 +63,7 @@ def trees(model: PhysicsModel, joints: Sequence[JointFacts], kinematic: set[str]
 
 
 def _connected(joints: Sequence[JointFacts], body: str) -> list[JointFacts]:
-    """Joints that are tied to a body, directly or through others."""
+    """Joints connected to a body, directly or through other bodies."""
     at: dict[str, list[JointFacts]] = defaultdict(list)
     for joint in joints:
         for side in (joint.body0, joint.body1):
@@ -80,7 +81,7 @@ def _connected(joints: Sequence[JointFacts], body: str) -> list[JointFacts]:
 
 
 def _reducible(joint: JointFacts, kinematic: set[str], notices: Notices) -> bool:
-    """True where the solver has this joint in reduced coordinates. A base that moves would not be felt in them."""
+    """True if the joint is possible in reduced coordinates. There the solver ignores the motion of kinematic bodies."""
     if joint.excluded or not joint.enabled:
         return False
     moving = [index for index, freedom in enumerate(joint.freedoms) if not freedom.is_locked]
@@ -108,7 +109,7 @@ def _reducible(joint: JointFacts, kinematic: set[str], notices: Notices) -> bool
 
 
 def _spanning(root: str, joints: list[JointFacts], taken: set[str], notices: Notices) -> list[Tree]:
-    """One tree per connected part; joints that would close a loop stay out. taken: bodies that are in a tree."""
+    """One tree for each connected component, without joints that close a loop. taken: bodies already in a tree."""
     at: dict[str, list[JointFacts]] = defaultdict(list)
     for joint in joints:
         at[joint.body0].append(joint)

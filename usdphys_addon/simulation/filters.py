@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Collision groups and filtered pairs -> bits of the solver, and pairs of bodies that pass through each other.
+"""Collision groups and filtered pairs -> bit masks for the solver, and pairs of bodies that do not collide.
 
-No solver here. Source: "Collision Filtering" of the UsdPhysics documentation.
+Independent of the solver. Source: "Collision Filtering" of the UsdPhysics documentation.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from itertools import chain, product
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.collision_groups import members
+from ..core import paths
+from ..core.collision_groups import FilterRule, members, merge
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from .notices import Notices
 
 BITS = 32
 ALL = (1 << BITS) - 1
-#: More pairs of bodies than this from one filter that has no bits left are not worth their time.
+#: Largest number of body pairs that replace one filter for which no bit is left.
 MOST_PAIRS = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Mask:
-    """member: the bit of a collider. meets: the bits that it collides with."""
+class CollisionMask:
+    """Bit masks of a collider. member: its own bit. meets: bits that it collides with."""
 
     member: int = 1
     meets: int = ALL
@@ -35,26 +36,29 @@ class Mask:
 
 @dataclass(slots=True)
 class Filters:
-    """masks: of colliders by path; one that is missing meets all. pairs: bodies, or static colliders, that pass
-    through each other as a whole, by path."""
+    """masks: by path of colliders; missing ones collide with all. pairs: paths of bodies or static colliders that do
+    not collide with each other."""
 
-    masks: dict[str, Mask] = field(default_factory=dict)
+    masks: dict[str, CollisionMask] = field(default_factory=dict)
     pairs: set[tuple[str, str]] = field(default_factory=set)
 
 
 @dataclass(slots=True)
 class _Group:
-    """Groups of one merge name. rules: (inverted, paths of the groups filtered) of each."""
+    """A merged group."""
 
+    rules: list[FilterRule]
     members: set[str] = field(default_factory=set)
-    rules: list[tuple[bool, frozenset[str]]] = field(default_factory=list)
 
 
 def filters(
     model: PhysicsModel, carriers: dict[str, str], articulations: dict[str, set[str]], notices: Notices
 ) -> Filters:
-    """carriers: body, or static collider, that carries each collider, by path of the collider. articulations: bodies
-    of each articulation root."""
+    """The collision filters of a model.
+
+    carriers: by path of each collider, the path of its body, or its own if static. articulations: paths of the bodies
+    by path of the articulation root.
+    """
     result = Filters()
     signatures: dict[str, frozenset[int]] = {path: frozenset() for path in carriers}
     groups = _groups(model, carriers)
@@ -71,29 +75,17 @@ def filters(
 
 
 def _groups(model: PhysicsModel, colliders: Iterable[str]) -> list[_Group]:
-    """The merged groups, with rules whose targets are numbers of merged groups as text."""
-    number: dict[str, int] = {}
-    by_name: dict[str, int] = {}
-    merged: list[_Group] = []
+    """The merged groups with their members."""
+    groups: dict[str, usd_physics.CollisionGroup] = {}
     for path, prim in model.groups.items():
-        group = prim.schemas[usd_physics.CollisionGroup.usd_name]
-        assert isinstance(group, usd_physics.CollisionGroup)
-        index = by_name.get(group.merge_group, -1) if group.merge_group else -1
-        if index < 0:
-            index = len(merged)
-            merged.append(_Group())
-            if group.merge_group:
-                by_name[group.merge_group] = index
-        number[path] = index
-    for path, prim in model.groups.items():
-        group = prim.schemas[usd_physics.CollisionGroup.usd_name]
-        assert isinstance(group, usd_physics.CollisionGroup)
-        into = merged[number[path]]
-        into.members |= members(group, path, colliders)
-        targets = frozenset(str(number[target]) for target in group.filtered_groups or () if target in number)
-        if targets or group.invert_filtered_groups:
-            into.rules.append((bool(group.invert_filtered_groups), targets))
-    return merged
+        group = prim.get(usd_physics.CollisionGroup)
+        if group is not None:
+            groups[path] = group
+    merged = merge(groups)
+    found = [_Group(rules) for rules in merged.rules]
+    for path, group in groups.items():
+        found[merged.number[path]].members |= members(group, path, colliders)
+    return found
 
 
 # --------------------------------------------------------------------------- pairs
@@ -102,7 +94,7 @@ def _groups(model: PhysicsModel, colliders: Iterable[str]) -> list[_Group]:
 def _pairs(
     model: PhysicsModel, carriers: dict[str, str], articulations: dict[str, set[str]]
 ) -> tuple[set[tuple[str, str]], list[tuple[frozenset[str], frozenset[str]]]]:
-    """Pairs of whole carriers, and pairs of sets of colliders that are only part of theirs."""
+    """(pairs of whole carriers, pairs of sets of colliders that are only some of their carriers' colliders)"""
     carried: dict[str, set[str]] = defaultdict(set)
     for collider, carrier in carriers.items():
         carried[carrier].add(collider)
@@ -128,12 +120,12 @@ def _colliders(
     path: str, prim: Prim | None, carriers: dict[str, str], carried: dict[str, set[str]],
     articulations: dict[str, set[str]],
 ) -> set[str]:  # fmt: skip
-    """What a filtered pair means by a prim: an articulation, a body, or all that is at or below it."""
+    """The colliders that a filtered pair refers to by a prim: of an articulation, of a body, or all at or below it."""
     if path in articulations:
         return set(chain.from_iterable(carried.get(body, ()) for body in articulations[path]))
     if prim is not None and path in carried:
         return carried[path]
-    return {collider for collider in carriers if collider == path or collider.startswith(f"{path}/")}
+    return {collider for collider in carriers if paths.is_at_or_below(collider, path)}
 
 
 def _split(colliders: set[str], carriers: dict[str, str]) -> list[tuple[str, set[str]]]:
@@ -149,8 +141,8 @@ def _split(colliders: set[str], carriers: dict[str, str]) -> list[tuple[str, set
 def _masks(
     model: PhysicsModel, carriers: dict[str, str], groups: Sequence[_Group], signatures: dict[str, frozenset[int]],
     fine: list[tuple[frozenset[str], frozenset[str]]], pairs: set[tuple[str, str]], notices: Notices,
-) -> dict[str, Mask]:  # fmt: skip
-    """Bits for all colliders. Colliders that filter alike share a bit; what has no bit left becomes pairs."""
+) -> dict[str, CollisionMask]:  # fmt: skip
+    """Masks of all colliders. Colliders with the same filters share a bit; filters without a bit become `pairs`."""
     if not groups and not fine:
         return {}
     while True:
@@ -188,7 +180,7 @@ def _masks(
         for other in range(len(rows)):
             if rows[index, other]:
                 mask |= bits[other]
-        result[path] = Mask(bits[index], mask)
+        result[path] = CollisionMask(bits[index], mask)
     return result
 
 
@@ -203,10 +195,10 @@ def _meeting(
     meets = np.ones((count, count), bool)
     for number, group in enumerate(groups):
         inside = membership[:, number]
-        for inverted, targets in group.rules:
-            columns = [int(target) for target in targets]
+        for rule in group.rules:
+            columns = sorted(rule.targets)
             hit = membership[:, columns].any(axis=1) if columns else np.zeros(count, bool)
-            blocked = np.outer(inside, ~hit if inverted else hit)
+            blocked = np.outer(inside, ~hit if rule.is_inverted else hit)
             meets &= ~(blocked | blocked.T)
     by_end: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, (_, ends) in enumerate(kinds):
@@ -220,7 +212,7 @@ def _meeting(
 
 
 def _classes(meets: NDArray[np.bool_]) -> tuple[list[int], NDArray[np.bool_]]:
-    """Kinds that meet the same are one class: (class of each kind, (c, c) whether classes meet)."""
+    """Merge kinds with equal rows: (class of each kind, (c, c) whether classes collide)."""
     _, first, inverse = np.unique(meets, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
@@ -233,9 +225,9 @@ def _shared_bits(
     model: PhysicsModel, carriers: dict[str, str], of_path: dict[str, int], rows: NDArray[np.bool_],
     pairs: set[tuple[str, str]], notices: Notices,
 ) -> list[int]:  # fmt: skip
-    """Bits where there are more classes than bits: the most populous have their own, the rest share the last.
+    """Bits if there are more classes than bits: the most populous classes have their own, the rest share the last.
 
-    Those that share it would collide with what they must not; such pairs of bodies are added to `pairs`.
+    Classes that share a bit cannot be filtered from each other by masks; their pairs of bodies are added to `pairs`.
     """
     population = np.bincount(list(of_path.values()), minlength=len(rows))
     order = np.argsort(-population, kind="stable")
@@ -246,7 +238,7 @@ def _shared_bits(
     carrier_sets: dict[int, set[str]] = defaultdict(set)
     for path, index in of_path.items():
         carrier_sets[index].add(carriers[path])
-    # Both sides have to agree, so that only two that share the last bit can be wrong about each other.
+    # Both masks must agree for a collision, so only two classes that share the last bit can be wrong.
     for index in sorted(shared):
         for other in sorted(shared):
             if other < index or rows[index, other]:

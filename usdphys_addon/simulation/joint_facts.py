@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joint prims -> facts in one form: which bodies, which frames, and what each degree of freedom may do. No solver.
+"""Joint prims -> normalized joints: bodies, frames, and limits and drives of six degrees of freedom. No solver.
 
 Degrees of freedom are those of the joint frame: 0-2 along, 3-5 about X, Y and Z, body 1 seen from body 0. The frames
 are turned so that the axis of a joint that has one is X.
@@ -12,25 +12,28 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core import frames
+from ..core import frames, joint_kinds
 from ..core.frames import Matrix
+from ..core.joint_kinds import AXIS_DOFS, DISTANCE
 from ..core.model import Prim
+from ..core.schema import INF
 from ..core.schemas import usd_physics
 from ..core.schemas.usd_physics import DriveAPI, LimitAPI
 from .layout import Body, Layout
 from .notices import Notices
 
-INF = math.inf
-#: Numbers this large stand for "no limit".
-ENDLESS = 1e9
-DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
-DISTANCE = "distance"
+#: Larger numbers mean "no limit".
+NO_LIMIT = 1e9
+
+
+#: Index of a degree of freedom by instance name of a drive or limit; 6 is the distance.
+_INDEX = {**{name: index for index, name in enumerate(AXIS_DOFS)}, "linear": 0, "angular": 3, DISTANCE: 6}
 _CYCLE = ("X", "Y", "Z")
 
 
 @dataclass(slots=True)
 class Drive:
-    """Gains in SI and radians; acceleration: the gains produce an acceleration, not a force."""
+    """Gains in SI and radians. acceleration: the gains produce an acceleration instead of a force."""
 
     stiffness: float = 0.0
     damping: float = 0.0
@@ -42,7 +45,7 @@ class Drive:
 
 @dataclass(slots=True)
 class Freedom:
-    """One degree of freedom: m or rad. Locked where low > high."""
+    """One degree of freedom: m or rad. Locked if low > high."""
 
     low: float = -INF
     high: float = INF
@@ -50,11 +53,11 @@ class Freedom:
 
     @property
     def is_locked(self) -> bool:
-        return self.low > self.high
+        return joint_kinds.is_locked(self.low, self.high)
 
     @property
     def is_limited(self) -> bool:
-        return not self.is_locked and (self.low > -ENDLESS or self.high < ENDLESS)
+        return not self.is_locked and (self.low > -NO_LIMIT or self.high < NO_LIMIT)
 
 
 def locked() -> Freedom:
@@ -64,11 +67,11 @@ def locked() -> Freedom:
 
 @dataclass(slots=True)
 class JointFacts:
-    """body0, body1: paths of the moving bodies, "" for what stands still. static0, static1: prim on that side.
+    """body0, body1: paths of the moving bodies, or "". static0, static1: static target on that side, or "".
 
-    frame0, frame1: (4, 4) in the body's frame (the world's where there is none). names: degree of freedom by the
-    names of its drives and limits. distance: limits of the distance of the anchors, with its drive. cone: largest
-    tilt of the X axis towards Y and towards Z, rad.
+    frame0, frame1: joint frames (4, 4) in the body's frame, or in the world without a body. names: index of the degree
+    of freedom by instance name. distance: limits and drive of the distance of the anchors. cone: largest tilt of the
+    X axis towards Y and towards Z, rad.
     """
 
     prim: Prim
@@ -96,7 +99,7 @@ class JointFacts:
 
     @property
     def breaks(self) -> bool:
-        return self.break_force < ENDLESS or self.break_torque < ENDLESS
+        return self.break_force < NO_LIMIT or self.break_torque < NO_LIMIT
 
     @property
     def drives(self) -> list[Drive]:
@@ -130,7 +133,7 @@ def _read(layout: Layout, prim: Prim, joint: usd_physics.Joint, notices: Notices
         position, rotation = joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
         world = frames.world_frame(None if known is None else known.world, position, rotation)
         if not np.isfinite(world).all():
-            notices.add("JointUnusable", prim, f"{prim.display} has a frame that is not made of numbers.")
+            notices.add("JointUnusable", prim, f"{prim.display} has a frame with NaN or infinity.")
             return None
         sides.append((body, target, world if body is None else np.linalg.inv(body.pose) @ world))
     (body0, target0, frame0), (body1, target1, frame1) = sides
@@ -175,36 +178,31 @@ def _scene(prim: Prim, body0: Body | None, body1: Body | None, notices: Notices)
 
 
 def _shape(facts: JointFacts, joint: usd_physics.Joint) -> None:
-    """Locked and limited degrees of freedom of the joint type; its axis becomes X."""
-    free, fixed = Freedom, locked
+    """Set locked and limited degrees of freedom by joint type; the joint axis becomes X."""
+    axis = joint.resolved("axis") if hasattr(joint, "axis") else "X"
+    moves, turns = (_from_axis(locks, axis) for locks in joint_kinds.locked_axes(joint))
+    facts.freedoms = [locked() if is_locked else Freedom() for is_locked in (*moves, *turns)]
+    _turn(facts, axis)
+    facts.names = {name: _INDEX[name] for name in joint_kinds.driven_dofs(joint.usd_name)}
     if isinstance(joint, usd_physics.RevoluteJoint):
-        own = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
-        facts.freedoms = [fixed(), fixed(), fixed(), own, fixed(), fixed()]
-        _turn(facts, joint.resolved("axis"))
-        facts.names = {"angular": 3}
+        facts.freedoms[3] = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
     elif isinstance(joint, usd_physics.PrismaticJoint):
-        own = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
-        facts.freedoms = [own, fixed(), fixed(), fixed(), fixed(), fixed()]
-        _turn(facts, joint.resolved("axis"))
-        facts.names = {"linear": 0}
+        facts.freedoms[0] = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
     elif isinstance(joint, usd_physics.SphericalJoint):
-        facts.freedoms = [fixed(), fixed(), fixed(), free(), free(), free()]
-        _turn(facts, joint.resolved("axis"))
         cone = [
             angle if 0.0 <= angle < math.pi else math.pi
             for angle in (joint.resolved("cone_angle0_limit"), joint.resolved("cone_angle1_limit"))
         ]
         facts.cone = None if min(cone) >= math.pi else (cone[0], cone[1])
     elif isinstance(joint, usd_physics.DistanceJoint):
-        facts.freedoms = [free() for _ in DOFS]
         low, high = joint.resolved("min_distance"), joint.resolved("max_distance")
         facts.distance = Freedom(max(low, 0.0), high if high >= 0.0 else INF)
-        facts.names = {DISTANCE: 6}
-    elif isinstance(joint, usd_physics.FixedJoint):
-        facts.freedoms = [fixed() for _ in DOFS]
-    else:
-        facts.freedoms = [free() for _ in DOFS]
-        facts.names = {**{name: index for index, name in enumerate(DOFS)}, DISTANCE: 6}
+
+
+def _from_axis(values: joint_kinds.Locks, axis: str) -> list[bool]:
+    """Values of (X, Y, Z), rotated so that an axis comes first."""
+    first = _CYCLE.index(axis)
+    return [values[(first + step) % 3] for step in range(3)]
 
 
 def _turn(facts: JointFacts, axis: str) -> None:
@@ -216,7 +214,7 @@ def _turn(facts: JointFacts, axis: str) -> None:
 
 
 def _single_axis_first(facts: JointFacts) -> None:
-    """A generic joint with one free rotation is turned so that this is about X, and its dofs with it."""
+    """Rotate the frames of a generic joint with one free rotation so that it is about X; permute its dofs too."""
     free = [index for index in range(3) if not facts.freedoms[3 + index].is_locked]
     if len(free) != 1 or free[0] == 0:
         return
@@ -224,7 +222,7 @@ def _single_axis_first(facts: JointFacts) -> None:
     _turn(facts, _CYCLE[first])
     order = [(first + step) % 3 for step in range(3)]
     facts.freedoms = [facts.freedoms[index] for index in order] + [facts.freedoms[3 + index] for index in order]
-    names = [DOFS[index] for index in order] + [DOFS[3 + index] for index in order]
+    names = [AXIS_DOFS[index] for index in order] + [AXIS_DOFS[3 + index] for index in order]
     facts.names = {**{name: index for index, name in enumerate(names)}, DISTANCE: 6}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A joint posed by hand: which bodies go along, and how. Kinematics alone, no solver and no time."""
+"""Posing a joint by hand: which bodies move, and by which matrix. Kinematics only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core.errors import InputError
 from ..core.frames import Matrix
 from .joint_facts import Freedom, JointFacts
 
-#: Nearer to half a turn than this, rad, the angles of a joint that turns in several ways are not told apart.
+#: Angles (rad) about several axes are clamped to this distance from half a turn, where their tangents are infinite.
 _EDGE = 1e-3
 
 
@@ -24,11 +24,11 @@ def clamped(freedom: Freedom, value: float) -> float:
 
 
 def carried(joint: JointFacts, holding: Iterable[JointFacts], held: Iterable[str]) -> tuple[tuple[str, ...], bool]:
-    """(bodies that go along with a joint that is moved, whether they are those of side 0).
+    """(bodies that move with a posed joint, whether they are on side 0).
 
-    They are those that only this joint ties to the rest: on the side of body 1, or of body 0 where side 1 is tied to
-    the world. holding: the joints that hold now. held: bodies that joints cannot move, the kinematic ones. Raises
-    InputError where both sides are tied, to each other or to the world.
+    They are connected to the rest by this joint only: on the side of body 1, or of body 0 if side 1 is connected to
+    the world. holding: active joints. held: kinematic bodies. Raises InputError if both sides are connected to each
+    other or to the world.
     """
     at: dict[str, list[JointFacts]] = defaultdict(list)
     for other in holding:
@@ -46,7 +46,7 @@ def carried(joint: JointFacts, holding: Iterable[JointFacts], held: Iterable[str
 
 
 def _reached(start: str, end: str, at: dict[str, list[JointFacts]], fixed: set[str]) -> tuple[str, ...]:
-    """Bodies that are tied to one; none where it is tied to what stands still, or to the other end."""
+    """Bodies connected to `start`; empty if it is connected to a fixed body or to `end`."""
     if start in fixed:
         return ()
     reached, stack = {start: None}, [start]
@@ -64,7 +64,7 @@ def _reached(start: str, end: str, at: dict[str, list[JointFacts]], fixed: set[s
 def moved(joint: JointFacts, dof: str, relative: Matrix, value: float) -> Matrix:
     """Pose (4, 4) of the frame on body 1 in that on body 0, with one degree of freedom at a value, m or rad.
 
-    relative: the pose as it is; the other degrees of freedom stay. Raises KeyError for a dof without a meaning.
+    relative: the current pose; the other degrees of freedom are kept. Raises KeyError for an unknown dof.
     """
     axis = joint.names[dof]
     result = relative.copy()
@@ -81,27 +81,26 @@ def moved(joint: JointFacts, dof: str, relative: Matrix, value: float) -> Matrix
 
 def _turned(joint: JointFacts, axis: int, rotation: Matrix, value: float) -> Matrix:
     free = [index for index in range(3) if not joint.freedoms[3 + index].is_locked]
-    w, *imaginary = frames.quaternion_of(rotation)
     if free == [axis]:
-        now = 2.0 * math.atan2(imaginary[axis], w)
-        half = (value - now) / 2.0
+        half = (value - frames.angle_about(rotation, axis)) / 2.0
         turn = np.zeros(4)
         turn[0], turn[1 + axis] = math.cos(half), math.sin(half)
         return frames.matrix_of(turn) @ rotation
-    # The angles of several axes are those whose half tangents are the parts of the quaternion over its w.
+    # With several axes, tan(angle / 2) of each is its component of the quaternion divided by w.
     edge = math.pi - _EDGE
-    tangents = [math.tan(min(max(2.0 * math.atan2(part, w), -edge), edge) / 2.0) for part in imaginary]
+    angles = [frames.angle_about(rotation, each) for each in range(3)]
+    tangents = [math.tan(min(max(angle, -edge), edge) / 2.0) for angle in angles]
     tangents[axis] = math.tan(min(max(value, -edge), edge) / 2.0)
     return frames.matrix_of((1.0, *tangents))
 
 
 def shift(world0: Matrix, world1: Matrix, relative: Matrix, is_first: bool) -> Matrix:
-    """What the carried bodies are moved by, (4, 4), in the world.
+    """World matrix (4, 4) that moves the carried bodies.
 
-    world0, world1: the joint frames on both bodies as they are, in the world. relative: as they are to be.
+    world0, world1: current joint frames of both bodies, in the world. relative: wanted pose of frame 1 in frame 0.
     """
     if is_first:
-        # Frame 1 stays: frame 0 goes to where the pose is right.
+        # Frame 1 stays, frame 0 moves.
         result: Matrix = world1 @ np.linalg.inv(relative) @ np.linalg.inv(world0)
     else:
         result = world0 @ relative @ np.linalg.inv(world1)

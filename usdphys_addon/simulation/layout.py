@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who is what in a simulation: moving bodies, their colliders, static colliders, and the scene of each. No solver."""
+"""Classifies prims for a simulation: moving bodies, their colliders, static colliders, and the scene of each."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from ..core.schemas import usd_physics
 from .notices import Notices
 
 EARTH_GRAVITY = 9.81
-#: Where nothing is bound: PhysX's own material.
+#: Without a bound material: the defaults of PhysX.
 DEFAULT_FRICTION, DEFAULT_RESTITUTION = 0.5, 0.0
 
 
 @dataclass(slots=True)
 class Body:
-    """A rigid body that moves: position (3,), rotation (3, 3), and what scales and shears its prim, (3, 3).
+    """An enabled rigid body: position (3,), rotation (3, 3), and stretch (3, 3), the scale and shear of its prim.
 
-    The world matrix of the prim is rotation @ stretch. scene: path of its physics scene, "" where there is none.
-    colliders: those that move with it. inside: those that count for its mass, and disabled bodies, below it.
+    The linear part of the prim's world matrix is rotation @ stretch. scene: path of its physics scene, or "".
+    colliders: enabled colliders that move with it. inside: all colliders whose nearest enabled body it is, ignoring
+    resets of the transform stack; candidates for its mass.
     """
 
     prim: Prim
@@ -47,8 +48,8 @@ class Body:
         return frames.transform(self.position, self.rotation)
 
 
-class Place(NamedTuple):
-    """Where a prim is: position (3,), rotation (3, 3) without scale, and the same as a quaternion (w, x, y, z)."""
+class RigidPose(NamedTuple):
+    """Pose of a prim without scale: position (3,), rotation (3, 3), and the same as a quaternion (w, x, y, z)."""
 
     position: Matrix
     rotation: Matrix
@@ -62,18 +63,18 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Layout:
-    """bodies: by path, in the order of the model. statics: scene of each static collider, by path. gravity: (3,) of
-    each scene, m/s2; the first is the scene of all that name none. places: of bodies and colliders, by path."""
+    """bodies: by path, in model order. statics: scene by path of static collider. gravity: (3,), m/s2, by scene; the
+    first scene is the default. owners: finds the enabled body of a path. places: by path of bodies and colliders."""
 
     model: PhysicsModel
     gravity: dict[str, Matrix] = field(default_factory=dict)
     bodies: dict[str, Body] = field(default_factory=dict)
     statics: dict[str, str] = field(default_factory=dict)
     owners: Above = field(default_factory=lambda: Above({}))
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, RigidPose] = field(default_factory=dict)
 
     def body_of(self, path: str) -> Body | None:
-        """The moving body that carries a prim; a disabled body is carried by the one above it."""
+        """The enabled body that carries a prim; disabled bodies are skipped."""
         prim = self.owners.at(path)
         return None if prim is None else self.bodies[prim.path]
 
@@ -90,45 +91,22 @@ def gravity_of(scene: usd_physics.PhysicsScene) -> Matrix:
     return result
 
 
-def places(prims: Iterable[Prim]) -> dict[str, Place]:
-    """The places of many prims at once: one by one they would take most of the time that a world takes to build."""
+def places(prims: Iterable[Prim]) -> dict[str, RigidPose]:
+    """The poses of many prims, by path. Vectorized: one by one they would take most of the time to build a world."""
     listed = list(prims)
     worlds = np.array([prim.world for prim in listed], float).reshape(-1, 4, 4)
-    left, _, right = np.linalg.svd(np.nan_to_num(worlds[:, :3, :3]))
-    rotations = left @ right
-    rotations[np.linalg.det(rotations) < 0] *= -1.0
-    w, x, y, z = _quaternions(rotations)
-    quaternions = np.column_stack((w, x, y, z))
+    rotations = frames.rotations_of(worlds)
+    quaternions = frames.quaternions_of(rotations)
     return {
-        prim.path: Place(position, rotation, tuple(quaternion))
+        prim.path: RigidPose(position, rotation, tuple(quaternion))
         for prim, position, rotation, quaternion in zip(
             listed, worlds[:, :3, 3], rotations, quaternions.tolist(), strict=True
         )
     }
 
 
-def _quaternions(m: Matrix) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """(w, x, y, z), each (n,), of rotations (n, 3, 3): the largest of the four squares decides the signs."""
-    xx, yy, zz = m[:, 0, 0], m[:, 1, 1], m[:, 2, 2]
-    squares = np.stack((1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz), axis=1)
-    zx, xy, yz = m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1], m[:, 2, 1] - m[:, 1, 2]
-    sxy, syz, szx = m[:, 0, 1] + m[:, 1, 0], m[:, 1, 2] + m[:, 2, 1], m[:, 2, 0] + m[:, 0, 2]
-    rows = np.stack(
-        (
-            np.stack((squares[:, 0], yz, zx, xy), axis=1), np.stack((yz, squares[:, 1], sxy, szx), axis=1),
-            np.stack((zx, sxy, squares[:, 2], syz), axis=1), np.stack((xy, szx, syz, squares[:, 3]), axis=1),
-        ),
-        axis=1,
-    )  # fmt: skip
-    chosen = rows[np.arange(len(m)), squares.argmax(axis=1)]
-    chosen /= np.linalg.norm(chosen, axis=1, keepdims=True)
-    chosen[chosen[:, 0] < 0] *= -1.0
-    w, x, y, z = chosen.T
-    return w, x, y, z
-
-
 def layout(model: PhysicsModel, notices: Notices) -> Layout:
-    """Sort the prims of a model, in time linear in their number."""
+    """Classify the prims of a model, in linear time."""
     result = Layout(model)
     for path, prim in model.scenes.items():
         result.gravity[path] = gravity_of(prim.schemas[usd_physics.PhysicsScene.usd_name])  # type: ignore[arg-type]
@@ -165,7 +143,7 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
 
 
 def _static_owner(model: PhysicsModel, prim: Prim, collider: usd_physics.CollisionAPI) -> tuple[str, ...] | None:
-    """Of a static collider; a body that is switched off still says where its colliders are."""
+    """The simulation owner of a static collider; that of its disabled body, if it has one."""
     body = model.body_of(prim.path)
     api = None if body is None else body.get(usd_physics.RigidBodyAPI)
     return collider.simulation_owner if api is None else api.simulation_owner
@@ -178,21 +156,25 @@ def _scene(layout_: Layout, prim: Prim, owners: tuple[str, ...] | None, notices:
     known = [owner for owner in owners if owner in layout_.gravity]
     chosen = known[0] if known else first
     if len(owners) > 1 or not known:
-        what = "names several scenes" if known else f"is simulated by {owners[0]}, which is no physics scene"
+        what = (
+            "has several simulation owners"
+            if known
+            else f"has the simulation owner {owners[0]}, which is not a physics scene"
+        )
         notices.add("SceneOwner", prim, f"{prim.display} {what}: {chosen or 'the default scene'} is used.")
     return chosen
 
 
 @dataclass(frozen=True, slots=True)
-class Surface:
-    """Friction and restitution of a collider; material: path of what is bound, "" for none."""
+class ContactMaterial:
+    """Friction and restitution of a collider. material: path of the bound material, or ""."""
 
     material: str
     friction: float
     restitution: float
 
 
-def surface(model: PhysicsModel, prim: Prim, notices: Notices) -> Surface:
+def contact_material(model: PhysicsModel, prim: Prim, notices: Notices) -> ContactMaterial:
     """The physics material of a collider: the one bound for physics, else that of the whole prim."""
     bound = prim.physics_binding if prim.physics_binding in prim.materials else next(reversed(prim.materials), "")
     material = model.prims.get(bound)
@@ -200,7 +182,7 @@ def surface(model: PhysicsModel, prim: Prim, notices: Notices) -> Surface:
     if len({path for path in prim.materials if path}) > 1:
         notices.add("MaterialPerFace", prim, f"{prim.display} has several physics materials; '{bound}' is used.")
     if material is None or api is None:
-        return Surface("", DEFAULT_FRICTION, DEFAULT_RESTITUTION)
+        return ContactMaterial("", DEFAULT_FRICTION, DEFAULT_RESTITUTION)
     friction = api.resolved("dynamic_friction")
     static = api.resolved("static_friction")
     if static != friction:
@@ -209,4 +191,4 @@ def surface(model: PhysicsModel, prim: Prim, notices: Notices) -> Surface:
             f"{material.display} has static friction {static:g} and dynamic friction {friction:g}; the dynamic one "
             "holds resting bodies, too.",
         )  # fmt: skip
-    return Surface(bound, friction, api.resolved("restitution"))
+    return ContactMaterial(bound, friction, api.resolved("restitution"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the preview does not do as the physics says: one issue per prim, named, never silent."""
+"""Issues about physics that the preview simulates differently, or not at all."""
 
 from __future__ import annotations
 
@@ -9,84 +9,84 @@ from ..core.model import Prim
 from ..core.rules.base import Issue, Severity
 
 
-class Kind(NamedTuple):
-    """meaning: one sentence for the documentation. fix: what to do, an imperative sentence; X is the prim."""
+class NoticeKind(NamedTuple):
+    """meaning: one sentence for the documentation. fix: one imperative sentence for the user."""
 
     severity: Severity
     meaning: str
     fix: str
 
 
-#: By code, in the order of the alphabet.
-KINDS: dict[str, Kind] = {
-    "ArticulationLoop": Kind(
+#: By code, sorted.
+NOTICE_KINDS: dict[str, NoticeKind] = {
+    "ArticulationLoop": NoticeKind(
         "info", "A joint closes a loop of an articulation: it is simulated in maximal coordinates.",
         "Set Exclude From Articulation on the joint of your choice to decide where the loop is cut.",
     ),
-    "ArticulationUnstable": Kind(
+    "ArticulationUnstable": NoticeKind(
         "warning", "Reduced coordinates are unstable for these masses: the articulation uses maximal coordinates.",
         "Bring the masses of the links nearer to each other.",
     ),
-    "ColliderWithoutGeometry": Kind(
+    "ColliderWithoutGeometry": NoticeKind(
         "warning", "A collider has no geometry that can be simulated.", "Apply the collider to a mesh or a primitive."
     ),
-    "CollisionGroupsTooMany": Kind(
+    "CollisionGroupsTooMany": NoticeKind(
         "warning", "More kinds of collision groups than the solver has bits for: some filters do not act.",
         "Merge groups that filter the same.",
     ),
-    "DriveIgnored": Kind(
+    "DriveIgnored": NoticeKind(
         "warning", "A drive or limit names a degree of freedom that the joint does not have.",
         "Use a degree of freedom of the joint type, or a generic joint.",
     ),
-    "FilteredPairTooFine": Kind(
+    "FilteredPairTooFine": NoticeKind(
         "warning", "A filtered pair of single colliders of compound bodies does not fit into the solver's filters.",
         "Filter the whole bodies instead.",
     ),
-    "FlatCollider": Kind(
+    "FlatCollider": NoticeKind(
         "info", "A mesh without thickness has no convex shape: a thin one is simulated.",
         "Give the mesh some thickness.",
     ),
-    "JointNotReduced": Kind(
+    "JointNotReduced": NoticeKind(
         "info", "A joint of an articulation is of a kind that is simulated in maximal coordinates.",
         "Use revolute, prismatic or fixed joints where precision matters.",
     ),
-    "JointUnusable": Kind(
+    "JointUnusable": NoticeKind(
         "warning", "A joint cannot be simulated.", "Give the joint two different bodies, at least one of them dynamic."
     ),
-    "KinematicVelocity": Kind(
+    "KinematicVelocity": NoticeKind(
         "info", "A kinematic body has an initial velocity; its animation alone moves it.",
         "Remove the velocity, or make the body dynamic.",
     ),
-    "LimitBeyondTurn": Kind(
+    "LimitBeyondTurn": NoticeKind(
         "warning", "Rotations of more than one axis are limited to less than half a turn.",
         "Keep the limit within 180 degrees, or leave one axis free.",
     ),
-    "MaterialPerFace": Kind(
+    "MaterialPerFace": NoticeKind(
         "info", "A collider has several physics materials: that of the whole prim is used.",
         "Split the collider where the material changes.",
     ),
-    "MeshUnusable": Kind("warning", "The mesh of a collider cannot be simulated.", "Repair the mesh."),
-    "PlaneMoves": Kind(
+    "MeshUnusable": NoticeKind("warning", "The mesh of a collider cannot be simulated.", "Repair the mesh."),
+    "PlaneMoves": NoticeKind(
         "warning", "An infinite plane cannot move: it is left out of its body.", "Use a box or a mesh on bodies."
     ),
-    "SceneMissing": Kind("info", "There is no physics scene: earth gravity is used.", "Add a physics scene."),
-    "SceneMixed": Kind(
+    "SceneMissing": NoticeKind("info", "There is no physics scene: earth gravity is used.", "Add a physics scene."),
+    "SceneMixed": NoticeKind(
         "warning", "A joint or filter ties bodies of different physics scenes: it does nothing.",
         "Give both bodies the same simulation owner.",
     ),
-    "SceneOwner": Kind(
+    "SceneOwner": NoticeKind(
         "warning", "A simulation owner is no physics scene, or there are several: another scene is used.",
         "Set the simulation owner to one physics scene.",
     ),
-    "ShearedCollider": Kind(
+    "ShearedCollider": NoticeKind(
         "warning", "A primitive is sheared or scaled unevenly: the nearest shape of its kind is simulated.",
         "Apply the scale, or use a mesh collider.",
     ),
-    "StaticFriction": Kind(
+    "StaticFriction": NoticeKind(
         "info", "The solver has one coefficient of friction: the dynamic one is used for resting bodies, too.",
         "Set both coefficients to the same value to see the same everywhere.",
     ),
-    "Unstable": Kind(
+    "Unstable": NoticeKind(
         "warning",
         "A body moves faster than anything sensible, gains energy from nowhere, or its pose is not a number any more.",
         "Look for huge forces, tiny masses, or shapes that begin inside each other.",
@@ -95,15 +95,15 @@ KINDS: dict[str, Kind] = {
 
 
 class Notices:
-    """The list that grows while a world is built and while it runs; the same words about the same prim come once."""
+    """Collects issues while a world is built and runs, without duplicates."""
 
     def __init__(self) -> None:
         self.issues: list[Issue] = []
         self._seen: set[tuple[str, str, str]] = set()
 
     def add(self, code: str, prim: Prim | None, message: str) -> None:
-        """message: one sentence that names the prim. Raises KeyError for a code that is not in the table."""
-        kind = KINDS[code]
+        """message: one sentence that names the prim. Raises KeyError for an unknown code."""
+        kind = NOTICE_KINDS[code]
         path = "/" if prim is None else prim.path
         if (code, path, message) in self._seen:
             return

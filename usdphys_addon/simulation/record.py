@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run a world from frame to frame and keep the poses; give them out in the units and axes of a stage."""
+"""Records the poses of a simulation, and converts them to the units and axes of a stage."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..core.units import StageUnits
 from .world import World
 
 Floats = NDArray[np.float64]
-#: World matrices (4, 4) of what others move, kinematic bodies and static colliders, by path, at a frame.
+#: Returns world matrices (4, 4) of animated kinematic bodies and static colliders, by path, at a frame.
 Movers = Callable[[int], Mapping[str, Matrix]]
 
 
 @dataclass(slots=True)
 class Recording:
-    """matrices (f, n, 4, 4): worlds of the prims, SI and Z up. positions (f, n, 3) and rotations (f, n, 4) likewise."""
+    """matrices (f, n, 4, 4): world matrices, SI and Z up. positions (f, n, 3). rotations (f, n, 4): (w, x, y, z)."""
 
     fps: float
     paths: tuple[str, ...]
@@ -40,7 +40,7 @@ class Recording:
         return result
 
     def as_json(self, units: StageUnits) -> dict[str, Any]:
-        """Places and orientations (w, x, y, z) of all bodies at all frames, in the world of a stage."""
+        """Positions and quaternions (w, x, y, z) of all bodies at all frames, in units and axes of a stage."""
         turn = units.to_z_up.T
         places = self.positions @ turn.T / units.meters_per_unit
         rotations = quaternion_product(np.array(frames.quaternion_of(turn)), self.rotations)
@@ -63,7 +63,7 @@ def quaternion_product(first: Floats, second: Floats) -> Floats:
 
 
 def record(world: World, count: int, movers: Movers | None = None) -> Recording:
-    """The start and so many steps of a world. movers: asked for every frame that is stepped to, from 1 on."""
+    """Record the start and `count` steps of a world. movers: called before each step with its frame, from 1 on."""
     matrices = np.empty((count + 1, len(world.paths), 4, 4))
     positions, rotations = np.empty((count + 1, len(world.paths), 3)), np.empty((count + 1, len(world.paths), 4))
     known = set(world.paths)

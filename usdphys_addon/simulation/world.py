@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The world of a live preview: a PhysicsModel that moves. All values are SI, radians and Z up, as in the model.
+"""Simulation of a PhysicsModel. All values are SI, radians and Z up, as in the model.
 
-A world is built once and stepped in fixed time steps. Poses come in bulk, for all bodies that are not static, in the
-order of `paths`. What is not done as the physics says is in `notices`.
+A world is built once and stepped in fixed time steps. Poses are arrays of all enabled bodies, in the order of
+`paths`. Physics that is simulated differently is listed in `notices`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import clock, frames
+from ..core import clock, frames, paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.rules.base import Above, Issue
@@ -31,18 +31,18 @@ from .notices import Notices
 from .rapier.constraints import Constraint, matrix_of
 from .rapier.energy import PERIOD
 from .rapier.grab import Grab
-from .rapier.space import FASTEST, SavedSpace, Setup, Space
+from .rapier.space import FASTEST, SavedSpace, Setup, SolverSpace
 
 Floats = NDArray[np.float64]
 TIME_STEP = 1.0 / 60.0
-#: Of the drive that a joint gets for a target of its own, without overshoot: Hz, at least, and rad that all that
-#: hangs on it may make it sag.
+#: For the critically damped drive of `World.aim_joint`: smallest natural frequency (Hz), and largest sag (rad) under
+#: the weight of the carried bodies.
 FIRM, SAG = 4.0, 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A world at one moment; for `World.restore` of the same world only."""
+    """State of a world; only valid for `World.restore` of the same world."""
 
     spaces: tuple[SavedSpace, ...]
     positions: Floats
@@ -57,19 +57,19 @@ class Snapshot:
 class World:
     """Bodies, colliders, joints and filters of a model, simulated.
 
-    paths: prims of all bodies that are not static. positions (n, 3) and rotations (n, 4), quaternions w first: where
-    they are now. stretches (n, 3, 3): scale and shear of the prims, so that the world matrix of a prim is
-    rotation @ stretch. awake, kinematic: (n,) masks.
+    paths: of all enabled bodies. positions (n, 3) and rotations (n, 4), quaternions w first: current poses.
+    stretches (n, 3, 3): scale and shear of the prims; rotation @ stretch is the linear part of the world matrix. awake,
+    kinematic: (n,) masks.
     """
 
     def __init__(self, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0) -> None:
-        """time_step: seconds that `step` takes. substeps: steps of the solver in each; 0 chooses by what is there."""
+        """time_step: seconds that `step` takes. substeps: steps of the solver in each; 0: automatic."""
         self._notices = Notices()
         self.time_step = time_step
         self.frame = 0
         self.step_milliseconds = 0.0
         self.unstable: dict[str, str] = {}
-        self._grabs: dict[int, tuple[Space, Grab]] = {}
+        self._grabs: dict[int, tuple[SolverSpace, Grab]] = {}
         self._ids = count(1)
         self._layout = layout(model, self._notices)
         self._spaces = _spaces(self._layout, self._notices, time_step, substeps)
@@ -96,7 +96,7 @@ class World:
 
     @property
     def notices(self) -> list[Issue]:
-        """What is simulated otherwise than the physics says, or not at all. Grows while the world runs."""
+        """Issues about physics that is simulated differently, or not at all. Grows while the world runs."""
         return list(self._notices.issues)
 
     @property
@@ -106,13 +106,13 @@ class World:
 
     @property
     def substeps(self) -> int:
-        """Steps of the solver in each step, the most of all scenes."""
+        """Solver steps in each time step, maximum over all scenes."""
         return max((space.substeps for space in self._spaces), default=1)
 
     def step(self) -> None:
-        """One time step. What moves too fast, or gains energy from nowhere, is in `unstable`.
+        """One time step. Bodies that move too fast or gain energy from no source are added to `unstable`.
 
-        A body whose state is not finite any more stays where it was last, and is in `unstable`, too.
+        A body whose pose becomes NaN or infinite keeps its last position and is added to `unstable` too.
         """
         began = clock.now()
         before = self.positions.copy()
@@ -165,13 +165,13 @@ class World:
         return result
 
     def index(self, path: str) -> int:
-        """Row of a body. Raises KeyError for what is no moving body."""
+        """Row of a body in the arrays. Raises KeyError if it is not an enabled body."""
         return self._index[path]
 
     # ----------------------------------------------------------------------- moments
 
     def snapshot(self) -> Snapshot:
-        """All that changes while the world runs; takes about 15 ms for 1,000 bodies."""
+        """Copy of the state of the world; takes about 15 ms for 1,000 bodies."""
         grabs = {
             number: (self._spaces.index(space), space.grabs.index(held))
             for number, (space, held) in self._grabs.items()
@@ -183,7 +183,7 @@ class World:
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Back to a moment, bit for bit; live edits made since are undone as well."""
+        """Restore a state, bit for bit; live edits made since then are undone too."""
         for space, saved, gravity in zip(self._spaces, snapshot.spaces, snapshot.gravity, strict=True):
             space.load(saved)
             space.gravity = gravity
@@ -196,7 +196,7 @@ class World:
         }  # fmt: skip
 
     def reset(self) -> None:
-        """Back to the start: poses, velocities, broken joints and live edits."""
+        """Restore the start: poses, velocities, broken joints and live edits."""
         self.restore(self._start)
 
     def velocities(self) -> tuple[Floats, Floats]:
@@ -205,9 +205,9 @@ class World:
         return found[:, :3], found[:, 3:]
 
     def move_model(self, model: PhysicsModel) -> None:
-        """Put the bodies of another model, and all that they carry, where they are here, as fast as they are here.
+        """Copy poses and velocities of this world to the bodies of another model, and to the prims that they carry.
 
-        For a restart after an edit: what is in both goes on from where it is. The model is changed.
+        For a restart after an edit: bodies in both go on from their current state. The model is modified.
         """
         matrices, (linear, angular) = self.matrices(), self.velocities()
         shifts: dict[str, Floats] = {}
@@ -232,7 +232,7 @@ class World:
                 prim.world = shifts[owner.path] @ prim.world
 
     def moved_copy(self, model: PhysicsModel) -> PhysicsModel:
-        """A copy of a model that `move_model` has moved; the model itself stays as it is."""
+        """A copy of a model after `move_model`; the model is not modified."""
         copied = replace(model, prims={})
         for prim in model.prims.values():
             schemas = dict(prim.schemas)
@@ -246,7 +246,7 @@ class World:
     # ----------------------------------------------------------------------- what others move
 
     def set_kinematic_pose(self, path: str, position: ArrayLike, rotation: ArrayLike) -> None:
-        """Where a kinematic body is at the end of the next step; it gets there with a velocity, pushing others.
+        """Set the pose of a kinematic body at the end of the next step; it moves there with a velocity, pushing others.
 
         position (3,), rotation (w, x, y, z) of the prim without its scale. Raises KeyError for another kind of body.
         """
@@ -256,7 +256,7 @@ class World:
         self._space_of[path].targets[path] = (np.array(position, float), turn / np.linalg.norm(turn))
 
     def set_static_pose(self, path: str, position: ArrayLike, rotation: ArrayLike) -> None:
-        """Put a static collider somewhere else at once. Raises KeyError for a prim that is none."""
+        """Teleport a static collider. Raises KeyError for any other prim."""
         for space in self._spaces:
             if path in space.static_handles:
                 space.move_static(path, np.asarray(position, float), np.asarray(rotation, float))
@@ -302,7 +302,7 @@ class World:
             space.set_surface(material, friction, restitution)
 
     def set_mass(self, path: str, mass: float) -> None:
-        """Change the mass, kg, of a dynamic body; its inertia follows. Raises KeyError for another kind of body."""
+        """Set the mass, kg, of a dynamic body; its inertia follows. Raises KeyError for other bodies or mass <= 0."""
         if self.kinematic[self._index[path]] or not mass > 0.0:
             raise KeyError(path)
         self._space_of[path].set_mass(path, mass)
@@ -314,10 +314,10 @@ class World:
         space.joint_changed(constraint)
 
     def pose_joint(self, path: str, dof: str, value: float) -> tuple[str, ...]:
-        """Put a degree of freedom to a value, m or rad, within its limits, without time: what hangs on it goes along.
+        """Set a degree of freedom to a value, m or rad, clamped to its limits, and move the carried bodies with it.
 
-        Returns the bodies that were moved; they are at rest then. Raises KeyError where there is no such joint or
-        degree of freedom that moves, InputError where the joint is part of a loop.
+        No time passes. Returns the moved bodies, which are then at rest. Raises KeyError for an unknown joint or a
+        degree of freedom that cannot move, InputError if the joint is part of a loop.
         """
         space, constraint = self._joints[path]
         freedom = constraint.moving()[dof]
@@ -334,8 +334,8 @@ class World:
         return bodies
 
     def aim_joint(self, path: str, dof: str, value: float) -> None:
-        """Let a drive bring a degree of freedom to a value, m or rad, within its limits: its own, where it has one
-        that holds a position, else a firm one. Raises KeyError as `set_drive` does."""
+        """Drive a degree of freedom to a value, m or rad, clamped to its limits: with its own drive, if that has a
+        stiffness, else with a stiff one. Raises KeyError as `set_drive` does."""
         space, constraint = self._joints[path]
         drive = constraint.drive_of(dof)
         wanted = clamped(constraint.moving()[dof], value)
@@ -349,8 +349,8 @@ class World:
             target_velocity=0.0, type="force",
         )  # fmt: skip
 
-    def _hanging(self, space: Space, constraint: Constraint, axis: int) -> tuple[float, float]:
-        """What a drive has to move, kg or kg m2 about the joint, and the most that it weighs for it, N m or none."""
+    def _hanging(self, space: SolverSpace, constraint: Constraint, axis: int) -> tuple[float, float]:
+        """(mass (kg) or inertia about the joint (kg m2) to move, largest torque by gravity (N m); 0 if linear)."""
         try:
             bodies, _ = self._carried(space, constraint)
         except InputError:
@@ -368,7 +368,7 @@ class World:
             torque += weight.mass * gravity * arm
         return inertia, torque
 
-    def _carried(self, space: Space, constraint: Constraint) -> tuple[tuple[str, ...], bool]:
+    def _carried(self, space: SolverSpace, constraint: Constraint) -> tuple[tuple[str, ...], bool]:
         holding = [item.facts for item in space.constraints if item.active]
         held = [body for body in space.paths if self.kinematic[self._index[body]]]
         return carried(constraint.facts, holding, held)
@@ -388,19 +388,19 @@ class World:
         return number
 
     def move_grab(self, number: int, target: ArrayLike) -> None:
-        """Where the held point is to go, (3,)."""
+        """Set the target (3,) of the held point."""
         x, y, z = np.asarray(target, float).tolist()
         self._grabs[number][1].target = (x, y, z)
 
     def grab_point(self, number: int) -> Floats:
-        """Where the held point of the body is now, (3,)."""
+        """Current position (3,) of the held point."""
         held = self._grabs[number][1]
         row = self._index[held.path]
         turned: Floats = frames.matrix_of(self.rotations[row]) @ np.asarray(held.point) + self.positions[row]
         return turned
 
     def release(self, number: int) -> None:
-        """Let go. A number that is not known any more, after a reset, is no error."""
+        """Release a grab. Unknown numbers, as after a reset, are ignored."""
         found = self._grabs.pop(number, None)
         if found is not None:
             found[0].release(found[1])
@@ -409,7 +409,7 @@ class World:
 
     @property
     def awake_count(self) -> int:
-        """Bodies that move, or may."""
+        """Number of bodies that are not asleep."""
         return int(self.awake.sum())
 
     def contact_count(self) -> int:
@@ -429,7 +429,7 @@ class World:
 
     @property
     def static_colliders(self) -> tuple[str, ...]:
-        """Paths of what `set_static_pose` can move."""
+        """Paths of the static colliders, which `set_static_pose` can move."""
         return tuple(path for space in self._spaces for path in space.static_handles)
 
     @property
@@ -447,19 +447,19 @@ class World:
         return constraint.position(space.physics, constraint.facts.names[dof])
 
     def joint_positions(self) -> dict[str, dict[str, float]]:
-        """Where the degrees of freedom of all joints are that can move: m, or rad within half a turn."""
+        """Positions of all movable degrees of freedom, by joint and name: m, or rad within half a turn."""
         return {
             path: {dof: self.joint_position(path, dof) for dof in constraint.moving()}
             for path, (_, constraint) in self._joints.items()
         }
 
     def joint_range(self, path: str, dof: str) -> tuple[float, float]:
-        """Limits of a degree of freedom that moves, m or rad. Raises KeyError for another."""
+        """Limits of a movable degree of freedom, m or rad. Raises KeyError for any other."""
         freedom = self._joints[path][1].moving()[dof]
         return freedom.low, freedom.high
 
     def joint_ends(self, path: str) -> tuple[Floats, list[Floats], float]:
-        """(place of the joint frame on body 0, centres of mass of the bodies, (3,) each, longer of their arms), now."""
+        """(position of joint frame 0, centres of mass, (3,) each, larger distance from frame to centre); m, world."""
         space, constraint = self._joints[path]
         facts, bodies = constraint.facts, space.physics.rigid_bodies
         ends, arms = [], [0.0]
@@ -490,8 +490,8 @@ def _cuts(model: PhysicsModel) -> set[str]:
 # --------------------------------------------------------------------------- building
 
 
-def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) -> list[Space]:
-    """One space for each scene that has something in it."""
+def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) -> list[SolverSpace]:
+    """One solver space for each physics scene that has bodies or static colliders."""
     joints = read_joints(found, notices)
     kinematic = {path for path, body in found.bodies.items() if body.is_kinematic}
     articulations = trees(found.model, joints, kinematic, notices)
@@ -508,7 +508,7 @@ def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) ->
     for tree in articulations:
         by_scene[tree.links[0].joint.scene].trees.append(tree)
     return [
-        Space(found, setup, chosen, notices, time_step, substeps)
+        SolverSpace(found, setup, chosen, notices, time_step, substeps)
         for setup in by_scene.values() if setup.bodies or setup.statics
     ]  # fmt: skip
 
@@ -527,8 +527,8 @@ def _filters(found: Layout, joints: list[JointFacts], articulations: list[Tree],
             continue
         for body, static in ((joint.body1, joint.static0), (joint.body0, joint.static1)):
             for path in found.statics if static else ():
-                # A joint to the static collider itself keeps the two apart already.
-                if path.startswith(f"{static}/") or (path == static and joint.path in reduced):
+                # A joint to the static collider itself already disables their contacts.
+                if paths.is_below(path, static) or (path == static and joint.path in reduced):
                     result.pairs.add((min(body, path), max(body, path)))
     scenes = {path: body.scene for path, body in found.bodies.items()} | found.statics
     for first, second in result.pairs:

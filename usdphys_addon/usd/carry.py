@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What neither Blender nor the schema table understands, carried through a .blend as a small text of USD.
+"""Preserves USD opinions that neither Blender nor the schema table understands, as USDA text stored in the .blend.
 
-`capture` and `restore` do it for a prim that Blender brings, `capture_prims` and `restore_prims` for whole prims that
-nothing else brings, and for the metadata of the layer. What is carried is the composed result: references, payloads,
-variants and list operations are resolved.
+`capture` and `restore` handle prims that Blender imports; `capture_prims` and `restore_prims` handle all other prims
+and the layer metadata. The captured opinions are composed: references, payloads, variants and list operations are
+resolved.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from ..core.errors import InputError
 from ..core.schema import Attribute
 from ..core.schemas import usd_physics
 from ..core.units import StageUnits
+from ..core.vendors import held_class, is_vendor
 from . import opinions as usd_opinions
 from . import write as usd_write
 from .carry_fields import (
     LAYER_FIELDS,
-    NOTES,
+    NOTES_KEY,
     PRIM_FIELDS,
     PROPERTY_FIELDS,
     Convert,
@@ -36,22 +37,21 @@ from .carry_fields import (
     relative_path,
     set_paths,
     set_type,
-    table_class,
     table_properties,
     with_assets,
 )
-from .opinions import Kind, Opinions
+from .opinions import Opinions, PrimKind
 
-#: API schemas that Blender writes itself, with their properties.
+#: API schemas that Blender's exporter writes with their properties.
 _BLENDER_SCHEMAS = frozenset(
     {"MaterialBindingAPI", "SkelBindingAPI", "NodeDefAPI", "LightAPI", "ShapingAPI", "ShadowAPI"}
 )
 _PHYSICS_BINDING = "material:binding:physics"
 _BLENDER_PREFIXES = ("xformOp:", "primvars:", "userProperties:", "material:binding", "skel:")
-#: extentsHint is a cache of the bounds, which Blender's edits make wrong.
-_BLENDER_NAMES = frozenset({"xformOpOrder", "extentsHint"})
+#: extentsHint is a cached bounding box that would be wrong after edits in Blender.
+_BLENDER_PROPERTIES = frozenset({"xformOpOrder", "extentsHint"})
 _BLENDER_LIBRARIES = frozenset({"usdGeom", "usdShade", "usdLux", "usdSkel", "usdVol", "usdPhysics"})
-#: Declared by UsdGeom, and yet not written by Blender.
+#: Properties of UsdGeom that Blender's exporter does not write.
 _NOT_BLENDERS = frozenset({"proxyPrim"})
 
 
@@ -59,22 +59,22 @@ _NOT_BLENDERS = frozenset({"proxyPrim"})
 
 
 def capture(opinions: Opinions, stage_units: StageUnits) -> str:
-    """What would be lost of a prim: a text of usda with one `over`, empty where there is nothing.
+    """The opinions of a prim that an import would lose, as USDA text with one `over`; empty if there are none.
 
-    Carried: API schemas that are neither in the table nor Blender's; attributes and relationships with type,
+    Carried: API schemas that are neither in the table nor written by Blender; attributes and relationships with type,
     variability, default, time samples, splines, connections and metadata, among them those of a table schema that the
     prim does not apply; metadata of the prim; of attributes of the table: time samples (in SI), connections,
     metadata, blocked values and values of a type that the model cannot hold.
     Not carried: geometry, materials, lights, transforms, primvars, visibility, purpose and user properties, which
     Blender writes; composition arcs, variants, value clips, `active` and `instanceable`, which are resolved.
-    The numbers of vendor attributes stay in the units of the file: nothing says what they mean.
+    Numbers of vendor attributes stay in the units of the file, because their dimensions are unknown.
     Relative asset paths that resolve are kept relative to the folder of the stage.
     """
     if _is_plain(opinions):
         return ""
     usd_prim, type_name, names = opinions.usd_prim, opinions.type_name, opinions.schemas
     table = table_properties(type_name, names)
-    is_blenders = _blenders_properties(type_name)
+    is_by_blender = _writes_of_blender(type_name)
     carried = _Carrier("prim", folder(usd_prim.GetStage().GetRootLayer()))
     carried.schemas(usd_prim, names)
     carried.metadata(usd_prim)
@@ -82,17 +82,17 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
         name = item.GetName()
         if name in table:
             carried.table_property(item, *table[name], stage_units)
-        elif not is_blenders(name):
+        elif not is_by_blender(name):
             carried.property(item)
-        elif name == _PHYSICS_BINDING and not any(map(table_class, names)):
-            # Those below inherit it. Of a prim with physics the model holds it.
+        elif name == _PHYSICS_BINDING and not any(held_class(one, type_name, names) for one in names):
+            # Children inherit the binding, so keep it; on physics prims the model already has it.
             usd_write.apply_schemas(carried.spec, ["MaterialBindingAPI"])
             carried.property(item)
     return carried.text()
 
 
 def _is_plain(opinions: Opinions) -> bool:
-    """True where nothing is to be carried, which is nearly always so: found out in the only layer that there is."""
+    """True if nothing is to be carried. A fast test for the usual case, a prim with opinions in one layer only."""
     spec = opinions.spec
     if spec is None:
         return False
@@ -107,39 +107,40 @@ def _is_plain(opinions: Opinions) -> bool:
         else:
             if not alike(opinions.plain_type(name), attribute.type):
                 return False
-            # Value clips can animate what the layer says nothing about.
+            # Value clips can add time samples that are not in this layer.
             if not opinions.is_still and opinions.usd_prim.GetAttribute(name).GetNumTimeSamples():
                 return False
     return True
 
 
 @lru_cache(maxsize=4096)
-def _held_properties(kind: Kind) -> tuple[tuple[str, Attribute], ...] | None:
-    """(name, attribute) of the properties that the model holds; None where others or schemas have to be carried."""
+def _held_properties(kind: PrimKind) -> tuple[tuple[str, Attribute], ...] | None:
+    """(name, attribute) of the properties that the model holds; None if other properties or schemas must be carried."""
     if _carried_schemas(kind.type_name, kind.schemas):
         return None
     table = table_properties(kind.type_name, kind.schemas)
-    is_blenders = _blenders_properties(kind.type_name)
-    if any(name not in table and (name == _PHYSICS_BINDING or not is_blenders(name)) for name in kind.names):
+    is_by_blender = _writes_of_blender(kind.type_name)
+    if any(name not in table and (name == _PHYSICS_BINDING or not is_by_blender(name)) for name in kind.names):
         return None
     return tuple((name, table[name][0]) for name in kind.names if name in table)
 
 
 def _carried_schemas(type_name: str, names: Iterable[str]) -> list[str]:
-    """Of the API schemas of a prim those that are neither in the table nor Blender's."""
+    """The API schemas of a prim that neither the model holds nor Blender writes."""
     is_group = type_name == usd_physics.CollisionGroup.usd_name
+    applied = tuple(names)
     return [
         name
-        for name in names
-        if table_class(name) is None
+        for name in applied
+        if held_class(name, type_name, applied) is None
         and name not in _BLENDER_SCHEMAS
         and not (is_group and name == "CollectionAPI:colliders")
     ]
 
 
 @cache
-def _declared_by_blenders(type_name: str) -> frozenset[str]:
-    """Property names of a type of which Blender writes all properties; empty for other types."""
+def _builtin_properties(type_name: str) -> frozenset[str]:
+    """Declared property names of a type if it is in a library that Blender exports; else empty."""
     definition = Usd.SchemaRegistry().FindConcretePrimDefinition(type_name)
     if _library(type_name) not in _BLENDER_LIBRARIES or definition is None:
         return frozenset()
@@ -148,25 +149,26 @@ def _declared_by_blenders(type_name: str) -> frozenset[str]:
 
 @cache
 def _library(type_name: str) -> str:
-    """Name of the USD library that declares a type; empty for a type that nobody declares."""
+    """Name of the USD plugin that declares a type; empty for an unknown type."""
     kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
     plugin = Plug.Registry().GetPluginForType(kind) if kind else None
     return plugin.name if plugin else ""
 
 
 @cache
-def _blenders_properties(type_name: str) -> Callable[[str], bool]:
-    declared = _declared_by_blenders(type_name)
+def _writes_of_blender(type_name: str) -> Callable[[str], bool]:
+    """A predicate: does Blender write the property with a name on prims of this type?"""
+    declared = _builtin_properties(type_name)
     prefixes: tuple[str, ...] = _BLENDER_PREFIXES
     kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
     is_shading = kind and (kind.IsA(UsdShade.NodeGraph) or kind.IsA(UsdShade.Shader))
     if is_shading or "inputs:intensity" in declared:
         prefixes = (*prefixes, "inputs:", "outputs:", "info:")
-    return lambda name: name in declared or name in _BLENDER_NAMES or name.startswith(prefixes)
+    return lambda name: name in declared or name in _BLENDER_PROPERTIES or name.startswith(prefixes)
 
 
 class _Carrier:
-    """Gathers opinions of composed prims in a layer, which is made when the first one comes."""
+    """Collects opinions of composed prims in an anonymous layer, which is created on demand."""
 
     def __init__(self, name: str, folder: str) -> None:
         self.folder = folder
@@ -184,7 +186,7 @@ class _Carrier:
         return self._spec
 
     def at(self, path: Sdf.Path) -> Sdf.PrimSpec:
-        """Go on with another prim of the same layer."""
+        """Create and return the spec of another prim; later calls add to it."""
         self.path, self._spec = path, None
         return self.spec
 
@@ -195,7 +197,7 @@ class _Carrier:
             self.notes["table"] = Vt.StringArray(self._table)
         if self.notes:
             data = dict(self.layer.customLayerData)
-            self.layer.customLayerData = {**data, NOTES: self.notes}
+            self.layer.customLayerData = {**data, NOTES_KEY: self.notes}
         text = str(self.layer.ExportToString())
         return text if _can_be_read(text) else ""
 
@@ -216,7 +218,7 @@ class _Carrier:
         self.fields(spec, _own_fields(item), item.GetPropertyStack)
 
     def fields(self, spec: Sdf.Spec, fields: dict[str, Any], stack: Callable[[], list[Sdf.Spec]]) -> None:
-        """Set metadata. Keys that USD does not know can only be copied from the layers that hold them."""
+        """Set metadata. Unregistered keys can only be copied from the specs that have them."""
         for key, value in fields.items():
             if not isinstance(value, Sdf.UnregisteredValue):
                 try:
@@ -228,7 +230,7 @@ class _Carrier:
                 copy_fields(source, spec, lambda name, _there, key=key: name == key)  # type: ignore[misc]
 
     def property(self, item: Usd.Property) -> None:
-        """The whole property."""
+        """Carry a whole property."""
         if isinstance(item, Usd.Relationship):
             variability = item.GetMetadata("variability")
             relationship = Sdf.RelationshipSpec(self.spec, item.GetName(), item.IsCustom(), variability)
@@ -239,7 +241,7 @@ class _Carrier:
             self.attribute(item, self.portable)
 
     def attribute(self, item: Usd.Attribute, convert: Convert) -> None:
-        """The whole attribute; of the types that its layers give it the first that fits its values."""
+        """Carry a whole attribute, with the first of the types declared by its specs that accepts its values."""
         types = dict.fromkeys(spec.typeName for spec in item.GetPropertyStack() if isinstance(spec, Sdf.AttributeSpec))
         for type_name in types:
             if self.attribute_of(item, type_name, convert):
@@ -275,7 +277,7 @@ class _Carrier:
             set_paths(spec.connectionPathList, item.GetConnections())
 
     def table_property(self, item: Usd.Property, attribute: Attribute, instance: str, units: StageUnits) -> None:
-        """Of a property that the model holds, what the model does not hold."""
+        """Carry the opinions that the model cannot hold about a property that it holds."""
         if isinstance(item, Usd.Attribute):
             info = item.GetResolveInfo(Usd.TimeCode.Default())
             is_default = info.GetSource() == Usd.ResolveInfoSourceDefault
@@ -300,14 +302,14 @@ class _Carrier:
         self.property_metadata(spec, item)
 
     def bare(self, item: Usd.Property, attribute: Attribute) -> Sdf.PropertySpec:
-        """A property of the table without a value."""
+        """A spec of a table property without a value."""
         if attribute.is_relationship:
             return Sdf.RelationshipSpec(self.spec, item.GetName(), False)
         variability = Sdf.VariabilityUniform if attribute.uniform else Sdf.VariabilityVarying
         return Sdf.AttributeSpec(self.spec, item.GetName(), Sdf.ValueTypeNames.Find(attribute.type), variability)
 
     def portable(self, value: Any) -> Any:
-        """A value with its relative asset paths relative to the folder of the stage."""
+        """A value with relative asset paths anchored to the folder of the stage."""
         return with_assets(value, self.asset)
 
     def asset(self, asset: Sdf.AssetPath) -> Sdf.AssetPath:
@@ -321,48 +323,48 @@ class _Carrier:
 
 
 def capture_prims(stage: Usd.Stage, known: Collection[str], opinions: Collection[Opinions] = ()) -> str:
-    """The prims that nothing else brings, and the metadata of the root layer, as one text of usda.
+    """The prims that neither Blender nor the model imports, and the metadata of the root layer, as USDA text.
 
-    known: paths that Blender or the model bring. opinions: those about all prims, where they are at hand.
-    Carried with all their opinions: prims of types that USD does not know, or knows and Blender does not (render
-    settings, ...); untyped prims that hold anything; inactive prims with all that is below them; `class` prims and
+    known: paths of prims that Blender or the model imports. opinions: of all prims, to save a second traversal.
+    Carried with all their opinions: prims of types that are unknown to USD, or known to USD but not to Blender
+    (render settings, ...); untyped prims with opinions; inactive prims with all that is below them; `class` prims and
     dangling `over`s without geometry or shading; time code and frame rate, comment, documentation, customLayerData and
     other metadata of the layer.
-    Not carried: everything that is Imageable or shading, which is Blender's to bring; types of the table; units,
-    default prim and sublayers. All numbers stay in the units of the file. Ancestors are named by an `over` each.
+    Not carried: Imageable and shading prims, which Blender imports; types of the table; units, default prim and
+    sublayers. All numbers stay in the units of the file. Each ancestor gets an `over`.
     """
     paths = known if isinstance(known, set | frozenset | dict) else frozenset(known)
     root = stage.GetRootLayer()
     carrier = _Carrier("", folder(root))
-    asleep: list[Sdf.Path] = []
+    inactive: list[Sdf.Path] = []
     carried: list[str] = []
     everything = Usd.TraverseInstanceProxies(Usd.PrimAllPrimsPredicate)
     prims = iter(Usd.PrimRange(stage.GetPseudoRoot(), everything))
     if len(opinions) == sum(1 for _ in Usd.PrimRange(stage.GetPseudoRoot(), everything)):
-        # All of them are active and defined, and their paths are known.
+        # All prims are active and defined, so their opinions are all prims: use their cached paths.
         prims = iter([one.usd_prim for one in opinions if one.path not in paths])
     for usd_prim in prims:
         if usd_prim.IsPseudoRoot() or str(usd_prim.GetPath()) in paths:
             continue
         if not usd_prim.IsActive():
-            asleep.append(usd_prim.GetPath())
+            inactive.append(usd_prim.GetPath())
         elif not usd_prim.IsDefined() or usd_prim.IsAbstract():
             prims.PruneChildren()
             below = list(_below(usd_prim))
             if any(map(_holds_something, below)) and not any(map(_is_geometry, below)):
                 carried += [_carry_whole(carrier, one) for one in below]
-        elif _is_ours_to_bring(usd_prim):
+        elif _is_to_be_carried(usd_prim):
             carried.append(_carry_whole(carrier, usd_prim))
-    carried += _carry_inactive(carrier, stage, asleep)
+    carried += _carry_inactive(carrier, stage, inactive)
     _note_ancestors(carrier, stage, carried)
     _carry_layer(carrier, root)
     return carrier.text()
 
 
 def capture_trees(stage: Usd.Stage, paths: Iterable[str]) -> str:
-    """Prims with all that is below them and all opinions, physics and geometry among them, as one text of usda.
+    """Subtrees with all opinions, including physics and geometry, as USDA text.
 
-    For what Blender turns into something else, like point instancers. All numbers stay in the units of the file.
+    For prims that Blender converts into something else, such as point instancers. Numbers stay in units of the file.
     """
     carrier = _Carrier("", folder(stage.GetRootLayer()))
     carried = [_carry_whole(carrier, one) for path in paths for one in _below(stage.GetPrimAtPath(path))]
@@ -370,13 +372,13 @@ def capture_trees(stage: Usd.Stage, paths: Iterable[str]) -> str:
     return carrier.text()
 
 
-def _is_ours_to_bring(usd_prim: Usd.Prim) -> bool:
+def _is_to_be_carried(usd_prim: Usd.Prim) -> bool:
     type_name = str(usd_prim.GetTypeName())
     if not type_name:
         return _holds_something(usd_prim)
     library = _library(type_name)
     if not library.startswith("usd"):
-        return type_name not in schema.SCHEMAS
+        return type_name not in schema.SCHEMAS or is_vendor(schema.SCHEMAS[type_name])
     return library not in _BLENDER_LIBRARIES and not usd_prim.IsA(UsdGeom.Imageable)
 
 
@@ -408,32 +410,32 @@ def _carry_whole(carrier: _Carrier, usd_prim: Usd.Prim) -> str:
 
 
 def _carry_inactive(carrier: _Carrier, stage: Usd.Stage, paths: list[Sdf.Path]) -> list[str]:
-    """Inactive prims and what is below them: seen on a second stage, where they are active."""
+    """Carry inactive prims and their descendants, read from a second stage on which they are active."""
     if not paths:
         return []
     session = Sdf.Layer.CreateAnonymous(".usda")
     session.TransferContent(stage.GetSessionLayer() or session)
-    awake = Usd.Stage.Open(stage.GetRootLayer(), session, stage.GetPathResolverContext())
-    awake.SetEditTarget(session)
-    asleep, carried = [], []
+    activated = Usd.Stage.Open(stage.GetRootLayer(), session, stage.GetPathResolverContext())
+    activated.SetEditTarget(session)
+    inactive, carried = [], []
     pending = list(paths)
     while pending:
         path = pending.pop()
         for prefix in path.GetPrefixes():
-            if (above := awake.GetPrimAtPath(prefix)).IsInstance():
+            if (above := activated.GetPrimAtPath(prefix)).IsInstance():
                 above.SetInstanceable(False)
-        awake.OverridePrim(path).SetActive(True)
-        asleep.append(path)
-        pending += [one.GetPath() for one in _below(awake.GetPrimAtPath(path)) if not one.IsActive()]
+        activated.OverridePrim(path).SetActive(True)
+        inactive.append(path)
+        pending += [one.GetPath() for one in _below(activated.GetPrimAtPath(path)) if not one.IsActive()]
     for path in paths:
-        carried += [_carry_whole(carrier, one) for one in _below(awake.GetPrimAtPath(path))]
-    for path in asleep:
+        carried += [_carry_whole(carrier, one) for one in _below(activated.GetPrimAtPath(path))]
+    for path in inactive:
         carrier.at(path).active = False
     return carried
 
 
 def _note_ancestors(carrier: _Carrier, stage: Usd.Stage, carried: list[str]) -> None:
-    """Ancestors that are not carried keep their type, for the case that they are gone."""
+    """Record the types of ancestors that are not carried, in case `restore_prims` must create them."""
     if not carried:
         return
     own = set(carried)
@@ -449,7 +451,7 @@ def _carry_layer(carrier: _Carrier, root: Sdf.Layer) -> None:
     found: list[str] = []
 
     def wanted(name: str, is_there: bool) -> bool:
-        # USD writes a frame rate that is no number, and cannot read it again.
+        # USD writes NaN and infinity as frame rate, but cannot parse them.
         is_broken = name == "framesPerSecond" and not math.isfinite(root.framesPerSecond)
         if name in LAYER_FIELDS or is_broken:
             return False
@@ -468,7 +470,7 @@ def _carry_layer(carrier: _Carrier, root: Sdf.Layer) -> None:
 
 
 def _can_be_read(text: str) -> bool:
-    """False for what USD writes and does not read: values that do not have the type of their attribute, say."""
+    """False if USD cannot parse its own output, for example values that do not have the type of their attribute."""
     try:
         parsed(text)
     except InputError:
@@ -481,7 +483,7 @@ def _is_relative(path: str) -> bool:
 
 
 def _is_readable(item: Usd.Attribute, attribute: Attribute) -> bool:
-    """Whether the model can hold the values: not where a file gives the attribute a foreign type."""
+    """Whether the model can hold the values: False if the file declares the attribute with an incompatible type."""
     stack = [spec for spec in item.GetPropertyStack() if isinstance(spec, Sdf.AttributeSpec)]
     return not stack or alike(str(stack[0].typeName), attribute.type)
 

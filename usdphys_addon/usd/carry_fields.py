@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What capturing and restoring carried opinions share: fields, values, asset paths, the text form."""
+"""Shared by `carry` and `carry_restore`: lists of fields, values, asset paths, and parsing of the text."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from pxr import Sdf, Tf
 
 from ..core import schema
 from ..core.errors import InputError
-from ..core.schema import Attribute, Schema
+from ..core.schema import Attribute
+from ..core.vendors import held_class, is_held
 from . import read as usd_read
 from . import write as usd_write
 
 Convert = Callable[[Any], Any]
 
 
-#: Where the notes of this module are in the metadata of the text.
-NOTES = "usdphys"
-#: Composition, which is resolved, and what the carrier sets by other means.
+#: Key in customLayerData of the carried text for data that `restore` needs.
+NOTES_KEY = "usdphys"
+#: Fields that are not copied: composition arcs, which are resolved, and fields that the carrier sets explicitly.
 PRIM_FIELDS = frozenset({
     "specifier", "typeName", "apiSchemas", "active", "instanceable", "references", "payload", "inheritPaths",
     "specializes", "variantSelection", "variantSetNames", "clips", "clipSets", "primOrder", "propertyOrder",
@@ -37,7 +38,7 @@ LAYER_FIELDS = frozenset({
     "subLayers", "subLayerOffsets", "primChildren", "primOrder", "defaultPrim", "metersPerUnit", "kilogramsPerUnit",
     "upAxis", "expressionVariables", "layerRelocates", "owner", "sessionOwner", "hasOwnedSubLayers", "customLayerData",
 })  # fmt: skip
-#: Types of one family read alike: the table's own type is among them.
+#: Families of types that the model reads in the same way.
 _READ_ALIKE = (
     frozenset({"float", "double", "half", "int", "uint", "int64", "uint64", "uchar"}),
     frozenset({f"{name}3{size}" for name in ("point", "vector", "normal", "color") for size in "fdh"}
@@ -49,20 +50,14 @@ _READ_ALIKE = (
 
 @lru_cache(maxsize=256)
 def table_properties(type_name: str, names: tuple[str, ...]) -> dict[str, tuple[Attribute, str]]:
-    """(attribute, instance) by property name of all that the table declares for a prim."""
+    """(attribute, instance) by property name: all that the model holds for a prim of this type and schemas."""
     found: dict[str, tuple[Attribute, str]] = {}
     for name in (type_name, *names):
-        cls, (_, instance) = table_class(name), schema.split_applied(name)
+        cls, (_, instance) = held_class(name, type_name, names), schema.split_applied(name)
         if cls is not None and (cls.kind == "typed") == (name == type_name):
-            found.update({attribute.usd_name(instance): (attribute, instance) for attribute in cls.attributes})
+            held = (attribute for attribute in cls.attributes if is_held(cls, attribute))
+            found.update({attribute.usd_name(instance): (attribute, instance) for attribute in held})
     return found
-
-
-def table_class(name: str) -> type[Schema] | None:
-    """The class of a schema that the model holds; instances of a name that the table does not know it does not."""
-    base, instance = schema.split_applied(name)
-    cls = schema.SCHEMAS.get(base)
-    return None if cls is not None and cls.instances and instance not in cls.instances else cls
 
 
 def set_type(spec: Sdf.PrimSpec, type_name: str) -> None:
@@ -72,7 +67,7 @@ def set_type(spec: Sdf.PrimSpec, type_name: str) -> None:
 
 @lru_cache(maxsize=64)
 def parsed(text: str) -> Sdf.Layer:
-    """The text as a layer, which is not to be changed: equal prims have equal texts."""
+    """The text as a layer. Cached, because equal prims have equal texts: do not modify it. Raises InputError."""
     layer = Sdf.Layer.CreateAnonymous(".usda")
     try:
         is_read = layer.ImportFromString(text)
@@ -85,7 +80,7 @@ def parsed(text: str) -> Sdf.Layer:
 
 
 def folder(layer: Sdf.Layer) -> str:
-    """Where a layer lies; empty for one in memory."""
+    """The folder of a layer; empty for an anonymous layer."""
     return _folder_of(layer.realPath)
 
 
@@ -95,7 +90,7 @@ def _folder_of(path: str) -> str:
 
 
 def relative_path(path: str, folder: str) -> str:
-    """A path as USD wants it relative to a folder; unchanged where that lies on another drive."""
+    """A path relative to a folder, in the syntax of USD; not relative if it is on another drive."""
     try:
         found = Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:
@@ -120,11 +115,12 @@ def is_asset(type_name: Sdf.ValueTypeName) -> bool:
 
 @cache
 def alike(one: str, other: str) -> bool:
-    """Whether the model reads values of one type where the table wants the other."""
+    """Whether the model accepts values of one type for an attribute declared with the other."""
     return one == other or any(one in family and other in family for family in _READ_ALIKE)
 
 
 def converted(attribute: Attribute, raw: Any, factor: float, turn: Any) -> Any:
+    """A USD value after a unit factor and, if not None, a rotation (3, 3)."""
     value = usd_read.plain_value(raw, 1.0)
     if turn is not None:
         value = tuple((turn @ np.asarray(value)).tolist())
@@ -132,7 +128,7 @@ def converted(attribute: Attribute, raw: Any, factor: float, turn: Any) -> Any:
 
 
 def set_paths(listed: Any, paths: Iterable[Sdf.Path]) -> None:
-    """Make a list of targets explicit; it can be empty."""
+    """Replace a target list by an explicit list, which may be empty."""
     listed.ClearEditsAndMakeExplicit()
     items = list(paths)
     if items:
@@ -140,7 +136,7 @@ def set_paths(listed: Any, paths: Iterable[Sdf.Path]) -> None:
 
 
 def copy_fields(source: Sdf.Spec, target: Sdf.Spec, wanted: Callable[[str, bool], bool]) -> None:
-    """Copy the fields of a spec for which wanted(name, is in the target) holds, and none of its children."""
+    """Copy the fields of a spec for which wanted(name, is_in_target) is True. Children are not copied."""
 
     def value(_kind: Any, name: str, _from: Any, _path: Any, is_here: bool, _to: Any, _at: Any, is_there: bool) -> bool:
         return is_here and wanted(str(name), is_there)

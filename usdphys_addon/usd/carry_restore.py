@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Puts carried opinions back on the prims of an exported layer."""
+"""Restores opinions captured by `carry` on the prims of an exported layer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..core.units import StageUnits
 from . import write as usd_write
 from .carry_fields import (
     LAYER_FIELDS,
-    NOTES,
+    NOTES_KEY,
     PRIM_FIELDS,
     PROPERTY_FIELDS,
     Convert,
@@ -34,13 +34,13 @@ from .carry_fields import (
 
 
 def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits | None = None) -> None:
-    """Put what `capture` has carried back on a prim of the exported layer, after Blender and `usd_write`.
+    """Add the opinions that `capture` returned to a prim of the exported layer, after Blender and `usd.write`.
 
-    moved: old path -> new path of relationship targets and connections. stage_units: of the layer; by default what
-    its metadata say. What is there already stays, except that carried time samples, connections and metadata are
-    added to it; table attributes return only where their schema is still on the prim. API schemas come in their
-    original order. Raises InputError where the text cannot be read. Not for the inside of an Sdf.ChangeBlock of many
-    prims: that makes the parser slow.
+    moved: maps old to new paths of relationship targets and connections. stage_units: of the layer; by default from
+    its metadata. Existing values win; carried time samples, connections and metadata are added to them. Table
+    attributes are restored only if their schema is still applied. API schemas keep their original order. Raises
+    InputError if the text cannot be parsed. Do not call it for many prims inside one Sdf.ChangeBlock, which slows the
+    parser down.
     """
     if not text.strip():
         return
@@ -55,10 +55,10 @@ def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits
 
 
 class _Restorer:
-    """Puts carried opinions into a layer."""
+    """Copies carried opinions into a layer."""
 
     def __init__(self, source: Sdf.Layer, layer: Sdf.Layer, moved: Moved, units: StageUnits) -> None:
-        notes = source.customLayerData.get(NOTES, {})
+        notes = source.customLayerData.get(NOTES_KEY, {})
         self.layer = layer
         self.units = units
         self.moved = moved
@@ -86,7 +86,7 @@ class _Restorer:
         spec.SetInfo("apiSchemas", current)
 
     def metadata(self, source: Sdf.Spec, spec: Sdf.Spec, ignored: Collection[str]) -> None:
-        """Add fields; dictionaries are merged, what is there wins."""
+        """Add fields. Existing fields win; dictionaries are merged."""
         found: dict[str, bool] = {}
 
         def wanted(name: str, is_there: bool) -> bool:
@@ -131,14 +131,14 @@ class _Restorer:
         self.samples(item, path, row)
 
     def add_animation(self, item: Sdf.AttributeSpec, found: Sdf.AttributeSpec, row: Any) -> None:
-        """What is animated or connected, onto an attribute that is there without that."""
+        """Add time samples, splines and connections to an existing attribute that has none."""
         try:
             if not self.layer.GetNumTimeSamplesForPath(found.path):
                 self.samples(item, found.path, row)
             if hasattr(item, "HasSpline") and item.HasSpline() and not found.HasSpline():
                 found.SetSpline(item.GetSpline())
         except Tf.ErrorException:
-            # Another type has taken the name.
+            # An attribute of another type has this name now.
             return
         if item.HasInfo("connectionPaths") and not found.HasInfo("connectionPaths"):
             self.retarget(item.connectionPathList, found.connectionPathList)
@@ -159,12 +159,12 @@ class _Restorer:
             set_paths(target, [self.moved_path(path) for path in source.explicitItems])
 
     def moved_path(self, path: Sdf.Path) -> Sdf.Path:
-        """Where a prim or property is now; `moved` is asked about the prim."""
+        """The new path of a prim or property, from `moved` of the prim."""
         prim = Sdf.Path(self.moved(str(path.GetPrimPath())))
         return path.ReplacePrefix(path.GetPrimPath(), prim)
 
     def here(self, value: Any) -> Any:
-        """A value with its relative asset paths relative to this layer; absolute where it lies nowhere."""
+        """A value with relative asset paths re-anchored to this layer; absolute if the layer is anonymous."""
         return with_assets(value, self.asset)
 
     def asset(self, asset: Sdf.AssetPath) -> Sdf.AssetPath:
@@ -175,10 +175,10 @@ class _Restorer:
 
 
 def restore_prims(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
-    """Put what `capture_prims` has carried into the exported layer; the new paths of the prims made.
+    """Create the prims that `capture_prims` returned in the exported layer. Returns the paths of the created prims.
 
-    moved: old path -> new path, for prims and targets. A prim or field that is there already stays as it is; missing
-    ancestors are made. Raises InputError where the text cannot be read.
+    moved: maps old to new paths of prims and targets. Existing prims and fields are not changed; missing ancestors are
+    created. Raises InputError if the text cannot be parsed.
     """
     if not text.strip():
         return []
@@ -193,10 +193,10 @@ def restore_prims(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
 
 
 def restore_trees(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
-    """Put what `capture_trees` has carried in the place of what is at its paths; the paths of the topmost prims.
+    """Replace subtrees of the layer by those that `capture_trees` returned. Returns the paths of their root prims.
 
-    The transform that the layer has for these stays, so that they can be moved. A prim that is gone from the layer
-    stays gone. Raises InputError where the text cannot be read.
+    The roots keep their transform in the layer, so that they can be moved in Blender. Roots that are missing in the
+    layer are not restored. Raises InputError if the text cannot be parsed.
     """
     if not text.strip():
         return []
@@ -244,7 +244,7 @@ def _restore_prim(back: _Restorer, carried: Sdf.PrimSpec, made: list[str]) -> No
 
 
 def _made(back: _Restorer, path: Sdf.Path, carried: Sdf.PrimSpec) -> Sdf.PrimSpec:
-    """A new prim; its missing ancestors get the type that they had, or are scopes."""
+    """Create a prim. Missing ancestors become an Xform or untyped if they were that, else a Scope."""
     above = carried.nameParent
     parent = path.GetParentPath()
     if not parent.IsAbsoluteRootPath() and back.layer.GetPrimAtPath(parent) is None and above is not None:
@@ -264,7 +264,7 @@ def _from_si(attribute: Attribute, instance: str, drive_type: str | None, units:
 
 
 def _has_opinion(item: Sdf.PropertySpec) -> bool:
-    """More than metadata."""
+    """True if a property has a value, time samples, a spline, connections or targets."""
     if not isinstance(item, Sdf.AttributeSpec):
         return bool(item.HasInfo("targetPaths"))
     return bool(
@@ -276,7 +276,7 @@ def _has_opinion(item: Sdf.PropertySpec) -> bool:
 
 
 def _merged(strong: dict[str, Any], weak: dict[str, Any]) -> dict[str, Any]:
-    """Both dictionaries, level by level."""
+    """Both dictionaries, merged recursively; `strong` wins."""
     result = {**weak, **strong}
     for key in strong.keys() & weak.keys():
         if isinstance(strong[key], dict) and isinstance(weak[key], dict):
@@ -288,7 +288,7 @@ Moved = Callable[[str], str]
 
 
 def layer_units(layer: Sdf.Layer) -> StageUnits:
-    """Units metadata of a layer, USD's fallbacks where it says nothing."""
+    """Units metadata of a layer, with USD's fallbacks."""
     root = layer.pseudoRoot
     meters, kilograms, axis = (
         root.GetInfo(name) if root.HasInfo(name) else fallback
@@ -298,7 +298,7 @@ def layer_units(layer: Sdf.Layer) -> StageUnits:
 
 
 def _listed(spec: Sdf.PrimSpec) -> list[str]:
-    """API schemas that one spec adds."""
+    """API schemas that a spec adds or lists explicitly."""
     if not spec.HasInfo("apiSchemas"):
         return []
     return list(dict.fromkeys(spec.GetInfo("apiSchemas").GetAddedOrExplicitItems()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a stage is put together from: variants to choose, files that are missing, instances."""
+"""Composition of a stage: variant selections, missing files, instances."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pxr import Pcp, Sdf, Usd, UsdGeom, UsdShade
 
+from ..core import paths
 from ..core.errors import InputError
 from ..core.validate import Issue
 from . import opinions as usd_opinions
@@ -28,7 +29,7 @@ STAGE_FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class VariantChoice:
-    """A choice in a variant set of a prim, written as USD writes it in paths: /Prim{set=choice}."""
+    """A variant selection; as text like in USD paths: /Prim{set=choice}."""
 
     prim_path: str
     set_name: str
@@ -40,7 +41,7 @@ class VariantChoice:
 
 @dataclass(frozen=True, slots=True)
 class VariantSet:
-    """A variant set on a stage. choices: names. selection: the one in force, or empty."""
+    """A variant set of a prim. choices: variant names. selection: the selected one, or empty."""
 
     prim_path: str
     name: str
@@ -49,7 +50,7 @@ class VariantSet:
 
 
 def parse_choice(text: str) -> VariantChoice:
-    """The choice that a text like /Prim{set=choice} names. Raises InputError."""
+    """Parse a variant selection like /Prim{set=choice}. Raises InputError."""
     found = _CHOICE.match(text.strip())
     if found is None:
         raise InputError(f"'{text}' names no variant; write it like '/Prim{{set=choice}}'.")
@@ -57,7 +58,7 @@ def parse_choice(text: str) -> VariantChoice:
 
 
 def variant_sets(stage: Usd.Stage) -> list[VariantSet]:
-    """All variant sets of a stage, in its order; those in variants that are not selected are not seen."""
+    """All variant sets of a stage, in stage order, except those inside unselected variants."""
     found = []
     for prim in stage.Traverse():
         if prim.HasVariantSets():
@@ -71,7 +72,7 @@ def variant_sets(stage: Usd.Stage) -> list[VariantSet]:
 
 
 def select_variants(stage: Usd.Stage, choices: Sequence[VariantChoice]) -> None:
-    """Make choices on a stage without a change of its files. Raises InputError where there is no such variant."""
+    """Select variants in the session layer of a stage. Raises InputError if a prim, set or variant does not exist."""
     with Usd.EditContext(stage, stage.GetSessionLayer()):
         for choice in choices:
             name = Path(stage.GetRootLayer().identifier).name
@@ -91,13 +92,13 @@ def select_variants(stage: Usd.Stage, choices: Sequence[VariantChoice]) -> None:
 
 
 def write_selections(layer: Sdf.Layer, choices: Iterable[VariantChoice]) -> None:
-    """Author choices in a layer."""
+    """Author variant selections in a layer."""
     for choice in choices:
         Sdf.CreatePrimInLayer(layer, choice.prim_path).variantSelections[choice.set_name] = choice.choice
 
 
 def write_selected(source: str | Path, choices: Iterable[VariantChoice], target: str | Path) -> None:
-    """Write a small file that shows `source` with these choices."""
+    """Write a layer with `source` as its sublayer and these variant selections."""
     root = Sdf.Layer.FindOrOpen(str(source))
     layer = Sdf.Layer.CreateAnonymous(".usda")
     for name in STAGE_FIELDS:
@@ -109,13 +110,13 @@ def write_selected(source: str | Path, choices: Iterable[VariantChoice], target:
 
 
 def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:
-    """One warning for each layer, reference, payload and texture that a stage names and that is not there.
+    """One warning for each missing layer, reference, payload and texture of a stage.
 
-    opinions: those about all its prims.
+    opinions: of all its prims.
     """
     issues: dict[str, Issue] = {}
     for error in stage.GetCompositionErrors():
-        text = usd_read.said(error)
+        text = usd_read.error_message(error)
         assets = _ASSET.findall(text)
         path = str(error.rootSite.path)
         if isinstance(error, Pcp.ErrorInvalidAssetPath | Pcp.ErrorInvalidSublayerPath | Pcp.ErrorMutedAssetPath):
@@ -143,18 +144,18 @@ def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue
 
 
 def instance_paths(stage: Usd.Stage) -> list[str]:
-    """Paths of the instances of a stage, those within instances left out."""
+    """Paths of the instances of a stage, without nested ones."""
     if not stage.GetPrototypes():
         return []
     return [str(prim.GetPath()) for prim in stage.Traverse() if prim.IsInstance()]
 
 
 def instancer_paths(opinions: Iterable[Opinions]) -> list[str]:
-    """Paths of the point instancers among the prims of a stage, those below others left out."""
+    """Paths of the point instancers of a stage, without nested ones."""
     found: list[str] = []
     for one in opinions:
         if usd_opinions.is_a(one.type_name, UsdGeom.PointInstancer) and not (
-            found and one.path.startswith(f"{found[-1]}/")
+            found and paths.is_below(one.path, found[-1])
         ):
             found.append(one.path)
     return found

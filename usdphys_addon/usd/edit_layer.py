@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Physics for a file that one does not own: as a small layer over it, or as edits in a copy of its root layer.
+"""Applies physics edits to a USD file: as an override layer over it, or in a copy of its root layer.
 
-The source is only read. A target is made beside itself and replaced in one step.
+The source is only read. The target is replaced atomically.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from .composition import STAGE_FIELDS, VariantChoice, select_variants, write_sel
 
 SUFFIXES = (".usd", ".usda", ".usdc")
 _LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems")
-#: What makes an attribute spec worth keeping when its value goes.
+#: Fields without further information: a spec with no other field is removed with its value.
 _DECLARATION = frozenset({"custom", "typeName", "variability", "default", "timeSamples", "spline"})
 _GROUP_COLLECTION = "CollectionAPI:colliders"
 
 
 @dataclass(slots=True)
 class LayerResult:
-    """uninstanced: paths of instances that had to become plain prims. missing: edited paths that the source has not."""
+    """uninstanced: paths whose `instanceable` was set to false. missing: edited paths that the source lacks."""
 
     path: Path
     uninstanced: tuple[str, ...] = ()
@@ -49,14 +49,14 @@ def write_layer(
     source: str | Path, target: str | Path, difference: Difference, units: StageUnits | None = None,
     variants: Sequence[VariantChoice] = (),
 ) -> LayerResult:  # fmt: skip
-    """Write a layer over `source` that makes its physics what the difference wants.
+    """Write a layer over `source` that applies the difference.
 
-    It names the source as its only sublayer, relative where both are on one drive, and holds nothing but changes:
-    values and targets, prepended and deleted API schemas, blocks for what is no longer authored, `def`s for new prims,
-    `active = false` for those that are gone, `instanceable = false` where an edit lies in an instance. An edited value
-    hides the time samples that the source has. units: of the numbers; by default the source's. variants: choices that
-    the edits were made with, which become those of the layer.
-    Raises InputError where the source cannot be read, OutputError where the target cannot be written.
+    Its only sublayer is the source, with a relative path if both are on one drive. It contains changes only: values
+    and targets, prepended and deleted API schemas, blocks for values that are no longer authored, `def`s for new
+    prims, `active = false` for removed prims, `instanceable = false` for instances with edits inside. An edited value
+    hides the time samples of the source. units: of the target; by default the source's. variants: selections that the
+    edits were made with, authored in the layer.
+    Raises InputError if the source cannot be read, OutputError if the target cannot be written.
     """
     stage, target = _checked(Path(source), Path(target))
     root = stage.GetRootLayer()
@@ -80,9 +80,9 @@ def merge_into_copy(
 ) -> LayerResult:  # fmt: skip
     """Write a copy of the root layer of `source` with the edits in it.
 
-    Opinions of that layer are changed or removed; weaker ones, in layers below, variants and references, are
-    overridden as `write_layer` does. Properties of a removed schema go with it. All other opinions stay, and relative
-    asset paths lead to the same files; a copy without any change of a file in the same format is made byte by byte.
+    Opinions of that layer are changed or removed; weaker opinions (sublayers, variants, references) are overridden as
+    in `write_layer`. The properties of a removed schema are removed with it. All other opinions stay. Relative asset
+    paths are re-anchored to the same files. Without changes, a copy in the same format is identical byte by byte.
     Units, errors, instances and variants: see `write_layer`.
     """
     stage, target = _checked(Path(source), Path(target))
@@ -104,7 +104,7 @@ def merge_into_copy(
 
 
 class _Editor:
-    """Writes a difference into a layer. own: the layer of the stage that is being edited in a copy, if any."""
+    """Writes a difference into a layer. own: the original of which `layer` is a copy, or None."""
 
     def __init__(self, layer: Sdf.Layer, stage: Usd.Stage, units: StageUnits, own: Sdf.Layer | None) -> None:
         self.layer = layer
@@ -131,7 +131,7 @@ class _Editor:
                 self.missing.append(path)
 
     def spec(self, path: str) -> Sdf.PrimSpec:
-        """The spec of a prim in the layer, an `over` where there is none; instances above it are opened."""
+        """The spec of a prim in the layer, created as `over` if missing; instances above it become uninstanced."""
         for prefix in Sdf.Path(path).GetPrefixes()[:-1]:
             above = self.stage.GetPrimAtPath(prefix)
             if above and above.IsInstance():
@@ -168,7 +168,7 @@ class _Editor:
         self.made[prim.path] = prim
         spec.specifier, spec.typeName = Sdf.SpecifierDef, prim.type_name
         self.define_parents(spec)
-        if _has_place(prim):
+        if _gets_transform(prim):
             local = self.local(prim) if prim.local is None else prim.local
             usd_write.write_local(spec, local, self.units.local, reset=prim.resets_xform_stack)
             self.geometry(spec, prim)
@@ -191,7 +191,7 @@ class _Editor:
             if str(parent) in self.made:
                 return np.asarray(np.linalg.solve(self.in_file(self.made[str(parent)].world), world))
             if usd_prim := self.stage.GetPrimAtPath(parent):
-                above = np.array(usd_read.settled(UsdGeom.XformCache().GetLocalToWorldTransform, usd_prim)).T
+                above = np.array(usd_read.despite_broken_ops(UsdGeom.XformCache().GetLocalToWorldTransform, usd_prim)).T
                 above[:3, 3] *= self.units.meters_per_unit
                 return np.asarray(np.linalg.solve(above, world))
             parent = parent.GetParentPath()
@@ -267,7 +267,7 @@ class _Editor:
         self.writer.set(spec, name, attribute.type, stage_value, uniform=attribute.uniform)
 
     def drop_animation(self, spec: Sdf.PrimSpec, name: str, attribute: Attribute) -> None:
-        """What would win over the new default in the same spec, and a spec that cannot hold it."""
+        """Remove time samples and splines, which are stronger than a default; remove a spec of an incompatible type."""
         found = spec.attributes.get(name)
         if found is None:
             return
@@ -277,14 +277,14 @@ class _Editor:
         _clear_animation(found)
 
     def world_frames(self, spec: Sdf.PrimSpec, edit: PrimEdit) -> None:
-        """A joint side in the world stands in the axes of the file: position and rotation change together."""
+        """Write the frames of joint sides without a body: the up axis couples their position and rotation."""
         if self.units.up_axis == "Z" and self.units.local == self.units.meters_per_unit:
             return
         fields = {field for _, field in (*edit.values, *edit.cleared)}
         joint = edit.prim.get(usd_physics.Joint)
         if not isinstance(joint, usd_physics.Joint):
             return
-        # Only the sides that have changed: the other one is given a body, and is passed over for that.
+        # Only the changed sides: the other gets a dummy body, so that the translator skips it.
         sides = usd_physics.Joint(body0=("/",), body1=("/",))
         for side in (0, 1):
             names = (f"body{side}", f"local_pos{side}", f"local_rot{side}")
@@ -295,7 +295,7 @@ class _Editor:
             self.writer.put(spec, item)
 
     def clear(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str, attribute: Attribute | None) -> None:
-        """Take the opinion of the layer away; where weaker ones would show, block them."""
+        """Remove the opinion of the layer; block weaker opinions, if there are any."""
         found = spec.properties.get(name)
         if found is not None:
             _clear_value(spec, found)
@@ -356,7 +356,7 @@ class _Editor:
 
 
 def _as_edit(prim: Prim) -> PrimEdit:
-    """All of a prim as an edit of one without physics."""
+    """A prim as the edit that adds all its physics."""
     values = {
         (name, attribute.field): content
         for name, value in prim.schemas.items()
@@ -370,7 +370,7 @@ def _as_edit(prim: Prim) -> PrimEdit:
 
 
 def _unset(edit: PrimEdit) -> Iterator[tuple[str, str]]:
-    """What a new schema leaves open: a property that lies there already must not fill it."""
+    """Unauthored fields of added schemas: an existing property of that name must not provide a value."""
     names = {
         attribute.usd_name(_instance(name))
         for name, value in edit.prim.schemas.items()
@@ -388,8 +388,8 @@ def _instance(name: str) -> str:
     return schema.split_applied(name)[1]
 
 
-def _has_place(prim: Prim) -> bool:
-    """Whether a new prim is made with a pose: physics prims, materials and scopes have none."""
+def _gets_transform(prim: Prim) -> bool:
+    """Whether a new prim gets a transform: physics prims, materials and scopes do not."""
     cls = schema.SCHEMAS.get(prim.type_name)
     if cls is not None and not issubclass(cls, usd_geom.Gprim):
         return False
@@ -410,7 +410,7 @@ def _has_value(spec: Sdf.PropertySpec) -> bool:
 
 
 def _clear_value(owner: Sdf.PrimSpec, spec: Sdf.PropertySpec) -> None:
-    """Remove a property; only its value where it says more than that."""
+    """Remove the value of a property, and the whole spec if it has no other fields."""
     if isinstance(spec, Sdf.RelationshipSpec) or not set(spec.ListInfoKeys()) - _DECLARATION:
         owner.RemoveProperty(spec)
         return
@@ -435,7 +435,7 @@ def _vectors(rows: Any) -> Vt.Vec3fArray:
 
 
 def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
-    """Make the relative asset paths of a copy lead where those of the original lead; whether any has changed."""
+    """Re-anchor the relative asset paths of a copy in another folder. Returns True if any has changed."""
     to_folder = os.path.realpath(folder)
     changed: list[str] = []
 
@@ -443,7 +443,7 @@ def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
         plain, arguments = Sdf.Layer.SplitIdentifier(path) if path else ("", {})
         if not plain or ":" in plain or plain.startswith(("/", "\\", "`")):
             return path
-        # A tile or frame pattern is no file, and would pass for a path to be searched for.
+        # "./", because a <UDIM> or frame pattern does not exist as a file and would be taken for a search path.
         anchored = root.ComputeAbsolutePath(f"./{plain}" if "<" in plain and plain[0] != "." else plain)
         if not Path(anchored.split("[")[0]).is_absolute():
             return path
@@ -457,7 +457,7 @@ def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
 
     offsets = list(layer.subLayerOffsets)
     UsdUtils.ModifyAssetPaths(layer, moved)
-    # Pixar's function forgets these.
+    # UsdUtils.ModifyAssetPaths drops the sublayer offsets.
     for index, offset in enumerate(offsets):
         layer.subLayerOffsets[index] = offset
     return bool(changed)
@@ -467,10 +467,10 @@ def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
 
 
 def _checked(source: Path, target: Path) -> tuple[Usd.Stage, Path]:
-    """The source, opened, and the absolute target. Raises InputError or OutputError."""
+    """(stage of the source, absolute target path). Raises InputError or OutputError."""
     target = target.absolute()
     if target.suffix.lower() not in SUFFIXES:
-        raise OutputError(f"'{target}' is no name for a layer; end it with one of {', '.join(SUFFIXES)}.")
+        raise OutputError(f"'{target}' is not a name of a layer; end it with one of {', '.join(SUFFIXES)}.")
     if not target.parent.is_dir():
         raise OutputError(f"The folder '{target.parent}' does not exist; make it or choose another.")
     if target.is_dir():
@@ -489,7 +489,7 @@ def _same_file(first: Path, second: Path) -> bool:
 
 
 def _save(layer: Sdf.Layer, target: Path, identical: Path | None = None) -> None:
-    """Write a layer, or an identical file, in place of the target."""
+    """Replace the target by a layer, or by a copy of the file `identical`."""
     try:
         with scratch_file(target) as scratch:
             if identical is not None:

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nested rigid bodies made flat, or given a reset transform stack, on a stage that is already written."""
+"""Rearranges nested rigid bodies on an exported stage: flat, or with a reset transform stack."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal
 
 import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom
 
+from ..core import paths
+from ..core.rules.base import Hierarchy
 from . import write as usd_write
-
-Hierarchy = Literal["nested", "flat", "reset"]
 
 
 def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> dict[str, str]:
-    """Bring bodies below other bodies into the wanted form; world poses, also animated ones, stay.
+    """Rearrange bodies below other bodies; world poses, including animated ones, do not change.
 
-    bodies: paths of all rigid bodies. Returns the new path of every body that moved. "flat" moves a nested body,
-    with what is below it, beside the outermost body above it; every relationship follows.
+    bodies: paths of all rigid bodies. "flat" moves a nested body and its subtree beside the outermost body above it
+    and retargets relationships. "reset" makes nested bodies reset the transform stack. Returns new by old path of the
+    moved bodies. Raises RuntimeError if a prim cannot be moved.
     """
     if hierarchy == "nested":
         return {}
     listed = set(bodies)
-    above = {path: [parent for parent in _parents(path) if parent in listed] for path in listed}
+    above = {path: [parent for parent in paths.ancestors_of(path) if parent in listed] for path in listed}
     nested = {path: parents for path, parents in above.items() if parents}
     if not nested:
         return {}
@@ -35,10 +35,10 @@ def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> di
         return {}
     moved: dict[str, str] = {}
     members = _memberships(stage, nested)
-    # The deepest first: moving what is below a body leaves the body where it is.
+    # Deepest first: moving a descendant does not change the path of a body.
     for path in sorted(nested, key=lambda path: -path.count("/")):
-        parent = nested[path][-1].rsplit("/", 1)[0]
-        target = _free_path(layer, parent, path.rsplit("/", 1)[1])
+        parent = paths.parent_of(nested[path][-1])
+        target = paths.free(f"{parent}/{paths.name_of(path)}", layer.GetPrimAtPath)
         samples = poses[path]
         parent_prim = stage.GetPrimAtPath(parent) if parent else stage.GetPseudoRoot()
         for time in samples:
@@ -56,14 +56,14 @@ def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> di
     return moved
 
 
-def keep_current_poses(stage: Usd.Stage, paths: Iterable[str], frame: float) -> None:
-    """Give animated transforms, of prims and what is above them, their value at a frame as default value.
+def keep_current_poses(stage: Usd.Stage, animated: Iterable[str], frame: float) -> None:
+    """Set the default value of animated transforms of prims and their ancestors to the value at a frame.
 
-    Physics starts from the default time, where Blender's exporter leaves an animated transform without a value.
+    Physics starts at the default time, for which Blender's exporter writes no value of an animated transform.
     """
     done: set[str] = set()
-    for path in paths:
-        for above in (path, *_parents(path)):
+    for path in animated:
+        for above in (path, *paths.ancestors_of(path)):
             if above in done:
                 break
             done.add(above)
@@ -71,23 +71,6 @@ def keep_current_poses(stage: Usd.Stage, paths: Iterable[str], frame: float) -> 
             for attribute in prim.GetAttributes() if prim else ():
                 if attribute.GetName().startswith("xformOp:") and attribute.GetNumTimeSamples():
                     attribute.Set(attribute.Get(frame))
-
-
-def _parents(path: str) -> list[str]:
-    """Paths above a path, nearest first."""
-    found = []
-    while path.count("/") > 1:
-        path = path.rsplit("/", 1)[0]
-        found.append(path)
-    return found
-
-
-def _free_path(layer: Sdf.Layer, parent: str, name: str) -> str:
-    number, path = 0, f"{parent}/{name}"
-    while layer.GetPrimAtPath(path):
-        number += 1
-        path = f"{parent}/{name}_{number}"
-    return path
 
 
 def _world_samples(prim: Usd.Prim) -> dict[Usd.TimeCode, Gf.Matrix4d]:
@@ -118,7 +101,7 @@ def _write_pose(spec: Sdf.PrimSpec, samples: dict[Usd.TimeCode, Gf.Matrix4d], *,
 
 
 def _memberships(stage: Usd.Stage, bodies: Iterable[str]) -> dict[Sdf.Path, dict[Sdf.Path, bool]]:
-    """Whether each body belongs to each collision group of the stage, by the paths of group and body."""
+    """Whether each body is a member of each collision group, by the paths of group and body."""
     paths = [Sdf.Path(path) for path in bodies]
     found = {}
     for prim in stage.Traverse():
@@ -131,7 +114,7 @@ def _memberships(stage: Usd.Stage, bodies: Iterable[str]) -> dict[Sdf.Path, dict
 def _keep_memberships(
     stage: Usd.Stage, members: dict[Sdf.Path, dict[Sdf.Path, bool]], follow: Callable[[Sdf.Path], Sdf.Path]
 ) -> None:
-    """A body that belonged to a group through the one above it now has to be listed itself."""
+    """Include or exclude moved bodies explicitly if their membership in a group has changed."""
     for path, bodies in members.items():
         collection = Usd.CollectionAPI(stage.GetPrimAtPath(follow(path)), "colliders")
         query = collection.ComputeMembershipQuery()
@@ -142,7 +125,7 @@ def _keep_memberships(
 
 
 def _follower(moved: dict[str, str]) -> Callable[[Sdf.Path], Sdf.Path]:
-    """From the path of anything before the move to that after it."""
+    """A function from the old path of a prim or property to its new path."""
     prefixes = [(Sdf.Path(old), Sdf.Path(new)) for old, new in moved.items()]
     prefixes.sort(key=lambda pair: -pair[0].pathElementCount)
 
@@ -156,23 +139,23 @@ def _follower(moved: dict[str, str]) -> Callable[[Sdf.Path], Sdf.Path]:
 
 
 def move_prims(layer: Sdf.Layer, moves: dict[str, str]) -> None:
-    """Move prims of a layer, given by old and new path; relationships and connections follow.
+    """Move prims of a layer (old path -> new path); relationships and connections are retargeted.
 
-    Where the new place is taken the prim stays. Parents that do not exist are made as scopes.
+    A prim is not moved if its new path is taken. Missing parents are created as scopes.
     """
     done: dict[str, str] = {}
     renamed = {old: new for old, new in moves.items() if old != new}
     elsewhere: list[tuple[str, str]] = []
-    # The deepest first: a prim moves before anything above it is renamed.
+    # Deepest first: a prim is moved before its ancestors are renamed.
     for old, new in sorted(renamed.items(), key=lambda move: -move[0].count("/")):
-        (parent, _), (new_parent, leaf) = old.rsplit("/", 1), new.rsplit("/", 1)
+        parent, new_parent, leaf = paths.parent_of(old), paths.parent_of(new), paths.name_of(new)
         if _followed(parent, renamed) != new_parent:
             elsewhere.append((old, new))
         elif _is_moved(layer, old, f"{parent}/{leaf}"):
             done[old] = new
-    # When all have their names: no scope gets in the way of a prim that is to be renamed to it.
+    # After all renames, so that a new scope cannot take the path of a prim that is still to be renamed.
     for old, new in elsewhere:
-        new_parent = new.rsplit("/", 1)[0]
+        new_parent = paths.parent_of(new)
         if new_parent and layer.GetPrimAtPath(new) is None:
             _make_scopes(layer, new_parent)
         if _is_moved(layer, _followed(old, done), new):
@@ -182,7 +165,7 @@ def move_prims(layer: Sdf.Layer, moves: dict[str, str]) -> None:
 
 
 def _is_moved(layer: Sdf.Layer, old: str, new: str) -> bool:
-    """Move a prim to where there is none."""
+    """Move a prim; False if the new path is taken or the move fails."""
     if layer.GetPrimAtPath(new) is not None:
         return False
     edit = Sdf.BatchNamespaceEdit()
@@ -191,15 +174,9 @@ def _is_moved(layer: Sdf.Layer, old: str, new: str) -> bool:
 
 
 def _followed(path: str, moves: dict[str, str]) -> str:
-    """A path after moves: the longest listed part of it decides."""
+    """The new path of a prim or property; the longest moved prefix decides."""
     prim, dot, rest = path.partition(".")
-    head, tail = prim, ""
-    while head:
-        if head in moves:
-            return f"{moves[head]}{tail}{dot}{rest}"
-        head, _, leaf = head.rpartition("/")
-        tail = f"/{leaf}{tail}"
-    return path
+    return f"{paths.followed(prim, moves)}{dot}{rest}"
 
 
 def _make_scopes(layer: Sdf.Layer, path: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All that an import takes from a stage itself, beside what Blender brings; any thread can read it."""
+"""Reads from a stage everything that Blender's importer does not read. Thread-safe: imports no bpy."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from pxr import Tf, Usd, UsdGeom, UsdShade, Vt
 
+from ..core import paths
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
@@ -22,14 +23,14 @@ _COLLISION = usd_physics.CollisionAPI.usd_name
 
 
 @dataclass(slots=True)
-class Source:
-    """What a stage holds for an import.
+class ImportSource:
+    """Data of a stage for an import.
 
-    missing: files that are not there. instancers, instances: paths of point instancers and of instances. carried,
-    transforms: by prim path the texts of `usd_carry.capture` and `usd_opinions.transform_text`, the empty ones left
-    out. resets: paths of prims that reset the transform stack. visible_materials: the material that a collider shows
-    and Blender does not bind, by its path. face_materials: (indices of faces, or None; material path) of the subsets of
-    a prim, by its path.
+    missing: issues about missing files. instancers, instances: paths of point instancers and of instances. carried,
+    transforms: results of `carry.capture` and `opinions.transform_text` by prim path, without empty ones. resets: paths
+    of prims that reset the transform stack. visible_materials: by path of a collider, the render material that
+    Blender's importer does not bind. face_materials: by path of a mesh, (face indices or None, path of the physics
+    material) of its subsets.
     """
 
     model: PhysicsModel
@@ -43,15 +44,15 @@ class Source:
     face_materials: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)
 
 
-def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> Source:
-    """Read a stage for an import. opinions: those about all its prims."""
-    source = Source(
+def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> ImportSource:
+    """Read a stage for an import. opinions: of all its prims."""
+    source = ImportSource(
         PhysicsModel(usd_read.stage_units(stage)), composition.missing_assets(stage, opinions),
         composition.instancer_paths(opinions), composition.instance_paths(stage),
     )  # fmt: skip
     divided: set[str] = set()
     source.model = usd_read.read_stage(stage, _noted(source, opinions, divided))
-    # Blender binds the materials of meshes without subsets itself.
+    # Blender's importer binds the materials of meshes without subsets.
     _read_visible_materials(source, [
         one for one in opinions
         if _COLLISION in one.schemas and (one.path in divided or not one.kind.is_mesh)
@@ -59,10 +60,10 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> Source:
     return source
 
 
-def _noted(source: Source, opinions: list[Opinions], divided: set[str]) -> Iterator[Opinions]:
-    """Hands out opinions, and reads from each all the rest while its properties are at hand.
+def _noted(source: ImportSource, opinions: list[Opinions], divided: set[str]) -> Iterator[Opinions]:
+    """Yield the opinions; after each, read the rest of the prim while its properties are cached, then clear that cache.
 
-    divided: gets the paths of prims with subsets.
+    divided: set to which the paths of prims with subsets are added.
     """
     for one in opinions:
         yield one
@@ -70,11 +71,11 @@ def _noted(source: Source, opinions: list[Opinions], divided: set[str]) -> Itera
         one.forget()
 
 
-def _read_rest(source: Source, one: Opinions, divided: set[str]) -> None:
-    """What the model does not hold of a prim."""
+def _read_rest(source: ImportSource, one: Opinions, divided: set[str]) -> None:
+    """Read the data of a prim that the model does not hold."""
     kind = one.kind
     if kind.is_subset:
-        divided.add(one.path.rpartition("/")[0])
+        divided.add(paths.parent_of(one.path))
         _read_subset(source, one)
         return
     if kind.is_node or one.path == "/":
@@ -89,14 +90,14 @@ def _read_rest(source: Source, one: Opinions, divided: set[str]) -> None:
         source.resets.append(one.path)
 
 
-def _read_subset(source: Source, opinions: Opinions) -> None:
+def _read_subset(source: ImportSource, opinions: Opinions) -> None:
     for target in usd_read.targets(opinions.usd_prim.GetRelationship("material:binding:physics"))[:1]:
         value = UsdGeom.Subset(opinions.usd_prim).GetIndicesAttr().Get()
         faces = np.asarray(value, np.int64) if isinstance(value, Vt.IntArray) else None
-        source.face_materials.setdefault(opinions.path.rsplit("/", 1)[0], []).append((faces, target))
+        source.face_materials.setdefault(paths.parent_of(opinions.path), []).append((faces, target))
 
 
-def _read_visible_materials(source: Source, colliders: list[Opinions]) -> None:
+def _read_visible_materials(source: ImportSource, colliders: list[Opinions]) -> None:
     try:
         bound, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials([one.usd_prim for one in colliders])
     except Tf.ErrorException:  # a binding somewhere is no relationship

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files that are refused before Blender sees them: much of it would end Blender, and not only the import."""
+"""Checks a stage before Blender's importer reads it, because some invalid files crash Blender."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ..core.errors import InputError
 from . import opinions as usd_opinions
 from .opinions import Opinions
 
-#: Levels of prims; what is deeper takes minutes.
+#: Largest depth of prims; deeper hierarchies take minutes to import.
 MAX_DEPTH = 200
-#: Of metres and kilograms; beyond, and beyond its inverse, densities and inertias are no numbers any more.
+#: Smallest unit (m or kg); with smaller units or ones above its inverse, densities and inertias overflow.
 _SMALLEST_UNIT = 1e-20
-#: Of all faces, corners by corners: Blender's normals of one face take the square of its corners.
+#: Largest sum of squared corner counts: Blender's time for the normal of a face grows with the square of its corners.
 _MAX_WORK = 4e9
-#: What a mesh is made of.
+#: (name, type) of the arrays of a mesh.
 _MESH_ARRAYS = (("points", Vt.Vec3fArray), ("faceVertexCounts", Vt.IntArray), ("faceVertexIndices", Vt.IntArray))
-#: Faces and corners of a mesh that is quickly looked through.
+#: Largest number of faces and corners for the fast check.
 _SMALL = 4096
 
 
 def check(stage: Usd.Stage, path: Path) -> list[Opinions]:
-    """Raise InputError, which names the file and the prim, where the stage holds what Blender cannot take.
+    """Raise InputError, naming file and prim, if Blender cannot import the stage.
 
-    Returns the opinions about all prims, so that nobody has to look them up again.
+    Returns the opinions of all prims for reuse.
     """
     _check_units(stage, path)
     found: list[Opinions] = []
@@ -50,7 +50,7 @@ def _check_units(stage: Usd.Stage, path: Path) -> None:
     for name, ask in metrics.items():
         value = ask(stage)
         if not _SMALLEST_UNIT <= value <= 1 / _SMALLEST_UNIT:
-            raise InputError(f"'{path.name}' has {name} = {value:g}; set it to a number above zero, within all reason.")
+            raise InputError(f"'{path.name}' has {name} = {value:g}; set it to a plausible number above zero.")
 
 
 def _name(path: str) -> str:
@@ -67,14 +67,14 @@ def _too_deep(opinions: Opinions) -> str:
 
 @cache
 def _shape_check(type_name: str) -> Callable[[Opinions, set[Any]], str] | None:
-    """What says why the arrays of a prim of a type do not fit together; None for types without arrays."""
+    """The check function for the arrays of a prim type; None for types without arrays."""
     kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
     checks = ((UsdGeom.Mesh, _broken_mesh), (UsdGeom.Curves, _broken_curves), (UsdGeom.Points, _no_points))
     return next((check for base, check in checks if kind.IsA(base)), None)
 
 
 def _broken_mesh(opinions: Opinions, sound: set[Any]) -> str:
-    """Why the arrays of a mesh do not fit together; empty where they do. sound: face counts that are, for the next."""
+    """Why the arrays of a mesh are inconsistent, or "". sound: cache of valid face counts."""
     if opinions.is_still and _is_plain_mesh(opinions, sound):
         return ""
     mesh = UsdGeom.Mesh(opinions.usd_prim)
@@ -96,7 +96,7 @@ def _broken_mesh(opinions: Opinions, sound: set[Any]) -> str:
 
 
 def _is_plain_mesh(opinions: Opinions, sound: set[bytes]) -> bool:
-    """True for a small mesh that is sound, as nearly all are; found out many times quicker than why another is not."""
+    """True for a valid small mesh: a fast test for the usual case, which gives no reason if it fails."""
     if opinions.spec is None:
         return False
     find, arrays = opinions.spec.properties.get, []
@@ -118,7 +118,7 @@ def _is_plain_mesh(opinions: Opinions, sound: set[bytes]) -> bool:
 
 
 def _broken_curves(opinions: Opinions, sound: set[Any]) -> str:
-    """Why the arrays of curves do not fit together; empty where they do."""
+    """Why the arrays of curves are inconsistent, or ""."""
     curves = UsdGeom.Curves(opinions.usd_prim)
     attributes = (curves.GetPointsAttr(), curves.GetCurveVertexCountsAttr())
     for time in _times(attributes):
@@ -139,20 +139,20 @@ def _has_knots(curves: UsdGeom.NurbsCurves, counts: Any) -> bool:
 
 
 def _no_points(opinions: Opinions, sound: set[Any]) -> str:
-    """Why a point cloud cannot be: Blender's exporter does not survive an empty one."""
+    """Error for a point cloud without points, on which Blender's exporter crashes, or ""."""
     attribute = UsdGeom.Points(opinions.usd_prim).GetPointsAttr()
     is_empty = not any(len(_array(attribute, time, Vt.Vec3fArray)) for time in _times([attribute]))
     return f"the point cloud {_name(opinions.path)} has no points" if is_empty else ""
 
 
 def _times(attributes: Any) -> list[Usd.TimeCode]:
-    """The default time, and every time at which one of the attributes changes."""
+    """The default time and all time samples of the attributes."""
     samples = {time for attribute in attributes for time in attribute.GetTimeSamples()}
     return [Usd.TimeCode.Default(), *map(Usd.TimeCode, sorted(samples))]
 
 
 def _array(attribute: Usd.Attribute, time: Usd.TimeCode, kind: Any) -> Any:
-    """Values of an attribute, the earliest where there are no others; empty where they are of another kind."""
+    """Values of an attribute; without a default the earliest sample; empty if they have another type."""
     value = attribute.Get(time)
     if value is None and time.IsDefault():
         value = attribute.Get(Usd.TimeCode.EarliestTime())

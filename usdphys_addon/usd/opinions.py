@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the layers of a stage say of its prims, looked up once for all who read them.
+"""Cached access to the authored opinions of prims, shared by all readers of a stage.
 
-Most prims have opinions in one layer only. These are read from the spec there, many times quicker than from the stage.
+Most prims have opinions in one layer only. These are read from the Sdf spec, many times faster than through Usd.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Any, NamedTuple
 
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
-#: Types of transform operations whose values Python writes as USD reads them.
+#: Types of transform operations whose USDA text can be copied verbatim.
 _PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
-_ORDER = "xformOpOrder"
+_XFORM_OP_ORDER = "xformOpOrder"
 
-#: Methods of prims, called as functions: what looks up a method of a prim first asks whether the prim still is, which
-#: takes twice as long as the answer.
+#: Unbound methods: attribute lookup on a Usd.Prim first checks that the prim is valid, which takes twice as long as the
+#: call itself.
 _get_path = Usd.Prim.GetPath
 _get_type_name = Usd.Prim.GetTypeName
 _get_prim_stack = Usd.Prim.GetPrimStack
 _get_type_info = Usd.Prim.GetPrimTypeInfo
 
 
-class Kind:
-    """What prims have in common that are of one type and have the same API schemas and properties.
+class PrimKind:
+    """Facts shared by all prims with the same type, API schemas and property names.
 
-    operations: names of the properties that are the transform. is_node: is a part of a material.
-    A kind is there once: what follows from it is found out once.
+    operations: names of the transform properties. is_node: shader or node graph, but not a material.
+    Kinds are interned, so results can be cached per kind.
     """
 
     __slots__ = (
@@ -48,16 +48,15 @@ class Kind:
         self.is_node = is_graph or is_a(type_name, UsdShade.Shader)
 
 
-_kind_of = lru_cache(maxsize=4096)(Kind)
+_kind_of = lru_cache(maxsize=4096)(PrimKind)
 
 
 class Opinions:
     """The opinions about one prim.
 
-    fields: names of the metadata in the only spec; empty where there are several. is_still: known that nothing about
-    the prim changes in time, except by splines. names: of the properties with opinions. operations: of the transform
-    where they are plain, which is nothing but values in one layer; None where they are not. schemas: names of API
-    schemas. spec: the only one, None where there are several.
+    spec: the only spec, None if there are several. fields: metadata names of that spec, empty without one. is_still:
+    no value changes over time, except by splines. names: properties with opinions. operations: of the transform, if
+    they are default values in one layer and nothing else; else None. schemas: names of API schemas.
     """
 
     __slots__ = (
@@ -65,7 +64,7 @@ class Opinions:
         "type_name", "usd_prim",
     )  # fmt: skip
     fields: frozenset[str]
-    kind: Kind
+    kind: PrimKind
     names: tuple[str, ...]
     operations: Operations | None
     path: str
@@ -85,8 +84,8 @@ class Opinions:
         self._properties: Any = None
 
     def __getattr__(self, name: str) -> Any:
-        """What is found out when it is first asked for."""
-        find = _FOUND_WHEN_ASKED.get(name)
+        """Compute a lazy attribute on first access and store it."""
+        find = _LAZY_ATTRIBUTES.get(name)
         if find is None:
             raise AttributeError(name)
         found = find(self)
@@ -94,11 +93,11 @@ class Opinions:
         return found
 
     def forget(self) -> None:
-        """Let go of the properties; they are looked up again where they are asked for."""
+        """Clear the cached property specs to free memory."""
         self._items = self._properties = None
 
     def item(self, name: str) -> Sdf.PropertySpec | None:
-        """The property of a name in the only spec."""
+        """The property spec with a name in the only spec, or None."""
         if self._items is None:
             if self.spec is None:
                 return None
@@ -109,16 +108,16 @@ class Opinions:
         return found
 
     def plain_type(self, name: str) -> str:
-        """Type of an attribute that has a value and nothing else, in one layer; empty where that is not known."""
+        """Type of an attribute with a default value and no other opinions, in one layer; empty for any other."""
         if self.spec is None or not isinstance(item := self.item(name), Sdf.AttributeSpec):
             return ""
-        # One question for all that there is of a property.
+        # One call returns all fields of the property.
         line = item.GetAsText()
         head, _, value = line.partition(" = ")
         return _plain_type(head) if _is_plain(line, value) else ""
 
     def value(self, name: str) -> Any:
-        """Value of an attribute at the default time, or the earliest; None where there are no opinions about it."""
+        """Default value of an attribute, or its earliest time sample; None if it is not authored."""
         if self.is_still and isinstance(item := self.item(name), Sdf.AttributeSpec):
             value = item.default
             if value is not None and not isinstance(value, Sdf.ValueBlock):
@@ -126,25 +125,25 @@ class Opinions:
         attribute = self.usd_prim.GetAttribute(name)
         if not attribute or not attribute.HasAuthoredValue():
             return None
-        # Where there are only time samples, the default value is the schema's fallback and says nothing.
+        # With time samples only, the default time would give the schema's fallback.
         source = attribute.GetResolveInfo(Usd.TimeCode.Default()).GetSource()
         is_animated = attribute.GetNumTimeSamples() > 0 and source != Usd.ResolveInfoSourceDefault
         return attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
 
     def has_clips(self) -> bool:
-        """True where value clips animate the prim and what is below it."""
+        """True if value clips are authored on the prim."""
         if self.spec is not None:
             return bool(self.spec.HasInfo("clips"))
         return bool(self.usd_prim.HasAuthoredMetadata("clips"))
 
     def resets_xform_stack(self) -> bool:
-        """True where the transform of the prim ignores what is above."""
+        """True if the prim resets the transform stack."""
         if self.operations is not None:
             return _resets(self.operations.signature)
         return bool(UsdGeom.Xformable(self.usd_prim).GetResetXformStack())
 
     def is_animated(self) -> bool:
-        """True where the transform changes in time; False where its operations are broken."""
+        """True if the transform may change over time; False if its operations are invalid."""
         if self.is_still and self.operations is not None:
             return False
         try:
@@ -154,14 +153,14 @@ class Opinions:
 
 
 class Operations(NamedTuple):
-    """text: the transform operations of a prim, a line of usda each. signature: their types and names, and order."""
+    """text: USDA lines of the transform operations. signature: their types and names, and the xformOpOrder."""
 
     text: str
     signature: tuple[str, ...]
 
 
 def of_prims(stage: Usd.Stage, prims: Iterable[Usd.Prim]) -> Iterator[Opinions]:
-    """The opinions about prims of a stage, which come parents first."""
+    """The opinions of prims of a stage. prims: parents before children."""
     is_still = not any(layer.ListAllTimeSamples() for layer in stage.GetUsedLayers())
     for usd_prim in prims:
         opinions = Opinions(usd_prim, is_still=is_still)
@@ -171,19 +170,19 @@ def of_prims(stage: Usd.Stage, prims: Iterable[Usd.Prim]) -> Iterator[Opinions]:
 
 
 def of_stage(stage: Usd.Stage) -> Iterator[Opinions]:
-    """The opinions about every prim of a stage, instance proxies among them."""
+    """The opinions of all prims of a stage, including instance proxies."""
     proxies = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
     return of_prims(stage, Usd.PrimRange(stage.GetPseudoRoot(), proxies))
 
 
 @cache
 def is_a(type_name: str, schema: type) -> bool:
-    """True where prims of a type are of a typed schema of USD; to ask each prim takes many times longer."""
+    """True if a prim type derives from a typed schema. Cached, because Usd.Prim.IsA is many times slower."""
     return bool(Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name).IsA(schema))
 
 
 def applied_schemas(usd_prim: Usd.Prim) -> list[str]:
-    """Names of the API schemas of a prim, those that no plugin declares among them."""
+    """Names of the API schemas of a prim, including unregistered ones."""
     return list(_get_type_info(usd_prim).GetAppliedAPISchemas())
 
 
@@ -206,15 +205,15 @@ def _set_of(names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(names)
 
 
-def _find_kind(opinions: Opinions) -> Kind:
+def _find_kind(opinions: Opinions) -> PrimKind:
     kind = _kind_of(opinions.type_name, opinions.schemas, opinions.names)
-    # Ten thousand prims need not keep the same words ten thousand times.
+    # Share the interned tuples to save memory.
     opinions.schemas, opinions.names = kind.schemas, kind.names
     return kind
 
 
 def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
-    """Properties with opinions, without those that are an attribute in one layer and a relationship in another."""
+    """Properties with opinions, except those that are an attribute in one layer and a relationship in another."""
     try:
         return list(usd_prim.GetAuthoredProperties())
     except Tf.ErrorException:
@@ -230,21 +229,21 @@ def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
 
 # --------------------------------------------------------------------------- transform operations
 
-#: Whether operations of a signature are sound.
-_sound: dict[tuple[str, ...], bool] = {}
+#: Whether the operations with a signature are valid.
+_soundness: dict[tuple[str, ...], bool] = {}
 
 
 def transform_text(opinions: Opinions) -> str:
-    """The transform operations of a prim as a small layer; empty where it can have none, or they are animated."""
+    """The transform operations of a prim as USDA text; empty if not Xformable, or they are animated or invalid."""
     if not opinions.kind.is_xformable:
         return ""
     plain = opinions.operations
     if plain is not None and not (plain.text and opinions.is_animated()):
-        # Whether operations fit together is a matter of their names and types.
+        # Names and types decide whether operations are valid: cached by signature.
         signature = plain.signature
-        if signature not in _sound:
-            _sound[signature] = not signature or _has_sound_transform(UsdGeom.Xformable(opinions.usd_prim))
-        return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{plain.text}}}\n' if _sound[signature] else ""
+        if signature not in _soundness:
+            _soundness[signature] = not signature or _has_sound_transform(UsdGeom.Xformable(opinions.usd_prim))
+        return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{plain.text}}}\n' if _soundness[signature] else ""
     if opinions.is_animated() or not _has_sound_transform(UsdGeom.Xformable(opinions.usd_prim)):
         return ""
     layer = Sdf.Layer.CreateAnonymous(".usda")
@@ -252,7 +251,7 @@ def transform_text(opinions: Opinions) -> str:
     copy = stage.DefinePrim("/Prim", "Xform")
     for attribute in authored_properties(opinions.usd_prim):
         if isinstance(attribute, Usd.Attribute) and attribute.GetName().startswith("xformOp"):
-            # A value that is blocked or a string is no transform, and USD could not read the text again.
+            # Blocked values and strings are not transforms, and USD could not parse their text.
             if attribute.Get() is None or isinstance(attribute.Get(), str):
                 return ""
             try:
@@ -275,9 +274,9 @@ def _find_operations(opinions: Opinions) -> Operations | None:
         head, _, value = line.partition(" = ")
         if not _is_plain(line, value):
             return None
-        if name == _ORDER and head == "uniform token[] xformOpOrder":
+        if name == _XFORM_OP_ORDER and head == "uniform token[] xformOpOrder":
             head = value
-        elif _plain_type(head) not in _PLAIN_OPERATIONS or name == _ORDER:
+        elif _plain_type(head) not in _PLAIN_OPERATIONS or name == _XFORM_OP_ORDER:
             return None
         text += f"    {line}"
         signature.append(head)
@@ -285,13 +284,13 @@ def _find_operations(opinions: Opinions) -> Operations | None:
 
 
 def _is_plain(line: str, value: str) -> bool:
-    """True for the text of an attribute with a value and nothing else. value: what is behind the first " = "."""
+    """True for the USDA text of an attribute with a value and no metadata. value: text after the first " = "."""
     return line.find("\n") == len(line) - 1 and value not in ("", "None\n")
 
 
 @lru_cache(maxsize=4096)
 def _plain_type(head: str) -> str:
-    """Type of an attribute of which USD writes this ahead of the value; empty where it is custom."""
+    """Type of an attribute from its USDA text before the " = "; empty if it is custom."""
     *qualifiers, type_name, _ = ["", "", *head.split(" ")]
     return type_name if qualifiers in (["", ""], ["", "", "uniform"]) else ""
 
@@ -301,15 +300,15 @@ def _resets(signature: tuple[str, ...]) -> bool:
     return any("!resetXformStack!" in part for part in signature)
 
 
-#: What opinions find out when it is first asked for.
-_FOUND_WHEN_ASKED: dict[str, Callable[[Opinions], Any]] = {
+#: Functions that compute lazily the attributes of `Opinions`.
+_LAZY_ATTRIBUTES: dict[str, Callable[[Opinions], Any]] = {
     "fields": _find_fields, "kind": _find_kind, "names": _find_names, "operations": _find_operations,
     "schemas": _find_schemas,
 }  # fmt: skip
 
 
 def _has_sound_transform(xformable: UsdGeom.Xformable) -> bool:
-    """False where an operation is missing, unknown or of a wrong type."""
+    """False if an operation is missing, unknown or of a wrong type."""
     order = xformable.GetXformOpOrderAttr().Get()
     if not isinstance(order, Vt.TokenArray | None):
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a USD file holds, for a look at it before it is imported."""
+"""Summary of a USD file, shown before it is imported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .composition import VariantSet
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """error: why the file cannot be read, or empty. counts: prims with physics by kind. instances: their number."""
+    """error: why the file cannot be read, or "". counts: as `summary.counts`. prims, instances, ...: numbers."""
 
     error: str = ""
     units: StageUnits = field(default_factory=StageUnits)
@@ -36,7 +36,7 @@ class Overview:
 
 
 def overview(path: str | Path, choices: Sequence[str] = ()) -> Overview:
-    """Look into a file, with variant choices like "/Prim{set=choice}". Files that did not change are read once."""
+    """Summarise a file. choices: variant selections like "/Prim{set=choice}". Cached until the file changes on disk."""
     file = Path(path)
     try:
         state = file.stat()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""USD stage -> PhysicsModel. With usd_write the only core file that imports pxr."""
+"""USD stage -> PhysicsModel."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
+from ..core.vendors import held_class, is_held, is_vendor
 from . import opinions as usd_opinions
-from .opinions import Kind, Opinions
+from .opinions import Opinions, PrimKind
 
 _Answer = TypeVar("_Answer")
-#: What is in messages of USD about files that it cannot read, and what it means.
+#: (pattern in an error message of USD, reason for the user).
 _REASONS = (
     ("is not a valid usda layer", "it does not begin like a USD text file"),
     ("too small|[Cc]orrupt|while reading @|out of range|Failed to read", "it is cut off or damaged"),
@@ -31,7 +32,7 @@ _REASONS = (
 
 
 def open_stage(path: str | Path) -> Usd.Stage:
-    """Open a file. Raises InputError with one sentence where it is missing or broken."""
+    """Open a file, reloading cached layers. Raises InputError if it is missing or invalid."""
     if not Path(path).is_file():
         raise InputError(f"There is no file '{path}'; check the name.")
     try:
@@ -40,7 +41,7 @@ def open_stage(path: str | Path) -> Usd.Stage:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     if stage is None:
         raise InputError(f"'{path}' is not a USD file that can be read.")
-    # A layer that something still holds is not read again by itself when its file has changed.
+    # USD caches open layers: reload in case the file changed on disk.
     try:
         stage.Reload()
     except Exception as error:
@@ -49,8 +50,8 @@ def open_stage(path: str | Path) -> Usd.Stage:
 
 
 def _reason(error: Exception) -> str:
-    """What USD says about a file that it cannot read, short and in brackets; empty where it says nothing."""
-    text = said(error)
+    """Short reason in brackets why USD cannot read a file; empty if unknown."""
+    text = error_message(error)
     if not text:
         return " (it holds bytes that are not UTF-8)"
     place = re.search(r":(\d+):\d+: | on line (\d+)", text)
@@ -62,8 +63,8 @@ def _reason(error: Exception) -> str:
     return ""
 
 
-def said(error: object) -> str:
-    """The message of an error of USD; empty where it quotes bytes of a file that are no text."""
+def error_message(error: object) -> str:
+    """The message of a USD error; empty if it contains invalid UTF-8 from the file."""
     try:
         return str(error)
     except UnicodeDecodeError:
@@ -71,13 +72,13 @@ def said(error: object) -> str:
 
 
 def short_reason(error: object) -> str:
-    """What an error of USD says, in brackets and without where in USD's own code it says it."""
-    quoted = re.search(r"\.(?:cpp|h) : '\s*([^'\n]{1,120})", said(error))
+    """The message of a USD error in brackets, without its C++ source location; empty if unknown."""
+    quoted = re.search(r"\.(?:cpp|h) : '\s*([^'\n]{1,120})", error_message(error))
     return f" ({quoted[1].strip(' .')})" if quoted else ""
 
 
-def settled(ask: Callable[[Usd.Prim], _Answer], usd_prim: Usd.Prim) -> _Answer:
-    """What an XformCache says of the place of a prim. Broken transform operations raise once, and are left out."""
+def despite_broken_ops(ask: Callable[[Usd.Prim], _Answer], usd_prim: Usd.Prim) -> _Answer:
+    """Call a method of UsdGeom.XformCache. For invalid transform operations it raises once, then ignores them."""
     try:
         return ask(usd_prim)
     except Tf.ErrorException:
@@ -85,7 +86,7 @@ def settled(ask: Callable[[Usd.Prim], _Answer], usd_prim: Usd.Prim) -> _Answer:
 
 
 def local_transform(cache: UsdGeom.XformCache, usd_prim: Usd.Prim) -> tuple[Gf.Matrix4d, bool]:
-    """(matrix, whether the transform stack is reset) of a prim, without the operations that are broken."""
+    """(matrix, resets the transform stack) of a prim; invalid operations are skipped."""
     try:
         matrix, resets = cache.GetLocalTransformation(usd_prim)
         return matrix, bool(resets)
@@ -110,7 +111,7 @@ def local_transform(cache: UsdGeom.XformCache, usd_prim: Usd.Prim) -> tuple[Gf.M
 
 
 def stage_units(stage: Usd.Stage) -> StageUnits:
-    """Units metadata of a stage, USD's fallbacks where it says nothing."""
+    """Units metadata of a stage, with USD's fallbacks."""
     return StageUnits(
         UsdGeom.GetStageMetersPerUnit(stage),
         UsdPhysics.GetStageKilogramsPerUnit(stage),
@@ -119,7 +120,7 @@ def stage_units(stage: Usd.Stage) -> StageUnits:
 
 
 def default_prim_name(stage: Usd.Stage) -> str:
-    """Name of the default prim; empty where there is none, or where the metadata do not hold a name."""
+    """Name of the default prim; empty if there is none or the metadata is invalid."""
     try:
         prim = stage.GetDefaultPrim()
     except Tf.ErrorException:
@@ -128,9 +129,9 @@ def default_prim_name(stage: Usd.Stage) -> str:
 
 
 def read_stage(stage: Usd.Stage, opinions: Iterable[Opinions] | None = None) -> PhysicsModel:
-    """All the physics of a stage. Prims without physics are left out; their paths are in `other_paths`.
+    """All the physics of a stage, in SI. Prims without physics are only listed in `other_paths`.
 
-    opinions: those about all its prims, where they are at hand.
+    opinions: of all its prims, if already collected.
     """
     reader = _Reader(stage)
     others = {}
@@ -153,20 +154,22 @@ def read_stage(stage: Usd.Stage, opinions: Iterable[Opinions] | None = None) -> 
 
 
 def count_vendor_prims(stage: Usd.Stage) -> int:
-    """Number of prims with API schemas that neither the table nor USD itself declares."""
+    """Number of prims with an API schema that is neither registered in USD nor one of the add-on's own schemas."""
     registry = Usd.SchemaRegistry()
     known: dict[str, bool] = {}
     count = 0
     for usd_prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)):
         names = {schema.split_applied(name)[0] for name in usd_opinions.applied_schemas(usd_prim)}
         for name in names - known.keys():
-            known[name] = name in schema.SCHEMAS or bool(registry.FindAppliedAPIPrimDefinition(name))
+            declared = schema.SCHEMAS.get(name)
+            is_own = declared is not None and not is_vendor(declared)
+            known[name] = is_own or bool(registry.FindAppliedAPIPrimDefinition(name))
         count += not all(known[name] for name in names)
     return count
 
 
 class _StagePrim(Prim):
-    """A prim that looks up where it is when it is first asked: many never are."""
+    """A prim that computes its world matrix on first access: most are never needed."""
 
     __slots__ = ("_world", "find")
     _world: frames.Matrix | None
@@ -193,13 +196,13 @@ class _Reader:
         self.rotation = self.units.to_z_up
         self.purposes = frozenset(UsdGeom.Imageable.GetOrderedPurposeTokens())
         self.colliders: list[tuple[Prim, Usd.Prim]] = []
-        #: Of faces, by the path of their mesh.
+        #: GeomSubsets by path of their mesh.
         self.subsets: dict[str, list[Usd.Prim]] = {}
         self.has_purposes = False
         self.has_instances = bool(stage.GetPrototypes())
 
     def read(self, opinions: Opinions) -> Prim | None:
-        """The prim with its schemas, or None where it has no physics."""
+        """The prim with its schemas, or None if it has no physics."""
         kind = opinions.kind
         rows = _authored_schemas(kind)
         if not rows:
@@ -214,7 +217,7 @@ class _Reader:
             found[kind.type_name] = typed()
             self.fill(found[kind.type_name], opinions, "", typed.attributes, resolve=True)
         prim = self.placed(opinions, found)
-        # Parents come before their children: as long as no prim has one, none inherits one.
+        # Parents come before children: before the first authored purpose, no prim can inherit one.
         imageable = UsdGeom.Imageable(opinions.usd_prim) if self.has_purposes else None
         if imageable:
             purpose = str(imageable.ComputePurpose())
@@ -234,7 +237,7 @@ class _Reader:
             self.subsets.setdefault(opinions.path.rpartition("/")[0], []).append(opinions.usd_prim)
 
     def bind_materials(self) -> None:
-        """Physics materials of all colliders at once, which is many times quicker than one by one."""
+        """Bind the physics materials of all colliders in one call, which is many times faster."""
         parts = [[*self.subsets.get(prim.path, ()), usd_prim] for prim, usd_prim in self.colliders]
         bound = iter(_bound_materials([one for several in parts for one in several]))
         for (prim, _), several in zip(self.colliders, parts, strict=True):
@@ -254,7 +257,7 @@ class _Reader:
         return prim
 
     def add_joint_targets(self, stage: Usd.Stage) -> None:
-        """Prims without physics that joints are attached to: where they are counts."""
+        """Add prims without physics that joints target: their world matrices are needed."""
         for joint in list(self.model.joints.values()):
             for attribute, targets in joint.get(usd_physics.Joint).authored():  # type: ignore[union-attr]
                 if not attribute.is_relationship:
@@ -265,12 +268,12 @@ class _Reader:
                         self.model.add(self.placed(Opinions(usd_prim), {}))
 
     def locate(self, path: str) -> frames.Matrix | None:
-        """Where a prim is; None where there is no such prim."""
+        """World matrix (4, 4) of a prim; None if it does not exist."""
         usd_prim = self.stage.GetPrimAtPath(path)
         return self.world(usd_prim) if usd_prim else None
 
     def world(self, usd_prim: Usd.Prim) -> frames.Matrix:
-        matrix = np.array(settled(self.cache.GetLocalToWorldTransform, usd_prim)).T
+        matrix = np.array(despite_broken_ops(self.cache.GetLocalToWorldTransform, usd_prim)).T
         if self.units.up_axis == "Z" and self.units.meters_per_unit == 1.0:
             return matrix
         matrix[:3, :3] = self.rotation @ matrix[:3, :3]
@@ -280,7 +283,7 @@ class _Reader:
     def fill(
         self, value: Schema, opinions: Opinions, instance: str, attributes: Iterable[Attribute], resolve: bool = False
     ) -> None:
-        """Fill a schema with the values of some of its attributes. resolve: also with fallbacks."""
+        """Set some attributes of a schema. resolve: use USD's fallbacks for unauthored values."""
         drive_type = None
         for attribute in attributes:
             read = self.value(opinions, attribute, instance, drive_type, resolve)
@@ -311,7 +314,7 @@ class _Reader:
         return value
 
     def turn_world_frames(self, joint: Schema) -> None:
-        """A joint side without a body is in the world: its frame turns with the up axis."""
+        """Rotate the frames of joint sides without a body, which are in world space, to Z up."""
         if self.units.up_axis == "Z" or not isinstance(joint, usd_physics.Joint):
             return
         for side in (0, 1):
@@ -324,7 +327,7 @@ class _Reader:
                 setattr(joint, f"local_rot{side}", rotation)
 
     def geometry(self, opinions: Opinions) -> Callable[[], Mesh | SpherePoints | None] | None:
-        # The stage is looked up when the geometry is asked for: that keeps it alive until then.
+        # The closures keep the stage alive until the geometry is loaded.
         stage, path, meters = self.stage, opinions.path, self.units.local
         if opinions.kind.is_mesh:
             return lambda: _mesh(UsdGeom.Mesh(stage.GetPrimAtPath(path)), meters)
@@ -334,26 +337,23 @@ class _Reader:
 
 
 @lru_cache(maxsize=4096)
-def _authored_schemas(kind: Kind) -> tuple[tuple[str, type[Schema], str, tuple[Attribute, ...]], ...]:
-    """(name, class, instance, attributes with opinions) of the schemas of a prim, gprims left out."""
+def _authored_schemas(kind: PrimKind) -> tuple[tuple[str, type[Schema], str, tuple[Attribute, ...]], ...]:
+    """(name, class, instance, attributes with opinions) of the schemas of a prim, without gprims."""
     rows = []
     for name in (kind.type_name, *kind.schemas):
-        base, instance = schema.split_applied(name)
-        cls = schema.SCHEMAS.get(base)
+        cls, (_, instance) = held_class(name, kind.type_name, kind.schemas), schema.split_applied(name)
         if cls is None or issubclass(cls, usd_geom.Gprim) or (cls.kind == "typed") != (name == kind.type_name):
             continue
-        authored = tuple(item for item in cls.attributes if item.usd_name(instance) in kind.names)
+        authored = tuple(
+            item for item in cls.attributes if item.usd_name(instance) in kind.names and is_held(cls, item)
+        )
         rows.append((name, cls, instance, authored))
     return tuple(rows)
 
 
-_QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
-_VECTORS = (Gf.Vec3f, Gf.Vec3d, Gf.Vec3h)
-
-
 def plain_value(raw: Any, factor: float) -> Any:
-    """Python value of a USD value: floats scaled, vectors and quaternions as tuples, tokens as strings."""
-    if raw is None or isinstance(raw, bool):
+    """Python value of a USD value: floats scaled, vectors, quaternions and arrays as tuples, the rest as text."""
+    if raw is None or isinstance(raw, bool) or (isinstance(raw, int) and factor == 1.0):
         return raw
     if isinstance(raw, int | float):
         return units.scaled(float(raw), factor)
@@ -361,14 +361,28 @@ def plain_value(raw: Any, factor: float) -> Any:
         return (float(raw.GetReal()), *(float(part) for part in raw.GetImaginary()))
     if isinstance(raw, _VECTORS):
         return tuple(units.scaled(float(part), factor) for part in raw)
-    return raw.GetText() if isinstance(raw, Sdf.PathExpression) else str(raw)
+    if isinstance(raw, _INT_VECTORS):
+        return tuple(map(int, raw))
+    if isinstance(raw, Sdf.AssetPath):
+        return raw.path
+    if isinstance(raw, Sdf.PathExpression):
+        return raw.GetText()
+    if hasattr(raw, "__len__") and not isinstance(raw, str) and type(raw).__module__ in _ARRAY_MODULES:
+        return tuple(plain_value(part, factor) for part in raw)
+    return str(raw)
+
+
+_QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
+_VECTORS = tuple(getattr(Gf, f"Vec{size}{kind}") for size in (2, 3, 4) for kind in "hfd")
+_INT_VECTORS = (Gf.Vec2i, Gf.Vec3i, Gf.Vec4i)
+_ARRAY_MODULES = frozenset({Vt.__name__, Sdf.__name__})
 
 
 def _bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:
-    """Path of the physics material of each prim; empty where it has none."""
+    """Path of the physics material of each prim, or ""."""
     try:
         found, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(usd_prims, "physics")
-    except Tf.ErrorException:  # one of the bindings is no relationship
+    except Tf.ErrorException:  # a binding is an attribute, not a relationship
         found = [_bound_material(usd_prim) for usd_prim in usd_prims]
     is_physical: dict[str, bool] = {}
     paths = []
@@ -381,7 +395,7 @@ def _bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:
 
 
 def targets(relationship: Usd.Relationship) -> tuple[str, ...]:
-    """Paths that a relationship leads to; none where other layers have an attribute of its name."""
+    """Targets of a relationship; empty if another layer has an attribute of this name."""
     try:
         return tuple(str(path) for path in relationship.GetTargets()) if relationship else ()
     except Tf.ErrorException:
@@ -412,7 +426,7 @@ def _mesh(mesh: UsdGeom.Mesh, meters: float) -> Mesh | None:
 
 
 def triangulated(counts: Any, indices: Any) -> Any:
-    """Fans (m, 3) of polygons given as vertex counts (f,) and indices; a short index array ends the mesh."""
+    """Fan triangulation (m, 3) of polygons with vertex counts (f,) and indices; faces beyond the end are dropped."""
     starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else np.zeros(0, np.int64)
     inside = starts + counts <= len(indices)
     starts, counts = starts[inside], counts[inside]

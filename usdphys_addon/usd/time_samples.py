@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Simulated motion and USD time: where animated prims are at a time, and a layer of time samples over a file."""
+"""Animated world matrices of a stage, and layers of time samples with simulated motion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from .read import stage_units
 
-#: Suffix of our transform operations, so that they never meet an attribute of another type.
+#: Suffix of the written transform operations, to avoid existing attributes of another type.
 SUFFIX = "simulated"
 _KEPT_METADATA = ("metersPerUnit", "kilogramsPerUnit", "upAxis", "defaultPrim")
 
@@ -42,7 +42,7 @@ class Clock:
 
 
 def animated(stage: Usd.Stage, paths: Iterable[str]) -> tuple[str, ...]:
-    """Those of the prims that move with time by themselves or by what is above them."""
+    """The paths of prims that are animated, or have an animated ancestor."""
     known: dict[Sdf.Path, bool] = {Sdf.Path.absoluteRootPath: False}
 
     def moves(prim: Usd.Prim) -> bool:
@@ -58,7 +58,7 @@ def animated(stage: Usd.Stage, paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def worlds_at(stage: Usd.Stage, paths: Iterable[str], time: Usd.TimeCode) -> dict[str, Matrix]:
-    """World matrices (4, 4) of prims at a time: metres, Z up."""
+    """World matrices (4, 4) of prims at a time code: metres, Z up."""
     units = stage_units(stage)
     cache = UsdGeom.XformCache(time)
     result = {}
@@ -71,16 +71,16 @@ def worlds_at(stage: Usd.Stage, paths: Iterable[str], time: Usd.TimeCode) -> dic
 
 
 def move_to(stage: Usd.Stage, model: PhysicsModel, time: Usd.TimeCode) -> None:
-    """Put the prims of a model that are animated where they are at a time."""
+    """Set the world matrices of the animated prims of a model to those at a time code."""
     listed = [path for path, prim in model.prims.items() if prim.is_xformable]
     for path, world in worlds_at(stage, animated(stage, listed), time).items():
         model.prims[path].world = world
 
 
 def write_bake(stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock) -> None:
-    """Write a layer over the stage's root layer that moves prims: worlds (f, n, 4, 4) in the stage's units and axes.
+    """Write a layer over the stage's root layer with time samples: worlds (f, n, 4, 4) in the stage's units and axes.
 
-    The file is replaced at the end, in one step. Raises OutputError where it cannot be written.
+    The file is replaced atomically. Raises OutputError if it cannot be written.
     """
     try:
         with scratch_file(target) as scratch:
@@ -100,9 +100,9 @@ def write_bake(stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDA
 
 
 def flatten(layer: Path, target: Path) -> None:
-    """Write a baked layer and what it lies over as one file over `target`, in the same folder as they are."""
+    """Flatten a baked layer and its sublayers into `target`, a file in the same folder. Raises OutputError."""
     stage = Usd.Stage.Open(str(layer))
-    # Both lie in one folder: paths of textures stay as they are.
+    # Same folder: relative asset paths stay valid.
     flat = UsdUtils.FlattenLayerStack(stage, resolveAssetPathFn=lambda _layer, path: path)
     del stage
     if not flat.Export(str(target)):
@@ -114,7 +114,7 @@ def _fill(
 ) -> None:
     source = stage.GetRootLayer().realPath
     try:
-        # As in any layer, relative to where this one will be.
+        # Relative to the final path of the layer, not to the scratch file.
         below = Path(os.path.relpath(source, target.absolute().parent)).as_posix()
         layer.subLayerPaths.append(below if below.startswith("../") else f"./{below}")
     except ValueError:
@@ -134,7 +134,7 @@ def _fill(
 
 
 def _break_instances(layer: Sdf.Layer, stage: Usd.Stage, path: str) -> None:
-    """Bodies inside of an instance can move on their own only where it is one no longer."""
+    """Set `instanceable = false` above a body: prims inside an instance cannot move independently."""
     prim = stage.GetPrimAtPath(path)
     while prim and prim.IsInstanceProxy():
         prim = prim.GetParent()
@@ -145,7 +145,7 @@ def _break_instances(layer: Sdf.Layer, stage: Usd.Stage, path: str) -> None:
 def _local(
     stage: Usd.Stage, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock
 ) -> dict[str, NDArray[np.float64]]:
-    """Matrices (f, 4, 4) in the space of each prim's parent, which may be or hang on a body that moves, too."""
+    """Matrices (f, 4, 4) in the space of each prim's parent, which may itself be moved by a body."""
     rows = {path: row for row, path in enumerate(paths)}
     result: dict[str, NDArray[np.float64]] = {path: np.empty((len(worlds), 4, 4)) for path in paths}
     parents = {path: _parent(stage, path, rows) for path in paths}
@@ -161,7 +161,7 @@ def _local(
             if parent is not None:
                 space = world(parent)
                 if carrier:
-                    # What is between the body and its parent goes along as it is.
+                    # Prims between the carrying body and the parent keep their local transforms.
                     old = world(stage.GetPrimAtPath(carrier))
                     space = matrices[rows[carrier]] @ np.linalg.solve(old, space)
             result[path][frame] = np.linalg.solve(space, matrices[rows[path]])
@@ -169,7 +169,7 @@ def _local(
 
 
 def _parent(stage: Usd.Stage, path: str, rows: Mapping[str, int]) -> tuple[Usd.Prim | None, str]:
-    """(parent prim, path of the moving body at or above it); no parent where the transform stack is reset."""
+    """(parent prim, path of the moving body at or above it, or ""); (None, "") if it resets the transform stack."""
     prim = stage.GetPrimAtPath(path)
     if UsdGeom.Xformable(prim).GetResetXformStack():
         return None, ""
@@ -185,12 +185,14 @@ def _parent(stage: Usd.Stage, path: str, rows: Mapping[str, int]) -> tuple[Usd.P
 
 
 def _animate(layer: Sdf.Layer, prim: Usd.Prim, matrices: NDArray[np.float64], clock: Clock) -> None:
-    """Time samples of place and orientation, with the scale as it is; of a matrix where that is sheared."""
+    """Write time samples of translate and orient with a constant scale, or of a matrix where these cannot hold it."""
     over = Sdf.CreatePrimInLayer(layer, prim.GetPath())
     times = [clock.baked(frame) for frame in range(len(matrices))]
     order = ["!resetXformStack!"] if UsdGeom.Xformable(prim).GetResetXformStack() else []
     scale = frames.scale_of(matrices[0])
-    if frames.is_sheared(matrices[0]) or (scale == 0.0).any():
+    # Below an unevenly scaled parent a body that turns is sheared in the space of that parent, in some frames only.
+    has_one_scale = all(np.allclose(frames.scale_of(matrix), scale, rtol=1e-4) for matrix in matrices)
+    if not has_one_scale or (scale == 0.0).any() or any(map(frames.is_sheared, matrices)):
         name = f"xformOp:transform:{SUFFIX}"
         attribute = Sdf.AttributeSpec(over, name, Sdf.ValueTypeNames.Matrix4d)
         for time, matrix in zip(times, matrices, strict=True):
@@ -199,13 +201,10 @@ def _animate(layer: Sdf.Layer, prim: Usd.Prim, matrices: NDArray[np.float64], cl
     else:
         place = Sdf.AttributeSpec(over, f"xformOp:translate:{SUFFIX}", Sdf.ValueTypeNames.Double3)
         turn = Sdf.AttributeSpec(over, f"xformOp:orient:{SUFFIX}", Sdf.ValueTypeNames.Quatd)
-        last = np.zeros(4)
-        for time, matrix in zip(times, matrices, strict=True):
+        quaternions = frames.without_jumps(frames.quaternions_of(frames.rotations_of(matrices)))
+        for time, matrix, quaternion in zip(times, matrices, quaternions, strict=True):
             layer.SetTimeSample(place.path, time, Gf.Vec3d(*matrix[:3, 3].tolist()))
-            quaternion = np.array(frames.quaternion_of(frames.rotation_of(matrix)))
-            # The shorter way from sample to sample.
-            last = -quaternion if quaternion @ last < 0 else quaternion
-            layer.SetTimeSample(turn.path, time, Gf.Quatd(*last.tolist()))
+            layer.SetTimeSample(turn.path, time, Gf.Quatd(*quaternion.tolist()))
         order += [place.name, turn.name]
         if not np.allclose(scale, 1.0, atol=1e-9):
             size = Sdf.AttributeSpec(over, f"xformOp:scale:{SUFFIX}", Sdf.ValueTypeNames.Double3)

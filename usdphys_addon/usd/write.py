@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PhysicsModel -> USD stage. With usd_read the only core file that imports pxr.
+"""PhysicsModel -> USD stage.
 
-Values go straight into the layer (Sdf) inside one change block: ten thousand bodies take a third of a second.
+Values are written with Sdf inside one change block: 10,000 bodies take a third of a second.
 """
 
 from __future__ import annotations
@@ -19,12 +19,8 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
+from ..core.value_types import ValueType, value_type, with_elements
 
-_TYPES = {
-    name: Sdf.ValueTypeNames.Find(name)
-    for name in ("float", "float3", "point3f", "vector3f", "quatf", "bool", "token", "string", "double", "opaque",
-                 "pathExpression", "int", "uint", "double3", "quatd", "asset", "float3[]")
-}  # fmt: skip
 _Values = TypeVar("_Values", schema.Vector, schema.Quaternion)
 _SPACELESS = ("xformOp", "xformOpOrder")
 
@@ -37,7 +33,7 @@ def write_units(stage: Usd.Stage, stage_units: StageUnits) -> None:
 
 
 class Property(NamedTuple):
-    """A property with its value in stage units; a relationship where the type is "rel"."""
+    """A property with its value in stage units; a relationship if the type is "rel"."""
 
     name: str
     type: str
@@ -46,7 +42,7 @@ class Property(NamedTuple):
 
 
 class PrimOpinions(NamedTuple):
-    """What is authored on a prim for its schemas: needs no stage to be made."""
+    """The properties and API schemas to author on a prim; computed without a stage."""
 
     path: Sdf.Path
     properties: tuple[Property, ...]
@@ -55,7 +51,7 @@ class PrimOpinions(NamedTuple):
 
 
 def opinions_of(model: PhysicsModel, stage_units: StageUnits) -> dict[str, PrimOpinions]:
-    """What `write_model` will author, by path: made ahead, in another thread while there is no stage yet."""
+    """The opinions that `write_model` will author, by path. Can run in another thread before the stage exists."""
     translator = Translator(stage_units)
     return {path: translator.opinions(prim) for path, prim in model.prims.items()}
 
@@ -66,10 +62,10 @@ def write_model(
 ) -> None:  # fmt: skip
     """Author the physics of a model on a stage, in the stage's units.
 
-    Prims with a `local` pose, and typed physics prims that do not exist, are made; a joint or gprim that exists
-    under another type is retyped, a joint loses its transform with that. Everything else must exist.
+    A prim that does not exist is created with its type and `local` pose. An existing prim with a joint schema gets the
+    type of the joint and loses its transform.
 
-    opinions: those of this model in these units, where they were made ahead. specs: of prims that are known already.
+    opinions: result of `opinions_of` for this model and units. specs: known prim specs by path, to skip their lookup.
     """
     opinions, specs = opinions or {}, specs or {}
     writer = SpecWriter(stage.GetEditTarget().GetLayer(), stage_units)
@@ -79,7 +75,7 @@ def write_model(
 
 
 class _Row(NamedTuple):
-    """An attribute of a schema, its name on the prim, and whether its values are written as they are."""
+    """attribute, property name, and whether values need no conversion."""
 
     attribute: Attribute
     name: str
@@ -111,7 +107,7 @@ class Translator:
         return PrimOpinions(Sdf.Path(prim.path), tuple(properties), tuple(applied), is_joint)
 
     def values(self, value: Schema, instance: str) -> Iterator[Property]:
-        """What is authored of a schema. What is the same for all schemas of a kind is found out once."""
+        """The authored properties of a schema. Rows are cached by class, instance and drive type."""
         drive_type = value.type if isinstance(value, usd_physics.DriveAPI) else None
         key = (type(value), instance, drive_type)
         rows = self._rows.get(key)
@@ -132,10 +128,10 @@ class Translator:
                 yield Property(row.name, attribute.type, content, attribute.uniform)
 
     def is_kept(self, attribute: Attribute, instance: str, drive_type: str | None) -> bool:
-        """True where the value of the model is the value of the stage."""
+        """True if values of the model are written unchanged."""
         if attribute.type in ("bool", "token", "string"):
             return True
-        return attribute.type == "float" and self.factor(attribute, instance, drive_type) == 1.0
+        return attribute.type in ("float", "double") and self.factor(attribute, instance, drive_type) == 1.0
 
     def factor(self, attribute: Attribute, instance: str, drive_type: str | None) -> float:
         key = (attribute, instance, drive_type)
@@ -152,7 +148,7 @@ class Translator:
         return usd_value(attribute.type, value, factor)
 
     def world_frames(self, joint: usd_physics.Joint) -> Iterator[Property]:
-        """A joint side without a body is in the world: stage units, stage axes."""
+        """The frames of joint sides without a body, which are in world space: stage units, stage axes."""
         turn = frames.transform((0, 0, 0), self.from_z_up)
         for side in (0, 1):
             if getattr(joint, f"body{side}"):
@@ -180,7 +176,7 @@ class SpecWriter:
         self.translator = Translator(stage_units)
 
     def write(self, prim: Prim, opinions: PrimOpinions | None = None, spec: Sdf.PrimSpec | None = None) -> None:
-        """Author a prim; what is known of it already need not be found out."""
+        """Author a prim. opinions, spec: if already known."""
         path, properties, applied, is_joint = opinions or self.translator.opinions(prim)
         spec = spec or self.layer.GetPrimAtPath(path) or self.make(prim)
         if prim.purpose != "default":
@@ -199,7 +195,7 @@ class SpecWriter:
         spec.specifier = Sdf.SpecifierDef
         spec.typeName = prim.type_name
         parent = spec.nameParent
-        # What has just been made on the way; a prim that is there may do without a type.
+        # Ancestors that CreatePrimInLayer has just created become scopes; existing prims may be untyped.
         while parent is not None and parent.specifier == Sdf.SpecifierOver and not parent.typeName:
             parent.specifier, parent.typeName = Sdf.SpecifierDef, "Scope"
             parent = parent.nameParent
@@ -220,8 +216,8 @@ class SpecWriter:
     def set(self, spec: Sdf.PrimSpec, name: str, type_: str, value: Any, uniform: bool = False) -> None:
         variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
         try:
-            attribute = Sdf.AttributeSpec(spec, name, _TYPES[type_], variability)
-        except RuntimeError:  # it is there already, which is rare: to ask first takes longer
+            attribute = Sdf.AttributeSpec(spec, name, sdf_type(type_), variability)
+        except RuntimeError:  # it exists already, which is rare: a check first would be slower
             attribute = spec.attributes[name]
         attribute.default = value
 
@@ -229,28 +225,45 @@ class SpecWriter:
         relationship = spec.relationships.get(name)
         if relationship is None:
             relationship = Sdf.RelationshipSpec(spec, name, custom=False)
-        # An empty list of targets is an opinion, too.
+        # An explicit empty list is an opinion too.
         relationship.targetPathList.ClearEditsAndMakeExplicit()
         relationship.targetPathList.explicitItems = targets
 
 
+@cache
+def sdf_type(name: str) -> Sdf.ValueTypeName:
+    """The Sdf value type with this name. Raises KeyError if there is none."""
+    found = Sdf.ValueTypeNames.Find(name)
+    if not found:
+        raise KeyError(name)
+    return found
+
+
 def usd_value(type_: str, value: Any, factor: float) -> Any:
-    """A value of the model as the USD type, multiplied by a unit factor."""
-    if type_ in ("float", "double"):
-        return tidy(units.scaled(value, factor), factor)
-    if type_ in ("float3", "point3f", "vector3f"):
-        x, y, z = (tidy(units.scaled(part, factor), factor) for part in value)
-        return Gf.Vec3f(x, y, z)
-    if type_ == "quatf":
-        w, x, y, z = value
-        return Gf.Quatf(w, x, y, z)
+    """A value of the model, times a unit factor, as pxr's Python type. Raises KeyError for an unknown type."""
+    kind = value_type(type_)
+    if kind.has_unit:
+        if kind.size == 1 and not kind.is_array:
+            return tidy(units.scaled(value, factor), factor)
+        value = with_elements(kind, value, lambda part: tidy(units.scaled(part, factor), factor))
     if type_ == "pathExpression":
         return Sdf.PathExpression(value)
-    return value
+    made = sdf_type(type_).type.pythonClass
+    if kind.is_array:
+        element = sdf_type(type_.removesuffix("[]")).type.pythonClass
+        return made([_usd_element(kind, element, part) for part in value])
+    return _usd_element(kind, made, value)
+
+
+def _usd_element(kind: ValueType, cls: Any, value: Any) -> Any:
+    """cls: Gf class of the element; None for numbers and strings."""
+    if kind.size > 1:
+        return cls(*value)
+    return Sdf.AssetPath(value) if kind.name.startswith("asset") else value
 
 
 def tidy(value: float, factor: float) -> float:
-    """Undo the last-digit noise of a unit conversion through 32-bit floats: 89.999998 becomes 90."""
+    """Round off 32-bit noise of a unit conversion: 89.999998 becomes 90."""
     if factor == 1.0 or value == 0.0 or abs(value) > units.PRACTICALLY_INFINITE:
         return value
     short = float(f"{value:.6g}")
@@ -259,7 +272,7 @@ def tidy(value: float, factor: float) -> float:
 
 @cache
 def _with_added(current: Sdf.TokenListOp, names: tuple[str, ...]) -> Sdf.TokenListOp:
-    """A list of applied schemas with further ones behind them."""
+    """A list operation of applied schemas with further names appended to its prepended or explicit items."""
     listed = Sdf.TokenListOp()
     if current.isExplicit:
         items = current.explicitItems
@@ -273,14 +286,14 @@ def _with_added(current: Sdf.TokenListOp, names: tuple[str, ...]) -> Sdf.TokenLi
 
 
 def apply_schemas(spec: Sdf.PrimSpec, names: Iterable[str]) -> None:
-    """Prepend API schemas that the prim does not list yet, after those that it has."""
+    """Add API schemas that the prim does not list yet, after its own."""
     wanted = tuple(names)
     if wanted:
         spec.SetInfo("apiSchemas", _with_added(spec.GetInfo("apiSchemas"), wanted))
 
 
 def retype(spec: Sdf.PrimSpec, type_name: str) -> None:
-    """Give a prim another type; where that has no place in space, its transform goes."""
+    """Change the type of a prim; a prim that becomes a joint loses its transform."""
     if spec.typeName == type_name:
         return
     spec.typeName = type_name
@@ -295,7 +308,7 @@ def clear_local(spec: Sdf.PrimSpec) -> None:
 
 
 def _without_noise(values: _Values) -> _Values:
-    """Zero for what a turn by a quarter leaves of it."""
+    """The values with rounding noise of a quarter turn replaced by zero."""
     size = max(map(abs, values))
     clean: Any = tuple(0.0 if abs(value) < 1e-12 * size else value for value in values)
     return clean  # type: ignore[no-any-return]
@@ -308,7 +321,10 @@ def write_matrix(spec: Sdf.PrimSpec, matrix: Gf.Matrix4d, *, reset: bool = False
 
 
 def write_local(spec: Sdf.PrimSpec, local: frames.Matrix, meters: float, *, reset: bool = False) -> None:
-    """Author the transform of a prim: translate, orient and scale as needed, or a matrix where it is sheared."""
+    """Author the transform of a prim: translate, orient and scale as needed, or a matrix if it is sheared.
+
+    local (4, 4), metres. meters: metres per unit of the layer.
+    """
     (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = local.tolist()
     position = (x / meters, y / meters, z / meters)
     ops: list[tuple[str, Any, Any]] = []

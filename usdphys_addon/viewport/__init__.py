@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is drawn over the 3D view: vertex arrays without Blender, and the thin shell that hands them to the GPU."""
+"""Overlays, handles and read-outs. Vertex arrays are computed without Blender; a thin layer draws them on the GPU."""
 
 from __future__ import annotations
 
 
 def register() -> None:
-    """Handles are neither loaded nor registered without windows: a pipeline starts Blender for every file."""
+    """Register the handles. Without windows do nothing: it would slow the start of a background process."""
     import bpy
 
     if not bpy.app.background:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vertices of what is drawn over the 3D view. No Blender, no GPU."""
+"""Vertices of the overlays in the 3D view. Needs neither Blender nor a GPU."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ DASHES = np.array([(start / 9.0, (start + 1) / 9.0) for start in range(0, 9, 2)]
 #: Cosine between neighbours whose common edge is not drawn, and edges of one mesh that are.
 FLAT, MOST_EDGES = 0.9999, 20_000
 _AXES = {"X": 0, "Y": 1, "Z": 2}
-#: Limits this large are none.
+#: Larger limits count as unlimited.
 ENDLESS = 1e9
 
 
@@ -211,7 +211,7 @@ def _about_x(points: ArrayLike) -> NDArray[np.float64]:
 
 
 def angle_limit(low: float, high: float, radius: float) -> Vertices:
-    """The sector about X between two angles, rad, from Y towards Z; a circle where nothing is limited."""
+    """The sector about X between two angles, rad, from Y towards Z; a circle without limits."""
     if not high - low < 2.0 * math.pi:
         return _lines(_about_x(_strip(arc_points(radius))))
     points = arc_points(radius, low, high)
@@ -225,7 +225,7 @@ def needle(angle: float, radius: float) -> Vertices:
 
 
 def turning(velocity: float, radius: float) -> Vertices:
-    """A bent arrow about X, the way that a velocity turns."""
+    """A curved arrow about X in the direction of an angular velocity."""
     way = math.copysign(1.0, velocity)
     points = arc_points(radius, 0.0, way * 1.5)
     last, step = points[-1], points[-1] - points[-2]
@@ -236,7 +236,7 @@ def turning(velocity: float, radius: float) -> Vertices:
 
 
 def rail(low: float, high: float, size: float) -> Vertices:
-    """The way along X between two places with a stop at each that is limited, and none where the way is open."""
+    """A rail along X between two positions, with a stop at each end that is limited."""
     ends = [low if low > -ENDLESS else -2.0 * size, high if high < ENDLESS else 2.0 * size]
     parts = [np.array([(ends[0], 0, 0), (ends[1], 0, 0)])]
     parts += [
@@ -293,7 +293,7 @@ class Drawing:
     total: int = 0
 
     def add(self, vertices: Vertices, row: int, pose: NDArray[np.float64], color: int) -> None:
-        """A thing; what is not made of finite numbers is left out."""
+        """Add lines with a pose; they are left out if a number is not finite."""
         if len(vertices) and np.isfinite(pose).all() and np.isfinite(vertices).all():
             self._items.append((vertices, row, pose, color))
 
@@ -362,7 +362,7 @@ class Drawing:
         return np.repeat(chosen, self.counts, axis=0)
 
     def is_same(self, other: Drawing) -> bool:
-        """True where both look the same on the same carriers."""
+        """True if both have the same lines and colours on the same carriers."""
         return (
             self.total == other.total
             and len(self.groups) == len(other.groups)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Handles of the active object's physics in the 3D view: collider, mass, joint limits, drives and frames.
 
-What they are and what a drag writes is read and written here; where they are and what a drag means is in `handles`.
+This module reads the properties and writes the result of a drag. `handles` computes positions and values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .handles import Handle, View
 if TYPE_CHECKING:
     from .handles import Array
 
-#: Operator that a press on a handle starts.
+#: Operator that starts when a handle is pressed.
 DRAG_OPERATOR = "usdphys.drag_handle"
 #: Pixels: radius of dials and of the turns of a frame, way to a linear limit that is not there, handle, reach.
 _DIAL, _DRIVE_DIAL, _FRAME_DIAL, _REST, _DOT, _REACH = 80.0, 100.0, 48.0, 90.0, 5.5, 12.0
@@ -107,13 +107,13 @@ def shown_for(context: Any, obj: Any, view: View, mass_of: Callable[[str], Any] 
 
 
 @cache
-def _bounds_reader() -> Any:
-    """The reader of colliders, quick enough for every redraw: it fits to the bounds that Blender keeps."""
+def _bounding_shapes() -> Any:
+    """Shapes of colliders fitted to the bounding box that Blender keeps: quick enough for every redraw."""
     from ..bridge import mesh
-    from ..bridge.collider_read import ColliderReader
+    from ..bridge.collider_shapes import ColliderShapes
     from ..bridge.placements import Placement
 
-    class BoundsReader(ColliderReader):
+    class BoundingShapes(ColliderShapes):
         #: Bounds say how large something is along the object's own axes only.
         is_turned = False
 
@@ -122,7 +122,7 @@ def _bounds_reader() -> Any:
                 return super().points(placement)
             return np.array(placement.evaluated.bound_box, float)
 
-    return BoundsReader
+    return BoundingShapes
 
 
 def shape_of(item: Any, obj: Any, depsgraph: Any) -> Any:
@@ -132,11 +132,11 @@ def shape_of(item: Any, obj: Any, depsgraph: Any) -> Any:
     if item.is_geometry or item.shape not in props.GPRIM_SHAPES:
         return None
     placement = Placement(obj, obj.evaluated_get(depsgraph), obj.usdphys, obj.usdphys.keys(), None, obj.name)
-    if not abs(placement.volume) > 1e-18:
+    if frames.is_flat(placement.volume):
         return None
-    reader = _bounds_reader()(None)
-    reader.is_turned = item.is_property_set("rotation")
-    return reader.shape(item, placement)
+    shapes = _bounding_shapes()()
+    shapes.is_turned = item.is_property_set("rotation")
+    return shapes.shape(item, placement)
 
 
 def _add_collider(shown: Shown, obj: Any, depsgraph: Any) -> None:
@@ -209,7 +209,7 @@ def _add_mass(shown: Shown, obj: Any, depsgraph: Any, mass_of: Callable[[str], A
     value: Any = np.array(mass.center_of_mass if is_set else found.center_of_mass, float)
     world = np.array(obj.evaluated_get(depsgraph).matrix_world)
     linear = world[:3, :3]
-    if not abs(frames.determinant(world)) > 1e-18:
+    if frames.is_flat(frames.determinant(world)):
         return
     place = linear @ value + world[:3, 3]
     # More often than not it is in the middle of the collider, where that has its own handle.
@@ -228,7 +228,7 @@ def _add_mass(shown: Shown, obj: Any, depsgraph: Any, mass_of: Callable[[str], A
 
 
 def _has_center(mass: Any) -> bool:
-    """True where a centre of mass is authored that counts."""
+    """True if a valid centre of mass is authored."""
     if not mass.is_property_set("center_of_mass"):
         return False
     return all(abs(part) < units.PRACTICALLY_INFINITE for part in mass.center_of_mass)
@@ -302,11 +302,11 @@ def _add_joint(shown: Shown, obj: Any, depsgraph: Any) -> None:
     elif kind == "SPHERICAL":
         reader.cone()
     elif kind == "GENERIC":
-        for dof in joint_kinds.LIMIT_DOFS[kind]:
+        for dof in joint_kinds.BY_IDENTIFIER[kind].limits:
             limit = getattr(joint.limits, dof)
-            if limit.is_applied and not limit.low > limit.high:
+            if limit.is_applied and not joint_kinds.is_locked(limit.low, limit.high):
                 reader.limits(f"joint.limits.{dof}", limit, ("low", "high"), dof, f"{_dof_label(dof)}: ")
-    for dof in joint_kinds.DRIVE_DOFS[kind]:
+    for dof in joint_kinds.BY_IDENTIFIER[kind].drives:
         if getattr(joint.drives, dof).is_applied:
             reader.drive(dof)
     reader.frames(obj, depsgraph)
@@ -500,7 +500,7 @@ class _Joint:
 
 
 def _limit(group: Any, name: str, negative_is_free: bool) -> float | None:
-    """A limit that is authored and limits anything."""
+    """The value of a limit that is authored and finite, else None."""
     if not group.is_property_set(name):
         return None
     value = float(getattr(group, name))
@@ -578,7 +578,7 @@ class Edit:
         return frames.quaternion_of(frames.matrix_of(self.handle.whole) @ turn)  # type: ignore[arg-type]
 
     def unset(self, obj: Any) -> None:
-        """Take back that anything is authored."""
+        """Unset all values that the handle changes."""
         self.restore(obj)
         # Moments and axes count together only.
         for path in (self.path, _AXES) if self.handle.weight else (self.path,):
@@ -594,7 +594,7 @@ class Edit:
             setattr(group, name, before)
 
     def restore(self, obj: Any) -> None:
-        """As it was before the drag, what was not authored included."""
+        """Restore the values from before the drag; values that were not authored are unset."""
         for path in self.paths:
             self.put_back(obj, path)
 
@@ -623,7 +623,7 @@ def find(context: Any, key: str, view: View) -> Handle | None:
 
 
 def text_of(context: Any, handle: Handle, value: float | Array) -> str:
-    """What a drag says in the header."""
+    """The text of a drag in the header of the 3D view."""
     if handle.motion == "TURN":
         return f"{handle.label}: {math.degrees(float(np.asarray(value))):.4g}°"
     settings = context.scene.unit_settings
@@ -646,13 +646,13 @@ def _length(settings: Any, value: float) -> str:
 
 
 def is_editable(obj: Any) -> bool:
-    """False for what is linked, an override that nobody has made editable included."""
+    """False for linked objects, and for library overrides that are not editable."""
     override = obj.override_library
     return obj.library is None and not (override is not None and override.is_system_override)
 
 
 def is_wanted(context: Any) -> bool:
-    """True where the handles of the active object are to be shown: nothing else is going on."""
+    """True if the handles of the active object should be visible: no other tool, playback or preview is active."""
     obj = context.object
     if obj is None or context.mode != "OBJECT" or preview_guard.current() is not None:
         return False
@@ -713,7 +713,7 @@ def _draw_guides(shown: Shown) -> None:
     pixel = shown.pixel
     for guide in shown.guides:
         if not guide.is_surface:
-            # Dark below light: one of the two is seen on any background.
+            # A dark line below a light one: one of them contrasts with any background.
             _draw_lines(guide.points, (0.0, 0.0, 0.0, 0.65), 3.2 * pixel)
     for guide in shown.guides:
         if not guide.is_surface:
@@ -755,7 +755,7 @@ def _draw_handle(shown: Shown, handle: Handle, is_hot: bool) -> None:
 
 
 class _Drawn:
-    """What all our gizmos share; each group of them shows the same thing."""
+    """Mix-in of all our gizmos."""
 
     #: Set by the group.
     shown: Shown | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handles in the 3D view: where they are, what a drag of one means, and the lines beside them. No Blender, no GPU."""
+"""Handles in the 3D view: their positions, the values that drags give, and guide lines. No Blender, no GPU."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 #: LINE moves along an axis, TURN about one, FREE anywhere.
 Motion = Literal["LINE", "TURN", "FREE"]
 
-#: Snapping of angles, and when it is fine, radians.
+#: Steps of snapped angles, normal and precise, radians.
 ANGLE_STEP, FINE_ANGLE_STEP = math.radians(5.0), math.radians(1.0)
-#: What a fine drag makes of the way of the mouse.
+#: A precise drag multiplies the mouse movement by this factor.
 FINE = 0.1
 #: Sine of the angle to the line of sight below which an axis points at the viewer, or a dial is seen from its side.
 EDGE_ON = 0.15
@@ -139,7 +139,7 @@ class Handle:
         return np.asarray(place + beside(self.axis, view, place) * (self.lift * view.pixel_size(place)))
 
     def faces_viewer(self, view: View) -> bool:
-        """True where a LINE points at the viewer, so that nobody can say how far a drag goes along it."""
+        """True if a LINE points at the viewer: a drag then has no defined length along it."""
         if self.motion != "LINE":
             return False
         return bool(np.linalg.norm(np.cross(self.axis, view.sight(self.point(view)))) < EDGE_ON)
@@ -215,7 +215,7 @@ def snapped(value: float, step: float) -> float:
 
 
 def differs(one: float | ArrayLike, other: float | ArrayLike) -> bool:
-    """True where a drag has changed a value by more than noise."""
+    """True if a drag has changed a value by more than rounding errors."""
     first, second = np.asarray(one, float), np.asarray(other, float)
     return bool((np.abs(first - second) > 1e-9 * np.maximum(1.0, np.abs(second))).any())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws over the 3D view: the physics of the scene, and while the preview runs contacts and joints that broke."""
+"""Draws the overlays in the 3D view: the physics of the scene; while the preview runs, contacts and broken joints."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ CONTACT = (1.0, 0.35, 0.1, 1.0)
 WIDTH = 3.0
 #: Width of the rim of lines, pixels, its opacity, and the opacity of what is behind surfaces.
 RIM, RIM_OPACITY, BEHIND = 2.0, 0.35, 0.25
-#: Part of its distance by which all is drawn nearer, so that lines on surfaces show.
+#: Lines are drawn nearer to the viewer by this part of their distance, so that lines on surfaces are visible.
 NEARER = 1e-3
-#: Length of a normal, in parts of the distance from the view.
+#: Length of a contact normal, as a part of the distance from the viewer.
 NORMAL = 0.03
 _handler: Any = None
-#: A view that cannot be drawn once cannot be drawn ever: it is said once, and nothing is drawn after that.
+#: After an exception in drawing: report it once, and stop drawing, because every redraw would fail.
 failed = False
 
 
@@ -56,7 +56,7 @@ def _draw() -> None:
 
 
 def draw_physics(context: Any, space: Any, region: Any, view3d: Any, settings: Any) -> None:
-    """Draw what the settings choose of the scene into the view that is bound."""
+    """Draw the overlays that the settings choose into the bound 3D view."""
     from . import scene_shapes
 
     options = overlay_settings.options_of(settings)
@@ -82,7 +82,7 @@ def draw_physics(context: Any, space: Any, region: Any, view3d: Any, settings: A
 
 
 def _look(context: Any, settings: Any) -> tuple[Any, ...]:
-    """What colours and widths depend on: (colours that are chosen, whether the view is light, width, X-ray)."""
+    """(preference colours, True for a light background, line width, X-ray): a change means new colours and widths."""
     own = tuple((index, color) for index, color in own_colors(context).items())
     # Without a window there is no scale.
     width = settings.line_width * (context.preferences.system.ui_scale or 1.0)
@@ -90,7 +90,7 @@ def _look(context: Any, settings: Any) -> tuple[Any, ...]:
 
 
 def own_colors(context: Any) -> dict[int, tuple[float, ...]]:
-    """Colours of the add-on's preferences, where it has them."""
+    """Colours of the add-on's preferences by colour index; empty without preferences."""
     from . import scene_shapes
 
     preferences = _preferences(context)
@@ -115,7 +115,7 @@ def _is_light(context: Any) -> bool:
 
 
 def _batches(positions: Any, colors: Any, both: bool) -> tuple[Any, Any]:
-    """(batch, batch of the same for what is behind surfaces, where that is wanted)."""
+    """(batch, second batch for lines behind surfaces or None)."""
     front = _batch(positions, colors)
     if not both:
         return front, None
@@ -143,7 +143,7 @@ def _format() -> Any:
 
 
 def draw_batches(batches: tuple[Any, Any], width: float) -> None:
-    """Draw lines with a rim, behind what is in front of them; the second batch where something is."""
+    """Draw lines with a rim and a depth test; the second batch is drawn behind surfaces."""
     import gpu
 
     front, behind = batches
@@ -167,7 +167,7 @@ def draw_batches(batches: tuple[Any, Any], width: float) -> None:
 
 
 def _come_nearer(gpu: Any) -> None:
-    """Bring what is drawn a little nearer to the eye, without moving it on the screen."""
+    """Projection that moves points a little nearer to the viewer without moving them on the screen."""
     from mathutils import Matrix
 
     projection = gpu.matrix.get_projection_matrix()
@@ -175,7 +175,7 @@ def _come_nearer(gpu: Any) -> None:
     if projection[3][3] == 0.0:
         gpu.matrix.load_matrix(Matrix.Scale(1.0 - NEARER, 4) @ view)
     else:
-        # Without perspective there is no distance: parts of what is seen.
+        # An orthographic view has no distance to the viewer: use a part of the visible width.
         gpu.matrix.load_matrix(Matrix.Translation((0.0, 0.0, 2.0 * NEARER / abs(projection[1][1] or 1.0))) @ view)
 
 
@@ -191,7 +191,7 @@ def _stroke(gpu: Any, batch: Any, width: float, color: tuple[float, ...] | None)
     batch.draw(shader)
 
 
-# --------------------------------------------------------------------------- what happens while it plays
+# --------------------------------------------------------------------------- while the preview runs
 
 _touching: tuple[Any, int, Any] | None = None
 
@@ -226,20 +226,20 @@ def _draw_lines(vertices: draw_data.Vertices) -> None:
     batch = batch_for_shader(shader, "LINES", {"pos": vertices.tolist()})
     _, _, width, height = gpu.state.viewport_get()
     depth: Any = gpu.state.depth_test_get()
-    # In front of the bodies: what broke is inside of them more often than not.
+    # Drawn in front of the bodies: joints are often inside of them.
     gpu.state.depth_test_set("NONE")
     try:
         shader.bind()
         shader.uniform_float("viewportSize", (width, height))
         shader.uniform_float("lineWidth", WIDTH * context.preferences.system.ui_scale)
-        shader.uniform_float("color", BROKEN)
+        shader.uniform_float("color", tuple(getattr(_preferences(context), "overlay_broken", BROKEN)))
         batch.draw(shader)
     finally:
         gpu.state.depth_test_set(depth)
 
 
 def register() -> None:
-    """Nothing is drawn, and no drawing registered, without windows."""
+    """Register the draw handler; without windows do nothing."""
     global _handler, failed
     failed = False
     overlay_state.register()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the overlays show: settings of the session, in the window manager, not in any scene."""
+"""Settings of the overlays. They belong to the window manager, so files do not store them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 NAME = "usdphys_overlay"
 _SCOPES = (
-    ("NONE", "None", "Show none of them"),
-    ("SELECTED", "Selected", "Show those of selected objects, and of bodies that are selected"),
-    ("ALL", "All", "Show all of them"),
+    ("NONE", "None", "Hide all"),
+    ("SELECTED", "Selected", "Show the overlay for selected objects and for the parts of selected bodies"),
+    ("ALL", "All", "Show the overlay for all objects"),
 )
 _COLORS = (
-    ("KIND", "Kind", "Dynamic, static and kinematic; bodies that sleep are darker while the preview runs"),
+    ("KIND", "Kind", "Dynamic, static or kinematic; sleeping bodies are darker while the preview runs"),
     ("GROUP", "Group", "One colour for each collision group"),
 )
 
@@ -60,26 +60,26 @@ class USDPHYS_OverlaySettings(bpy.types.PropertyGroup):
         joint_size: float
     else:
         show: _switch("Physics", "Draw the physics over the 3D view", True)
-        colliders: _scope("Colliders", "The shapes that collide, as the simulation has them", "SELECTED")
+        colliders: _scope("Colliders", "Collision shapes, as the preview simulates them", "SELECTED")
         color_by: bpy.props.EnumProperty(
             name="Color",
-            description="What the colours of colliders tell",
+            description="Meaning of the colours of colliders",
             items=_COLORS,
             default="KIND",
             update=_redraw,
             options={"SKIP_SAVE"},
         )
-        bodies: _scope("Bodies", "The corners of the space that each rigid body takes up, by its kind")
-        mass: _scope("Mass", "The centre of mass, and the box that has the mass and inertia of the body")
-        joints: _scope("Joints", "Joints with lines to their bodies", "SELECTED")
-        joint_frames: _switch("Frames", "The axes of the joint frame, and the frame of the second body", True)
-        joint_limits: _switch("Limits", "Arcs, cones, rails and distances that joints allow, and where they are", True)
-        joint_drives: _switch("Drives", "Where drives aim at", True)
-        filtered_pairs: _scope("Filtered Pairs", "Dashed lines between objects that pass through each other")
-        articulations: _scope("Articulations", "The root of each articulation, and the tree of its links")
-        contacts: _switch("Contacts", "Where colliders touch, and the normals there, while the preview runs", False)
-        broken: _switch("Broken Joints", "Crosses where joints broke, while the preview runs", True)
-        use_xray: _switch("X-Ray", "Show what is behind surfaces, too, fainter", False)
+        bodies: _scope("Bodies", "Corners of the bounding box of each rigid body, in the colour of its kind")
+        mass: _scope("Mass", "Centre of mass, and the uniform box with the mass and inertia of the body")
+        joints: _scope("Joints", "Joints, with lines to their bodies", "SELECTED")
+        joint_frames: _switch("Frames", "Axes of the joint frame on both bodies", True)
+        joint_limits: _switch("Limits", "Ranges that joint limits allow, and the position of the joint", True)
+        joint_drives: _switch("Drives", "Targets of drives", True)
+        filtered_pairs: _scope("Filtered Pairs", "Dashed lines between objects that do not collide with each other")
+        articulations: _scope("Articulations", "Root of each articulation, and the tree of its links")
+        contacts: _switch("Contacts", "Contact points of colliders and their normals, while the preview runs", False)
+        broken: _switch("Broken Joints", "Crosses at joints that broke, while the preview runs", True)
+        use_xray: _switch("X-Ray", "Also draw lines behind surfaces, fainter", False)
         line_width: bpy.props.FloatProperty(
             name="Line Width",
             description="Width of the lines, in pixels at a resolution scale of 1",
@@ -91,7 +91,7 @@ class USDPHYS_OverlaySettings(bpy.types.PropertyGroup):
         )
         joint_size: bpy.props.FloatProperty(
             name="Joint Size",
-            description="Factor of the size at which joints are drawn",
+            description="Size of the joint symbols, as a factor",
             default=1.0,
             min=0.05,
             soft_max=5.0,
@@ -108,7 +108,7 @@ def current(context: Any) -> Any:
 
 
 def options_of(settings: Any) -> Options:
-    """What a drawing of the scene depends on, as a plain value."""
+    """The settings that affect the drawing of a scene, as a value that can be compared."""
     from .scene_shapes import Options
 
     return Options(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is known of the scenes that are drawn: asked for by a draw, read a moment later, moved with its objects.
+"""Cached vertices of the scenes on screen: a draw requests a scene, and a timer reads it a moment later.
 
-A draw gets the vertices of what is known, at once. Nothing is read for a scene that nobody looks at. No Blender
-object is held: objects are rows of the list of all objects, which is compared by its names.
+A draw gets the last vertices at once, moved with their objects. Scenes that no view shows are not read. No reference to
+a Blender object is kept: objects are indices into the list of all objects, and a change of its names is detected.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 
 from ..bridge import props
-from ..bridge.environment import collector_at_rest, redraw
+from ..bridge.environment import gc_paused, redraw
 from ..core import clock
 from ..playback import guard as preview_guard
 from . import overlay_settings
@@ -25,7 +25,7 @@ from . import overlay_settings
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    # Enabling the add-on does not wait for what the first draw needs.
+    # Imported late: enabling the add-on must not wait for modules that only a draw needs.
     from ..core.model import PhysicsModel, Prim
     from .draw_data import Drawing, Vertices
     from .scene_shapes import Carriers, Options
@@ -39,7 +39,7 @@ Key = tuple[str, str, int]
 
 @dataclass(slots=True, eq=False, repr=False)
 class _Scene:
-    """A scene as it was read, or as a preview has it. rows: of the carriers in the list of all objects, whose names
+    """A scene as it was read, or from a preview. rows: indices of the carriers in the list of all objects, whose names
     these were. visible: names of the objects that were. origin, world: of the preview."""
 
     model: PhysicsModel
@@ -57,7 +57,7 @@ class _Scene:
 
 @dataclass(slots=True, eq=False, repr=False)
 class View:
-    """The drawing of a scene in a view, and where its vertices are. moved: they are to be given to the GPU.
+    """The drawing of a scene in a view, and the positions of its vertices. moved: they must be uploaded to the GPU.
 
     batch, look, extra: of whoever draws. asked: what it was made for.
     """
@@ -75,10 +75,10 @@ class View:
     _last: dict[int, Any] = field(default_factory=dict)
 
     def move(self, session: Any) -> bool:
-        """Bring the vertices to where their carriers are now; False where the objects are others than were read."""
+        """Move the vertices with their carriers; False if the list of objects has changed since the scene was read."""
         if session is not None:
             return self._follow(session.world)
-        # Blender does not tell of all that comes and goes.
+        # Blender does not notify about every object that is added or removed.
         if len(bpy.data.objects) != len(self.known.names):
             return False
         if self._marks == _moves:
@@ -121,15 +121,10 @@ _last_operator = 0
 
 
 def forget() -> None:
-    """Forget all scenes: another file, an undo."""
+    """Drop all scenes: after loading a file or an undo."""
     _scenes.clear()
     views.clear()
     _wanted.clear()
-
-
-def is_settled() -> bool:
-    """True where all that draws have asked for is read."""
-    return not _wanted
 
 
 def session_of(name: str) -> Any:
@@ -142,7 +137,7 @@ def session_of(name: str) -> Any:
 
 
 def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None) -> View | None:
-    """What is to be drawn in a view, moved to where it is now; None where nothing is known yet, or nothing is there.
+    """The drawing of a view, moved with its objects; None if the scene is not read yet or has nothing to draw.
 
     region, perspective: where it is drawn; a redraw of the same, without a change that anybody told of, means that
     something else has changed.
@@ -162,7 +157,7 @@ def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None
     if view is None or not view.drawing.total or view.known.world is not (session and session.world):
         return None
     if not view.move(session):
-        # Somebody has come, gone or been renamed.
+        # An object was added, removed or renamed.
         _note_edit(name)
         _ask(key, options, True)
         return None
@@ -186,12 +181,12 @@ def _ask(key: Key, options: Options, soon: bool) -> None:
 
 
 def _matrices(known: _Scene) -> NDArray[np.float64]:
-    """Where the carriers are now, (n, 4, 4), metres; the world first."""
+    """World matrices of the carriers, (n, 4, 4), metres; row 0 is the world."""
     flat = np.empty(16 * len(bpy.data.objects), np.float32)
     bpy.data.objects.foreach_get("matrix_world", flat)
     matrices = np.empty((len(known.rows) + 1, 4, 4))
     matrices[0] = np.eye(4)
-    # Blender gives columns.
+    # foreach_get returns matrices in column order.
     matrices[1:] = flat.reshape(-1, 4, 4)[known.rows].transpose(0, 2, 1)
     matrices[1:, :3, 3] *= known.meters
     return matrices
@@ -201,7 +196,7 @@ def _matrices(known: _Scene) -> NDArray[np.float64]:
 
 
 def tick() -> float | None:
-    """Read what was asked for, once it has been left in peace. Returns the seconds until the next time, if any."""
+    """Read the requested scenes once they have not changed for a while. Returns the seconds until the next call."""
     if not _wanted:
         return None
     quiet = clock.now() - _changed_at
@@ -235,7 +230,7 @@ def renew(key: Key, options: Options, layer: Any = None) -> bool:
         return False
     session = session_of(key[0])
     if session is None:
-        # What is to be read is there before anybody counts its changes.
+        # Update the depsgraph before taking the change counters.
         layer.update()
     look = _look(key, options)
     known, drawing = _nothing(), _no_drawing()
@@ -257,7 +252,7 @@ def renew(key: Key, options: Options, layer: Any = None) -> bool:
 
 
 def _is_wanted(options: Options, layer: Any) -> bool:
-    """False where nothing can be seen: nothing is switched on, or only for selected objects that have no physics."""
+    """False if nothing would be drawn: overlays are off, or limited to selected objects without physics."""
     scopes = options.scopes
     if "ALL" in scopes:
         return True
@@ -278,7 +273,7 @@ def _nothing() -> _Scene:
 
 
 def _is_own(space: Any) -> bool:
-    """True for a view that chooses the objects that it shows itself."""
+    """True for a view with local view or its own visible collections."""
     return space is not None and (space.local_view is not None or space.use_local_collections)
 
 
@@ -288,7 +283,7 @@ def view_key(context: Any, space: Any) -> Key:
 
 
 def _visible(layer: Any, space: Any = None) -> frozenset[str]:
-    """Names of the objects that a view layer shows, or a view of it."""
+    """Names of the visible objects of a view layer, or of one 3D view."""
     if space is not None:
         return frozenset(obj.name for obj in layer.objects if obj.visible_in_viewport_get(space))
     return frozenset(obj.name for obj in layer.objects if obj.visible_get(view_layer=layer))
@@ -330,7 +325,7 @@ def _of_scene(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
 
 
 class _Loader:
-    """Loads the mesh of a prim, once, as long as the scene is at hand."""
+    """Loads the mesh of a prim once, while the evaluated scene is available."""
 
     def __init__(self, state: list[bool], load: Callable[[], Any]) -> None:
         self.state, self.load, self.known = state, load, []  # type: ignore[var-annotated]
@@ -357,7 +352,7 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
     from . import scene_shapes
 
     start = clock.now()
-    with collector_at_rest():
+    with gc_paused():
         reading = scene_read.read_scene(layer.depsgraph)
         at_hand, loaders = [True], []
 
@@ -443,7 +438,7 @@ def _layer(key: Key) -> Any:
 
 
 def _look_at_operators() -> None:
-    """Operators that change properties only tell the dependency graph nothing."""
+    """Detect operators that change only properties: the dependency graph does not notice them."""
     global _last_operator, _changed_at
     manager = bpy.context.window_manager
     operators: Any = manager.operators if manager is not None else ()
@@ -477,7 +472,7 @@ def _after_update(scene: Any, depsgraph: Any) -> None:
 
 
 def _is_selection(updates: Any) -> bool:
-    """True where nothing has changed but what is selected, or hidden, which only the scene is told."""
+    """True if only the selection or the visibility has changed: only the scene is tagged then."""
     return (
         len(updates) == 1
         and isinstance(updates[0].id, bpy.types.Scene)

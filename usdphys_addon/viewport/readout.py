@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What panels show that has to be computed: asked for by a draw, computed a moment later.
+"""Computed values for panels: a draw requests a value, and a timer computes it a moment later.
 
-A draw gets what is known, at once. Nothing is computed for a panel that nobody has open.
+A draw gets the last value at once. Values of closed panels are not requested and not computed.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import Any
 
 import bpy
 
-from ..authoring import groups
+from ..authoring import group_edits
 from ..bridge.environment import redraw
 from ..core import clock
 from ..core.schemas import usd_physics
 from ..playback import guard as preview_guard
 
-#: Seconds from a draw that asks to the answer.
+#: Seconds between a request and its computation.
 PAUSE = 0.1
-#: Seconds for which an answer counts, and at least so many times as long as it took to find.
+#: A value is valid for this many seconds, and at least this many times as long as its computation took.
 KEEP = 0.3
 SHARE = 20.0
 
 
 @dataclass(slots=True, repr=False)
 class MassReadout:
-    """The mass of a body as it counts: kg, Blender units in the object's space, kg m2; sources as phrases.
+    """The computed mass of a body: kg, Blender units in the object's space, kg m2; sources as phrases.
 
-    problem: why there is none; empty where there is.
+    problem: the reason if no mass can be computed, else empty.
     """
 
     mass: float = 0.0
@@ -43,7 +43,7 @@ class MassReadout:
 
 
 def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
-    """The mass of the body that an object is."""
+    """The computed mass of the rigid body of an object."""
     from ..bridge import scene_read
     from ..core import frames, mass
 
@@ -61,7 +61,7 @@ def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
     if prim is None or prim.get(usd_physics.RigidBodyAPI) is None:
         return MassReadout(problem="Only a rigid body has a mass")
     found = mass.mass_properties(reading.model, path)
-    # The body's frame has no scale, the object's space has.
+    # The body's frame has no scale; the object's space has one.
     scale = frames.scale_of(prim.world) * reading.model.units.meters_per_unit
     x, y, z = (part / (size or 1.0) for part, size in zip(found.center_of_mass, scale.tolist(), strict=True))
     return MassReadout(
@@ -73,13 +73,13 @@ def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
 
 
 def _short(text: str) -> str:
-    """A phrase without the paths behind the names of objects."""
+    """A phrase without the prim paths that follow object names."""
     return re.sub(r"(?<=') \(/[^()]*\)", "", text)
 
 
 def compute_members(_context: bpy.types.Context, name: str) -> tuple[str, ...]:
     """Names of the objects that belong to a collision group."""
-    return tuple(obj.name for obj in groups.members(name))
+    return tuple(obj.name for obj in group_edits.members(name))
 
 
 _KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {"mass": compute_mass, "members": compute_members}
@@ -87,7 +87,7 @@ _KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {"mass": compute_ma
 
 @dataclass(slots=True, eq=False, repr=False)
 class _Known:
-    """What was computed, when, and how long it took, seconds."""
+    """A computed value, its time, and the duration of its computation in seconds."""
 
     value: Any
     at: float
@@ -124,7 +124,7 @@ def _ask(kind: str, name: str) -> Any:
 
 
 def compute() -> None:
-    """Compute what was asked for, and have the panels drawn again where that is something else than before."""
+    """Compute the requested values, and redraw the panels if one has changed."""
     keys, _asked[:] = list(_asked), []
     if len(_known) > 64:
         _known.clear()
@@ -146,7 +146,7 @@ def compute() -> None:
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def forget(*_: Any) -> None:
-    """Forget all answers and questions: another file, an undo."""
+    """Drop all values and requests: after loading a file or an undo."""
     _known.clear()
     _asked.clear()
 

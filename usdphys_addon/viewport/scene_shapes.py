@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A physics model -> what is drawn of it: colliders as they collide, bodies, masses, joints, filters, articulations.
+"""Lines for a physics model: collision shapes, bodies, masses, joints, filters and articulations.
 
-No Blender, no GPU. Lengths in metres. The solver is asked for decompositions where it is there; without it they show
-their hull.
+No Blender, no GPU. Lengths in metres. The solver computes convex decompositions; without a solver the hull is drawn.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import frames, hull, mass, schema
+from ..core import frames, gprims, hull, mass, paths, schema
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.rules.base import Above
 from ..core.schemas import usd_geom, usd_physics
-from ..simulation.layout import Place, places
+from ..simulation.layout import RigidPose, places
 from . import draw_data
 from .draw_data import Drawing, Vertices
 
@@ -38,7 +37,7 @@ _shapes: OrderedDict[Any, Vertices] = OrderedDict()
 
 
 class NotLoadedError(Exception):
-    """A mesh is wanted that was not loaded while it was at hand."""
+    """A mesh is needed that was not loaded while the scene was available."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +78,8 @@ class Carriers:
     def row(self, path: str) -> int:
         known = self._known.get(path)
         if known is None:
-            above = path
-            while above and above not in self.rows:
-                above = above.rpartition("/")[0]
-            known = self.rows.get(above, 0)
-            if known and abs(np.linalg.det(self.start[known][:3, :3])) < 1e-18:
+            known = self.rows.get(paths.nearest(path, self.rows), 0)
+            if known and frames.is_flat(frames.determinant(self.start[known])):
                 known = 0
             self._known[path] = known
         return known
@@ -148,7 +144,7 @@ def collider_lines(prim: Prim, rotation: Matrix) -> Vertices:
     own = ("overlay", approximation, stretch.tobytes())
     found = geometry.derived.get(own)
     if found is None:
-        # The same mesh comes back with every reading of the scene.
+        # Cached: every reading of the scene returns the same meshes.
         digest = hashlib.blake2b(geometry.points.tobytes(), digest_size=16)
         digest.update(geometry.triangles.tobytes())
         found = geometry.derived[own] = _cached(
@@ -172,28 +168,22 @@ def _cached(key: Any, make: Callable[[], Vertices]) -> Vertices:
     return found
 
 
-def _gprim_lines(gprim: schema.Schema, scale: Matrix) -> Vertices:
-    """Sizes by the rules of the UsdPhysics parsing utilities: the largest scale where only one is possible."""
-    sizes = tuple(np.round(scale, 9).tolist())
-    return _cached((type(gprim), repr(gprim), sizes), lambda: _new_gprim_lines(gprim, scale))
+def _gprim_lines(gprim: usd_geom.Gprim, scale: Matrix) -> Vertices:
+    key = (type(gprim), repr(gprim), tuple(np.round(scale, 9).tolist()))
+    return _cached(key, lambda: _new_gprim_lines(gprim, scale))
 
 
-def _new_gprim_lines(gprim: schema.Schema, scale: Matrix) -> Vertices:
-    if isinstance(gprim, usd_geom.Cube):
-        return draw_data.box(abs(gprim.resolved("size")) * scale)
-    if isinstance(gprim, usd_geom.Sphere):
-        return draw_data.sphere(abs(gprim.resolved("radius")) * float(scale.max()))
-    axis = gprim.resolved("axis")
-    spine = "XYZ".index(axis)
-    if isinstance(gprim, usd_geom.Plane):
-        across, along = {"X": (2, 1), "Y": (0, 2), "Z": (0, 1)}[axis]
-        return draw_data.plane(
-            abs(gprim.resolved("width")) * scale[across], abs(gprim.resolved("length")) * scale[along], axis
-        )
-    radius = abs(gprim.resolved("radius")) * float(np.delete(scale, spine).max())
-    height = abs(gprim.resolved("height")) * float(scale[spine])
+def _new_gprim_lines(gprim: usd_geom.Gprim, scale: Matrix) -> Vertices:
+    sizes = gprims.sizes(gprim, scale)
+    if sizes.kind is usd_geom.Cube:
+        return draw_data.box(np.array(sizes.edges))
+    if sizes.kind is usd_geom.Sphere:
+        return draw_data.sphere(sizes.radius)
+    if sizes.kind is usd_geom.Plane:
+        across, along = gprims.PLANE_AXES[sizes.spine]
+        return draw_data.plane(sizes.edges[across], sizes.edges[along], sizes.axis)
     make = {usd_geom.Capsule: draw_data.capsule, usd_geom.Cylinder: draw_data.cylinder, usd_geom.Cone: draw_data.cone}
-    return make[type(gprim)](radius, height, axis)  # type: ignore[index]
+    return make[sizes.kind](sizes.radius, sizes.height, sizes.axis)
 
 
 def _points_lines(points: SpherePoints, stretch: Matrix, scale: float) -> Vertices:
@@ -268,7 +258,7 @@ class _Builder:
         self.colliders = model.colliders
         cuts = {path for path, prim in model.prims.items() if prim.resets_xform_stack}
         self.owners = Above(self.bodies, cuts)
-        self.places: dict[str, Place] = places({**self.bodies, **self.colliders}.values())
+        self.places: dict[str, RigidPose] = places({**self.bodies, **self.colliders}.values())
         self.carried: dict[str, list[Prim]] = defaultdict(list)
         for path, prim in self.colliders.items():
             owner = self.owners.at(path)
@@ -522,7 +512,7 @@ class _Builder:
                 continue
             owners = [self.owners.at(targets[0]) if targets else None for targets in (joint.body0, joint.body1)]
             names = ["" if owner is None else owner.path for owner in owners]
-            if is_chain or any(name.startswith(f"{path}/") for name in (joint_path, *names)):
+            if is_chain or any(paths.is_below(name, path) for name in (joint_path, *names)):
                 found.append(((names[0], names[1]), other))
         return found
 
@@ -645,7 +635,7 @@ COLORS: dict[int, tuple[float, float, float, float]] = {
     MASS: (1.0, 0.95, 0.35, 1.0), INERTIA: (0.85, 0.6, 1.0, 0.8), FILTER: (1.0, 0.5, 0.25, 0.9),
     ARTICULATION: (0.25, 0.95, 0.85, 1.0), UNGROUPED: (0.55, 0.55, 0.55, 0.6),
 }  # fmt: skip
-#: Colours of groups before they come again.
+#: Number of different colours of collision groups.
 GROUP_COLORS = 24
 
 

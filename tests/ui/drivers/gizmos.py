@@ -276,7 +276,7 @@ def steps():
     the("Crate").usdphys.colliders[0].shape = "CUBE"
     the("Crate").usdphys.mass.mass = 6.0
     push("Crate with a mass")
-    yield 1.5
+    yield from kit.until(lambda: any(one.key == "mass.diagonal_inertia:X" for one in shown().handles), "a known mass")
     mass = the("Crate").usdphys.mass
     assert not mass.is_property_set("diagonal_inertia")
     handle = next(handle for handle in shown().handles if handle.key == "mass.diagonal_inertia:X")

@@ -1,4 +1,8 @@
-"""What every driver needs. A driver is a generator of steps; it yields seconds in which Blender draws and listens."""
+"""What every driver needs. A driver is a generator of steps; it yields seconds in which Blender draws and listens.
+
+However slow the machine is, a driver goes on only after Blender has drawn its editors twice: what was simulated as
+input before is handled then, and what it led to is on the screen. For everything else, wait on it: `until`.
+"""
 
 import os
 import subprocess
@@ -9,7 +13,11 @@ import traceback
 import bpy
 
 MODULE = "bl_ext.user_default.usdphys_addon"
-PATIENCE = 30.0
+#: Seconds of waiting in vain that are a failure.
+PATIENCE = 240.0
+#: Redraws of an editor that a driver lets pass at each of its steps.
+REDRAWS = 2
+_redraws = 0
 
 
 def window():
@@ -29,7 +37,7 @@ def in_view():
 
 
 def until(condition, what):
-    """Wait on a state, never on a time: this machine may be slow."""
+    """Wait on a state, never on a time: the machine may be slow."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, f"waited in vain: {what}"
@@ -89,10 +97,39 @@ def install():
     yield from until(lambda: MODULE in bpy.context.preferences.addons, "the add-on is enabled")
 
 
+def simulated(session, frames):
+    """Wait until a preview that plays has gone on by so many time steps."""
+    goal = session.world.frame + frames
+    yield from until(lambda: session.world.frame >= goal, "the preview goes on")
+
+
+def hurry(session, seconds):
+    """The preview plays; bring it to a time of its world without waiting for a redraw after every few steps."""
+    yield from simulated(session, 8)
+    with in_view():
+        while session.world.time < seconds:
+            session.simulate(bpy.context)
+        session.show(bpy.context)
+    yield 0.1
+
+
+def _count_redraw():
+    global _redraws
+    _redraws += 1
+
+
+def _tag_redraw():
+    for one in window().screen.areas:
+        one.tag_redraw()
+
+
 def run(steps):
     """Drive Blender with the generator; the process ends with 0 only when it ran to its end."""
     generator = steps()
     bpy.context.preferences.view.show_splash = False
+    for space in (bpy.types.SpaceView3D, bpy.types.SpaceProperties):
+        space.draw_handler_add(_count_redraw, (), "WINDOW", "POST_PIXEL")
+    waits_for = 0
 
     def end(status):
         sys.stdout.flush()
@@ -100,8 +137,15 @@ def run(steps):
         os._exit(status)  # no question about unsaved changes
 
     def pump():
+        nonlocal waits_for
         try:
-            return next(generator)
+            if _redraws < waits_for:
+                _tag_redraw()
+                return 0.01
+            pause = next(generator)
+            _tag_redraw()
+            waits_for = _redraws + REDRAWS
+            return pause
         except StopIteration:
             end(0)
         except BaseException:

@@ -1,6 +1,7 @@
 """Play the physics of a small stack in the view: pause, grab, reset, keep, and what a user sees of it."""
 
 import sys
+from importlib import import_module
 
 sys.path.insert(0, "/share/drivers")
 
@@ -10,6 +11,7 @@ import kit
 
 def steps():
     yield from kit.install()
+    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
     space = kit.area().spaces.active
     space.show_region_ui = True
     kit.crate("Floor", (0, 0, -1.1), (6, 6, 0.1), moves=False)
@@ -30,7 +32,8 @@ def steps():
     yield from kit.until(lambda: falling.location.z < 2.5, "the crate falls")
     kit.shot("2-playing")
     yield from kit.until(lambda: falling.location.z < -0.4, "the crate has landed")
-    yield 1.0
+    session = guard.current()
+    yield from kit.simulated(session, 60)
 
     # Grab a crate of the stack with the mouse.
     x, y = kit.pixel(stack[2].matrix_world.translation)
@@ -38,23 +41,23 @@ def steps():
     kit.move(x, y)
     yield 0.3
     kit.window().event_simulate(type="LEFTMOUSE", value="PRESS", x=int(x), y=int(y), ctrl=True)
-    yield 0.2
+    yield 0.1
     for step in range(12):
         kit.window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=int(x), y=int(y + 10 * step))
         yield 0.1
     yield from kit.until(lambda: stack[2].location.z > height + 0.4, "the crate is lifted by the mouse")
     kit.shot("3-grabbed")
     kit.window().event_simulate(type="LEFTMOUSE", value="RELEASE", x=int(x), y=int(y + 110))
-    yield 2.0
+    yield from kit.simulated(session, 60)
 
     # Pause by the shortcut: nothing moves any more.
     kit.window().event_simulate(type="SPACE", value="PRESS", x=int(x), y=int(y), shift=True, alt=True)
-    yield 0.5
+    yield 0.1
     kit.window().event_simulate(type="SPACE", value="RELEASE", x=int(x), y=int(y), shift=True, alt=True)
-    yield 0.5
-    place = tuple(stack[2].location)
+    yield from kit.until(lambda: not session.is_playing, "the preview pauses")
+    place, frame = tuple(stack[2].location), session.world.frame
     yield 0.7
-    assert tuple(stack[2].location) == place, "paused, and it moves"
+    assert (tuple(stack[2].location), session.world.frame) == (place, frame), "paused, and it moves"
     kit.shot("4-paused")
 
     # Esc puts everything back.
@@ -90,7 +93,7 @@ def steps():
         bpy.ops.object.select_all(action="DESELECT")
         bpy.ops.ed.undo_push(message="While it plays, too")
         bpy.ops.ed.undo()
-    yield 1.0
+    yield from kit.until(lambda: guard.current() is None, "the preview has ended")
     assert abs(bpy.data.objects["Falling"].location.z - 4) < 1e-6, bpy.data.objects["Falling"].location
     assert not bpy.context.scene.usdphys.preview.is_running
 

@@ -93,7 +93,7 @@ def steps():
 
     # A click selects a body that has landed, and the view turns, while it goes on.
     yield from kit.until(lambda: falling.location.z < -0.4, "the crate has landed")
-    yield 1.0
+    yield from kit.simulated(session, 60)
     x, y = kit.pixel(falling.matrix_world.translation)
     frames = session.world.frame
     yield from kit.click(x, y)
@@ -105,9 +105,10 @@ def steps():
         kit.move(x + 8 * step, y + 3 * step)
         yield 0.1
     kit.window().event_simulate(type="MIDDLEMOUSE", value="RELEASE", x=int(x + 60), y=int(y + 20))
-    yield 0.3
-    assert space.region_3d.view_rotation.rotation_difference(turned).angle > 0.05, "the view has not turned"
-    assert session.world.frame > frames + 5 and guard.current() is session and session.is_playing
+    view = space.region_3d
+    yield from kit.until(lambda: view.view_rotation.rotation_difference(turned).angle > 0.05, "the view turns")
+    yield from kit.until(lambda: session.world.frame > frames + 5, "the preview goes on")
+    assert guard.current() is session and session.is_playing
     kit.shot("3-orbited")
 
     # The timeline plays: what is keyed pushes, and what falls is left alone.
@@ -118,7 +119,7 @@ def steps():
     yield from kit.until(lambda: scene.frame_current >= 13, "the timeline plays")
     with kit.in_view():
         bpy.ops.screen.animation_cancel(restore_frame=False)
-    yield 0.5
+    yield from kit.simulated(session, 10)
     assert session.world is world, "a frame change has built another world"
     assert abs(pusher.matrix_world.translation.x) < 1e-3
     assert pushed.matrix_world.translation.x > 0.95, (place, pushed.location)
@@ -164,7 +165,7 @@ def steps():
 
     session.advance = advance
     yield from kit.until(lambda: guard.current() is None, "the preview has ended by itself")
-    yield 0.7
+    yield 0.3
     said, sys.stderr = sys.stderr.getvalue(), spoken
     assert said.count("unforeseen") >= 1 and len(calls) == 1, (said, len(calls))
     assert everything() == before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What rules are made of: the issue, the registry, and the facts about a model that all rules share."""
+"""Issue, registry of rules, and the cached facts about a model that rules share."""
 
 from __future__ import annotations
 
@@ -11,29 +11,27 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from .. import schema
+from .. import paths, schema
 from ..model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..schema import Attribute, SchemaT
 from ..schemas import usd_physics
-from .placement import Placements
+from .placement import WorldScales
 
 T = TypeVar("T")
 Severity = Literal["error", "warning", "info"]
 Target = Literal["usd", "physx", "newton"]
 Hierarchy = Literal["nested", "flat", "reset"]
 
-NUMBERS = {"float": 1, "double": 1, "int": 1, "uint": 1, "float3": 3, "point3f": 3, "vector3f": 3, "double3": 3,
-           "quatf": 4, "quatd": 4}  # fmt: skip
-#: Python types by Sdf type; a bool is never a number.
-_TYPES: dict[str, tuple[type, ...]] = {
-    "rel": (tuple,), "bool": (bool,), "token": (str,), "string": (str,), "pathExpression": (str,),
-    **{number: (tuple,) if size > 1 else (float, int) for number, size in NUMBERS.items()},
+
+#: Python types of plain values, and of those that are not authored.
+_PLAIN: dict[str, set[type]] = {
+    "bool": {bool, NoneType}, "int": {int, float, NoneType}, "float": {int, float, NoneType}, "text": {str, NoneType},
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One thing that is wrong: the prim (its path, and the object's name where there is one), what, and what to do."""
+    """One problem. path: of the prim. label: name of the Blender object, or "". message, fix: one sentence each."""
 
     code: str
     severity: Severity
@@ -44,25 +42,25 @@ class Issue:
 
 
 class Finding(NamedTuple):
-    """What a check yields. words: fill the places in the rule's fix; X is the prim. prim: None is the whole file."""
+    """Result of a rule function. words: placeholders of the rule's fix, without {X}. prim: None is the whole file."""
 
     prim: Prim | None
     message: str
     words: Mapping[str, str] = {}
 
 
-Check = Callable[["Facts"], Iterator[Finding]]
+RuleCheck = Callable[["Facts"], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """meaning: one sentence for the table of codes. severities: by target; a target that is missing has no issue."""
+    """meaning: text for the table of codes. severities: by target; the rule is skipped for missing targets."""
 
     code: str
     meaning: str
     fix: str
     severities: Mapping[Target, Severity]
-    check: Check
+    check: RuleCheck
 
 
 RULES: list[Rule] = []
@@ -76,12 +74,12 @@ def rule(
     *,
     meaning: str,
     fix: str,
-) -> Callable[[Check], Check]:
-    """Register a check. fix: one imperative sentence; {X} becomes the name of the prim, other words the finding's."""
+) -> Callable[[RuleCheck], RuleCheck]:
+    """Register a rule function. fix: one imperative sentence; {X}: name of the prim; others: `Finding.words`."""
     named: dict[Target, Severity | None] = {"usd": usd, "physx": physx, "newton": newton}
     severities = {target: severity for target, severity in named.items() if severity is not None}
 
-    def register(check: Check) -> Check:
+    def register(check: RuleCheck) -> RuleCheck:
         RULES.append(Rule(code, meaning, fix, severities, check))
         return check
 
@@ -89,19 +87,19 @@ def rule(
 
 
 def kind(prim: Prim) -> str:
-    """Type of a prim for a sentence."""
+    """Type of a prim, for messages."""
     return prim.type_name or "prim without a type"
 
 
 def name(prim: Prim) -> str:
-    """Short name of a prim for a sentence: the object's where there is one."""
+    """Quoted name of the Blender object or prim, for messages."""
     return f"'{prim.label or prim.name}'"
 
 
 class Above:
-    """Finds the nearest of some prims at or above a path; remembers every path, so that all questions cost O(n).
+    """Finds the nearest of some prims at or above a path. Results are cached, so that n queries cost O(n).
 
-    cuts: paths that no search passes, unless the wanted prim is right there.
+    cuts: paths at which a search ends, unless the path itself is wanted.
     """
 
     def __init__(self, wanted: Mapping[str, Prim], cuts: Collection[str] = ()) -> None:
@@ -119,22 +117,22 @@ class Above:
                 known[path] = prim
                 break
             passed.append(path)
-            path = path.rpartition("/")[0]
+            path = paths.parent_of(path)
         found = known[path]
         for below in passed:
             known[below] = found
         return found
 
     def over(self, path: str) -> Prim | None:
-        """The nearest above the path itself."""
-        return self.at(path.rpartition("/")[0])
+        """The nearest prim strictly above the path."""
+        return self.at(paths.parent_of(path))
 
 
 @dataclass(slots=True)
 class Entries(Generic[SchemaT]):
-    """The values of a class in a model, in parallel lists: many small tuples would wake the garbage collector.
+    """The schemas of a class in a model, in parallel lists: many small tuples would trigger the garbage collector.
 
-    instance: of a multiple-apply schema.
+    instance: instance name of a multiple-apply schema, or "".
     """
 
     prims: list[Prim]
@@ -150,7 +148,7 @@ class Entries(Generic[SchemaT]):
 
 @dataclass(slots=True)
 class Column:
-    """One attribute of all the prims that have it, under its name on the prims; None where it is not authored."""
+    """One attribute of all prims with its schema. name: property name. values: None if not authored."""
 
     attribute: Attribute
     name: str
@@ -164,9 +162,9 @@ class Column:
 
 @dataclass
 class Facts:
-    """What the rules need to know of a model, collected once.
+    """Facts about a model that the rules need, collected once.
 
-    Values of a wrong type are listed in `mistyped` and read as not authored, so that no rule trips over them.
+    Values of a wrong type are listed in `mistyped` and replaced by None, so that the rules need not handle them.
     """
 
     model: PhysicsModel
@@ -183,7 +181,7 @@ class Facts:
             for applied in prim.schemas:
                 named[applied].append(prim)
         self._entries: list[Entries[Any]] = []
-        #: Every attribute that is authored somewhere.
+        #: One for each attribute that is authored on any prim.
         self.columns: list[Column] = []
         for applied, prims in named.items():
             entries = Entries(prims, [prim.schemas[applied] for prim in prims], schema.split_applied(applied)[1])
@@ -197,25 +195,25 @@ class Facts:
             return
         column = Column(attribute, attribute.usd_name(entries.instance), entries.prims, values)
         self.columns.append(column)
-        wanted, size = _TYPES.get(attribute.type, (object,)), NUMBERS.get(attribute.type, 1)
-        right = set(map(type, values)) <= {NoneType, *wanted}
-        if right and (size == 1 or set(map(len, filter(None, values))) <= {size}):
+        # The types of all values at once: quicker than to ask for each.
+        kind = attribute.value
+        if kind.size == 1 and not kind.is_array and set(map(type, values)) <= _PLAIN[kind.base]:
             return
         for row, value in enumerate(values):
-            if value is not None and not (type(value) in wanted and (size == 1 or len(value) == size)):
+            if value is not None and not attribute.accepts(value):
                 self.mistyped.append((entries.prims[row], column.name, attribute))
                 values[row] = None
                 entries.values[row] = entries.values[row].copy(**{attribute.field: None})
 
     def once(self, compute: Callable[[Facts], T]) -> T:
-        """The result of a function of these facts that several rules need."""
+        """The cached result of a function of these facts, for results that several rules need."""
         if compute not in self._computed:
             self._computed[compute] = compute(self)
         result: T = self._computed[compute]
         return result
 
     def all(self, cls: type[SchemaT]) -> Entries[SchemaT]:
-        """The values of a class and of the classes derived from it."""
+        """The schemas of a class and of classes derived from it; all instances together."""
         found = self.instances(cls)
         if len(found) == 1:
             return found[0]
@@ -223,7 +221,7 @@ class Facts:
         return Entries(prims, [value for entries in found for value in entries.values])
 
     def instances(self, cls: type[SchemaT]) -> list[Entries[SchemaT]]:
-        """The same, apart by instance of a multiple-apply schema."""
+        """Like `all`, with separate entries for each schema name and instance."""
         return [entries for entries in self._entries if isinstance(entries.values[0], cls)]
 
     @cached_property
@@ -248,12 +246,12 @@ class Facts:
 
     @cached_property
     def enabled(self) -> dict[str, Prim]:
-        """Bodies that are enabled, kinematic ones among them."""
+        """Enabled bodies, including kinematic ones."""
         return {prim.path: prim for prim, body in self.bodies if body.rigid_body_enabled is not False}
 
     @cached_property
     def dynamic(self) -> dict[str, Prim]:
-        """Bodies that forces move."""
+        """Enabled bodies that are not kinematic."""
         kinematic = {prim.path for prim, body in self.bodies if body.kinematic_enabled is True}
         return {path: prim for path, prim in self.enabled.items() if path not in kinematic}
 
@@ -263,36 +261,36 @@ class Facts:
 
     @cached_property
     def owner(self) -> Above:
-        """The body that a prim belongs to, disabled bodies among them; the same as `PhysicsModel.body_of`."""
+        """The body of a prim, including disabled ones; same result as `PhysicsModel.body_of`."""
         return Above({prim.path: prim for prim, _ in self.bodies}, self.resets)
 
     @cached_property
     def mover(self) -> Above:
-        """The enabled body that moves a prim, as OpenUSD's validators search it: past resets and disabled bodies."""
+        """The enabled body at or above a prim, as in OpenUSD's validators: resets and disabled bodies are ignored."""
         return Above(self.enabled)
 
     @cached_property
     def carrier(self) -> Above:
-        """The enabled body that carries a prim; a reset transform stack cuts the tie."""
+        """The enabled body that carries a prim; the search ends at a reset transform stack."""
         return Above(self.enabled, self.resets)
 
     @cached_property
     def shapes(self) -> list[tuple[Prim, Mesh | SpherePoints | None]]:
-        """Geometry of the colliders that can load it; nothing where geometry is not to be loaded."""
+        """Geometry of the mesh and point colliders; empty if `check_geometry` is False."""
         if not self.check_geometry:
             return []
         return [(prim, prim.mesh()) for prim, _ in self.colliders if prim.mesh is not None]
 
     @cached_property
-    def placements(self) -> Placements:
+    def placements(self) -> WorldScales:
         """Scale and shear of all bodies and colliders."""
         placed = self.bodies.prims + [prim for prim in self.colliders.prims if not self.is_body(prim)]
-        return Placements(placed, self.model.units.up_axis, self.model.angular_precision)
+        return WorldScales(placed, self.model.units.up_axis, self.model.angular_precision)
 
     def is_body(self, prim: Prim) -> bool:
         return usd_physics.RigidBodyAPI.usd_name in prim.schemas
 
     def exists(self, path: str) -> bool:
-        """False where a target is surely missing."""
+        """False if no prim has this path. True also if the other paths of the stage are unknown."""
         others = self.model.other_paths
         return path in self.model.prims or others is None or path in others

@@ -11,23 +11,23 @@ import numpy as np
 from ..schemas import usd_physics
 from .base import Above, Facts, Finding, kind, name, rule
 
-# --------------------------------------------------------------------------- where a body may be
+# --------------------------------------------------------------------------- prims of bodies
 
 
 @rule(
     "RigidBodyNonXformable", "error", "error", "error",
-    meaning="A rigid body is on a prim that has no place in space.",
+    meaning="A rigid body is on a prim that has no transform.",
     fix="Put the rigid body on an Xform or a shape instead of {X}.",
 )  # fmt: skip
 def body_non_xformable(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.bodies:
         if not prim.is_xformable:
-            yield Finding(prim, f"{prim.display} is a rigid body but cannot move, being a {kind(prim)}.")
+            yield Finding(prim, f"{prim.display} is a rigid body, but a {kind(prim)} has no transform and cannot move.")
 
 
 @rule(
     "RigidBodyNonInstanceable", "error", "error", "error",
-    meaning="A dynamic body is inside an instance, where nothing can be moved on its own.",
+    meaning="A dynamic body is inside an instance, where prims cannot move independently.",
     fix="Make the instance around {X} real (Ctrl A, Make Instances Real), or put the body on the instance itself.",
 )  # fmt: skip
 def body_in_instance(facts: Facts) -> Iterator[Finding]:
@@ -38,9 +38,9 @@ def body_in_instance(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "RigidBodyOrientationScale", "error", "error", "error",
-    meaning="A body is scaled along axes that are not its own (sheared). OpenUSD's validators also take a rotated "
-    "body for one of which exactly two scales are equal, from rounding errors; that is reported for usd only.",
-    fix="Apply the scale of {X} (Ctrl A), and of what it is parented to.",
+    meaning="A body is scaled along axes that are not its own (sheared). By rounding errors OpenUSD's validators also "
+    "report a rotated body with exactly two equal scales; that is reported for usd only.",
+    fix="Apply the scale of {X} (Ctrl A) and of its parents.",
 )  # fmt: skip
 def body_orientation_scale(facts: Facts) -> Iterator[Finding]:
     places = facts.placements
@@ -52,7 +52,7 @@ def body_orientation_scale(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"{prim.display} is a sheared rigid body: its scale is not along its own axes.")
         elif facts.target == "usd":
             yield Finding(
-                prim, f"{prim.display} is rotated and scaled so unevenly that OpenUSD's validators take it for sheared."
+                prim, f"{prim.display} is rotated and scaled unevenly; OpenUSD's validators report it as sheared."
             )
 
 
@@ -77,7 +77,7 @@ def nested_body(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "BodyWithoutMass", "warning", "warning", "warning",
-    meaning="A dynamic body has no collider and no mass, so that simulators invent one.",
+    meaning="A dynamic body has no collider and no mass; simulators assume a mass.",
     fix="Give {X} a collider or a mass.",
 )  # fmt: skip
 def body_without_mass(facts: Facts) -> Iterator[Finding]:
@@ -128,7 +128,7 @@ def negative_density(facts: Facts) -> Iterator[Finding]:
 @rule(
     "InertiaInvalidValues", "error", "error", "error",
     meaning="Inertia and principal axes are not authored together, or the inertia is not positive, or the axes are "
-    "no unit quaternion.",
+    "not a unit quaternion.",
     fix="Set both the inertia and the principal axes of {X}, or set both to automatic.",
 )  # fmt: skip
 def inertia(facts: Facts) -> Iterator[Finding]:
@@ -151,13 +151,13 @@ def _inertia_problem(mass: usd_physics.MassAPI) -> str:
     if min(moments) <= 0:
         return "an inertia that is not positive"
     if abs(math.sqrt(sum(part * part for part in axes)) - 1) > 1e-5:
-        return "principal axes that are no unit quaternion"
+        return "principal axes that are not a unit quaternion"
     return ""
 
 
 @rule(
     "InertiaImpossible", "warning", "warning", "warning",
-    meaning="No real body has such an inertia: one moment is larger than the sum of the other two.",
+    meaning="The inertia is physically impossible: one moment is larger than the sum of the other two.",
     fix="Correct the inertia of {X}, or set it and the principal axes to automatic.",
 )  # fmt: skip
 def impossible_inertia(facts: Facts) -> Iterator[Finding]:

@@ -11,8 +11,8 @@ from ..model import Mesh
 from ..schemas import usd_physics
 from .base import Facts, Finding, kind, name, rule
 
-ROUND = frozenset(("Sphere", "Capsule", "Capsule_1", "Cylinder", "Cylinder_1", "Cone", "Points"))
-#: Types of UsdGeom that can be moved but are no geometry; a type that is not known here gets the benefit of the doubt.
+ROUND_TYPES = frozenset(("Sphere", "Capsule", "Capsule_1", "Cylinder", "Cylinder_1", "Cone", "Points"))
+#: Xformable types of UsdGeom without geometry. Unknown types are assumed to have geometry.
 NO_GEOMETRY = frozenset(("Xform", "Camera", "PointInstancer", "SkelRoot", "Skeleton"))
 TRIANGLES = ("none", "meshSimplification")
 
@@ -29,7 +29,7 @@ def non_uniform_scale(facts: Facts) -> Iterator[Finding]:
         return
     for prim, _ in facts.colliders:
         row = uneven.get(prim.path)
-        if row is not None and prim.type_name in ROUND:
+        if row is not None and prim.type_name in ROUND_TYPES:
             scale = ", ".join(f"{part:.4g}" for part in places.lengths[row])
             shape = prim.type_name.partition("_")[0].lower()
             yield Finding(prim, f"The {shape} collider {prim.display} has an uneven scale ({scale}).")
@@ -37,28 +37,28 @@ def non_uniform_scale(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "ColliderSheared", "warning", "warning", "warning",
-    meaning="A collider is scaled along axes that are not its own; no solver can follow.",
-    fix="Apply the scale of {X} (Ctrl A), and of what it is parented to.",
+    meaning="A collider is scaled along axes that are not its own (sheared), which solvers do not support.",
+    fix="Apply the scale of {X} (Ctrl A) and of its parents.",
 )  # fmt: skip
 def sheared_collider(facts: Facts) -> Iterator[Finding]:
     for prim in facts.placements.where(facts.placements.sheared):
-        if usd_physics.CollisionAPI.usd_name in prim.schemas and prim.type_name not in ROUND:
+        if usd_physics.CollisionAPI.usd_name in prim.schemas and prim.type_name not in ROUND_TYPES:
             yield Finding(prim, f"The collider {prim.display} is sheared: a scale above it is not along its own axes.")
 
 
 @rule(
     "ZeroScale", "error", "error", "error",
-    meaning="A body or collider is scaled to nothing along an axis.",
-    fix="Give {X}, and what it is parented to, a scale that is not 0.",
+    meaning="A body or collider has scale 0 along an axis.",
+    fix="Give {X} and its parents a scale that is not 0.",
 )  # fmt: skip
 def zero_scale(facts: Facts) -> Iterator[Finding]:
     for prim in facts.placements.where(facts.placements.zero):
-        yield Finding(prim, f"{prim.display} is scaled to nothing along an axis.")
+        yield Finding(prim, f"{prim.display} has scale 0 along an axis.")
 
 
 @rule(
     "NegativeScale", "info", "warning", "info",
-    meaning="A body or collider is mirrored; some simulators lose the mirror image.",
+    meaning="A body or collider is mirrored by a negative scale; some simulators ignore the mirroring.",
     fix="Apply the scale of {X} (Ctrl A).",
 )  # fmt: skip
 def negative_scale(facts: Facts) -> Iterator[Finding]:
@@ -68,7 +68,7 @@ def negative_scale(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "ColliderPlaneDynamic", "error", "error", "error",
-    meaning="A plane, which has no end, is the collider of a moving body.",
+    meaning="An infinite plane is the collider of a dynamic body.",
     fix="Use a box for {X}, or make the body {other} kinematic or static.",
 )  # fmt: skip
 def dynamic_plane(facts: Facts) -> Iterator[Finding]:
@@ -84,8 +84,8 @@ def dynamic_plane(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "ColliderTriangleMeshDynamic", "warning", "error", "warning",
-    meaning="A moving body collides with the triangles of its mesh. PhysX takes the convex hull instead; others are "
-    "slow or let thin things through.",
+    meaning="A moving body collides with the triangles of its mesh. PhysX uses the convex hull instead; others are "
+    "slow or let thin objects pass through.",
     fix="Set the approximation of {X} to a convex hull or a convex decomposition.",
 )  # fmt: skip
 def dynamic_triangle_mesh(facts: Facts) -> Iterator[Finding]:
@@ -103,25 +103,25 @@ def dynamic_triangle_mesh(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "ColliderNonXformable", "error", "error", "error",
-    meaning="A collider is on a prim that has no place in space.",
+    meaning="A collider is on a prim that has no transform.",
     fix="Move the collider from {X} to a shape.",
 )  # fmt: skip
 def collider_non_xformable(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.colliders:
         if not prim.is_xformable:
-            yield Finding(prim, f"{prim.display} is a collider but has no place in space, being a {kind(prim)}.")
+            yield Finding(prim, f"{prim.display} is a collider, but a {kind(prim)} has no transform.")
 
 
 @rule(
     "ColliderNotGprim", "warning", "warning", "warning",
-    meaning="A collider is on a prim that is no geometry (no gprim). The schema allows it, but says nothing of the "
-    "shape: most simulators make none.",
+    meaning="A collider is on a prim without geometry (not a gprim). The schema allows it, but does not define a "
+    "shape; most simulators create none.",
     fix="Move the collider from {X} to the shapes below it.",
 )  # fmt: skip
 def not_a_gprim(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.colliders:
         if prim.type_name in NO_GEOMETRY and prim.is_xformable:
-            yield Finding(prim, f"{prim.display} is a collider but has no shape, being a {kind(prim)}.")
+            yield Finding(prim, f"{prim.display} is a collider, but a {kind(prim)} has no shape.")
 
 
 @rule(
@@ -137,29 +137,29 @@ def empty_mesh(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "ColliderSpherePointsDataMissing", "error", "error", "error",
-    meaning="A point collider has no points, or not one width for each point.",
+    meaning="A point collider has no points, or the number of widths differs from the number of points.",
     fix="Give {X} points, and one width for each of them.",
 )  # fmt: skip
 def points_without_widths(facts: Facts) -> Iterator[Finding]:
     for prim, shape in facts.shapes:
         if prim.type_name == "Points" and shape is None:
-            yield Finding(prim, f"The point collider {prim.display} has no points, or not one width for each.")
+            yield Finding(prim, f"The point collider {prim.display} has no points, or not one width for each point.")
 
 
 @rule(
     "MeshCollisionWithoutCollider", "warning", "warning", "warning",
-    meaning="A mesh approximation is set on a prim that is no collider, where it has no effect.",
+    meaning="A mesh approximation is set on a prim that is not a collider, where it has no effect.",
     fix="Make {X} a collider, or remove its approximation.",
 )  # fmt: skip
 def approximation_without_collider(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.all(usd_physics.MeshCollisionAPI):
         if usd_physics.CollisionAPI.usd_name not in prim.schemas:
-            yield Finding(prim, f"{prim.display} has a mesh approximation but is no collider.")
+            yield Finding(prim, f"{prim.display} has a mesh approximation but is not a collider.")
 
 
 @rule(
     "MeshCollisionOnNonMesh", "warning", "warning", "warning",
-    meaning="A mesh approximation is set on a prim that is no mesh, where it has no effect.",
+    meaning="A mesh approximation is set on a prim that is not a mesh, where it has no effect.",
     fix="Remove the approximation from {X}, or move it to a mesh.",
 )  # fmt: skip
 def approximation_of_non_mesh(facts: Facts) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from .base import Facts, Finding, name, rule
 
 @rule(
     "NoScene", "info", "info", "info",
-    meaning="There are bodies but no physics scene; simulators make one with earth gravity.",
+    meaning="There are bodies but no physics scene; simulators create one with earth gravity.",
     fix="Add a physics scene.",
 )  # fmt: skip
 def no_scene(facts: Facts) -> Iterator[Finding]:
@@ -25,7 +25,7 @@ def no_scene(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "SceneAmbiguous", "warning", "warning", "warning",
-    meaning="There are several physics scenes, and bodies that do not say to which they belong.",
+    meaning="There are several physics scenes, and a body has no simulation owner.",
     fix="Set the simulation owner of {X}.",
 )  # fmt: skip
 def ambiguous_scene(facts: Facts) -> Iterator[Finding]:
@@ -34,12 +34,12 @@ def ambiguous_scene(facts: Facts) -> Iterator[Finding]:
         return
     for prim, body in facts.bodies:
         if not body.simulation_owner:
-            yield Finding(prim, f"{prim.display} does not say which of the {len(scenes)} physics scenes simulates it.")
+            yield Finding(prim, f"{prim.display} has no simulation owner, but there are {len(scenes)} physics scenes.")
 
 
 @rule(
     "SimulationOwnerInvalid", "error", "error", "error",
-    meaning="The simulation owner of a body or collider is no physics scene or is missing; PhysX leaves the body out.",
+    meaning="The simulation owner of a body or collider is missing or not a physics scene; PhysX ignores the body.",
     fix="Set the simulation owner of {X} to a physics scene, or clear it.",
 )  # fmt: skip
 def invalid_owner(facts: Facts) -> Iterator[Finding]:
@@ -49,8 +49,8 @@ def invalid_owner(facts: Facts) -> Iterator[Finding]:
     for prim, targets in owners:
         for target in targets:
             if target not in scenes:
-                what = "is no physics scene" if facts.exists(target) else "does not exist"
-                yield Finding(prim, f"{prim.display} is simulated by {target}, which {what}.")
+                problem = "is not a physics scene" if facts.exists(target) else "does not exist"
+                yield Finding(prim, f"{prim.display} has the simulation owner {target}, which {problem}.")
 
 
 # --------------------------------------------------------------------------- groups and pairs
@@ -64,7 +64,7 @@ def _targets(prim: Prim, value: usd_physics.CollisionGroup) -> Iterator[tuple[st
 
 @rule(
     "GroupMissingTarget", "warning", "warning", "warning",
-    meaning="A collision group lists a prim that does not exist, or filters something that is no collision group.",
+    meaning="A collision group lists a prim that does not exist, or filters a prim that is not a collision group.",
     fix="Remove {other} from the {list} of {X}.",
 )  # fmt: skip
 def group_missing_target(facts: Facts) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def group_missing_target(facts: Facts) -> Iterator[Finding]:
                 if not facts.exists(target):
                     yield Finding(prim, f"{start} does not exist.", words)
                 elif targets is group.filtered_groups and target not in groups:
-                    yield Finding(prim, f"{start} is no collision group, as one to filter.", words)
+                    yield Finding(prim, f"{start} is not a collision group and cannot be filtered.", words)
 
 
 @rule(
@@ -110,7 +110,7 @@ def empty_group(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "GroupMergeConflict", "warning", "warning", "warning",
-    meaning="Groups that merge under one name do not agree on whether their filter is inverted.",
+    meaning="Groups with the same merge name differ in Invert Filtered Groups.",
     fix="Set Invert Filtered Groups to the same value on {X} and {other}.",
 )  # fmt: skip
 def merge_conflict(facts: Facts) -> Iterator[Finding]:
@@ -123,8 +123,8 @@ def merge_conflict(facts: Facts) -> Iterator[Finding]:
         for prim, other in members[1:]:
             if other != inverted:
                 yield Finding(
-                    prim, f"{prim.display} and {first.display} merge as '{merge_name}', but only one of them inverts "
-                    "its filter.", {"other": name(first)},
+                    prim, f"{prim.display} and {first.display} have the merge name '{merge_name}', but only one "
+                    "of them inverts its filter.", {"other": name(first)},
                 )  # fmt: skip
 
 

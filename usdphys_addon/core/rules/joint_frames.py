@@ -1,37 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rules for the two frames of a joint: along degrees of freedom that are locked they must meet.
+"""Rules for the two frames of a joint: they must coincide along locked degrees of freedom.
 
-Where they do not, simulators snap the bodies together at the first step.
+Otherwise simulators snap the bodies together at the first step.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import frames
+from .. import frames, joint_kinds
 from ..model import Prim
 from ..schemas import usd_physics
 from .base import Facts, Finding, rule
 
 Array = NDArray[np.float64]
-Locks = tuple[bool, bool, bool]
-_ALL, _NONE = (True, True, True), (False, False, False)
-#: All but one axis.
-_ACROSS: dict[str, Locks] = {"X": (False, True, True), "Y": (True, False, True), "Z": (True, True, False)}
-#: Smallest misalignment that counts: radians; metres; metres per metre from the bodies to their frames.
-ANGLE, DISTANCE, RELATIVE = 2e-3, 1e-5, 1e-3
+#: Largest misalignment without an issue: radians; metres; metres per metre between body and joint frame.
+ANGLE_TOLERANCE, DISTANCE_TOLERANCE, RELATIVE_TOLERANCE = 2e-3, 1e-5, 1e-3
 
 
 @dataclass(slots=True)
 class Gap:
-    """How far the frames of a joint are apart along locked degrees of freedom: metres, and radians."""
+    """Misalignment of the frames of a joint along locked degrees of freedom: metres and radians."""
 
     prim: Prim
     distance: float
@@ -43,48 +39,9 @@ def _locked(facts: Facts) -> dict[str, set[str]]:
     locked: dict[str, set[str]] = defaultdict(set)
     for entries in facts.instances(usd_physics.LimitAPI):
         for prim, limit in entries:
-            if limit.is_locked:
+            if joint_kinds.is_locked(limit.resolved("low"), limit.resolved("high")):
                 locked[prim.path].add(entries.instance)
     return locked
-
-
-def _locks(joint: usd_physics.Joint, locked: Collection[str]) -> tuple[Locks, Locks]:
-    """(translations, rotations) about X, Y, Z that a joint locks. locked: by LimitAPI, on generic joints."""
-    if isinstance(joint, usd_physics.FixedJoint):
-        return _ALL, _ALL
-    if isinstance(joint, usd_physics.SphericalJoint):
-        return _ALL, _NONE
-    if isinstance(joint, usd_physics.RevoluteJoint):
-        return _ALL, _ACROSS.get(joint.axis or "X", _ACROSS["X"])
-    if isinstance(joint, usd_physics.PrismaticJoint):
-        return _ACROSS.get(joint.axis or "X", _ACROSS["X"]), _ALL
-    moves, turns = ([f"{kind}{axis}" in locked for axis in "XYZ"] for kind in ("trans", "rot"))
-    return (moves[0], moves[1], moves[2]), (turns[0], turns[1], turns[2])
-
-
-def _rotations(linear: Array) -> Array:
-    """Rotations (n, 3, 3) of affine matrices; see `frames.rotation_of`."""
-    lengths = np.linalg.norm(linear, axis=1, keepdims=True)
-    rotations = linear / np.maximum(lengths, 1e-300)
-    gram = np.swapaxes(rotations, 1, 2) @ rotations
-    oblique = np.abs(gram - np.eye(3)).max(axis=(1, 2)) > 1e-9
-    left, _, right = np.linalg.svd(linear[oblique])
-    rotations[oblique] = left @ right
-    signs = np.where(np.linalg.det(rotations) < 0, -1.0, 1.0)
-    turned: Array = rotations * signs[:, None, None]
-    return turned
-
-
-def _quaternion_matrices(quaternions: Array) -> Array:
-    """Rotations (n, 3, 3) of quaternions (n, 4) of any length."""
-    norms = np.linalg.norm(quaternions, axis=1, keepdims=True)
-    w, x, y, z = (np.where(norms > 0, quaternions, (1.0, 0.0, 0.0, 0.0)) / np.where(norms > 0, norms, 1.0)).T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), 2, 0)
 
 
 def _world_frames(facts: Facts, joints: list[tuple[Prim, usd_physics.Joint]], side: int) -> tuple[Array, Array, Array]:
@@ -97,7 +54,7 @@ def _world_frames(facts: Facts, joints: list[tuple[Prim, usd_physics.Joint]], si
     local = np.array([get_position(joint) or (0.0, 0.0, 0.0) for _, joint in joints])
     turns = np.array([get_rotation(joint) or frames.IDENTITY_ROTATION for _, joint in joints])
     positions = np.einsum("nij,nj->ni", worlds[:, :3, :3], local) + worlds[:, :3, 3]
-    return worlds[:, :3, 3], positions, _rotations(worlds[:, :3, :3]) @ _quaternion_matrices(turns)
+    return worlds[:, :3, 3], positions, frames.rotations_of(worlds) @ frames.matrices_of(turns)
 
 
 def _body(joint: usd_physics.Joint, side: int) -> tuple[str, ...]:
@@ -105,7 +62,7 @@ def _body(joint: usd_physics.Joint, side: int) -> tuple[str, ...]:
 
 
 def _measurable(facts: Facts) -> list[tuple[Prim, usd_physics.Joint]]:
-    """Enabled joints of which the places of both sides are known."""
+    """Enabled joints whose bodies are in the model."""
     prims = facts.model.prims
     return [
         (prim, joint)
@@ -117,23 +74,23 @@ def _measurable(facts: Facts) -> list[tuple[Prim, usd_physics.Joint]]:
 
 
 def gaps(facts: Facts) -> list[Gap]:
-    """The joints whose frames do not meet."""
+    """The joints whose frames are misaligned by more than the tolerances."""
     joints = _measurable(facts)
     if not joints:
         return []
     origins0, positions0, rotations0 = _world_frames(facts, joints, 0)
     origins1, positions1, rotations1 = _world_frames(facts, joints, 1)
     limits = _locked(facts)
-    locks = np.array([_locks(joint, limits.get(prim.path, ())) for prim, joint in joints])
+    locks = np.array([joint_kinds.locked_axes(joint, limits.get(prim.path, ())) for prim, joint in joints])
     # In the axes of frame 0.
     apart = np.einsum("nji,nj->ni", rotations0, positions1 - positions0) * locks[:, 0]
     distances = np.linalg.norm(apart, axis=1)  # NaN where a value is not finite, which compares as no gap
     reach = np.maximum(np.linalg.norm(positions0 - origins0, axis=1), np.linalg.norm(positions1 - origins1, axis=1))
     far = np.abs(np.concatenate((positions0, positions1), axis=1)).max(axis=1)
-    allowed = DISTANCE + RELATIVE * reach + 1e-6 * far
+    allowed = DISTANCE_TOLERANCE + RELATIVE_TOLERANCE * reach + 1e-6 * far
     angles = _tilts(np.swapaxes(rotations0, 1, 2) @ rotations1, locks[:, 1])
     distances[distances <= allowed] = 0.0
-    angles[angles <= ANGLE] = 0.0
+    angles[angles <= ANGLE_TOLERANCE] = 0.0
     return [
         Gap(joints[row][0], float(distances[row]), float(angles[row]))
         for row in np.flatnonzero((distances > 0) | (angles > 0))
@@ -141,10 +98,10 @@ def gaps(facts: Facts) -> list[Gap]:
 
 
 def _tilts(relative: Array, locked: NDArray[np.bool_]) -> Array:
-    """Angles (n,) by which relative rotations (n, 3, 3) break the locked rotations (n, 3)."""
+    """Angles (n,) by which relative rotations (n, 3, 3) violate the locked rotations (n, 3)."""
     count = locked.sum(axis=1)
     angles = np.zeros(len(relative))
-    # From sines and cosines: an arc cosine alone is blind to angles below 1e-8 and coarse around them.
+    # atan2, because an arc cosine is inaccurate for small angles.
     skew = np.stack([relative[:, 2, 1] - relative[:, 1, 2], relative[:, 0, 2] - relative[:, 2, 0],
                      relative[:, 1, 0] - relative[:, 0, 1]], axis=1)  # fmt: skip
     whole = np.arctan2(np.linalg.norm(skew, axis=1), np.trace(relative, axis1=1, axis2=2) - 1)
@@ -160,7 +117,7 @@ def _tilts(relative: Array, locked: NDArray[np.bool_]) -> Array:
 @rule(
     "JointFramesApart", "warning", "warning", "warning",
     meaning="The two frames of a joint are apart along a direction that the joint locks; the bodies will jump.",
-    fix="Move the bodies of {X} together, or recompute the joint's frames from where the bodies are.",
+    fix="Move the bodies of {X} together, or recompute the joint's frames from the current poses.",
 )  # fmt: skip
 def frames_apart(facts: Facts) -> Iterator[Finding]:
     for gap in facts.once(gaps):
@@ -171,9 +128,9 @@ def frames_apart(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "JointFramesTilted", "warning", "warning", "warning",
-    meaning="The two frames of a joint are turned against each other about an axis that the joint locks; the bodies "
+    meaning="The two frames of a joint differ by a rotation about an axis that the joint locks; the bodies "
     "will jump.",
-    fix="Turn the bodies of {X} into line, or recompute the joint's frames from where the bodies are.",
+    fix="Align the bodies of {X}, or recompute the joint's frames from the current poses.",
 )  # fmt: skip
 def frames_tilted(facts: Facts) -> Iterator[Finding]:
     for gap in facts.once(gaps):
@@ -184,7 +141,7 @@ def frames_tilted(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "JointRotationNotUnit", "warning", "warning", "warning",
-    meaning="The orientation of a joint frame is no unit quaternion.",
+    meaning="The orientation of a joint frame is not a unit quaternion.",
     fix="Normalize the local rotation {side} of {X}.",
 )  # fmt: skip
 def rotation_not_unit(facts: Facts) -> Iterator[Finding]:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rules for joints: their bodies, limits and drives. How their frames meet is in `joint_frames`."""
+"""Rules for bodies, limits and drives of joints. Rules for their frames are in `joint_frames`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..joint_kinds import DRIVEN
+from ..joint_kinds import DISTANCE, driven_dofs
 from ..model import Prim
 from ..schemas import usd_physics
 from .base import Facts, Finding, kind, rule
@@ -14,7 +14,7 @@ from .base import Facts, Finding, kind, rule
 
 
 def _sides(joint: usd_physics.Joint) -> Iterator[tuple[int, str]]:
-    """(side, path) of the bodies; of several targets OpenUSD takes the first."""
+    """(side, path) of the bodies; OpenUSD uses the first of several targets."""
     if joint.body0:
         yield 0, joint.body0[0]
     if joint.body1:
@@ -49,7 +49,7 @@ def several_bodies(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "JointRelNotXformable", "error", "error", "error",
-    meaning="A body of a joint is a prim that has no place in space.",
+    meaning="A body of a joint is a prim that has no transform.",
     fix="Set body {side} of {X} to a rigid body, or clear it for the world.",
 )  # fmt: skip
 def body_without_place(facts: Facts) -> Iterator[Finding]:
@@ -58,7 +58,7 @@ def body_without_place(facts: Facts) -> Iterator[Finding]:
             body = facts.model.prims.get(path)
             if body is not None and not body.is_xformable:
                 yield Finding(
-                    prim, f"Body {side} of the joint {prim.display} is {body.display}, which has no place in space.",
+                    prim, f"Body {side} of the joint {prim.display} is {body.display}, which has no transform.",
                     {"side": str(side)},
                 )  # fmt: skip
 
@@ -93,8 +93,8 @@ def same_body(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "LimitsReversed", "warning", "error", "warning",
-    meaning="The lower limit of a joint is above the upper one. Only limits per degree of freedom (LimitAPI) lock "
-    "that way; PhysX drops such a limit.",
+    meaning="The lower limit of a joint is above the upper one. Only a limit per degree of freedom (LimitAPI) locks "
+    "that way; PhysX ignores such a limit.",
     fix="Swap the limits of {X}, or use a fixed joint.",
 )  # fmt: skip
 def reversed_limits(facts: Facts) -> Iterator[Finding]:
@@ -112,7 +112,7 @@ def reversed_limits(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "LimitNotOnJoint", "warning", "warning", "warning",
-    meaning="A limit per degree of freedom (LimitAPI) is on something that is no generic joint; it has no effect.",
+    meaning="A limit per degree of freedom (LimitAPI) is on a prim that is not a generic joint; it has no effect.",
     fix="Make {X} a generic joint, or set its own limits instead.",
 )  # fmt: skip
 def limit_on_typed_joint(facts: Facts) -> Iterator[Finding]:
@@ -133,14 +133,14 @@ def _drives(facts: Facts) -> Iterator[tuple[Prim, str, usd_physics.DriveAPI]]:
 
 @rule(
     "DriveNotOnJoint", "warning", "warning", "warning",
-    meaning="A drive moves a degree of freedom that its joint does not have, or is on no joint at all.",
+    meaning="A drive acts on a degree of freedom that its joint does not have, or its prim is not a joint.",
     fix="Remove the drive '{dof}' from {X}{instead}.",
 )  # fmt: skip
 def drive_without_dof(facts: Facts) -> Iterator[Finding]:
     for prim, instance, _ in _drives(facts):
-        allowed = DRIVEN.get(prim.type_name, frozenset())
+        allowed = driven_dofs(prim.type_name)
         if instance not in allowed:
-            instead = f", or make it '{next(iter(allowed))}'" if len(allowed) == 1 else ""
+            instead = f", or make it '{allowed[0]}'" if len(allowed) == 1 else ""
             yield Finding(
                 prim, f"{prim.display} has a drive of {instance}, which a {kind(prim)} does not have.",
                 {"dof": instance, "instead": instead},
@@ -148,8 +148,19 @@ def drive_without_dof(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
+    "DriveOfDistance", "info", "warning", "info",
+    meaning="A drive acts on the distance of a joint's anchors; PhysX does not support it and ignores it.",
+    fix="Remove the drive 'distance' from {X}, or use a prismatic joint with a drive.",
+)  # fmt: skip
+def distance_drive(facts: Facts) -> Iterator[Finding]:
+    for prim, instance, _ in _drives(facts):
+        if instance == DISTANCE and instance in driven_dofs(prim.type_name):
+            yield Finding(prim, f"The drive of the distance of {prim.display} does nothing in PhysX.")
+
+
+@rule(
     "DriveWithoutGain", "warning", "warning", "warning",
-    meaning="A drive has neither stiffness nor damping, or no force, and does nothing.",
+    meaning="A drive has neither stiffness nor damping, or a maximum force of 0, and has no effect.",
     fix="Set the stiffness or the damping of the drive '{dof}' of {X}, or remove it.",
 )  # fmt: skip
 def drive_without_gain(facts: Facts) -> Iterator[Finding]:

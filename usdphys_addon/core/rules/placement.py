@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scale and shear of many prims at once."""
+"""Scale and shear of many prims, vectorized."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from ..model import Prim
 
-#: As in OpenUSD's validators: how much the scales of a sphere may differ, relative to the smallest.
+#: Largest relative difference of scales that counts as uniform, as in OpenUSD's validators.
 UNIFORM = 1e-5
-#: Cosine between two axes from which a space counts as sheared.
+#: Smallest cosine between two axes that counts as shear.
 SHEAR = 1e-4
-#: OpenUSD sees a scale orientation from this angle on, in radians.
+#: Smallest angle (radians) that OpenUSD counts as a scale orientation.
 ORIENTATION = 2e-10
-#: Axes below this length count as nothing; OpenUSD decomposes matrices with this tolerance.
+#: Axes below this length count as zero: the tolerance of OpenUSD's matrix decomposition.
 NOTHING = 1e-10
 
 Mask = NDArray[np.bool_]
@@ -23,10 +23,10 @@ Mask = NDArray[np.bool_]
 _PAIRS = ((0, 1), (0, 2), (1, 2))
 
 
-class Placements:
-    """Masks (n,) over `prims`. up_axis: the stage's, so that OpenUSD's own rounding can be followed.
+class WorldScales:
+    """Boolean masks (n,) over `prims`. up_axis: of the stage, to reproduce OpenUSD's rounding errors.
 
-    precision: angle below which the axes of the prims are noise, radians; OpenUSD's rounding then says nothing.
+    precision: angle (radians) below which the axes are rounding noise; above ORIENTATION, `skewed` is shear instead.
     """
 
     def __init__(self, prims: list[Prim], up_axis: str, precision: float = 0.0) -> None:
@@ -36,8 +36,8 @@ class Placements:
         linear = worlds.reshape(-1, 4, 4)[:, :3, :3]
         if not self.finite.all():
             linear = np.where(self.finite[:, None, None], linear, np.eye(3))
-        # Rows of (axis, prim), in the order in which OpenUSD adds, before the turn to Z up: rounding errors count,
-        # see `skewed`.
+        # Rows of (axis, prim), summed in the order of OpenUSD, before the rotation to Z up, because
+        # `skewed` depends on rounding errors.
         x, y, z = np.ascontiguousarray(linear.transpose(1, 2, 0))[[0, 2, 1] if up_axis == "Y" else [0, 1, 2]]
         squares = x * x + y * y + z * z
         products = np.array([x[p] * x[q] + y[p] * y[q] + z[p] * z[q] for p, q in _PAIRS])
@@ -50,14 +50,14 @@ class Placements:
         oblique = (cosines > NOTHING).any(axis=0)
         if oblique.any():
             scales[:, oblique] = np.linalg.svd(linear[oblique], compute_uv=False).T
-        #: Scale along the prim's own axes (n, 3), without sign.
+        #: Unsigned scale along the prim's own axes (n, 3).
         self.lengths = lengths.T
         self.zero: Mask = (lengths < NOTHING).any(axis=0)
         self.sheared: Mask = (cosines > SHEAR).any(axis=0) & ~self.zero
         self.uneven: Mask = np.ptp(scales, axis=0) > UNIFORM * scales.min(axis=0)
         self.mirrored: Mask = (volumes < 0 if up_axis != "Y" else volumes > 0) & ~self.zero
-        # OpenUSD asks whether the axes of the scale are turned at all, by Jacobi's method. Where two of three scales
-        # are equal they may be any two axes in a plane: there a rounding error decides, be it of second order.
+        # OpenUSD tests by Jacobi's method whether the axes of the scale are rotated at all. If two of three scales are
+        # equal, these two axes are undefined in their plane: a rounding error, even of second order, decides.
         second_order = np.abs(
             np.array([products[1] * products[2], products[0] * products[2], products[0] * products[1]])
         )
@@ -67,5 +67,5 @@ class Placements:
             self.skewed = self.sheared & self.uneven
 
     def where(self, mask: Mask) -> list[Prim]:
-        """The prims of a mask."""
+        """The prims where a mask is True."""
         return [self.prims[row] for row in np.flatnonzero(mask)]

@@ -9,7 +9,8 @@ from typing import Any
 
 from ..schema import Attribute
 from ..schemas import usd_physics
-from .base import NUMBERS, Facts, Finding, rule
+from ..value_types import elements_of
+from .base import Facts, Finding, rule
 
 #: Approximations that the PhysX schemas add to UsdPhysics' own.
 PHYSX_TOKENS = frozenset(("sdf", "sphereFill"))
@@ -20,7 +21,7 @@ def _parts(value: Any) -> tuple[float, ...]:
 
 
 def _may_be_infinite(attribute: Attribute) -> tuple[bool, bool]:
-    """Whether minus and plus infinity mean something in an attribute: as a limit, or as its sentinel."""
+    """Whether -infinity and +infinity are valid in an attribute: as "no limit" or as its sentinel."""
     fallback = attribute.fallback
     numbers = _parts(fallback) if isinstance(fallback, int | float | tuple) else ()
     unlimited = any(math.isinf(number) for number in numbers) and attribute.automatic != "negative"
@@ -29,25 +30,24 @@ def _may_be_infinite(attribute: Attribute) -> tuple[bool, bool]:
 
 @rule(
     "NotFinite", "error", "error", "error",
-    meaning="A value is not a number, or is infinite where that means nothing.",
+    meaning="A value is not a number, or is infinite where infinity is not valid.",
     fix="Set a finite {value} on {X}.",
 )  # fmt: skip
 def not_finite(facts: Facts) -> Iterator[Finding]:
     for prim in facts.placements.where(~facts.placements.finite):
         yield Finding(prim, f"The transform of {prim.display} is not finite.", {"value": "transform"})
     for column in facts.columns:
-        size = NUMBERS.get(column.attribute.type)
-        if size is None:
+        kind = column.attribute.value
+        if not kind.is_number:
             continue
-        numbers = [value for value in column.values if value is not None]
-        if math.isfinite(sum(numbers) if size == 1 else sum(map(sum, numbers))):
+        if math.isfinite(sum(sum(elements_of(kind, value)) for value in column.values if value is not None)):
             continue
         minus, plus = _may_be_infinite(column.attribute)
         for prim, value in column.authored():
-            for part in _parts(value):
+            for part in elements_of(kind, value):
                 if not (math.isfinite(part) or (minus and part == -math.inf) or (plus and part == math.inf)):
-                    what = "infinite" if math.isinf(part) else "not a number"
-                    yield Finding(prim, f"{column.name} of {prim.display} is {what}.", {"value": column.name})
+                    problem = "infinite" if math.isinf(part) else "not a number"
+                    yield Finding(prim, f"{column.name} of {prim.display} is {problem}.", {"value": column.name})
                     break
 
 
@@ -66,7 +66,7 @@ def mistyped(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "TokenUnknown", "warning", "warning", "warning",
-    meaning="A setting has a value that UsdPhysics does not know; simulators fall back to another.",
+    meaning="A token attribute has a value that UsdPhysics does not define; simulators use another one.",
     fix="Set {value} of {X} to one of {tokens}.",
 )  # fmt: skip
 def unknown_token(facts: Facts) -> Iterator[Finding]:
@@ -82,7 +82,7 @@ def unknown_token(facts: Facts) -> Iterator[Finding]:
         for prim, value in column.authored():
             if value not in known:
                 yield Finding(
-                    prim, f"{column.name} of {prim.display} is '{value}', which is not one of its choices.",
+                    prim, f"{column.name} of {prim.display} is '{value}', which is not one of the allowed values.",
                     {"value": column.name, "tokens": ", ".join(attribute.tokens)},
                 )  # fmt: skip
 
@@ -99,7 +99,7 @@ def invalid_units(facts: Facts) -> Iterator[Finding]:
     units = facts.model.units
     for unit, value in (("metersPerUnit", units.meters_per_unit), ("kilogramsPerUnit", units.kilograms_per_unit)):
         if not (math.isfinite(value) and value > 0):
-            yield Finding(None, f"{unit} is {value:g}, so that no value of the file has a meaning.", {"value": unit})
+            yield Finding(None, f"{unit} is {value:g}, so the values of the file have no meaning.", {"value": unit})
 
 
 @rule(
@@ -145,7 +145,7 @@ def high_restitution(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "FrictionOrder", "warning", "warning", "warning",
-    meaning="Dynamic friction is higher than static friction: sliding would hold better than resting.",
+    meaning="Dynamic friction is higher than static friction: a sliding body is held more than a resting one.",
     fix="Raise the static friction of {X} to its dynamic friction.",
 )  # fmt: skip
 def friction_order(facts: Facts) -> Iterator[Finding]:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Schemas as data, one module per library that declares them."""
+"""Schemas as data, one module per USD library."""

@@ -15,44 +15,45 @@ _GPRIM_AXIS: dict[str, Any] = {"tokens": ("X", "Y", "Z"), "uniform": True}
 
 
 class Gprim(Schema):
-    """A primitive whose parameters are its exact shape."""
+    """Base of the analytic shapes: a few parameters define the exact shape."""
 
     __slots__ = ()
     usd_name = "Gprim"
+    on = "gprim"
 
 
-@schema("Cube", "typed", "UsdGeom")
+@schema("Cube", "typed", "gprim", "UsdGeom")
 class Cube(Gprim):
     size: float | None = attr("size", "double", 2.0, "Edge length", **_LOCAL_LENGTH)
 
 
-@schema("Sphere", "typed", "UsdGeom")
+@schema("Sphere", "typed", "gprim", "UsdGeom")
 class Sphere(Gprim):
     radius: float | None = attr("radius", "double", 1.0, "Radius", **_LOCAL_LENGTH)
 
 
-@schema("Capsule", "typed", "UsdGeom")
+@schema("Capsule", "typed", "gprim", "UsdGeom")
 class Capsule(Gprim):
     height: float | None = attr("height", "double", 1.0, "Length of the cylinder between the caps", **_LOCAL_LENGTH)
     radius: float | None = attr("radius", "double", 0.5, "Radius", **_LOCAL_LENGTH)
     axis: str | None = attr("axis", "token", "Z", "Axis of the spine", **_GPRIM_AXIS)
 
 
-@schema("Cylinder", "typed", "UsdGeom")
+@schema("Cylinder", "typed", "gprim", "UsdGeom")
 class Cylinder(Gprim):
     height: float | None = attr("height", "double", 2.0, "Length along the axis", **_LOCAL_LENGTH)
     radius: float | None = attr("radius", "double", 1.0, "Radius", **_LOCAL_LENGTH)
     axis: str | None = attr("axis", "token", "Z", "Axis of the spine", **_GPRIM_AXIS)
 
 
-@schema("Cone", "typed", "UsdGeom")
+@schema("Cone", "typed", "gprim", "UsdGeom")
 class Cone(Gprim):
     height: float | None = attr("height", "double", 2.0, "Length along the axis", **_LOCAL_LENGTH)
     radius: float | None = attr("radius", "double", 1.0, "Radius of the base", **_LOCAL_LENGTH)
     axis: str | None = attr("axis", "token", "Z", "Axis from base to tip", **_GPRIM_AXIS)
 
 
-@schema("Plane", "typed", "UsdGeom")
+@schema("Plane", "typed", "gprim", "UsdGeom")
 class Plane(Gprim):
     width: float | None = attr("width", "double", 2.0, "Drawn width; the collider has no edge", **_LOCAL_LENGTH)
     length: float | None = attr("length", "double", 2.0, "Drawn length; the collider has no edge", **_LOCAL_LENGTH)

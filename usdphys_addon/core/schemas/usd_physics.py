@@ -9,19 +9,19 @@ from .. import units
 from ..schema import INF, INSTANCE, Quaternion, Schema, Vector, attr, rel, schema
 
 
-@schema("PhysicsScene", "typed")
+@schema("PhysicsScene", "typed", "scene")
 class PhysicsScene(Schema):
     gravity_direction: Vector | None = attr(
         "physics:gravityDirection", "vector3f", (0.0, 0.0, 0.0), "Direction of gravity; zero is down the up axis",
-        automatic="zero", space="world",
+        automatic="zero", space="world", live=True,
     )  # fmt: skip
     gravity_magnitude: float | None = attr(
         "physics:gravityMagnitude", "float", -INF, "Acceleration of gravity; negative is earth gravity",
-        automatic="negative", dimension=units.LENGTH,
+        automatic="negative", dimension=units.ACCELERATION, live=True,
     )  # fmt: skip
 
 
-@schema("PhysicsRigidBodyAPI", "single")
+@schema("PhysicsRigidBodyAPI", "single", "body")
 class RigidBodyAPI(Schema):
     rigid_body_enabled: bool | None = attr(
         "physics:rigidBodyEnabled",
@@ -42,19 +42,19 @@ class RigidBodyAPI(Schema):
     )  # fmt: skip
     velocity: Vector | None = attr(
         "physics:velocity", "vector3f", (0.0, 0.0, 0.0), "Initial linear velocity in the body's own space",
-        label="Velocity", dimension=units.LENGTH, space="local",
+        label="Velocity", dimension=units.VELOCITY, space="local", mirror="vector",
     )  # fmt: skip
     angular_velocity: Vector | None = attr(
         "physics:angularVelocity", "vector3f", (0.0, 0.0, 0.0), "Initial angular velocity in the body's own space",
-        dimension=units.ANGLE,
+        dimension=units.ANGULAR_VELOCITY, mirror="spin",
     )  # fmt: skip
 
 
-@schema("PhysicsMassAPI", "single")
+@schema("PhysicsMassAPI", "single", "body")
 class MassAPI(Schema):
     mass: float | None = attr(
         "physics:mass", "float", 0.0, "Mass; zero lets density or the colliders decide",
-        dimension=units.MASS, automatic="zero",
+        dimension=units.MASS, automatic="zero", live=True,
     )  # fmt: skip
     density: float | None = attr(
         "physics:density", "float", 0.0, "Density; zero lets the material decide. An explicit mass wins over it",
@@ -62,7 +62,7 @@ class MassAPI(Schema):
     )  # fmt: skip
     center_of_mass: Vector | None = attr(
         "physics:centerOfMass", "point3f", (-INF, -INF, -INF), "Centre of mass in the object's own space",
-        dimension=units.LENGTH, space="local", automatic="infinite",
+        dimension=units.LENGTH, space="local", automatic="infinite", mirror="point",
     )  # fmt: skip
     diagonal_inertia: Vector | None = attr(
         "physics:diagonalInertia", "float3", (0.0, 0.0, 0.0), "Moments of inertia about the principal axes",
@@ -74,7 +74,7 @@ class MassAPI(Schema):
     )  # fmt: skip
 
 
-@schema("PhysicsCollisionAPI", "single")
+@schema("PhysicsCollisionAPI", "single", "collider")
 class CollisionAPI(Schema):
     collision_enabled: bool | None = attr(
         "physics:collisionEnabled", "bool", True, "The collider touches others", label="Enabled"
@@ -84,7 +84,7 @@ class CollisionAPI(Schema):
     )
 
 
-@schema("PhysicsMeshCollisionAPI", "single")
+@schema("PhysicsMeshCollisionAPI", "single", "collider")
 class MeshCollisionAPI(Schema):
     approximation: str | None = attr(
         "physics:approximation", "token", "none", "What the solver makes of the mesh",
@@ -93,22 +93,24 @@ class MeshCollisionAPI(Schema):
     )  # fmt: skip
 
 
-@schema("PhysicsMaterialAPI", "single")
+@schema("PhysicsMaterialAPI", "single", "material")
 class MaterialAPI(Schema):
     static_friction: float | None = attr(
-        "physics:staticFriction", "float", 0.0, "Coefficient of friction that holds a body at rest"
+        "physics:staticFriction", "float", 0.0, "Coefficient of friction that holds a body at rest", live=True
     )
     dynamic_friction: float | None = attr(
-        "physics:dynamicFriction", "float", 0.0, "Coefficient of friction that slows a sliding body"
+        "physics:dynamicFriction", "float", 0.0, "Coefficient of friction that slows a sliding body", live=True
     )
-    restitution: float | None = attr("physics:restitution", "float", 0.0, "Bounce: 0 keeps nothing, 1 everything")
+    restitution: float | None = attr(
+        "physics:restitution", "float", 0.0, "Bounce: 0 keeps nothing, 1 everything", live=True
+    )
     density: float | None = attr(
         "physics:density", "float", 0.0, "Density of the material; zero is automatic",
         dimension=units.DENSITY, automatic="zero",
     )  # fmt: skip
 
 
-@schema("PhysicsCollisionGroup", "typed")
+@schema("PhysicsCollisionGroup", "typed", "group")
 class CollisionGroup(Schema):
     merge_group: str | None = attr(
         "physics:mergeGroup", "string", None, "Groups with the same merge name are one", label="Merge Group"
@@ -143,17 +145,17 @@ class CollisionGroup(Schema):
     )  # fmt: skip
 
 
-@schema("PhysicsFilteredPairsAPI", "single")
+@schema("PhysicsFilteredPairsAPI", "single", "body")
 class FilteredPairsAPI(Schema):
     filtered_pairs: tuple[str, ...] | None = rel("physics:filteredPairs", "Objects that this one passes through")
 
 
-@schema("PhysicsArticulationRootAPI", "single")
+@schema("PhysicsArticulationRootAPI", "single", "articulation")
 class ArticulationRootAPI(Schema):
     """Joints below this prim prefer reduced coordinates."""
 
 
-@schema("PhysicsJoint", "typed")
+@schema("PhysicsJoint", "typed", "joint")
 class Joint(Schema):
     """The generic joint; its limits and drives per degree of freedom are LimitAPI and DriveAPI."""
 
@@ -175,7 +177,9 @@ class Joint(Schema):
         "physics:localRot1", "quatf", (1.0, 0.0, 0.0, 0.0), "Orientation of the joint frame in the space of body 1",
         label="Local Rotation 1", body=1,
     )  # fmt: skip
-    joint_enabled: bool | None = attr("physics:jointEnabled", "bool", True, "The joint holds", label="Enabled")
+    joint_enabled: bool | None = attr(
+        "physics:jointEnabled", "bool", True, "The joint holds", label="Enabled", live=True
+    )
     collision_enabled: bool | None = attr(
         "physics:collisionEnabled",
         "bool",
@@ -198,19 +202,19 @@ class Joint(Schema):
 _AXIS: dict[str, Any] = {"tokens": ("X", "Y", "Z"), "uniform": True}
 
 
-@schema("PhysicsFixedJoint", "typed")
+@schema("PhysicsFixedJoint", "typed", "joint")
 class FixedJoint(Joint):
     """No relative motion."""
 
 
-@schema("PhysicsRevoluteJoint", "typed")
+@schema("PhysicsRevoluteJoint", "typed", "joint")
 class RevoluteJoint(Joint):
     axis: str | None = attr("physics:axis", "token", "X", "Axis of rotation in the joint frame", **_AXIS)
     lower_limit: float | None = attr("physics:lowerLimit", "float", -INF, "Smallest angle", dimension=units.ANGLE)
     upper_limit: float | None = attr("physics:upperLimit", "float", INF, "Largest angle", dimension=units.ANGLE)
 
 
-@schema("PhysicsPrismaticJoint", "typed")
+@schema("PhysicsPrismaticJoint", "typed", "joint")
 class PrismaticJoint(Joint):
     axis: str | None = attr("physics:axis", "token", "X", "Axis of the slide in the joint frame", **_AXIS)
     lower_limit: float | None = attr(
@@ -221,7 +225,7 @@ class PrismaticJoint(Joint):
     )
 
 
-@schema("PhysicsSphericalJoint", "typed")
+@schema("PhysicsSphericalJoint", "typed", "joint")
 class SphericalJoint(Joint):
     axis: str | None = attr("physics:axis", "token", "X", "Axis of the cone in the joint frame", **_AXIS)
     cone_angle0_limit: float | None = attr(
@@ -234,7 +238,7 @@ class SphericalJoint(Joint):
     )  # fmt: skip
 
 
-@schema("PhysicsDistanceJoint", "typed")
+@schema("PhysicsDistanceJoint", "typed", "joint")
 class DistanceJoint(Joint):
     min_distance: float | None = attr(
         "physics:minDistance", "float", -1.0, "Smallest distance of the anchors; negative is no limit",
@@ -246,7 +250,9 @@ class DistanceJoint(Joint):
     )  # fmt: skip
 
 
-@schema("PhysicsLimitAPI", "multiple", instances=("transX", "transY", "transZ", "rotX", "rotY", "rotZ", "distance"))
+@schema(
+    "PhysicsLimitAPI", "multiple", "dof", instances=("transX", "transY", "transZ", "rotX", "rotY", "rotZ", "distance")
+)
 class LimitAPI(Schema):
     low: float | None = attr(
         f"limit:{INSTANCE}:physics:low", "float", -INF, "Lower limit; above the upper one locks the degree of freedom",
@@ -257,39 +263,35 @@ class LimitAPI(Schema):
         label="High", dimension=units.LENGTH, angular_dimension=units.ANGLE,
     )  # fmt: skip
 
-    @property
-    def is_locked(self) -> bool:
-        return bool(self.resolved("low") > self.resolved("high"))
-
 
 @schema(
-    "PhysicsDriveAPI", "multiple",
+    "PhysicsDriveAPI", "multiple", "dof",
     instances=("transX", "transY", "transZ", "rotX", "rotY", "rotZ", "distance", "linear", "angular"),
 )  # fmt: skip
 class DriveAPI(Schema):
     type: str | None = attr(
         f"drive:{INSTANCE}:physics:type", "token", "force", "What the gains produce: a force, or an acceleration",
-        tokens=("force", "acceleration"), uniform=True,
+        tokens=("force", "acceleration"), uniform=True, live=True,
     )  # fmt: skip
     max_force: float | None = attr(
         f"drive:{INSTANCE}:physics:maxForce", "float", INF, "Largest force or torque of the drive",
-        dimension=units.FORCE, angular_dimension=units.TORQUE,
+        dimension=units.FORCE, angular_dimension=units.TORQUE, live=True,
     )  # fmt: skip
     target_position: float | None = attr(
         f"drive:{INSTANCE}:physics:targetPosition", "float", 0.0, "Position or angle that the drive aims at",
-        dimension=units.LENGTH, angular_dimension=units.ANGLE,
+        dimension=units.LENGTH, angular_dimension=units.ANGLE, live=True,
     )  # fmt: skip
     target_velocity: float | None = attr(
         f"drive:{INSTANCE}:physics:targetVelocity", "float", 0.0, "Velocity that the drive aims at",
-        dimension=units.LENGTH, angular_dimension=units.ANGLE,
+        dimension=units.VELOCITY, angular_dimension=units.ANGULAR_VELOCITY, live=True,
     )  # fmt: skip
     damping: float | None = attr(
         f"drive:{INSTANCE}:physics:damping", "float", 0.0, "Force per unit of velocity error",
-        dimension=units.MASS, angular_dimension=units.ANGULAR_GAIN,
-        acceleration_dimensions=(units.NONE, units.ANGULAR_RATE_GAIN),
+        dimension=units.DAMPING, angular_dimension=units.ANGULAR_DAMPING,
+        acceleration_dimensions=(units.RATE, units.RATE_PER_ANGLE), live=True,
     )  # fmt: skip
     stiffness: float | None = attr(
         f"drive:{INSTANCE}:physics:stiffness", "float", 0.0, "Force per unit of position error",
-        dimension=units.MASS, angular_dimension=units.ANGULAR_GAIN,
-        acceleration_dimensions=(units.NONE, units.ANGULAR_RATE_GAIN),
+        dimension=units.STIFFNESS, angular_dimension=units.ANGULAR_STIFFNESS,
+        acceleration_dimensions=(units.SQUARED_RATE, units.SQUARED_RATE_PER_ANGLE), live=True,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""JointFacts -> Rapier joints, and what has to be done for them before every step.
+"""JointFacts -> Rapier joints, and their updates before every step.
 
-Rapier has no smallest distance, no cone of two angles and no angle beyond half a turn: these are kept up here.
+Rapier has no minimum distance, no cone with two angles and no angles beyond half a turn: `upkeep` emulates them.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from rapier3d import GenericJoint, ImpulseJointHandle, Isometry3, JointAxesMask,
 from ...core import frames
 from ...core.frames import Matrix
 from ..articulations import Link
-from ..joint_facts import ENDLESS, Drive, Freedom, JointFacts
+from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 
-AXES = (JointAxis.LIN_X, JointAxis.LIN_Y, JointAxis.LIN_Z, JointAxis.ANG_X, JointAxis.ANG_Y, JointAxis.ANG_Z)
-BITS = (
+JOINT_AXES = (JointAxis.LIN_X, JointAxis.LIN_Y, JointAxis.LIN_Z, JointAxis.ANG_X, JointAxis.ANG_Y, JointAxis.ANG_Z)
+AXIS_BITS = (
     JointAxesMask.LIN_X, JointAxesMask.LIN_Y, JointAxesMask.LIN_Z,
     JointAxesMask.ANG_X, JointAxesMask.ANG_Y, JointAxesMask.ANG_Z,
 )  # fmt: skip
 FREE = JointAxesMask.empty()
 _HALF_TURN = math.pi
-#: Angles nearer to half a turn than this are kept up by turning the frame along.
+#: Limits closer to half a turn than this (rad) are emulated by rotating the joint frame with the hinge.
 _MARGIN = 0.3
+#: Smallest angle (rad) of a cone with two angles: an ellipse of zero width would block the other direction too.
+_NARROW = 0.01
 
 
 def isometry(matrix: Matrix) -> Isometry3:
@@ -51,7 +53,7 @@ def about_x(angle: float) -> Matrix:
 
 def set_drive(joint: GenericJoint, axis: int, drive: Drive, target: float, sign: float = 1.0) -> None:
     """Put a drive on an axis of a joint; target: position in the coordinate that the solver uses."""
-    name = AXES[axis]
+    name = JOINT_AXES[axis]
     joint.set_motor_model(name, MotorModel.ACCELERATION_BASED if drive.acceleration else MotorModel.FORCE_BASED)
     joint.set_motor(name, target, sign * drive.target_velocity, drive.stiffness, drive.damping)
     # Without stiffness and damping a drive does nothing; Rapier's motor would hold the axis still.
@@ -61,7 +63,7 @@ def set_drive(joint: GenericJoint, axis: int, drive: Drive, target: float, sign:
 
 @dataclass(slots=True)
 class State:
-    """What changes while a world runs, besides the solver's own."""
+    """Mutable state of a constraint outside the solver."""
 
     enabled: bool
     broken: bool = False
@@ -76,7 +78,7 @@ class State:
 
 
 class Constraint:
-    """One joint in a solver's world."""
+    """One joint in Rapier."""
 
     def __init__(self, facts: JointFacts, handles: tuple[Any, Any], link: Link | None = None) -> None:
         """handles: of the solver's bodies on both sides. link: its place in a tree in reduced coordinates."""
@@ -111,7 +113,7 @@ class Constraint:
         for axis, freedom in enumerate(state.freedoms):
             if freedom.is_limited:
                 low, high = sorted((sign * _bounded(freedom.low), sign * _bounded(freedom.high)))
-                joint.set_limits(AXES[axis], low, high)
+                joint.set_limits(JOINT_AXES[axis], low, high)
             if freedom.drive is not None:
                 set_drive(joint, axis, freedom.drive, sign * freedom.drive.target_position, sign)
         return joint
@@ -132,7 +134,7 @@ class Constraint:
 
     def _locked(self) -> JointAxesMask:
         mask = FREE
-        for bit, freedom in zip(BITS, self.state.freedoms, strict=True):
+        for bit, freedom in zip(AXIS_BITS, self.state.freedoms, strict=True):
             if freedom.is_locked:
                 mask = mask | bit
         return mask
@@ -166,10 +168,11 @@ class Constraint:
             set_drive(joint, 0, distance.drive, distance.drive.target_position)
 
     def _apply(self, joint: GenericJoint) -> None:
-        """Limits and drives of the base joint, around the angle where its frame is."""
+        """Set limits and drives of the base joint, relative to the current rotation of its frame."""
         state = self.state
         if self.turns:
-            joint.local_frame1 = isometry(self.facts.frame0 @ about_x(state.angle))
+            # Rotate frame 2, because frame 1 defines the directions of the translations.
+            joint.local_frame2 = isometry(self.facts.frame1 @ about_x(-state.angle))
         several = not self.turns
         for axis, freedom in enumerate(state.freedoms):
             offset = state.angle if axis == 3 and self.turns else 0.0
@@ -178,7 +181,7 @@ class Constraint:
                 if axis >= 3:
                     edge = _HALF_TURN - (1e-3 if several else 0.0)
                     low, high = min(max(low, -edge), edge), max(min(high, edge), -edge)
-                joint.set_limits(AXES[axis], _bounded(low), _bounded(high))
+                joint.set_limits(JOINT_AXES[axis], _bounded(low), _bounded(high))
             if freedom.drive is not None:
                 target = freedom.drive.target_position - offset
                 if axis >= 3:
@@ -188,7 +191,7 @@ class Constraint:
     # ----------------------------------------------------------------------- changes
 
     def apply_enabled(self, physics: PhysicsWorld) -> None:
-        """A joint that is off or broken neither holds nor keeps its bodies from colliding."""
+        """Update the solver: a disabled or broken joint neither holds nor filters contacts of its bodies."""
         for handle in (self.state.base, self.state.rope):
             if handle is not None:
                 joint = physics.impulse_joints[handle].data
@@ -200,7 +203,7 @@ class Constraint:
             joint.contacts_enabled = True
 
     def leave_tree(self, physics: PhysicsWorld) -> None:
-        """From reduced to maximal coordinates, where it is."""
+        """Switch from reduced to maximal coordinates in the current pose."""
         if self.state.link is not None:
             physics.multibody_joints.remove(self.state.link)
         self.insert(physics)
@@ -219,7 +222,7 @@ class Constraint:
         self.apply_enabled(physics)
 
     def break_up(self, physics: PhysicsWorld) -> None:
-        """The joint holds no more."""
+        """Break the joint."""
         self.state.broken = True
         self.apply_enabled(physics)
 
@@ -250,12 +253,12 @@ class Constraint:
                 drive = freedom.drive
                 if drive is not None:
                     kind = MotorModel.ACCELERATION_BASED if drive.acceleration else MotorModel.FORCE_BASED
-                    multibody.set_link_motor_model(number, AXES[axis], kind)
+                    multibody.set_link_motor_model(number, JOINT_AXES[axis], kind)
                     multibody.set_link_motor(
-                        number, AXES[axis], sign * drive.target_position, sign * drive.target_velocity,
+                        number, JOINT_AXES[axis], sign * drive.target_position, sign * drive.target_velocity,
                         drive.stiffness, drive.damping,
                     )  # fmt: skip
-                    multibody.set_link_motor_max_force(number, AXES[axis], min(drive.max_force, 3e38))
+                    multibody.set_link_motor_max_force(number, JOINT_AXES[axis], min(drive.max_force, 3e38))
             return
         if state.base is not None:
             self._apply(physics.impulse_joints[state.base].data)
@@ -266,7 +269,7 @@ class Constraint:
 
     @property
     def needs_upkeep(self) -> bool:
-        """True where something has to be done before each step."""
+        """True if `upkeep` must be called before each step."""
         state, cone = self.state, self.facts.cone
         if state.reduced or not self.active:
             return False
@@ -284,7 +287,7 @@ class Constraint:
         return abs(drive.target_position - _middle(freedom)) > _HALF_TURN - _MARGIN
 
     def _first_angle(self, physics: PhysicsWorld) -> None:
-        """Where the frame of a hinge is turned to: to the middle of its limits, or to where the hinge is."""
+        """Set the initial rotation of a hinge frame: the middle of its limits, or the current angle if it turns far."""
         if not self.turns:
             return
         self.state.angle = _middle(self.state.freedoms[3])
@@ -326,8 +329,7 @@ class Constraint:
             return float(relative[axis, 3])
         if self.turns:
             return math.atan2(relative[2, 1] - relative[1, 2], relative[1, 1] + relative[2, 2])
-        w, *imaginary = frames.quaternion_of(relative[:3, :3])
-        return 2.0 * math.atan2(imaginary[axis - 3], w)
+        return frames.angle_about(relative[:3, :3], axis - 3)
 
     def moving(self) -> dict[str, Freedom]:
         """The degrees of freedom that have a name and can move."""
@@ -342,7 +344,7 @@ class Constraint:
         return [(axis, freedom.drive) for axis, freedom in enumerate(freedoms) if freedom.drive is not None]
 
     def turn_to(self, physics: PhysicsWorld, angle: float) -> None:
-        """Tell a hinge that it is at an angle, rad, of which the solver knows the place within half a turn only."""
+        """Set the full angle (rad) of a hinge; the solver knows it only within half a turn."""
         if not self.state.reduced and self._turns_far():
             self.state.angle = angle
             self._apply(physics.impulse_joints[self.state.base].data)
@@ -353,7 +355,7 @@ class Constraint:
         return math.atan2(turn[2, 1] - turn[1, 2], turn[1, 1] + turn[2, 2])
 
     def upkeep(self, physics: PhysicsWorld) -> None:
-        """Bring what the solver does not know up to where the bodies are."""
+        """Update the emulated limits for the current poses of the bodies."""
         relative = self.relative(physics)
         state, cone = self.state, self.facts.cone
         if state.push is not None:
@@ -361,7 +363,8 @@ class Constraint:
         if cone is not None and cone[0] != cone[1] and state.base is not None:
             y, z = float(relative[1, 0]), float(relative[2, 0])
             size = math.hypot(y, z)
-            limit = min(cone) if size < 1e-6 else size / math.hypot(y / cone[0], z / cone[1])
+            widths = [max(angle, _NARROW) for angle in cone]
+            limit = min(widths) if size < 1e-6 else size / math.hypot(y / widths[0], z / widths[1])
             physics.impulse_joints[state.base].data.set_limits(JointAxis.ANG_Y, -limit, limit)
         if self._turns_far() and state.base is not None:
             wrapped = math.atan2(relative[2, 1] - relative[1, 2], relative[1, 1] + relative[2, 2])
@@ -369,7 +372,7 @@ class Constraint:
             self._apply(physics.impulse_joints[state.base].data)
 
     def _push(self, physics: PhysicsWorld, relative: Matrix) -> None:
-        """Below its smallest distance the joint is a limit along the line between the anchors, as it is now."""
+        """Emulate the minimum distance: a limit along the current line between the anchors."""
         state = self.state
         assert state.distance is not None and state.push is not None
         joint = physics.impulse_joints[state.push].data
@@ -386,29 +389,29 @@ class Constraint:
         across /= np.linalg.norm(across)
         turn[:3, :3] = np.column_stack((direction, across, np.cross(direction, across)))
         joint.local_frame1 = isometry(self.facts.frame0 @ turn)
-        joint.set_limits(JointAxis.LIN_X, state.distance.low, ENDLESS)
+        joint.set_limits(JointAxis.LIN_X, state.distance.low, NO_LIMIT)
 
     # ----------------------------------------------------------------------- snapshots
 
     def saved(self) -> State:
-        """A copy of what changes."""
+        """A copy of the state."""
         state = copy.copy(self.state)
         state.freedoms, state.distance = copy.deepcopy(state.freedoms), copy.deepcopy(state.distance)
         return state
 
     def load_state(self, state: State) -> None:
-        """Back to a copy."""
+        """Restore a copied state."""
         self.state = copy.copy(state)
         self.state.freedoms = copy.deepcopy(state.freedoms)
         self.state.distance = copy.deepcopy(state.distance)
 
 
 def _bounded(value: float) -> float:
-    return min(max(value, -ENDLESS), ENDLESS)
+    return min(max(value, -NO_LIMIT), NO_LIMIT)
 
 
 def _middle(freedom: Freedom) -> float:
     """The middle of the limits of a hinge that has both, else zero."""
-    if freedom.is_limited and abs(freedom.low) < ENDLESS and abs(freedom.high) < ENDLESS:
+    if freedom.is_limited and abs(freedom.low) < NO_LIMIT and abs(freedom.high) < NO_LIMIT:
         return (freedom.low + freedom.high) / 2.0
     return 0.0

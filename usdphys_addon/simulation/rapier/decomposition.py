@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convex decomposition of a mesh by the engine; neighbouring parts are joined where that loses little."""
+"""Convex decomposition of a mesh by Rapier; parts are merged if that adds little volume."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from . import shapes
 
 
 def decompose(surface: Surface, most: int = 16) -> list[Surface]:
-    """Convex parts that fill a mesh, at most `most`; parts that make up a convex one together are joined.
+    """At most `most` convex parts that fill a mesh; parts with a nearly convex union are merged.
 
-    Raises InputError where the mesh has no volume.
+    Raises InputError if the mesh is flat or cannot be decomposed.
     """
     whole = hull(surface.points)
     if whole is None:
@@ -47,13 +47,13 @@ def decompose(surface: Surface, most: int = 16) -> list[Surface]:
     return _joined(parts, most, whole.volume, quick_hull) if parts else [whole]
 
 
-#: Shares of the volume of a mesh's hull: a mesh that has so little less is convex; parts are joined while their common
-#: hull has less than this more than the two.
+#: Relative to the volume of the mesh's hull. _CONVEX: a mesh with a smaller difference to it is convex. _GROWTH: two
+#: parts are merged if their common hull adds less volume.
 _CONVEX, _GROWTH = 1e-3, 0.005
 
 
 def _joined(parts: list[Surface], most: int, size: float, make: Callable[[Points], Surface | None]) -> list[Surface]:
-    """Join two parts at a time, those first that lose the least, while that costs nothing or there are too many."""
+    """Merge the pair that adds the least volume, while that is below _GROWTH or there are more than `most` parts."""
     alive: dict[int, Surface] = dict(enumerate(parts))
     volumes = {index: part.volume for index, part in alive.items()}
     costs: dict[tuple[int, int], tuple[float, Surface]] = {}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Energy that comes from nowhere: what a world moves with, against what gravity and drives can have given.
+"""Detects unphysical energy: compares the growth of kinetic energy with the work of gravity and drives.
 
 Over a period, the kinetic energy of a scene may grow by the work of gravity, by all that the springs of its drives
-held at the beginning, and by the most that a target velocity gives: a damper d that wants the speed v does work of at
-most d v^2 / 4 in a second. What is more is an error of the simulation, or of the physics that it was given.
+held at the beginning, and by the most that a target velocity gives: a damper d with the target velocity v has a
+power of at most d v^2 / 4. More energy is an error of the simulation or of its input.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..joint_facts import Drive
 from .constraints import Constraint, matrix_of
 
 Floats = NDArray[np.float64]
-#: Seconds between two looks.
+#: Seconds between two measurements.
 PERIOD = 0.25
-#: The excess that counts: this part of the energy before, and what the body that gained most has at this speed, m/s.
+#: Tolerated excess: this part of the previous energy, plus the energy of the body that gained most at this speed (m/s).
 PART, SPEED = 0.5, 2.0
 
 
@@ -46,20 +46,20 @@ class Matter:
 
 
 class EnergyWatch:
-    """Compares two moments of a scene."""
+    """Compares the energy of a scene at two times."""
 
     def __init__(self) -> None:
         self._before: _Moment | None = None
 
     def forget(self) -> None:
-        """Begin again: somebody else has moved or changed something."""
+        """Discard the last measurement, after a change from outside the simulation."""
         self._before = None
 
     def look(
         self, physics: PhysicsWorld, views: Sequence[Any], bodies: Matter, constraints: Sequence[Constraint],
         seconds: float,
     ) -> int:  # fmt: skip
-        """Row of the body that gained most energy since the last look, `seconds` ago, where it came from nowhere.
+        """Row of the body that gained most energy since the last call, `seconds` ago, if the total is unphysical.
 
         Otherwise -1.
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A hand: a spring between a point that the user moves and a point of a body, as strong as the body is heavy."""
+"""Grabbing a body: a spring between a point of it and a target that the user moves, scaled by the mass."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ import rapier3d
 from numpy.typing import ArrayLike
 from rapier3d import GenericJoint, JointAxesMask, JointAxis, MotorModel, PhysicsWorld
 
-#: Of the spring, Hz; and the largest pull, in times of the weight on earth.
+from ..layout import EARTH_GRAVITY
+
+#: Natural frequency (Hz) and damping ratio of the spring; largest force as a multiple of the weight on earth.
 FREQUENCY, DAMPING_RATIO, STRONGEST = 3.0, 1.0, 40.0
-#: 1/s: how fast a held body stops swinging.
+#: Damping rate (1/s) of the rotation of a held body.
 SPIN_DAMPING = 2.0
-_EARTH = 9.81
 
 
 @dataclass(slots=True)
 class Grab:
-    """path: the body that is held. hand, joint: of the solver. point: where it is held, in the body's frame."""
+    """path: of the held body. hand, joint: handles of the solver. point: in the body's frame. target: in the world."""
 
     path: str
     hand: Any
@@ -38,12 +39,12 @@ def grab(physics: PhysicsWorld, path: str, handle: Any, point: ArrayLike, mass: 
     hand = physics.add_body(rapier3d.RigidBody.kinematic_position_based().translation(place))
     joint = GenericJoint(JointAxesMask.empty())
     joint.local_anchor1, joint.local_anchor2 = (0.0, 0.0, 0.0), local
-    # The axes of the spring are those of the hand, so that it pulls the same from everywhere.
+    # The axes of the spring are those of the hand, body 1, so they do not rotate with the held body.
     rate = 2.0 * math.pi * FREQUENCY
     for axis in (JointAxis.LIN_X, JointAxis.LIN_Y, JointAxis.LIN_Z):
         joint.set_motor_model(axis, MotorModel.FORCE_BASED)
         joint.set_motor(axis, 0.0, 0.0, mass * rate * rate, mass * 2.0 * DAMPING_RATIO * rate)
-        joint.set_motor_max_force(axis, STRONGEST * _EARTH * mass)
+        joint.set_motor_max_force(axis, STRONGEST * EARTH_GRAVITY * mass)
     for axis in (JointAxis.ANG_X, JointAxis.ANG_Y, JointAxis.ANG_Z):
         joint.set_motor_model(axis, MotorModel.ACCELERATION_BASED)
         joint.set_motor_velocity(axis, 0.0, SPIN_DAMPING)
@@ -52,7 +53,7 @@ def grab(physics: PhysicsWorld, path: str, handle: Any, point: ArrayLike, mass: 
 
 
 def pull(physics: PhysicsWorld, held: Grab, part: float) -> None:
-    """Move the hand towards its target: the part of the way that the next step takes."""
+    """Move the hand towards its target by this part of the remaining way in the next solver step."""
     hand = physics.rigid_bodies[held.hand]
     here = np.array(hand.translation.to_tuple())
     hand.set_next_kinematic_translation(_vector(here + (np.array(held.target) - here) * part))

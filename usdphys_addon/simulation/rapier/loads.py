@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Forces and torques of joints that can break, from the momentum of all that hangs on them.
+"""Forces and torques of breakable joints, from the change of momentum of the bodies that hang on them.
 
-The solver's own impulses hold only for joints that do nothing but lock: those are used for the force where they do.
-Friction between the two sides of a joint is not part of the sum.
+The solver's impulses are correct only for joints that only lock axes; for these they give the force. Friction
+between the two sides of a joint is not included.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rapier3d import PhysicsWorld
 from ...core.frames import Matrix
 from ...core.mass import inertia_tensor
 from ...core.schema import Quaternion, Vector
-from ..joint_facts import ENDLESS
+from ..joint_facts import NO_LIMIT
 from .constraints import Constraint, matrix_of
 
 
@@ -43,14 +43,14 @@ class Weight:
         return rapier3d.MassProperties(self.center, self.mass, self.moments, rapier3d.Rotation3(*self.axes))
 
     def scaled_to(self, mass: float) -> Weight:
-        """The same matter with another density."""
+        """The weight with another mass; moments scale with it."""
         x, y, z = (moment * mass / self.mass for moment in self.moments)
         return Weight(mass, self.center, (x, y, z), self.axes)
 
 
 @dataclass(slots=True)
 class _Cut:
-    """The bodies on one side of a joint; empty where the joint is part of a loop. sign: 1 where it is side 1."""
+    """bodies: on one side of a joint, empty if it is in a loop. anchor (3,). linear, angular (3,): their momentum."""
 
     bodies: tuple[str, ...]
     anchor: Matrix
@@ -81,15 +81,15 @@ class Loads:
             bodies = self._sides.get(facts.path)
             if bodies is None:
                 continue
-            if not bodies or (facts.break_torque >= ENDLESS and _is_plain(constraint)):
-                # The solver knows the force, and nobody asks for the torque.
+            if not bodies or (facts.break_torque >= NO_LIMIT and _is_plain(constraint)):
+                # The solver gives the force, and the torque is not needed.
                 self.cuts[facts.path] = _Cut((), np.zeros(3), np.zeros(3), np.zeros(3))
                 continue
             pose = matrix_of(physics.rigid_bodies[constraint.handles[0]].position) @ facts.frame0
             self.cuts[facts.path] = _Cut(bodies, pose[:3, 3], *self._momentum(physics, bodies, pose[:3, 3]))
 
     def _side(self, cut: Constraint, active: list[Constraint]) -> tuple[str, ...]:
-        """The dynamic bodies that only this joint ties to the rest; those of the smaller side where both are free."""
+        """The dynamic bodies that only this joint connects to the rest; the smaller side if both are free."""
         at: dict[str, list[Constraint]] = defaultdict(list)
         for constraint in active:
             if constraint is not cut:
@@ -123,7 +123,7 @@ class Loads:
         return linear, angular
 
     def after(self, physics: PhysicsWorld, constraints: Iterable[Constraint], dt: float) -> list[Constraint]:
-        """Set the load (N, N m) of each breakable joint; returns those whose load is above what they bear."""
+        """Set the load (N, N m) of each breakable joint; returns the joints that break."""
         broken = []
         gravity = np.array(physics.gravity.to_tuple())
         for constraint in constraints:
@@ -151,7 +151,7 @@ class Loads:
         return broken
 
     def _contacts(self, physics: PhysicsWorld, bodies: set[str], about: Matrix) -> tuple[Matrix, Matrix]:
-        """Impulse and its moment that contacts with others gave to these bodies."""
+        """(impulse, angular impulse about a point) (3,) of contacts of these bodies with all others."""
         linear, angular = np.zeros(3), np.zeros(3)
         for path in bodies:
             for collider in physics.rigid_bodies[self.handles[path]].colliders:
@@ -171,7 +171,7 @@ class Loads:
 
 
 def _is_plain(constraint: Constraint) -> bool:
-    """True for a joint that only locks, whose impulses in the solver are right."""
+    """True for a joint that only locks axes, for which the solver's impulses are correct."""
     state = constraint.state
     if state.base is None or constraint.facts.cone is not None:
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Masses of bodies, computed once for all that are the same but for their place."""
+"""Masses of bodies, cached for bodies that differ in position only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..layout import Body
 from .loads import Weight
 
 Geometry = Mesh | SpherePoints | None
-#: What else than geometry, place and material decides on a mass.
+#: Schemas on which a mass depends, besides geometry, pose and material.
 _DECIDING: tuple[type[Schema], ...] = (
     usd_physics.MassAPI,
     usd_physics.CollisionAPI,
@@ -32,13 +32,13 @@ _IGNORED = frozenset({"velocity", "angular_velocity", "simulation_owner", "start
 
 
 class Geometries:
-    """Loads the geometry of a prim once, until it is told to forget."""
+    """Cache of loaded geometry, by path."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, Geometry] = {}
 
     def of(self, prim: Prim) -> Geometry:
-        """The mesh or points of a collider; None where it has none."""
+        """The mesh or points of a collider, or None."""
         if prim.mesh is None:
             return None
         if prim.path not in self._loaded:
@@ -58,7 +58,7 @@ class Weigher:
         self._getters: dict[type[Schema], attrgetter[Any] | None] = {}
 
     def of(self, body: Body) -> tuple[Weight, rapier3d.MassProperties]:
-        """The weight of a body, and the same for the solver."""
+        """The weight of a body, also in the type of the solver."""
         key = self._key(body)
         known = self._known.get(key)
         if known is None:
@@ -68,7 +68,7 @@ class Weigher:
         return known
 
     def _key(self, body: Body) -> Hashable:
-        """What a mass is computed from: bodies with the same key have the same numbers, to the last bit."""
+        """Cache key: all inputs of a mass. Bodies with the same key have the same mass, bit for bit."""
         world = body.prim.world
         parts: list[Hashable] = [world[:3, :3].tobytes(), self._facts(body.prim)]
         for prim in body.inside:
@@ -81,7 +81,7 @@ class Weigher:
         return tuple(parts)
 
     def _facts(self, prim: Prim) -> Hashable:
-        """Values of the schemas that decide."""
+        """Values of the schemas on which the mass depends."""
         found: list[Hashable] = []
         for name, value in prim.schemas.items():
             kind = type(value)
@@ -104,10 +104,10 @@ class Weigher:
         return fingerprint(self.geometries.of(prim)), tuple(densities), prim.physics_binding
 
     def _part_of(self, body: Body) -> PhysicsModel:
-        """What decides the mass of one body, so that it is not looked for in the whole model."""
+        """A small model with the prims that decide the mass of one body, for speed."""
         part = PhysicsModel(units=self.model.units)
         for prim in (body.prim, *body.inside):
-            # The part asks us for its geometry, which may be loaded already.
+            # Load geometry through the cache.
             part.add(prim if prim.mesh is None else replace(prim, mesh=partial(self.geometries.of, prim)))
             for material in prim.materials:
                 if material in self.model.prims:
@@ -116,7 +116,7 @@ class Weigher:
 
 
 def fingerprint(geometry: Geometry) -> bytes:
-    """The same for the same points and faces; remembered with a mesh."""
+    """Hash of the points and faces; cached in the mesh."""
     if geometry is None:
         return b""
     if isinstance(geometry, SpherePoints):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a tree of joints in reduced coordinates begins: where its bodies are, and as fast as they are.
+"""State of joint trees in reduced coordinates, set from the poses and velocities of their bodies.
 
-The solver itself begins with all joints at zero and at rest.
+Rapier itself starts with all joint coordinates and velocities at zero.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rapier3d import GenericJoint, JointAxesMask, Multibody, PhysicsWorld
 
 from ...core import frames
 from ...core.frames import Matrix
-from .constraints import AXES, BITS, Constraint, matrix_of
+from .constraints import AXIS_BITS, JOINT_AXES, Constraint, matrix_of
 
 #: (body of the parent, body of the child, joint), in the solver's terms.
 Inserted = tuple[Any, Any, GenericJoint]
@@ -29,7 +29,7 @@ def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted]) -> None:
     by_child = {child: (parent, joint) for parent, child, joint in joints}
     multibody = physics.multibody_joints.get_multibody(physics.multibody_joints.rigid_body_link(joints[0][1]).multibody)
     poses = {handle: matrix_of(bodies[handle].position) for triple in joints for handle in triple[:2]}
-    # Only after this does the tree know whether its root is fixed.
+    # Rapier determines here whether the root is fixed.
     multibody.forward_kinematics(bodies, True)
     displacements: list[float] = []
     velocities = {}
@@ -51,7 +51,7 @@ def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted]) -> None:
     multibody.update_rigid_bodies(bodies, True)
     undamp(multibody)
     if any(any(values) for values in velocities.values()):
-        # The joint velocities that come nearest to those of the bodies.
+        # Joint velocities by least squares from the velocities of the bodies.
         rows = [np.asarray(multibody.body_jacobian(number), float).reshape(6, -1) for number in velocities]
         solution = np.linalg.lstsq(np.concatenate(rows), np.concatenate(list(velocities.values())), rcond=None)[0]
         multibody.set_generalized_velocity(solution.tolist())
@@ -71,16 +71,12 @@ def bend(physics: PhysicsWorld, constraint: Constraint, relative: Matrix, value:
     else:
         seen, now = relative[:3, :3], constraint.relative(physics)[:3, :3]
         change = seen.T @ now if constraint.reversed else seen @ now.T
-        w, *imaginary = frames.quaternion_of(change)
-        size = math.hypot(*imaginary)
-        factor = 2.0 * math.atan2(size, w) / size if size > 1e-9 else 2.0
-        for index, part in enumerate(imaginary):
-            displacements[link.assembly_id + index] = factor * part
+        displacements[link.assembly_id : link.assembly_id + 3] = frames.rotation_vector(change)
     multibody.apply_displacements(displacements)
 
 
 def follow(physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
-    """Bring the bodies of trees to where their roots are and their joints are bent to, at rest."""
+    """Update the poses of the bodies of trees from root poses and joint coordinates, at rest."""
     done = set()
     for constraint in constraints:
         multibody, _ = physics.multibody_joints.get(constraint.state.link)
@@ -94,27 +90,24 @@ def follow(physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
 
 
 def undamp(multibody: Multibody) -> None:
-    """Take out the friction that the solver gives to every joint in reduced coordinates."""
+    """Remove the damping that Rapier gives to every joint in reduced coordinates."""
     multibody.set_damping([0.0] * len(multibody.damping()))
 
 
 def coordinates(joint: GenericJoint, relative: Matrix) -> list[float]:
     """Free coordinates of a joint whose second frame has this pose (4, 4) in its first."""
-    free = [axis for axis, bit in enumerate(BITS) if (joint.locked_axes & bit) == JointAxesMask.empty()]
+    free = [axis for axis, bit in enumerate(AXIS_BITS) if (joint.locked_axes & bit) == JointAxesMask.empty()]
     result = [float(relative[axis, 3]) for axis in free if axis < 3]
-    w, *imaginary = frames.quaternion_of(relative[:3, :3])
     turning = [axis - 3 for axis in free if axis >= 3]
     if len(turning) == 1:
         axis = turning[0]
-        angle = 2.0 * math.atan2(imaginary[axis], w)
-        limits = joint.limits(AXES[axis + 3])
+        angle = frames.angle_about(relative[:3, :3], axis)
+        limits = joint.limits(JOINT_AXES[axis + 3])
         if limits is not None:
-            # The same place may be whole turns away.
+            # Choose the full turn that is within the limits.
             candidates = [angle + turn * 2.0 * math.pi for turn in (0, 1, -1)]
             angle = min(candidates, key=lambda value: max(limits.min - value, value - limits.max, 0.0))
         result.append(angle)
     elif turning:
-        size = math.hypot(*imaginary)
-        factor = 2.0 * math.atan2(size, w) / size if size > 1e-9 else 2.0
-        result += [factor * part for part in imaginary]
+        result += frames.rotation_vector(relative[:3, :3])
     return result

@@ -13,7 +13,7 @@ import rapier3d
 from numpy.typing import NDArray
 from rapier3d import SharedShape
 
-from ...core import frames, schema
+from ...core import frames, gprims
 from ...core.frames import Matrix
 from ...core.model import Mesh, Prim, SpherePoints
 from ...core.schemas import usd_geom, usd_physics
@@ -23,7 +23,6 @@ from .matter import Geometry
 Points = NDArray[np.float64]
 Triangles = NDArray[np.int64]
 
-_AXES = {"X": 0, "Y": 1, "Z": 2}
 #: Rapier's cylinders and cones stand along Y; these turn Y into the axis.
 _FROM_Y: dict[str, Matrix] = {
     "X": np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
@@ -35,20 +34,20 @@ _TURNED: dict[str, Matrix] = {"X": np.diag([-1.0, -1.0, 1.0]), "Y": np.diag([-1.
                               "Z": np.diag([1.0, -1.0, -1.0])}  # fmt: skip
 #: Triangles that a mesh may keep when it is to be simplified, and cells along its longest side.
 SIMPLE_TRIANGLES, SIMPLE_CELLS = 512, 16
-#: Part of the extent that a flat hull is thick.
+#: Thickness of a flat hull, relative to its extent.
 THIN = 0.005
 _TRIMESH_FLAGS = rapier3d.TriMeshFlags.MERGE_DUPLICATE_VERTICES | rapier3d.TriMeshFlags.DELETE_DEGENERATE_TRIANGLES
 
-#: Hulls and decompositions take long and come back with every start.
+#: LRU cache: hulls and decompositions are slow and are needed again at every start of the preview.
 _CACHE: OrderedDict[bytes, SharedShape] = OrderedDict()
-_CACHED = 512
+_CACHE_SIZE = 512
 
 
 class ShapeError(ValueError):
-    """Why there is no shape, as the end of a sentence."""
+    """No shape can be made. The message completes "... does not collide: "."""
 
 
-#: (shape, centre (3,), rotation (3, 3)) in the prim's space without scale; None for none.
+#: (shape, centre (3,) or None, rotation (3, 3) or None) in the prim's space without scale.
 Placed = tuple[SharedShape, Matrix | None, Matrix | None]
 
 
@@ -72,44 +71,39 @@ def shape_of(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices,
 # --------------------------------------------------------------------------- primitives
 
 
-def _gprim(prim: Prim, gprim: schema.Schema, rotation: Matrix, notices: Notices, moves: bool) -> Placed | None:
-    """Sizes by the rules of the UsdPhysics parsing utilities: the largest scale where only one is possible."""
+def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices, moves: bool) -> Placed | None:
     signed = frames.scale_of(prim.world)
     scale = np.abs(signed)
-    if not np.isfinite(scale).all() or (scale == 0.0).any():
+    if not np.isfinite(scale).all() or frames.determinant(prim.world) == 0.0:
         raise ShapeError("it is scaled to nothing")
-    if isinstance(gprim, usd_geom.Plane):
+    sizes = gprims.sizes(gprim, scale)
+    if sizes.kind is usd_geom.Plane:
         if moves:
             notices.add("PlaneMoves", prim, f"{prim.display} is an infinite plane on a moving body; it is left out.")
             return None
-        # The normal keeps a right angle to the plane in a sheared space, too.
-        axis = np.linalg.inv(prim.world[:3, :3]).T @ np.eye(3)[_AXES[gprim.resolved("axis")]]
+        # Inverse transpose: the normal stays perpendicular to the plane under shear.
+        axis = np.linalg.inv(prim.world[:3, :3]).T @ np.eye(3)[sizes.spine]
         axis = rotation.T @ (axis / np.linalg.norm(axis))
         return SharedShape.halfspace(tuple(axis.tolist())), None, None
     uneven = frames.is_sheared(prim.world)
-    if isinstance(gprim, usd_geom.Cube):
-        half = abs(gprim.resolved("size")) * scale / 2.0
-        turn: Matrix | None
-        shape, turn = SharedShape.cuboid(*_positive(*half.tolist())), None
-    elif isinstance(gprim, usd_geom.Sphere):
+    turn: Matrix | None = None
+    if sizes.kind is usd_geom.Cube:
+        shape = SharedShape.cuboid(*_positive(*(edge / 2.0 for edge in sizes.edges)))
+    elif sizes.kind is usd_geom.Sphere:
         uneven |= not frames.is_uniform(scale)
-        shape, turn = SharedShape.ball(*_positive(abs(gprim.resolved("radius")) * float(scale.max()))), None
+        shape = SharedShape.ball(*_positive(sizes.radius))
     else:
-        axis_name = gprim.resolved("axis")
-        spine = _AXES[axis_name]
-        across = np.delete(scale, spine)
-        uneven |= not frames.is_uniform(np.array([across[0], across[1], across.max()]))
-        radius = abs(gprim.resolved("radius")) * float(across.max())
-        half_height = abs(gprim.resolved("height")) * float(scale[spine]) / 2.0
-        turn = _FROM_Y[axis_name]
-        if isinstance(gprim, usd_geom.Capsule):
-            shape = SharedShape.capsule_y(half_height, *_positive(radius))
-        elif isinstance(gprim, usd_geom.Cylinder):
-            shape = SharedShape.cylinder(*_positive(half_height, radius))
+        uneven |= not frames.is_uniform(np.delete(scale, sizes.spine))
+        half_height = sizes.height / 2.0
+        turn = _FROM_Y[sizes.axis]
+        if sizes.kind is usd_geom.Capsule:
+            shape = SharedShape.capsule_y(half_height, *_positive(sizes.radius))
+        elif sizes.kind is usd_geom.Cylinder:
+            shape = SharedShape.cylinder(*_positive(half_height, sizes.radius))
         else:
-            shape = SharedShape.cone(*_positive(half_height, radius))
+            shape = SharedShape.cone(*_positive(half_height, sizes.radius))
             if signed[0] < 0:
-                turn = _TURNED[axis_name] @ turn
+                turn = _TURNED[sizes.axis] @ turn
     if uneven:
         notices.add(
             "ShearedCollider", prim,
@@ -149,7 +143,7 @@ def _geometry(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices
 
 
 def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> tuple[Placed, bool]:
-    """(shape with its place, whether it is thin because the mesh is flat)"""
+    """(shape with its pose, True if the mesh is flat and was thickened)"""
     if not len(geometry.points) or not np.isfinite(geometry.points).all():
         raise ShapeError("its mesh has no usable points")
     points = np.asarray(geometry.points, float) @ stretch.T
@@ -173,7 +167,7 @@ def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> tuple[Place
 
 
 def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], SharedShape | None]) -> SharedShape | None:
-    """make(mesh), or what it gave for the same mesh before."""
+    """make(mesh), cached by name and contents of the mesh."""
     key = hashlib.blake2b(name.encode(), digest_size=16)
     key.update(mesh.points.tobytes())
     key.update(mesh.triangles.tobytes())
@@ -184,7 +178,7 @@ def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], SharedShape | None]) -
     shape = make(mesh)
     if shape is not None:
         _CACHE[key.digest()] = shape
-        if len(_CACHE) > _CACHED:
+        if len(_CACHE) > _CACHE_SIZE:
             _CACHE.popitem(last=False)
     return shape
 
@@ -202,7 +196,7 @@ def _balls(points: SpherePoints, stretch: Matrix, scale: float) -> SharedShape:
 
 
 def _hull(mesh: Mesh) -> SharedShape | None:
-    """The convex hull; None where the points lie in a plane."""
+    """The convex hull; None if the points are coplanar. Raises ShapeError if they coincide."""
     extent = np.ptp(mesh.points, axis=0)
     if extent.max() == 0.0:
         raise ShapeError("all its points are in one place")
@@ -215,7 +209,7 @@ def _hull(mesh: Mesh) -> SharedShape | None:
 
 
 def _thickened(mesh: Mesh) -> Mesh:
-    """Flat points with some thickness below them: away from the side that the first triangles face."""
+    """Flat points extruded against the mean normal of the triangles."""
     away = mesh.points - mesh.points.mean(axis=0)
     normal = np.linalg.svd(away.T @ away)[0][:, 2]
     if len(mesh.triangles):
@@ -241,7 +235,7 @@ def _without_slivers(mesh: Mesh) -> Triangles:
 
 
 def decomposition(mesh: Mesh) -> SharedShape | None:
-    """Convex parts by Rapier's own VHACD; of a convex mesh the hull."""
+    """Convex decomposition by Rapier's VHACD; None if the mesh is flat. Raises ShapeError without faces."""
     used = _without_slivers(mesh)
     if not len(used):
         raise ShapeError("its mesh has no faces")
@@ -252,7 +246,7 @@ def decomposition(mesh: Mesh) -> SharedShape | None:
 
 
 def _simplified(mesh: Mesh) -> SharedShape:
-    """Vertices that share a cell of a grid become their mean, as fine as the number of triangles allows."""
+    """Vertex clustering on the finest grid that gives at most SIMPLE_TRIANGLES triangles."""
     if len(mesh.triangles) <= SIMPLE_TRIANGLES:
         return _trimesh(mesh)
     low, extent = mesh.points.min(axis=0), float(np.ptp(mesh.points, axis=0).max())

@@ -22,7 +22,7 @@ from ...core.schemas import usd_physics
 from ..articulations import WORLD, Tree
 from ..filters import Filters
 from ..joint_facts import JointFacts
-from ..layout import Body, Layout, Surface, surface
+from ..layout import Body, ContactMaterial, Layout, contact_material
 from ..notices import Notices
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
@@ -32,21 +32,21 @@ from .matter import Geometries, Weigher
 from .reduced import bend, follow, start_tree, undamp
 from .shapes import Placed, shape_of
 
-#: m/s. A body that is faster is called unstable; the solver itself stops at CLAMP.
+#: m/s. A faster body counts as unstable; the solver clamps velocities to CLAMP.
 FASTEST, CLAMP = 1000.0, 1e5
-#: Steps that a tree in reduced coordinates must survive before it is used.
+#: Trial steps for which a tree in reduced coordinates must stay stable.
 TRIAL_STEPS = 60
-#: A body slower than this, m/s and rad/s, for a while, falls asleep.
+#: Sleep thresholds, m/s and rad/s.
 SLOW, SLOW_TURN = 0.01, 0.02
-#: Iterations of the solver, more than its one, for bodies with joints.
+#: Additional solver iterations for bodies with joints.
 MORE_ITERATIONS = 7
-#: Metres: sizes that the solver's tolerances are made for, and bounds of what they are adapted to.
+#: Metres: bounds of the length unit to which the solver's tolerances are scaled.
 SMALLEST, LARGEST = 0.005, 1.0
 
 
 @dataclass(slots=True)
 class SavedSpace:
-    """A space at one moment."""
+    """State of a SolverSpace."""
 
     solver: bytes
     states: list[State]
@@ -57,7 +57,7 @@ class SavedSpace:
 
 @dataclass(slots=True)
 class Setup:
-    """What a space is built from: only what belongs to its scene."""
+    """Input of a SolverSpace: bodies, static colliders, joints and trees of its scene."""
 
     scene: str
     gravity: Matrix
@@ -67,8 +67,8 @@ class Setup:
     trees: list[Tree] = field(default_factory=list)
 
 
-class Space:
-    """The solver's world of one physics scene."""
+class SolverSpace:
+    """The Rapier world of one physics scene."""
 
     def __init__(
         self, layout: Layout, setup: Setup, filters: Filters, notices: Notices, time_step: float, substeps: int
@@ -93,7 +93,7 @@ class Space:
         self._add_statics(setup.statics, filters)
         self._add_joints(setup)
         self._add_pairs(filters)
-        # Longer time steps have as many more.
+        # In proportion to the time step, above 1/60 s.
         self.substeps = substeps or math.ceil((4 if self.constraints else 2) * max(1.0, time_step * 60.0 - 0.01))
         self.time_step = time_step
         self._tune()
@@ -114,7 +114,7 @@ class Space:
             self._iterate_more(constraint)
 
     def _iterate_more(self, constraint: Constraint) -> None:
-        """Chains of joints, and drives in reduced coordinates, take more iterations; others need not pay for them."""
+        """Joint chains and drives in reduced coordinates need more iterations; other bodies keep the fast default."""
         for path in (constraint.facts.body0, constraint.facts.body1):
             if path:
                 self.physics.rigid_bodies[self.handles[path]].additional_pgs_iterations = MORE_ITERATIONS
@@ -153,9 +153,9 @@ class Space:
                 frame = None
                 if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
                     frame = np.linalg.inv(body.pose) @ self.places[prim.path].pose
-                material = surface(self.model, prim, self.notices)
+                material = contact_material(self.model, prim, self.notices)
                 builders.append(self._collider(prim, placed, frame, material, filters))
-                # Shapes of meshes are kept, so that theirs are not those of others.
+                # Shapes of meshes are cached and stay alive, so their id() is not reused.
                 if id(placed[0]) not in longest or geometry is None:
                     longest[id(placed[0])] = _longest(placed[0])
                 self._extents.append(longest[id(placed[0])])
@@ -177,7 +177,7 @@ class Space:
             placed = shape_of(prim, geometry, place.rotation, self.notices, moves=False)
             if placed is None:
                 continue
-            material = surface(self.model, prim, self.notices)
+            material = contact_material(self.model, prim, self.notices)
             builder = self._collider(prim, placed, None, material, filters)
             pose = _isometry(place.position, place.quaternion)
             handle = self.physics.add_body(rapier3d.RigidBody.fixed().position(pose), [builder])
@@ -185,8 +185,10 @@ class Space:
             collider = self.physics.rigid_bodies[handle].colliders[0]
             self.surfaces.setdefault(material.material, []).append(collider)
 
-    def _collider(self, prim: Prim, placed: Placed, frame: Matrix | None, material: Surface, filters: Filters) -> Any:
-        """frame: of the prim in its body, (4, 4); None where they are one."""
+    def _collider(
+        self, prim: Prim, placed: Placed, frame: Matrix | None, material: ContactMaterial, filters: Filters
+    ) -> Any:
+        """A collider builder. frame: pose (4, 4) of the prim in its body; None: identity."""
         shape, center, turn = placed
         builder = (
             rapier3d.Collider.new(shape)
@@ -218,13 +220,13 @@ class Space:
         return self._still()
 
     def _still(self) -> Any:
-        """A body of the world itself, for joints."""
+        """A fixed body at the origin of the world, for joints; created on first use."""
         if self._ground is None:
             self._ground = self.physics.add_body(rapier3d.RigidBody.fixed())
         return self._ground
 
     def _frame_on_static(self, facts: JointFacts) -> None:
-        """Frames on static colliders are in the space of the solver's body that carries those."""
+        """Convert joint frames on static colliders from the world to the space of the solver's fixed body."""
         if facts.static0 in self.static_handles and not facts.body0:
             pose = matrix_of(self.physics.rigid_bodies[self.static_handles[facts.static0]].position)
             facts.frame0 = np.linalg.inv(pose) @ facts.frame0
@@ -276,7 +278,7 @@ class Space:
             parent = handles[link.parent] if link.parent != WORLD else root
             joint = constraint.reduced_joint()
             if link.parent == WORLD:
-                # The base stands at the origin of the world, wherever the static collider of the joint is.
+                # The fixed base is at the world origin, not at the static collider: convert the frame back.
                 side, static = (1, facts.static1) if constraint.reversed else (0, facts.static0)
                 if static in self.static_handles:
                     pose = matrix_of(self.physics.rigid_bodies[self.static_handles[static]].position)
@@ -289,7 +291,7 @@ class Space:
         start_tree(physics, inserted)
 
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
-        """Let the tree alone move for a while: it must stay finite and together."""
+        """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST."""
         physics = PhysicsWorld(tuple(gravity.tolist()))
         physics.integration_parameters.dt = 1.0 / 240.0
         handles: dict[str, Any] = {}
@@ -359,12 +361,12 @@ class Space:
         return lost
 
     def made_energy(self, seconds: float) -> str:
-        """The body that gained most where energy came from nowhere since this was asked, `seconds` ago; else ""."""
+        """Path of the body that gained most if energy grew unphysically since the last call, `seconds` ago; or ""."""
         row = self._watch.look(self.physics, self._views, self._matter, self.constraints, seconds)
         return self.paths[row] if row >= 0 else ""
 
     def _kept_up(self) -> list[Constraint]:
-        """The joints that need something done before each step; found again after every change."""
+        """The joints that need `upkeep` before each step; cached until a joint changes."""
         if self._upkeep is None:
             self._upkeep = [constraint for constraint in self.constraints if constraint.needs_upkeep]
         return self._upkeep
@@ -379,7 +381,7 @@ class Space:
                 self.physics.wake_up(self.handles[path])
 
     def _rescue(self) -> list[str]:
-        """Bodies that the solver took out: those of a tree go on in maximal coordinates, the others stay out."""
+        """Paths of quarantined bodies. Trees switch to maximal coordinates, and then the bodies are enabled again."""
         numbers = {self.handles[path]: path for path in self.paths}
         lost = [numbers[handle] for handle in self.physics.quarantine.bodies if handle in numbers]
         trees = {
@@ -396,7 +398,7 @@ class Space:
         return lost
 
     def pose(self, path: str) -> tuple[Matrix, Matrix]:
-        """Where a body is: position (3,) and quaternion (4,), w first."""
+        """Pose of a body: position (3,) and quaternion (4,), w first."""
         pose = self.physics.rigid_bodies[self.handles[path]].position
         x, y, z, w = pose.rotation.quaternion
         return np.array(pose.translation.to_tuple()), np.array((w, x, y, z))
@@ -414,7 +416,10 @@ class Space:
     # ----------------------------------------------------------------------- results
 
     def read_poses(self, positions: NDArray[np.float64], rotations: NDArray[np.float64], everything: bool) -> Any:
-        """Write the poses of bodies that are awake into (n, 3) and (n, 4), w first; returns who is awake, (n,)."""
+        """Write the poses of bodies that are awake into (n, 3) and (n, 4), w first; returns the awake mask (n,).
+
+        everything: write the poses of sleeping bodies too.
+        """
         views = self._views
         awake = np.fromiter((not view.is_sleeping for view in views), bool, len(views))
         chosen = np.arange(len(views)) if everything else np.flatnonzero(awake)
@@ -478,11 +483,11 @@ class Space:
             self._watch.forget()
 
     def joint_changed(self, constraint: Constraint) -> None:
-        """After a change of a joint: its bodies wake up."""
+        """Update caches and wake the bodies after a change of a joint."""
         self._upkeep = None
         self._watch.forget()
         if not constraint.state.reduced:
-            # What is left of its tree is new to the solver.
+            # Rapier rebuilt the rest of its tree, with default damping.
             for other in self.constraints:
                 if other.state.reduced:
                     undamp(self.physics.multibody_joints.multibody(other.state.link))
@@ -491,30 +496,30 @@ class Space:
                 self.physics.wake_up(self.handles[path])
 
     def set_surface(self, material: str, friction: float, restitution: float | None) -> None:
-        """Change what all colliders of a material are made of."""
+        """Set friction and restitution of all colliders with a material."""
         self._watch.forget()
         for handle in self.surfaces.get(material, ()):
             collider = self.physics.colliders[handle]
             collider.friction = friction
             if restitution is not None:
                 collider.restitution = restitution
-            # Contacts that last keep what they began with, unless the collider counts as new.
+            # Rapier caches friction per contact: re-enable the collider to recreate its contacts.
             collider.is_enabled = False
             collider.is_enabled = True
             if collider.parent is not None:
                 self.physics.wake_up(collider.parent)
 
     def move_static(self, path: str, position: Matrix, rotation: Matrix) -> None:
-        """Put a static collider, with all that is attached to it, somewhere else."""
+        """Teleport a static collider."""
         self._watch.forget()
         body = self.physics.rigid_bodies[self.static_handles[path]]
         w, x, y, z = (rotation / np.linalg.norm(rotation)).tolist()
         body.position = Isometry3(tuple(position.tolist()), rapier3d.Rotation3(w, x, y, z))
 
     def shift_bodies(self, paths: Sequence[str], by: Matrix, posed: Constraint, relative: Matrix, value: float) -> None:
-        """Move bodies at once by a matrix (4, 4), so that a joint is in a pose, and lay them to rest.
+        """Teleport bodies by a matrix (4, 4), so that a joint is in a pose, and set their velocities to zero.
 
-        relative: frame 1 in frame 0 of the joint as it is to be. value: of what was changed, m or rad.
+        relative: wanted pose of joint frame 1 in frame 0. value: of the posed degree of freedom, m or rad.
         """
         bodies, reduced = self.physics.rigid_bodies, [item for item in self.constraints if item.state.reduced]
         if posed.state.reduced:
@@ -525,7 +530,7 @@ class Space:
             body = bodies[self.handles[path]]
             body.position = isometry(by @ matrix_of(body.position))
             body.linvel = body.angvel = (0.0, 0.0, 0.0)
-        # The solver keeps trees in coordinates of their own.
+        # Trees have their own coordinates in the solver.
         chosen = {self.handles[path] for path in paths}
         touched = [item for item in reduced if item is posed or not chosen.isdisjoint(item.handles)]
         follow(self.physics, touched)
@@ -544,14 +549,14 @@ class Space:
     # ----------------------------------------------------------------------- snapshots
 
     def save(self) -> SavedSpace:
-        """All that changes while the space runs."""
+        """Copy of the state."""
         return SavedSpace(
             self.physics.snapshot(), [constraint.saved() for constraint in self.constraints],
             [copy.copy(held) for held in self.grabs], dict(self.weights), list(self.broken),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
-        """Back to a moment, bit for bit."""
+        """Restore a state, bit for bit."""
         self.physics = PhysicsWorld.restore(saved.solver)
         for constraint, state in zip(self.constraints, saved.states, strict=True):
             constraint.load_state(state)
@@ -583,6 +588,6 @@ def _matter(paths: Sequence[str], weights: Mapping[str, Weight]) -> Matter:
 
 
 def _longest(shape: Any) -> float:
-    """The longest side of the bounds of a shape."""
+    """The longest side of the bounding box of a shape."""
     box = shape.compute_aabb(Isometry3.identity())
     return float(max(high - low for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)))

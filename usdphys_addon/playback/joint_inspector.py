@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The joint inspector: a value for each degree of freedom of some joints, which poses the bodies of the preview.
+"""The joint inspector: a slider for each degree of freedom of some joints, which poses the bodies of the preview.
 
-The rows live in the window manager: they are no part of any file, and no undo step holds them.
+The rows are in the window manager, so they are in no file and no undo step.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..core import paths
 from ..core.errors import InputError
 from . import guard as preview_guard
 
 if TYPE_CHECKING:
     from .session import PreviewSession
 
-#: Rows that a panel can hold.
+#: Largest number of rows in the panel.
 MAX_ROWS = 64
 _is_filling = False
 
 
 @contextmanager
 def _filling() -> Iterator[None]:
-    """What is set is shown, and poses nothing."""
+    """Within the block, setting a slider only shows the value and poses nothing."""
     global _is_filling
     _is_filling = True
     try:
@@ -36,7 +37,7 @@ def _filling() -> Iterator[None]:
 
 
 def _pose(row: Any, context: Any) -> None:
-    """Somebody has moved a slider."""
+    """Update callback of a slider: bring the joint to its value."""
     session = preview_guard.current()
     if _is_filling or session is None:
         return
@@ -46,14 +47,16 @@ def _pose(row: Any, context: Any) -> None:
         session.set_joint(row.path, row.dof, value, physics=inspector.physics)
         inspector.problem = ""
     except (InputError, KeyError) as error:
-        inspector.problem = str(error) if isinstance(error, InputError) else "The joint is gone; inspect again"
+        inspector.problem = (
+            str(error) if isinstance(error, InputError) else "The joint is gone; inspect the joints again"
+        )
         return
     low, high = row.low, row.high
     _show(row, min(max(value, low), high))
 
 
 def _follow(inspector: Any, _context: Any) -> None:
-    """Physics switched on plays, kinematics alone pauses."""
+    """Update callback of `physics`: play if it is on, pause if it is off."""
     session = preview_guard.current()
     if session is not None:
         session.play() if inspector.physics else session.pause()
@@ -85,16 +88,16 @@ class USDPHYS_PG_inspected(bpy.types.PropertyGroup):
         high: bpy.props.FloatProperty()
         angle: bpy.props.FloatProperty(
             name="Angle", subtype="ANGLE", soft_min=-math.pi, soft_max=math.pi, update=_pose,
-            description="Angle of the joint; the bodies that hang on it go along",
+            description="Angle of the joint; the bodies attached beyond it move along",
         )  # fmt: skip
         distance: bpy.props.FloatProperty(
             name="Position", unit="LENGTH", soft_min=-1.0, soft_max=1.0, update=_pose,
-            description="Position of the joint; the bodies that hang on it go along",
+            description="Position of the joint; the bodies attached beyond it move along",
         )  # fmt: skip
 
 
 class USDPHYS_PG_inspector(bpy.types.PropertyGroup):
-    """What the joint inspector shows."""
+    """State of the joint inspector."""
 
     if TYPE_CHECKING:
         rows: Any
@@ -104,16 +107,16 @@ class USDPHYS_PG_inspector(bpy.types.PropertyGroup):
         rows: bpy.props.CollectionProperty(type=USDPHYS_PG_inspected)
         physics: bpy.props.BoolProperty(
             name="Physics", update=_follow,
-            description="Drives bring the joints to their values while the physics plays; else bodies are only posed",
+            description="Simulate, and let drives bring the joints to their values; otherwise bodies are posed at once",
         )  # fmt: skip
         problem: bpy.props.StringProperty()
 
 
 def open_rows(context: bpy.types.Context) -> int:
-    """Show the joints of the selection, or all where that has none; the number of rows. Raises InputError."""
+    """Fill the rows with the joints of the selection, or all if it has none. Returns how many. Raises InputError."""
     session = preview_guard.current()
     if session is None:
-        raise InputError("The preview does not run; press Play first.")
+        raise InputError("The preview is not running; press Play first.")
     inspector = context.window_manager.usdphys_inspector  # type: ignore[union-attr]
     inspector.rows.clear()
     inspector.problem = ""
@@ -121,7 +124,7 @@ def open_rows(context: bpy.types.Context) -> int:
     chosen = _chosen(context, session, set(positions))
     shown = [(path, dof, value) for path in chosen for dof, value in positions[path].items()]
     if not shown:
-        raise InputError("There is no joint that could move; add one, or reset and look at the checks.")
+        raise InputError("No joint can move; add one, or reset and look at the checks.")
     for path, dof, value in shown[:MAX_ROWS]:
         row = inspector.rows.add()
         label = session.model.prims[path].label or path
@@ -134,25 +137,23 @@ def open_rows(context: bpy.types.Context) -> int:
 
 
 def _chosen(context: Any, session: PreviewSession, known: set[str]) -> list[str]:
-    """Paths of the joints that are selected, or whose bodies are, or that are below what is; all where none is."""
+    """Paths of the selected joints and those of selected bodies and articulations; all if there are none."""
     selected = {obj.name for obj in context.selected_objects}
     bodies = {session.body_at(name) for name in selected} - {""}
-    below = tuple(
-        f"{path}/" for path, prim in session.model.articulations.items() if prim.label in selected or path in bodies
-    )
+    roots = {path for path, prim in session.model.articulations.items() if prim.label in selected or path in bodies}
     found = []
     for path in known:
         joint = session.model.joints[path]
         value: Any = next(iter(joint.schemas.values()))
         ends = {*(value.body0 or ()), *(value.body1 or ())}
-        if joint.label in selected or ends & bodies or (below and path.startswith(below)):
+        if joint.label in selected or ends & bodies or paths.is_below_any(path, roots):
             found.append(path)
     order = {path: index for index, path in enumerate(session.model.joints)}
     return sorted(found or known, key=order.__getitem__)
 
 
 def set_limit(row: Any, which: str) -> None:
-    """Make where a joint is now its limit. which: LOWER or UPPER. Raises InputError."""
+    """Set a limit of a joint to its current value. which: LOWER or UPPER. Raises InputError."""
     from ..bridge import joint_frames
 
     obj = bpy.data.objects.get(row.joint)
@@ -166,7 +167,7 @@ def set_limit(row: Any, which: str) -> None:
     own, other = (low, high) if which == "LOWER" else (high, low)
     if group.is_property_set(other) and (getattr(group, other) < value) == (which == "LOWER"):
         end = "upper" if which == "LOWER" else "lower"
-        raise InputError(f"'{obj.name}' is beyond its {end} limit there; move that one first.")
+        raise InputError(f"'{obj.name}' would be beyond its {end} limit; move that limit first.")
     if hasattr(group, "is_applied"):
         group.is_applied = True
     setattr(group, own, value)

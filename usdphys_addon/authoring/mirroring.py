@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The physics of one side of a thing onto its other side: parts are matched by name, places mirrored at a plane."""
+"""Mirror physics from one side to the other: objects are matched by name (.L, .R), places reflected in a plane."""
 
 from __future__ import annotations
 
@@ -12,28 +12,32 @@ import mathutils
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bridge import joint_frames, physics_collections, property_values, props
-from ..core import frames, gprims
+from ..bridge import joint_frames, physics_collections, property_values, props, vendor_props
+from ..bridge.roles import is_bare
+from ..core import frames, gprims, joint_kinds
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.primitives import Primitive
-from . import joint_edits, joint_tools
+from ..core.schema import Schema
+from ..core.schemas import usd_physics
+from ..core.units import PRACTICALLY_INFINITE
+from . import joint_edits, joint_maker
 
 Array = NDArray[np.float64]
 
-#: Of the size of a part: its counterpart stands at the mirrored place if its centre is as near as this.
+#: Fraction of the size of a part by which its counterpart may be off the mirrored place.
 _IN_PLACE = 0.01
-#: Rotations below are none: radians.
+#: Rotations up to this count as none, radians.
 _NO_TURN = 1e-5
-#: What belongs to the prim of an object, not to its physics.
+#: Properties that are not mirrored as values; joints are written by `write_joint`.
 _KEPT = frozenset({"rna_type", "name", "prim", "joint", "active_collider_index", "active_group_index"})
-#: Primitives that point somewhere along their axis.
+#: Primitives whose two ends differ, so that their axis must not be reversed.
 _POINTED = frozenset({"CONE", "PLANE"})
 
 
 @dataclass(slots=True)
 class Mirrored:
-    """parts, joints: how many were written. notes: what the author should know, as sentences."""
+    """parts, joints: how many were written. notes: sentences for the user."""
 
     parts: int = 0
     joints: int = 0
@@ -41,16 +45,16 @@ class Mirrored:
 
 
 def mirror(context: Any, axis: str, *, about_active: bool = False) -> Mirrored:
-    """Put the physics of the selected parts of one side on their counterparts on the other.
+    """Copy the physics of the selected parts of one side, mirrored, to their counterparts on the other.
 
-    axis: X, Y or Z, the normal of the plane; of the world, through its origin, or of the active object, through its
-    origin.
+    axis: X, Y or Z of the world, or of the active object with `about_active`: the normal of the mirror plane, which
+    goes through its origin. Raises InputError before anything is changed.
     """
     return _Mirror(context, axis, about_active).run()
 
 
 def reflection(normal: Array, origin: Array) -> Matrix:
-    """Reflection (4, 4) at a plane."""
+    """Reflection (4, 4) in the plane through origin (3,) with a unit normal (3,)."""
     matrix = np.eye(4)
     matrix[:3, :3] -= 2 * np.outer(normal, normal)
     matrix[:3, 3] = 2 * normal * float(normal @ origin)
@@ -58,15 +62,15 @@ def reflection(normal: Array, origin: Array) -> Matrix:
 
 
 def polar(matrix: Matrix) -> Matrix:
-    """Rotation or reflection (3, 3) of a space, without scale and shear."""
+    """The rotation (3, 3) of a matrix (4, 4) without scale and shear, negated if it mirrors."""
     turn = frames.rotation_of(matrix)
     return -turn if frames.determinant(matrix) < 0 else turn
 
 
 def righted(axes: Matrix, kept: int | None = None) -> tuple[Matrix, Array]:
-    """(rotation, signs): axes (3, 3), which may be mirrored, with some of them reversed so that they are right-handed.
+    """(rotation, signs): axes (3, 3), which may be left-handed, with some of them reversed to be right-handed.
 
-    Of all ways the one that leaves the least rotation; the axis `kept` is not reversed.
+    Of all choices of signs (3,), the one with the least rotation; the axis with index `kept` is not reversed.
     """
     parity = 1.0 if np.linalg.det(axes) > 0 else -1.0
     ways = [np.array(signs) for signs in itertools.product((1.0, -1.0), repeat=3)]
@@ -77,8 +81,8 @@ def righted(axes: Matrix, kept: int | None = None) -> tuple[Matrix, Array]:
 
 @dataclass(slots=True)
 class _JointPlan:
-    """obj, target: a joint and its counterpart, None for a new one. both: world frames of that. axis: see
-    `reversed_axis`."""
+    """obj, target: a joint and its counterpart, None for a new one. bodies, both: bodies and world frames (4, 4) of the
+    counterpart. axis: see `reversed_axis`."""
 
     obj: Any
     target: Any | None
@@ -102,7 +106,7 @@ class _Mirror:
             normal, origin = frames.rotation_of(world)[:, "XYZ".index(axis)], world[:3, 3]
         self.plane = reflection(normal, origin)
         self.result = Mirrored()
-        self.maker = joint_tools.JointMaker(context, joint_tools.Choice())
+        self.maker = joint_maker.JointMaker(context, joint_maker.JointOptions())
         self.groups = {item.name for item in self.scene.usdphys.collision_groups}
 
     def world(self, obj: Any) -> Matrix:
@@ -115,16 +119,14 @@ class _Mirror:
         for obj in self.selected:
             flipped = bpy.utils.flip_name(obj.name)
             if flipped != obj.name and flipped in chosen:
-                raise InputError(
-                    f"'{obj.name}' and '{flipped}' are both selected; select the side to copy from, and only that."
-                )
+                raise InputError(f"'{obj.name}' and '{flipped}' are both selected; select only the side to copy from.")
         parts = [
             obj for obj in self.selected
             if bpy.utils.flip_name(obj.name) != obj.name and _has_physics(obj) and not _is_plain_joint(obj)
         ]  # fmt: skip
         held = self.joints_to_mirror(parts)
         if not parts and not held:
-            raise InputError("Nothing that is selected has physics and a side in its name, such as 'Arm.L'.")
+            raise InputError("No selected object has physics and a side in its name; name it like 'Arm.L' or 'Arm.R'.")
         pairs: list[tuple[Any, Any]] = []
         planned: list[_JointPlan] = []
         for obj in parts:
@@ -150,7 +152,7 @@ class _Mirror:
         self.result.notes.append(f"'{obj.name}' is linked and was left alone; make a library override of it first.")
 
     def counterpart(self, obj: Any) -> Any:
-        """The object of the mirrored name; the object itself where its name has no side."""
+        """The object of the flipped name; the object itself if its name has no side. Raises InputError."""
         name = bpy.utils.flip_name(obj.name)
         if name == obj.name:
             return obj
@@ -160,8 +162,8 @@ class _Mirror:
         return found
 
     def check_scale(self, obj: Any) -> None:
-        if not abs(frames.determinant(self.world(obj))) > 1e-18:
-            raise InputError(f"'{obj.name}' is scaled to nothing, so nothing can be mirrored; give it a scale.")
+        if frames.is_flat(frames.determinant(self.world(obj))):
+            raise InputError(f"'{obj.name}' is scaled to nothing, so its physics cannot be mirrored; give it a scale.")
 
     def check_references(self, obj: Any) -> None:
         physics = obj.usdphys
@@ -173,7 +175,7 @@ class _Mirror:
                 self.group(membership.name)
 
     def group(self, name: str) -> str:
-        """The collision group of the mirrored name."""
+        """The flipped name of a collision group. Raises InputError if only the group itself exists."""
         flipped = bpy.utils.flip_name(name)
         if flipped != name and name in self.groups and flipped not in self.groups:
             raise InputError(f"The collision group '{name}' has no counterpart '{flipped}' in the scene; add it first.")
@@ -188,11 +190,10 @@ class _Mirror:
         for item in source.bl_rna.properties:
             if item.identifier not in _KEPT:
                 property_values.copy_property(source, wanted, item.identifier)
-        body = wanted.rigid_body
-        if body.is_property_set("velocity"):
-            body.velocity = space.vector(np.array(body.velocity))
-        if body.is_property_set("angular_velocity"):
-            body.angular_velocity = space.spin(np.array(body.angular_velocity))
+        space.mirror_values(wanted.rigid_body, usd_physics.RigidBodyAPI)
+        if "vendor" in wanted.keys():
+            for cls, _, group in vendor_props.applied_groups(wanted.vendor, "object"):
+                space.mirror_values(group, cls)
         space.mirror_mass(wanted.mass)
         self.map_names(wanted)
         for collider in wanted.colliders:
@@ -209,8 +210,8 @@ class _Mirror:
         size = max(physics_collections.span([obj]), 1e-9)
         if float(np.linalg.norm(maker.center(target) - wanted)) > _IN_PLACE * size:
             self.result.notes.append(
-                f"'{target.name}' does not stand where '{obj.name}' is mirrored to; its joints and colliders of their "
-                "own place are there, not at the object."
+                f"'{target.name}' is not at the mirrored place of '{obj.name}'; joints and colliders with "
+                "their own place are mirrored exactly, so they are off the object."
             )  # fmt: skip
 
     def map_names(self, owner: Any) -> None:
@@ -234,7 +235,7 @@ class _Mirror:
                 continue
             names = {body.name for body in bodies if body is not None}
             flipped = {bpy.utils.flip_name(name) for name in names}
-            # What joins the two sides, or lies between them, is its own mirror image.
+            # A joint between the two sides, or between middle parts, is its own mirror image.
             is_named = obj in chosen and bpy.utils.flip_name(obj.name) != obj.name
             if names != flipped or is_named:
                 found.append(obj)
@@ -269,9 +270,9 @@ class _Mirror:
         return _JointPlan(obj, target, (bodies[0], bodies[1]), (first, second), axis)
 
     def existing_joint(self, obj: Any, bodies: list[Any], place: Matrix, claimed: list[Any]) -> Any | None:
-        """The joint of the mirrored name, else the nearest of this type between the mirrored bodies."""
+        """The joint of the flipped name, else the nearest one of the same type between the mirrored bodies, or None."""
         found = self.scene.objects.get(self.joint_name(obj))
-        if found is not None and found != obj and (joint_frames.is_joint(found) or joint_frames.is_bare(found)):
+        if found is not None and found != obj and (joint_frames.is_joint(found) or is_bare(found)):
             return found
         alike = []
         for other in self.scene.objects:
@@ -285,7 +286,7 @@ class _Mirror:
         )
 
     def joint_name(self, obj: Any) -> str:
-        """The mirrored name of a joint, or with the names of its bodies mirrored in it."""
+        """The flipped name of a joint, or its name with the name of a body in it flipped."""
         name = bpy.utils.flip_name(obj.name)
         if name != obj.name:
             return str(name)
@@ -324,8 +325,8 @@ class _Mirror:
         parent = None
         if obj.parent is not None:
             parent = self.scene.objects.get(bpy.utils.flip_name(obj.parent.name)) or obj.parent
-        if parent is not None and abs(frames.determinant(self.world(parent))) > 1e-18:
-            joint_tools.hang(made, parent, self.world(parent), place)
+        if parent is not None and not frames.is_flat(frames.determinant(self.world(parent))):
+            joint_maker.hang(made, parent, self.world(parent), place)
         else:
             made.matrix_basis = mathutils.Matrix(place.tolist())
         self.context.view_layer.update()
@@ -338,8 +339,8 @@ def _has_physics(obj: Any) -> bool:
 
 
 def _is_plain_joint(obj: Any) -> bool:
-    """True for a joint that is nothing else."""
-    return joint_frames.is_joint(obj) and joint_frames.is_bare(obj)
+    """True if an object is a joint and an otherwise bare Empty."""
+    return joint_frames.is_joint(obj) and is_bare(obj)
 
 
 # --------------------------------------------------------------------------- the sign rule
@@ -348,10 +349,10 @@ def _is_plain_joint(obj: Any) -> bool:
 def reversed_axis(joint: Any, frame: Matrix, plane: Matrix) -> int:
     """The axis of a joint's frames that is reversed to keep their mirror images right-handed.
 
-    Mirrored, and with axis k reversed, a frame turns the same way about k and the other way about the two others, and
-    slides the other way along k and the same way along the two others. So a hinge reverses its axis and a slider
-    another one: the limits of both stay as they are. What has no axis of its own reverses the one that is most across
-    the plane.
+    In a frame that is mirrored and has its axis k reversed, rotation about k keeps its sign and rotation about the
+    other two changes it; translation along k changes its sign and along the other two keeps it. So a revolute joint
+    reverses its axis and a prismatic joint another one, which leaves the limits of both as they are. Joints without an
+    axis reverse the axis that is most nearly normal to the plane.
     """
     across = np.abs(frame[:3, :3].T @ (plane[:3, :3] - np.eye(3))).sum(axis=1)
     if joint.type == "REVOLUTE":
@@ -360,23 +361,29 @@ def reversed_axis(joint: Any, frame: Matrix, plane: Matrix) -> int:
         across["XYZ".index(joint.axis)] = -1.0
     if joint.type == "GENERIC":
         limits = [getattr(joint.limits, f"rot{axis}") for axis in "XYZ"]
-        free = [index for index, limit in enumerate(limits) if not (limit.is_applied and limit.low >= limit.high)]
+        free = [
+            index for index, limit in enumerate(limits)
+            if not (limit.is_applied and joint_kinds.has_no_range(limit.low, limit.high))
+        ]  # fmt: skip
         if len(free) == 1:
             return free[0]
     return int(across.argmax())
 
 
-# --------------------------------------------------------------------------- what is in the space of a part
+# --------------------------------------------------------------------------- values in the space of a part
 
 
 class _Space:
-    """Mirrors what is said in the space of one object into the space of its counterpart."""
+    """Mirrors values in the space of one object into the space of its counterpart.
+
+    plane: the reflection (4, 4). source, target: world matrices (4, 4).
+    """
 
     def __init__(self, plane: Matrix, source: Matrix, target: Matrix) -> None:
         self.worlds, self.plane = (source, target), plane[:3, :3]
         self.map = np.linalg.solve(target, plane @ source)
         self.turn = polar(target).T @ plane[:3, :3] @ polar(source)
-        #: Between the rotations without scale, in which USD gives orientations.
+        #: The same between the rotations, which are right-handed even in mirrored spaces, as USD takes them.
         self.unscaled = frames.rotation_of(target).T @ plane[:3, :3] @ frames.rotation_of(source)
 
     def point(self, point: Array) -> Array:
@@ -386,13 +393,22 @@ class _Space:
         return np.asarray(self.map[:3, :3] @ vector)
 
     def spin(self, spin: Array) -> Array:
-        """An angular velocity: it turns the other way about the mirrored axis."""
+        """An angular velocity, a pseudovector: a reflection also negates it."""
         return np.asarray(-self.unscaled @ spin)
 
+    def mirror_values(self, group: Any, cls: type[Schema]) -> None:
+        """Mirror the values whose schema attribute has `mirror` set; sentinel values for "automatic" stay."""
+        for attribute in cls.attributes:
+            name = attribute.field
+            if not attribute.mirror or not group.is_property_set(name):
+                continue
+            value = np.array(getattr(group, name))
+            if np.abs(value).max() < PRACTICALLY_INFINITE:
+                setattr(group, name, getattr(self, attribute.mirror)(value))
+
     def mirror_mass(self, mass: Any) -> None:
-        """Mass of the object, or of a collider that has the object's space."""
-        if mass.is_property_set("center_of_mass") and _is_said(mass.center_of_mass):
-            mass.center_of_mass = self.point(np.array(mass.center_of_mass))
+        """Mirror the mass of an object, or of a collider whose prim has the space of the object."""
+        self.mirror_values(mass, usd_physics.MassAPI)
         mirror_inertia(mass, self.unscaled)
 
     def mirror_primitive(self, item: Any) -> None:
@@ -413,10 +429,10 @@ class _Space:
             item.radius *= float(around[0].max() / around[1].max())
         if item.is_property_set("height"):
             item.height *= float(before[axis] / after[axis])
-        # Its own mass is in the space of the prim that it becomes.
+        # The mass of a collider is in the space of its own prim.
         own_target = _own_space(item, self.worlds[1])
         mass = item.mass
-        if mass.is_property_set("center_of_mass") and _is_said(mass.center_of_mass):
+        if mass.is_property_set("center_of_mass") and _is_authored(mass.center_of_mass):
             place = self.plane @ own_source @ np.array(mass.center_of_mass)
             mass.center_of_mass = np.linalg.solve(own_target, place)
         turn = frames.rotation_of(own_target).T @ self.plane @ frames.rotation_of(own_source)
@@ -424,7 +440,7 @@ class _Space:
 
 
 def _own_space(item: Any, world: Matrix) -> Matrix:
-    """Axes (3, 3) in the world of the prim that a primitive becomes."""
+    """Prim space to world (3, 3) of the prim that an export writes for a primitive collider."""
     rotation = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
     shape = Primitive(
         props.GPRIM_SHAPES[item.shape], np.zeros(3), rotation, np.array(item.size), item.radius, item.height,
@@ -433,13 +449,13 @@ def _own_space(item: Any, world: Matrix) -> Matrix:
     return np.asarray((world @ gprims.placed_gprim(shape, world, 1.0)[0])[:3, :3])
 
 
-def _is_said(values: Any) -> bool:
-    """False for the numbers that stand for "automatic"."""
+def _is_authored(values: Any) -> bool:
+    """False for the sentinel values of "automatic", which are infinite or close to it."""
     return bool(np.abs(np.array(values)).max() < 1e30)
 
 
 def mirror_inertia(mass: Any, turn: Matrix) -> None:
-    """Turn or mirror the axes of an inertia; the moments about them stay."""
+    """Turn the principal axes of an inertia by a rotation or reflection (3, 3); the moments about them stay."""
     is_set = mass.is_property_set("principal_axes") and any(mass.principal_axes)
     if not is_set and not (mass.is_property_set("diagonal_inertia") and any(mass.diagonal_inertia)):
         return

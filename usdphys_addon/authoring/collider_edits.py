@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies of several objects, colliders as objects of their own, fitted primitives, material presets."""
+"""Make one body of several objects, colliders as objects of their own, and fitted primitives."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from ..core.fitting import Surface
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom
 
-#: Shapes of the collider list by their schema.
+#: Values of a collider's `shape` by their schema.
 _SHAPE_OF = {kind: shape for shape, kind in props.GPRIM_SHAPES.items()}
-#: What a collider says about its form; all else goes along when its form is replaced.
+#: Properties of a collider's geometry; all others are kept when the geometry is replaced.
 _FORM = frozenset(
     {"name", "shape", "approximation", "location", "rotation", "size", "radius", "height", "axis", "purpose",
      "is_geometry", "has_mesh_collision"}
 )  # fmt: skip
 _PLACED = ("location", "size", "radius", "height")
-#: Parts of MassAPI that are meant in the space of one collider.
+#: Properties of MassAPI that are in the space of its prim.
 _IN_SPACE = ("center_of_mass", "diagonal_inertia", "principal_axes")
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What an action did: how many objects or colliders it made or changed, and sentences about the rest."""
+class EditCounts:
+    """count: colliders made or changed. body: name of the body. replaced: objects removed. notes: sentences."""
 
     count: int = 0
     body: str = ""
@@ -43,11 +43,11 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
 
 
-# --------------------------------------------------------------------------- what is selected
+# --------------------------------------------------------------------------- selection
 
 
-def editable(objects: Iterable[Any], outcome: Outcome) -> list[Any]:
-    """Objects that can be changed, the others are noted. Raises InputError where none is left."""
+def editable(objects: Iterable[Any], outcome: EditCounts) -> list[Any]:
+    """The objects that are not linked; adds a note for each linked one. Raises InputError if there are none."""
     chosen: list[Any] = []
     linked: list[Any] = []
     for obj in objects:
@@ -60,8 +60,13 @@ def editable(objects: Iterable[Any], outcome: Outcome) -> list[Any]:
     return chosen
 
 
-def _with_surface(context: Any, objects: Iterable[Any], outcome: Outcome) -> list[tuple[Any, Surface, frames.Matrix]]:
-    """(object, its evaluated surface in its own space, its world matrix) of the objects that have faces."""
+def _with_surface(
+    context: Any, objects: Iterable[Any], outcome: EditCounts
+) -> list[tuple[Any, Surface, frames.Matrix]]:
+    """(object, evaluated surface in object space, world matrix) of the objects with faces; notes for the others.
+
+    Raises InputError if none has faces, or one is scaled to zero or holds NaN or infinity.
+    """
     context.view_layer.update()
     depsgraph = context.evaluated_depsgraph_get()
     found = []
@@ -74,10 +79,10 @@ def _with_surface(context: Any, objects: Iterable[Any], outcome: Outcome) -> lis
             outcome.notes.append(f"'{obj.name}' has no faces and stays as it is.")
             continue
         world = np.array(obj.matrix_world)
-        if not abs(np.linalg.det(world[:3, :3])) > 1e-18:
+        if frames.is_flat(frames.determinant(world)):
             raise InputError(f"'{obj.name}' is scaled to nothing; give it and its parents a scale that is not zero.")
         if not np.isfinite(made.points).all():
-            raise InputError(f"'{obj.name}' has corners that are not numbers; repair the mesh (Mesh, Clean Up).")
+            raise InputError(f"'{obj.name}' has vertices at NaN or infinity; repair the mesh.")
         found.append((obj, Surface(made.points, made.triangles), world))
     if not found:
         raise InputError(f"'{chosen[0].name}' has no faces; select mesh objects.")
@@ -95,8 +100,8 @@ def _ancestors(obj: Any) -> list[Any]:
 # --------------------------------------------------------------------------- properties as values
 
 
-def _settings(obj: Any, outcome: Outcome) -> dict[str, Any]:
-    """What the first collider of an object says beside its form."""
+def _settings(obj: Any, outcome: EditCounts) -> dict[str, Any]:
+    """All properties of the first collider of an object except its geometry."""
     items = list(obj.usdphys.colliders)
     if not items:
         return {}
@@ -105,18 +110,18 @@ def _settings(obj: Any, outcome: Outcome) -> dict[str, Any]:
     return {name: value for name, value in snapshot(items[0]).items() if name not in _FORM}
 
 
-def _shared(settings: dict[str, Any], share: float, name: str, outcome: Outcome) -> dict[str, Any]:
-    """The settings of a collider for one of several that replace it; share: its part of the mass."""
+def _shared(settings: dict[str, Any], share: float, name: str, outcome: EditCounts) -> dict[str, Any]:
+    """The settings for one of several colliders that replace one. share: its fraction of the mass."""
     mass = settings.get("mass")
     if not mass:
         return settings
     return settings | {"mass": _mass_share(mass, share, False, name, outcome)}
 
 
-def _mass_share(mass: dict[str, Any], share: float, same_space: bool, name: str, outcome: Outcome) -> dict[str, Any]:
+def _mass_share(mass: dict[str, Any], share: float, same_space: bool, name: str, outcome: EditCounts) -> dict[str, Any]:
     kept = {key: value for key, value in mass.items() if same_space or key not in _IN_SPACE}
     if len(kept) < len(mass):
-        text = f"The centre of mass or inertia that was set for '{name}' does not fit its new colliders and is dropped."
+        text = f"The centre of mass or inertia of '{name}' does not fit its new colliders and is removed."
         if text not in outcome.notes:
             outcome.notes.append(text)
     if "mass" in kept:
@@ -129,20 +134,21 @@ def _shares(volumes: Sequence[float]) -> list[float]:
     return [volume / total if total > 0 else 1.0 / len(volumes) for volume in volumes]
 
 
-# --------------------------------------------------------------------------- one body of several objects
+# --------------------------------------------------------------------------- compounds
 
 
-def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, role: str) -> Outcome:
-    """Make the objects one body (role DYNAMIC) or one static thing (STATIC), below the active one or a new Empty.
+def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, role: str) -> EditCounts:
+    """Make the objects one rigid body (role DYNAMIC) or one static compound (STATIC) by parenting.
 
-    Raises InputError before anything is changed.
+    target: ACTIVE parents them to the active object, EMPTY to a new Empty. Raises InputError before anything is
+    changed.
     """
-    outcome = Outcome()
+    outcome = EditCounts()
     chosen = editable(objects, outcome)
     context.view_layer.update()
     for obj in chosen:
         if obj.usdphys.joint.is_applied:
-            outcome.notes.append(f"'{obj.name}' is a joint and stays where it is.")
+            outcome.notes.append(f"'{obj.name}' is a joint and is left out.")
     parts = [obj for obj in chosen if not obj.usdphys.joint.is_applied]
     depsgraph = context.evaluated_depsgraph_get()
     solid = {
@@ -150,16 +156,16 @@ def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, 
         if obj.type in meshes.GEOMETRY_TYPES and meshes.has_faces(obj.evaluated_get(depsgraph))
     }  # fmt: skip
     if not any(obj.name in solid or len(obj.usdphys.colliders) for obj in parts):
-        raise InputError(f"'{chosen[0].name}' has no faces to collide; select mesh objects as well.")
+        raise InputError(f"'{chosen[0].name}' has no faces to collide with; select mesh objects as well.")
     names = {obj.name for obj in parts}
     if target == "ACTIVE":
         _check_active(active, names, role)
     roots = [obj for obj in parts if not _is_carried(obj, names)]
     for obj in parts:
-        if not abs(obj.matrix_world.determinant()) > 1e-18:
+        if frames.is_flat(obj.matrix_world.determinant()):
             raise InputError(f"'{obj.name}' is scaled to nothing; give it and its parents a scale that is not zero.")
     common = _common_parent(roots, role) if target == "EMPTY" else None
-    # From here on nothing can go wrong.
+    # Nothing below raises, so the scene may be changed from here on.
     if target == "ACTIVE":
         body = active
     else:
@@ -174,7 +180,7 @@ def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, 
         if not len(obj.usdphys.colliders) and obj.name in solid:
             obj.usdphys.colliders.add()
             outcome.count += 1
-    # The mass of the active body was meant for it alone where others bring theirs.
+    # If other bodies bring their mass, that of the active body becomes its own part of the total.
     with_mass = [*removed, body] if removed and body not in removed else removed
     for obj in with_mass:
         _move_mass_to_colliders(obj, depsgraph, outcome)
@@ -194,7 +200,7 @@ def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, 
 
 def _check_active(active: Any, names: set[str], role: str) -> None:
     if active is None or active.name not in names:
-        raise InputError("The active object is not one of those that can be joined; select it last, or use an Empty.")
+        raise InputError("The active object cannot be part of the body; select another one last, or use an Empty.")
     for above in _ancestors(active):
         if above.name in names:
             raise InputError(
@@ -209,7 +215,7 @@ def _check_active(active: Any, names: set[str], role: str) -> None:
 
 
 def _is_carried(obj: Any, names: set[str]) -> bool:
-    """True where the object is below another part already, with no body in between."""
+    """True if the object is below another part, with no rigid body in between."""
     for above in _ancestors(obj):
         if above.name in names:
             return True
@@ -219,18 +225,18 @@ def _is_carried(obj: Any, names: set[str]) -> bool:
 
 
 def _common_parent(roots: list[Any], role: str) -> Any:
-    """The object that all roots are below, where the compound can be below it, too."""
+    """The common parent of all roots; None if they have none, or the compound must not be below it."""
     parents = {obj.parent for obj in roots}
     common = parents.pop() if len(parents) == 1 else None
     if common is None or any(obj.parent_type != "OBJECT" for obj in roots):
         return None
     if role == "STATIC" and any(is_body(above) for above in (common, *_ancestors(common))):
         return None
-    return common if abs(common.matrix_world.determinant()) > 1e-18 else None
+    return None if frames.is_flat(common.matrix_world.determinant()) else common
 
 
 def _new_empty(context: Any, named_by: Any, parts: list[Any], common: Any, depsgraph: Any) -> bpy.types.Object:
-    """The Empty that becomes the body, at the centre of mass of the bounding boxes."""
+    """Create the Empty of a compound, at the centre of mass of the bounding boxes of its parts."""
     centers, volumes = [], []
     for obj in parts:
         corners = np.array(obj.evaluated_get(depsgraph).bound_box) if obj.type in meshes.GEOMETRY_TYPES else None
@@ -249,7 +255,7 @@ def _new_empty(context: Any, named_by: Any, parts: list[Any], common: Any, depsg
     if common is None:
         empty.location = center
     else:
-        # Only moved against its parent, so that what is below it keeps its own scale and rotation.
+        # It takes over the rotation and scale of the common parent, so its parts keep their own.
         _parent(empty, common, np.eye(4))
         empty.location = np.linalg.solve(np.array(common.matrix_world), np.append(center, 1.0))[:3]
     context.view_layer.update()
@@ -257,7 +263,7 @@ def _new_empty(context: Any, named_by: Any, parts: list[Any], common: Any, depsg
 
 
 def _home(scene: bpy.types.Scene, obj: Any) -> Any:
-    """The collection that something new beside an object goes to."""
+    """The collection for new objects: the first editable one of an object in the scene, else that of the scene."""
     inside = {scene.collection, *scene.collection.children_recursive}
     for collection in obj.users_collection:
         if collection in inside and collection.is_editable:
@@ -266,7 +272,7 @@ def _home(scene: bpy.types.Scene, obj: Any) -> Any:
 
 
 def _parent_space(obj: Any) -> frames.Matrix:
-    """World matrix (4, 4) of the space that the object's own location, rotation and scale are in."""
+    """World matrix (4, 4) of the space that the object's `matrix_basis` is in."""
     if obj.parent is None:
         return np.eye(4)
     follows = obj.parent.type == "CURVE" and obj.parent.data.use_path
@@ -276,22 +282,24 @@ def _parent_space(obj: Any) -> frames.Matrix:
 
 
 def _parent(obj: Any, parent: Any, inverse: Any) -> None:
-    """Put an object below another, with the space of its own location, rotation and scale relative to that."""
+    """Parent an object to another. inverse: its `matrix_parent_inverse` (4, 4)."""
     obj.parent = parent
     obj.parent_type = "OBJECT"
     obj.matrix_parent_inverse = mathutils.Matrix(np.asarray(inverse, float).tolist())
 
 
-def _move_mass_to_colliders(obj: Any, depsgraph: Any, outcome: Outcome) -> None:
-    """The mass that was the body's own becomes that of its colliders, shared by their volumes."""
+def _move_mass_to_colliders(obj: Any, depsgraph: Any, outcome: EditCounts) -> None:
+    """Move the mass of a body to its colliders, in proportion to their volumes."""
     mass, items = obj.usdphys.mass, list(obj.usdphys.colliders)
     if not mass.is_applied:
         return
     values = snapshot(mass)
     if not items:
-        outcome.notes.append(f"'{obj.name}' has a mass and no collider that could keep it.")
+        outcome.notes.append(
+            f"'{obj.name}' has a mass but no collider to take it; add one or set the mass of the whole body."
+        )
         return
-    # A mass of the body outdoes those of its colliders, so these counted for nothing.
+    # The mass of a body overrides those of its colliders, so nothing is lost by replacing these.
     shares = _shares([_volume(obj, item, depsgraph) for item in items])
     for item, share in zip(items, shares, strict=True):
         same_space = len(items) == 1 and item.shape == "MESH"
@@ -305,7 +313,7 @@ def _move_mass_to_colliders(obj: Any, depsgraph: Any, outcome: Outcome) -> None:
 
 
 def _volume(obj: Any, item: Any, depsgraph: Any) -> float:
-    """About what a collider takes up in its object's space."""
+    """Volume of a collider in its object's space; of the convex hull for a mesh."""
     evaluated = obj.evaluated_get(depsgraph)
     if item.shape in props.GPRIM_SHAPES:
         shape = _as_written(item, meshes.vertices_of(evaluated), np.array(obj.matrix_world))
@@ -314,8 +322,8 @@ def _volume(obj: Any, item: Any, depsgraph: Any) -> float:
     return found.volume if found is not None else 0.0
 
 
-def _retarget_joints(scene: bpy.types.Scene, removed: set[str], body: Any, outcome: Outcome) -> None:
-    """Joints of bodies that are parts now hold the whole."""
+def _retarget_joints(scene: bpy.types.Scene, removed: set[str], body: Any, outcome: EditCounts) -> None:
+    """Attach the joints of removed bodies to the body that replaces them, or add a note about them."""
     inside = removed | {body.name}
     for obj in scene.objects:
         joint = obj.usdphys.joint  # type: ignore[attr-defined]
@@ -326,11 +334,13 @@ def _retarget_joints(scene: bpy.types.Scene, removed: set[str], body: Any, outco
         if not hit:
             continue
         if all(end is not None and end.name in inside for end in ends):
-            outcome.notes.append(f"The joint '{obj.name}' joins two parts of the one body now; remove it.")
+            outcome.notes.append(f"The joint '{obj.name}' now joins two parts of one body; remove it.")
             continue
         for side in hit:
             if any(joint.is_property_set(f"local_{part}{side}") for part in ("pos", "rot")) or not obj.is_editable:
-                outcome.notes.append(f"The joint '{obj.name}' still names '{ends[side].name}'; set its body anew.")
+                outcome.notes.append(
+                    f"The joint '{obj.name}' still names '{ends[side].name}', no body now; choose its body again."
+                )
                 continue
             setattr(joint, f"body{side}", body)
             joint.has_remembered_frames = False
@@ -341,7 +351,7 @@ def _retarget_joints(scene: bpy.types.Scene, removed: set[str], body: Any, outco
 
 @dataclass(slots=True)
 class _Part:
-    """A collider object to be made: shape, or a surface; both in world lengths along the axes of the visual."""
+    """A collider object to be made: a shape or a surface, in world lengths along the axes of the visible object."""
 
     shape: Primitive | None = None
     surface: Surface | None = None
@@ -357,13 +367,14 @@ class _Part:
 def make_collider_objects(
     context: Any, objects: Sequence[Any], kind: str, *, margin: float = 0.0, axis: str = "AUTO", turned: bool = False,
     most: int = 16, replace: bool = True,
-) -> Outcome:  # fmt: skip
-    """Colliders as wire objects below the visual ones. kind: of `fitting.KINDS`, "HULL" or "DECOMPOSITION".
+) -> EditCounts:  # fmt: skip
+    """Make collider objects, drawn as wires, below the visible objects.
 
-    margin: Blender units. most: convex parts of a decomposition. Raises InputError and MissingDependencyError before
-    anything is changed.
+    kind: one of `fitting.PRIMITIVE_KINDS`, "HULL" or "DECOMPOSITION". margin: Blender units. axis: of a primitive, or
+    AUTO. turned: allow primitives that are not aligned with the object. most: largest number of convex parts. replace:
+    remove collider objects of an earlier call. Raises InputError and MissingDependencyError before anything is changed.
     """
-    outcome = Outcome()
+    outcome = EditCounts()
     planned = []
     for obj, surface, world in _with_surface(context, objects, outcome):
         seen = surface.moved(fitting.stretch(world))
@@ -373,7 +384,7 @@ def make_collider_objects(
 
 
 def _parts_of(obj: Any, seen: Surface, kind: str, margin: float, axis: str, turned: bool, most: int) -> list[_Part]:
-    if kind in fitting.KINDS:
+    if kind in fitting.PRIMITIVE_KINDS:
         return [_Part(fitting.contain(seen.points, [kind], axis=axis, turned=turned, margin=margin))]
     if kind == "DECOMPOSITION":
         try:
@@ -386,24 +397,25 @@ def _parts_of(obj: Any, seen: Surface, kind: str, margin: float, axis: str, turn
         try:
             found = decomposition.decompose(seen, most)
         except InputError as error:
-            raise InputError(f"'{obj.name}' gives no decomposition: {error}.") from error
+            raise InputError(f"'{obj.name}' cannot be decomposed: {error}.") from error
         hulls = [fitting.hull(part.points, margin) or part for part in found]
         return [_Part(surface=part) for part in hulls]
     whole = fitting.hull(seen.points, margin)
     if whole is None:
-        raise InputError(f"'{obj.name}' is flat and has no hull; choose a box.")
+        raise InputError(f"'{obj.name}' is flat and has no convex hull; choose a box.")
     return [_Part(surface=whole)]
 
 
 def split_loose(
     context: Any, objects: Sequence[Any], *, mode: str, limit: int = 64, margin: float = 0.0, turned: bool = True,
     replace: bool = True,
-) -> Outcome:  # fmt: skip
-    """One collider for each loose part: as objects below (mode OBJECTS), or as primitives of the object (PRIMITIVES).
+) -> EditCounts:  # fmt: skip
+    """Make one collider for each loose part: child objects (mode OBJECTS) or primitives of the object (PRIMITIVES).
 
-    Raises InputError before anything is changed.
+    limit: largest number of parts. margin: Blender units. turned: allow primitives that are not aligned with the
+    object. Raises InputError before anything is changed.
     """
-    outcome = Outcome()
+    outcome = EditCounts()
     split = []
     for obj, surface, world in _with_surface(context, objects, outcome):
         parts = fitting.loose_parts(surface.moved(fitting.stretch(world)))
@@ -431,11 +443,11 @@ def split_loose(
 
 
 def _keeps(world: frames.Matrix) -> bool:
-    """True where a turned primitive of the object is as long as it is in the object's space."""
+    """True if the world matrix scales uniformly, so that rotated primitives keep their proportions."""
     return frames.is_uniform(np.linalg.norm(world[:3, :3], axis=0), 1e-4) and not frames.is_sheared(world)
 
 
-def _replace_by_primitives(obj: Any, world: frames.Matrix, shapes: list[Primitive], outcome: Outcome) -> None:
+def _replace_by_primitives(obj: Any, world: frames.Matrix, shapes: list[Primitive], outcome: EditCounts) -> None:
     settings = _settings(obj, outcome)
     colliders = obj.usdphys.colliders
     colliders.clear()
@@ -448,7 +460,7 @@ def _replace_by_primitives(obj: Any, world: frames.Matrix, shapes: list[Primitiv
 
 
 def _set_primitive(item: Any, shape: Primitive) -> None:
-    """Author shape, place and size of a collider; shape: in the object's space."""
+    """Author shape, place and size of a collider. shape: in object space, Blender units."""
     for name in ("approximation", "has_mesh_collision", "rotation", "axis", *_PLACED):
         item.property_unset(name)
     item.shape = _SHAPE_OF[shape.kind]
@@ -459,7 +471,9 @@ def _set_primitive(item: Any, shape: Primitive) -> None:
         setattr(item, name, value)
 
 
-def _make(context: Any, planned: list[tuple[Any, frames.Matrix, list[_Part]]], replace: bool, outcome: Outcome) -> None:
+def _make(
+    context: Any, planned: list[tuple[Any, frames.Matrix, list[_Part]]], replace: bool, outcome: EditCounts
+) -> None:
     for obj, world, parts in planned:
         settings = _settings(obj, outcome)
         material = settings.pop("physics_material", None) or _material_of(obj)
@@ -480,7 +494,7 @@ def _make(context: Any, planned: list[tuple[Any, frames.Matrix, list[_Part]]], r
             restore(item, _shared(settings, share, obj.name, outcome))
             item.purpose = "GUIDE"
             if part.shape is not None:
-                # Place and size stay automatic: the collider follows the wire when that is edited.
+                # Place and size stay automatic, so that the collider follows edits of the wire mesh.
                 item.shape = _SHAPE_OF[part.shape.kind]
                 if frames.is_sheared(world):
                     _set_primitive(item, fitting.to_object(part.shape, world))
@@ -498,9 +512,10 @@ def _make(context: Any, planned: list[tuple[Any, frames.Matrix, list[_Part]]], r
 
 
 def _collider_object(name: str, part: _Part, obj: Any, world: frames.Matrix, home: Any) -> Any:
-    """A wire that is not rendered, without scale in the world. A primitive has no faces that anything could show.
+    """Create a child object that is drawn as a wire, is not rendered and has no scale in the world.
 
-    Below a sheared object it is sheared, too: the transform of an object holds no shear of its own.
+    The mesh of a primitive has only edges. Below a sheared object, the child is sheared like it, because its own
+    location, rotation and scale cannot undo a shear.
     """
     data = bpy.data.meshes.new(name)
     place = frames.transform(world[:3, 3], frames.rotation_of(world))
@@ -528,7 +543,7 @@ def _collider_object(name: str, part: _Part, obj: Any, world: frames.Matrix, hom
 
 
 def _earlier(obj: Any) -> list[Any]:
-    """Collider objects that were made for an object before."""
+    """Collider objects that an earlier call made for an object, recognised by name, type and visibility."""
     return [
         child for child in obj.children
         if child.name.startswith(f"{obj.name}_collider") and child.type == "MESH" and child.hide_render
@@ -544,7 +559,7 @@ def _remove(obj: Any) -> None:
 
 
 def _material_of(obj: Any) -> Any:
-    """The physics material that a mesh collider of the object would have."""
+    """The physics material of an object: its own, else the first physical one of its slots, else None."""
     if obj.usdphys.physics_material is not None:
         return obj.usdphys.physics_material
     for slot in obj.material_slots:
@@ -557,7 +572,7 @@ def _material_of(obj: Any) -> Any:
 
 
 def _as_written(item: Any, points: Any, world: frames.Matrix) -> Primitive:
-    """The primitive in the object's space that an export writes for a collider."""
+    """The primitive, in object space, that an export writes for a collider. points: (n, 3) in object space."""
     shape = _fitted(item, points, world)
     if item.is_property_set("location"):
         shape.center = np.array(item.location, float)
@@ -582,12 +597,12 @@ def _items(obj: Any, only_active: bool) -> list[Any]:
     return items[index : index + 1]
 
 
-def fit_colliders(context: Any, objects: Sequence[Any], *, explicit: bool, only_active: bool = False) -> Outcome:
-    """Primitive colliders fit the mesh again: automatically, or with place and size set where `explicit`.
+def fit_colliders(context: Any, objects: Sequence[Any], *, explicit: bool, only_active: bool = False) -> EditCounts:
+    """Fit primitive colliders to the mesh again: automatically, or by setting place and size if `explicit`.
 
-    Raises InputError where there is none, or no mesh to fit to.
+    Raises InputError if there is no primitive collider or no mesh to fit it to.
     """
-    outcome = Outcome()
+    outcome = EditCounts()
     context.view_layer.update()
     depsgraph = context.evaluated_depsgraph_get()
     planned: list[tuple[Any, Primitive | None]] = []
@@ -606,8 +621,8 @@ def fit_colliders(context: Any, objects: Sequence[Any], *, explicit: bool, only_
             shape = _fitted(item, points, world)
             if item.is_geometry and not _is_plain(shape):
                 outcome.notes.append(
-                    f"'{obj.name}' is the collider itself, and its mesh is not about its origin; set the origin to the "
-                    "geometry and apply the scale, or make the collider again."
+                    f"'{obj.name}' is itself the collider and is not centred on its origin; set the origin to "
+                    "the geometry and apply the scale, or make the collider again."
                 )
                 continue
             planned.append((item, shape if explicit or item.is_geometry else None))
@@ -632,19 +647,20 @@ def fit_colliders(context: Any, objects: Sequence[Any], *, explicit: bool, only_
 
 
 def _is_plain(shape: Primitive) -> bool:
-    """True for a primitive about the origin that one USD gprim without a transform can be."""
+    """True if a USD gprim without a transform can be this primitive: centred, aligned, and a cube if a box."""
     least = 1e-4 * float(shape.size.max())
     if float(np.abs(shape.center).max()) > least or not shape.is_aligned:
         return False
     return shape.kind is not usd_geom.Cube or float(np.ptp(shape.size)) <= least
 
 
-def to_primitives(context: Any, objects: Sequence[Any], *, turned: bool = False, margin: float = 0.0) -> Outcome:
-    """Automatic and mesh colliders become the primitive of the smallest volume that contains the mesh.
+def to_primitives(context: Any, objects: Sequence[Any], *, turned: bool = False, margin: float = 0.0) -> EditCounts:
+    """Replace automatic and mesh colliders by the primitive of least volume that contains the mesh.
 
-    Raises InputError where there is none.
+    turned: allow primitives that are not aligned with the object. margin: Blender units. Raises InputError if there is
+    no such collider.
     """
-    outcome = Outcome()
+    outcome = EditCounts()
     planned = []
     for obj, surface, world in _with_surface(context, objects, outcome):
         items = [item for item in obj.usdphys.colliders if item.shape in ("AUTO", "MESH") and not item.is_geometry]
@@ -662,6 +678,3 @@ def to_primitives(context: Any, objects: Sequence[Any], *, turned: bool = False,
         _set_primitive(item, found)
         outcome.count += 1
     return outcome
-
-
-# --------------------------------------------------------------------------- materials

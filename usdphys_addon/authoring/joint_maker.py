@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joints made from selected objects, and what a person does to them: frames, bodies, limits."""
+"""Make joints from selected objects, and the colliders and rigid bodies that they need."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from .closest_point import closest_point
 
 Array = NDArray[np.float64]
 
-#: Size of a joint's axes as a multiple of what an import gives joints.
+#: Size of a joint's axes, as a multiple of the size that an import gives them.
 _SHOWN = 5.0
 _SIDE = re.compile(r"^(?P<stem>.*?)(?P<side>[._ -](?:l|r|left|right)(?:\.\d+)?)$", re.IGNORECASE)
 _WITH_AXIS = frozenset(
-    kind for kind, cls in joint_kinds.JOINT_TYPES.items() if any(item.field == "axis" for item in cls.attributes)
+    kind.identifier for kind in joint_kinds.JOINT_KINDS if any(item.field == "axis" for item in kind.cls.attributes)
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class JointOptions:
     """How joints are made.
 
-    kind: of props.JOINT_TYPES. place: CURSOR, MIDPOINT, CHILD_ORIGIN, CLOSEST, FACE, or AUTO: CLOSEST between two
-    objects, CURSOR for one. axis: AUTO, CURSOR, or an axis
-    of the world (WORLD_X) or of the second body (BODY_X). makes_bodies: objects without physics get what the joint
-    needs. moves_first: the first body, too, becomes a dynamic one.
+    kind: key of joint_kinds.BY_IDENTIFIER. place: CURSOR, MIDPOINT, CHILD_ORIGIN, CLOSEST, FACE, or AUTO: CLOSEST
+    between two objects, CURSOR for one. axis: AUTO, CURSOR, or an axis of the world (WORLD_X) or of the second body
+    (BODY_X). makes_bodies: give objects without physics colliders, and make the second a rigid body. moves_first: make
+    the first a rigid body too, unless it has colliders.
     """
 
     kind: str = "REVOLUTE"
@@ -52,7 +52,7 @@ class Choice:
 
 
 class Face(NamedTuple):
-    """center, normal (3,) of a picked face in the world, Blender units."""
+    """center (3,), Blender units, and unit normal (3,) of a picked face, in the world."""
 
     center: Array
     normal: Array
@@ -62,20 +62,25 @@ class Face(NamedTuple):
 
 
 def bodies_of(context: Any) -> list[tuple[Any, Any]]:
-    """(body 0, body 1) of each joint: the active object with every other one; (None, object) where it is alone."""
+    """(body 0, body 1) of each joint: the active object and each other one; (None, object) if only one is selected.
+
+    Raises InputError if no object is selected, or none of several is active.
+    """
     chosen, active = list(context.selected_objects), context.active_object
     if not chosen:
-        raise InputError("Select the objects to join, the active one is body 0; or one, to join it to the world.")
+        raise InputError(
+            "Select the objects to join, with body 0 as the active one; or one object, to join it to the world."
+        )
     if len(chosen) == 1:
         return [(None, chosen[0])]
     if active not in chosen:
-        raise InputError("None of the selected objects is active; click the one that is to be body 0.")
+        raise InputError("None of the selected objects is active; click the object that is to be body 0.")
     others = sorted((obj for obj in chosen if obj != active), key=lambda obj: _natural(obj.name))
     return [(active, obj) for obj in others]
 
 
 def group_of(context: Any) -> tuple[Any, list[Any]]:
-    """(active object, other selected objects)."""
+    """(active object, other selected objects). Raises InputError unless there are both."""
     active = context.active_object
     others = [obj for obj in context.selected_objects if obj != active]
     if active is None or active not in context.selected_objects or not others:
@@ -84,7 +89,10 @@ def group_of(context: Any) -> tuple[Any, list[Any]]:
 
 
 def joints_of(context: Any) -> list[Any]:
-    """The selected joints; where only bodies are selected, the joints that hold them as body 1, else as body 0."""
+    """The selected joints; without any, the joints whose body 1 is selected, else those whose body 0 is.
+
+    Raises InputError if there are none.
+    """
     chosen = list(context.selected_objects)
     found = [obj for obj in chosen if is_joint(obj)]
     if found:
@@ -94,11 +102,11 @@ def joints_of(context: Any) -> list[Any]:
         found = [obj for obj in held if getattr(obj.usdphys.joint, f"body{side}") in chosen]
         if found:
             return found
-    raise InputError("No joint is selected, and no joint holds what is selected; select a joint.")
+    raise InputError("Neither a joint nor a body of one is selected; select a joint.")
 
 
-def editable(objects: Iterable[Any]) -> tuple[list[Any], list[str]]:
-    """(those that can be changed, a note about each of the others)."""
+def without_linked(objects: Iterable[Any]) -> tuple[list[Any], list[str]]:
+    """(objects of this file, a note about each linked one). Raises InputError if all are linked."""
     own, notes = [], []
     for obj in objects:
         if obj.library is None:
@@ -111,10 +119,10 @@ def editable(objects: Iterable[Any]) -> tuple[list[Any], list[str]]:
 
 
 def picked_face(context: Any) -> Face:
-    """The active face of the active mesh, or its only selected one."""
+    """The active face of the active mesh if it is selected, else its only selected face. Raises InputError."""
     obj = context.active_object
     if obj is None or obj.type != "MESH":
-        raise InputError("The active object is no mesh; make the mesh active of which a face is to be the place.")
+        raise InputError("The active object is not a mesh; make the mesh with the face active.")
     chosen = _edited_face(obj) if obj.mode == "EDIT" else _kept_face(obj)
     if chosen is None:
         raise InputError(f"'{obj.name}' has no picked face; select one face in Edit Mode and try again.")
@@ -122,7 +130,7 @@ def picked_face(context: Any) -> Face:
     normal = np.linalg.solve(world[:3, :3].T, chosen[1]) if frames.determinant(world) else np.zeros(3)
     length = float(np.linalg.norm(normal))
     if not length:
-        raise InputError(f"The picked face of '{obj.name}' has no area, so it has no axis; pick another.")
+        raise InputError(f"The picked face of '{obj.name}' has no area, so it gives no axis; pick another face.")
     return Face(world[:3, :3] @ chosen[0] + world[:3, 3], normal / length)
 
 
@@ -144,7 +152,7 @@ def _kept_face(obj: Any) -> tuple[Array, Array] | None:
     chosen = np.zeros(len(polygons), bool)
     polygons.foreach_get("select", chosen)
     index = polygons.active
-    # A new mesh has all of its faces selected, which is no choice.
+    # A new mesh has all faces selected, so that does not count as a choice.
     if chosen.sum() == 1:
         index = int(chosen.argmax())
     elif not 0 <= index < len(chosen) or not chosen[index] or chosen.all():
@@ -157,10 +165,7 @@ def _kept_face(obj: Any) -> tuple[Array, Array] | None:
 
 
 def make_body(parts: Sequence[Any], *, moves: bool) -> None:
-    """Give an object, first of its parts, a collider where none has one; a body that moves, too, is a rigid body.
-
-    What a collider is made of is left to the automatic choice.
-    """
+    """Add an automatic collider to each part with geometry, unless any part has one. moves: make parts[0] a body."""
     if moves:
         parts[0].usdphys.rigid_body.is_applied = True
     if not any(len(part.usdphys.colliders) for part in parts):
@@ -170,13 +175,13 @@ def make_body(parts: Sequence[Any], *, moves: bool) -> None:
 
 
 class JointMaker:
-    """Makes joints between objects. All that can go wrong is found by `plan`; `make` then writes."""
+    """Makes joints between objects. `plan` raises all errors; `make` then changes the scene."""
 
-    def __init__(self, context: Any, choice: Choice, face: Face | None = None) -> None:
+    def __init__(self, context: Any, choice: JointOptions, face: Face | None = None) -> None:
         self.context, self.choice, self.face = context, choice, face
         self.depsgraph = context.evaluated_depsgraph_get()
         self.planned: list[tuple[Any, Any, Matrix, str]] = []
-        #: By name: (object, whether it becomes a body that moves).
+        #: (object, becomes a rigid body) by full name, for objects that get colliders.
         self.to_tag: dict[str, tuple[Any, bool]] = {}
         self.below: dict[str, list[Any]] = {}
         for obj in bpy.data.objects:
@@ -188,7 +193,7 @@ class JointMaker:
         return world_of(obj, self.depsgraph)
 
     def parts(self, body: Any) -> list[Any]:
-        """An object and what is below it and moves with it."""
+        """An object and all below it, except joints and other rigid bodies with what is below them."""
         found = [body]
         for obj in found:
             found += [
@@ -198,19 +203,19 @@ class JointMaker:
         return found
 
     def is_body(self, obj: Any) -> bool:
-        """True for what is, or is going to be, a rigid body."""
+        """True if an object is a rigid body or is planned to become one."""
         return is_body(obj) or self.to_tag.get(obj.name_full, (obj, False))[1]
 
     # ------------------------------------------------------------------ planning
 
     def plan(self, body0: Any | None, body1: Any) -> None:
-        """Note a joint between two objects; None is the world."""
+        """Plan a joint between two objects; None is the world. Raises InputError."""
         for body in (body0, body1):
             if body is None:
                 continue
             if is_joint(body):
                 raise InputError(f"'{body.name}' is a joint; select the objects that are to be joined.")
-            if not abs(frames.determinant(self.world(body))) > 1e-18:
+            if frames.is_flat(frames.determinant(self.world(body))):
                 raise InputError(f"'{body.name}' is scaled to nothing, so no joint can hold it; give it a scale.")
         if self.choice.makes_bodies:
             self.plan_bodies(body0, body1)
@@ -222,12 +227,12 @@ class JointMaker:
         self.planned.append((body0, body1, place, axis))
 
     def plan_bodies(self, body0: Any | None, body1: Any) -> None:
-        """Note what becomes a body: the second moves, the first holds still unless it does already."""
+        """Plan which objects become bodies: body 1 a rigid one, body 0 a static one unless it is rigid already."""
         carrier0, carrier1 = self.carrier(body0), self.carrier(body1)
         if carrier1 is None:
             self.note_tag(body1, moves=True)
         elif carrier1 in (body0, carrier0) and carrier1 != body1:
-            # What is part of the other body so far can only move against it as a body of its own.
+            # A part of the other body must become a body of its own to move against it.
             self.note_tag(body1, moves=True)
         if body0 is None:
             return
@@ -246,7 +251,7 @@ class JointMaker:
         for part in parts:
             if part.library is not None:
                 raise InputError(
-                    f"'{part.name}' is linked and is no rigid body; make a library override of it, or switch "
+                    f"'{part.name}' is linked and is not a rigid body; make a library override of it, or switch "
                     "Make Bodies off."
                 )  # fmt: skip
         self.to_tag[obj.name_full] = (obj, moves)
@@ -255,7 +260,7 @@ class JointMaker:
         return any(len(part.usdphys.colliders) for part in self.parts(obj))
 
     def carrier(self, obj: Any | None) -> Any | None:
-        """The object or the nearest one above that is, or is going to be, a rigid body."""
+        """The nearest object at or above one that is, or is planned to become, a rigid body."""
         while obj is not None:
             if self.is_body(obj):
                 return obj
@@ -263,7 +268,7 @@ class JointMaker:
         return None
 
     def orientation(self, body1: Any, where: str) -> tuple[Matrix, str]:
-        """Frame (4, 4) at the origin, and the joint's axis in it."""
+        """(frame (4, 4) at the origin of the world, axis of the joint in it: X, Y or Z)."""
         axis = self.choice.axis
         if axis == "AUTO" and where == "FACE":
             assert self.face is not None
@@ -288,13 +293,13 @@ class JointMaker:
             return np.asarray(np.mean(centers, axis=0))
         if body0 is None:
             raise InputError(
-                f"'{body1.name}' alone has no closest point to another surface; select a second object, or choose "
-                "another place."
+                f"'{body1.name}' has no other surface to be close to; select a second object, or choose another "
+                "place."
             )  # fmt: skip
         return closest_point(self.surface(body0), self.surface(body1))
 
     def center(self, body: Any) -> Array:
-        """Centre of the bounding box in the world; that of an object without extent is its origin."""
+        """Centre (3,) of the world bounding box of an object and its parts; its origin if none has geometry."""
         corners = []
         for part in self.parts(body):
             if part.type in meshes.GEOMETRY_TYPES:
@@ -307,7 +312,7 @@ class JointMaker:
         return np.asarray((points.min(axis=0) + points.max(axis=0)) / 2)
 
     def surface(self, body: Any) -> tuple[Array, Array]:
-        """Points (n, 3) in the world and triangles (m, 3); the origin where there is no surface."""
+        """World points (n, 3) and triangles (m, 3) of an object and its parts; its origin alone if none has faces."""
         known = self._surfaces.get(body.name_full)
         if known is not None:
             return known
@@ -331,7 +336,7 @@ class JointMaker:
     # ------------------------------------------------------------------ making
 
     def make(self) -> list[Any]:
-        """The joints, selected, the last of them active."""
+        """Make the planned joints and select them; the last becomes active."""
         for obj, moves in self.to_tag.values():
             make_body(self.parts(obj), moves=moves)
         made = [self.make_one(*plan) for plan in self.planned]
@@ -339,7 +344,7 @@ class JointMaker:
             obj.select_set(False)
         layer = self.context.view_layer
         for obj in made:
-            # The collection of the joints may be switched off.
+            # The collection of the joints may be excluded from the view layer.
             if obj.name in layer.objects:
                 obj.select_set(True)
                 layer.objects.active = obj
@@ -374,32 +379,35 @@ class JointMaker:
 
 
 def joint_name(body1: Any, parent: Any) -> str:
-    """Name of a joint of a body; "Arm Joint.L" for "Arm.L", so that it can be mirrored by its name."""
+    """Name for a joint of a body; "Arm Joint.L" for "Arm.L", so that Blender can flip its side."""
     found = _SIDE.match(body1.name)
     name = f"{found['stem']} Joint{found['side']}" if found else f"{body1.name} Joint"
     if parent.data is not None and prim_name(parent.data.name) == prim_name(name):
-        # The mesh of the parent becomes a prim of that name.
+        # The mesh of the parent would become a sibling prim of the same name.
         name = f"{name} Frame"
     return name
 
 
 def hang(obj: Any, parent: Any | None, world: Matrix, place: Matrix) -> None:
-    """Parent an object to one that stands at `world`, and put it at a place in the world, exactly."""
+    """Parent an object whose parent has the matrix `world`, so that `place` is both its basis and its world matrix."""
     obj.parent = parent
     obj.matrix_parent_inverse = mathutils.Matrix(np.linalg.inv(world).tolist())
     obj.matrix_basis = mathutils.Matrix(place.tolist())
 
 
-def add_joint(context: Any, choice: Choice, face: Face | None = None) -> list[Any]:
-    """Joints between the active object and the other selected ones, or of one object to the world."""
+def add_joint(context: Any, choice: JointOptions, face: Face | None = None) -> list[Any]:
+    """Join the active object to each other selected one, or a single object to the world. Raises InputError."""
     maker = JointMaker(context, choice, face)
     for body0, body1 in bodies_of(context):
         maker.plan(body0, body1)
     return maker.make()
 
 
-def add_chain(context: Any, choice: Choice, order: str) -> list[Any]:
-    """Joints from the active object on, each to the next. order: NEAREST walks to the nearest, NAME goes by name."""
+def add_chain(context: Any, choice: JointOptions, order: str) -> list[Any]:
+    """Join the selected objects in a chain from the active one. order: NEAREST, or NAME (natural order).
+
+    By name, the chain starts at the first name, or at the last if the active object has it. Raises InputError.
+    """
     active, others = group_of(context)
     maker = JointMaker(context, choice)
     chain = [active]
@@ -424,25 +432,10 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
-def weld(context: Any, choice: Choice) -> list[Any]:
-    """Fixed joints from the active object to all other selected ones."""
+def weld(context: Any, choice: JointOptions) -> list[Any]:
+    """Join the active object to each other selected one. Raises InputError."""
     active, others = group_of(context)
     maker = JointMaker(context, choice)
     for obj in sorted(others, key=lambda obj: _natural(obj.name)):
         maker.plan(active, obj)
     return maker.make()
-
-
-# --------------------------------------------------------------------------- where two surfaces are closest
-
-
-# --------------------------------------------------------------------------- frames
-
-
-# --------------------------------------------------------------------------- the two bodies swapped
-
-
-# --------------------------------------------------------------------------- limits from poses
-
-
-# --------------------------------------------------------------------------- motors

@@ -1,0 +1,288 @@
+"""Every option of the command line has its effect; run in this process, where it is quick."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from pxr import Usd, UsdGeom, UsdPhysics
+from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon.bridge import props
+
+from . import scenes
+
+
+def saved(path: Path) -> Path:
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def run(*arguments: Any) -> int:
+    return cli.main([str(argument) for argument in arguments])
+
+
+def opened(path: Path) -> Usd.Stage:
+    return Usd.Stage.Open(str(path))
+
+
+def keyed(obj: Any, *places: tuple[int, float]) -> Any:
+    """Keys of the place along X, with even speed between them."""
+    for frame, place in places:
+        obj.location.x = place
+        obj.keyframe_insert("location", frame=frame)
+    action = obj.animation_data.action
+    for curve in action.layers[0].strips[0].channelbag(obj.animation_data.action_slot).fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    return obj
+
+
+@pytest.fixture
+def nested(tmp_path):
+    """A body below a body."""
+    parent = scenes.solid("Parent")
+    scenes.solid("Child", parent=parent, location=(3, 0, 0))
+    for obj in bpy.data.objects:
+        obj.usdphys.colliders[0].approximation = "convexHull"
+    return saved(tmp_path / "nested.blend")
+
+
+# --------------------------------------------------------------------------- convert
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [((), ["/root/Parent", "/root/Parent/Child"]), (("--hierarchy", "flat"), ["/root/Parent", "/root/Child"])],
+)
+def test_nested_bodies_become_what_is_asked_for(tmp_path, nested, chosen, expected):
+    assert run("convert", nested, tmp_path / "out.usda", *chosen) == 0
+    stage = opened(tmp_path / "out.usda")
+    assert [str(prim.GetPath()) for prim in scenes.bodies_of(stage)] == expected
+
+
+def test_the_scene_says_what_becomes_of_nested_bodies_where_nobody_else_does(tmp_path, nested):
+    bpy.context.scene.usdphys.stage.hierarchy = "FLAT"
+    saved(nested)
+    run("convert", nested, tmp_path / "out.usda")
+    stage = opened(tmp_path / "out.usda")
+    assert [str(prim.GetPath()) for prim in scenes.bodies_of(stage)] == ["/root/Parent", "/root/Child"]
+    run("convert", nested, tmp_path / "again.usda", "--hierarchy", "nested")
+    stage = opened(tmp_path / "again.usda")
+    assert [str(prim.GetPath()) for prim in scenes.bodies_of(stage)] == ["/root/Parent", "/root/Parent/Child"]
+
+
+def test_units_that_are_typed_count_more_than_those_of_the_scene(tmp_path):
+    scenes.solid("Crate", location=(0, 0, 3))
+    scenes.assign(bpy.context.scene.usdphys.stage, meters_per_unit=0.5, kilograms_per_unit=2.0, up_axis="Z")
+    blend, out = saved(tmp_path / "crate.blend"), tmp_path / "out.usda"
+    assert run("convert", blend, out, "--kilograms-per-unit", 0.001, "--up-axis", "Y") == 0
+    stage = opened(out)
+    found = UsdGeom.GetStageMetersPerUnit(stage), UsdPhysics.GetStageKilogramsPerUnit(stage)
+    assert (*found, UsdGeom.GetStageUpAxis(stage)) == (0.5, 0.001, "Y")
+    (body,) = scenes.bodies_of(stage)
+    assert scenes.world_pose(body)[:3, 3] == pytest.approx((0, 6, 0), abs=1e-5)
+
+
+def test_animation_is_written_only_where_it_is_asked_for(tmp_path):
+    door = keyed(scenes.solid("Door"), (1, 0.0), (25, 1.0))
+    door.usdphys.rigid_body.kinematic_enabled = True
+    blend = saved(tmp_path / "door.blend")
+    for option, is_animated in (((), False), (("--animation",), True)):
+        out = tmp_path / f"{is_animated}.usda"
+        assert run("convert", blend, out, *option) == 0
+        stage = opened(out)
+        (body,) = scenes.bodies_of(stage)
+        assert UsdGeom.Xformable(body).TransformMightBeTimeVarying() == is_animated
+
+
+def test_a_file_with_errors_is_written_only_by_force(tmp_path, capfd):
+    crate = scenes.solid("Crate")
+    scenes.assign(crate.usdphys.mass, is_applied=True, mass=-1.0)
+    blend, out = saved(tmp_path / "crate.blend"), tmp_path / "out.usda"
+    assert run("convert", blend, out) == 1
+    assert not out.exists()
+    assert capfd.readouterr().err.count("usdphys: error: ") == 1
+    assert run("convert", blend, out, "--force") == 0
+    assert out.exists()
+
+
+PARTS = """#usda 1.0
+(
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "World"
+{
+    def Cube "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+        double size = 1
+    }
+    def Cube "Wall" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+    {
+        double size = 1
+        double3 xformOp:translate = (3, 0, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+}
+"""
+
+
+@pytest.fixture
+def parts(tmp_path):
+    file = tmp_path / "parts.usda"
+    file.write_text(PARTS)
+    return file
+
+
+def test_a_usd_file_becomes_a_blend_with_its_physics(tmp_path, parts):
+    assert run("convert", parts, tmp_path / "out.blend") == 0
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out.blend"))
+    assert bpy.data.objects["Crate"].usdphys.rigid_body.is_applied
+    assert len(bpy.data.objects["Wall"].usdphys.colliders) == 1
+
+
+def test_a_prim_of_a_usd_file_is_read_alone(tmp_path, parts):
+    assert run("convert", parts, tmp_path / "out.usda", "--prim", "/World/Wall") == 0
+    stage = opened(tmp_path / "out.usda")
+    assert stage.GetPrimAtPath("/World/Wall").HasAPI(UsdPhysics.CollisionAPI)
+    assert not stage.GetPrimAtPath("/World/Crate").IsValid()
+
+
+def test_options_of_usd_files_are_refused_for_others(tmp_path, nested):
+    for option in (("--prim", "/World"), ("--variant", "/World{a=b}"), ("--onto", nested)):
+        assert run("convert", nested, tmp_path / "out.usda", *option) == 1
+        assert not (tmp_path / "out.usda").exists()
+    assert run("convert", nested, tmp_path / "other.blend") == 1
+
+
+@pytest.mark.parametrize(("option", "is_copy"), [("--physics-layer", False), ("--merge", True)])
+def test_edits_since_the_import_become_a_layer_or_a_copy(tmp_path, parts, option, is_copy):
+    run("convert", parts, tmp_path / "parts.blend")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "parts.blend"))
+    bpy.data.objects["Crate"].usdphys.rigid_body.kinematic_enabled = True
+    blend = saved(tmp_path / "edited.blend")
+    assert run("convert", blend, tmp_path / "out.usda", option) == 0
+    text = (tmp_path / "out.usda").read_text()
+    assert "physics:kinematicEnabled = 1" in text
+    assert ("double size = 1" in text, "subLayers" in text) == (is_copy, not is_copy)
+
+
+# --------------------------------------------------------------------------- validate
+
+
+def test_errors_make_the_exit_status_and_warnings_do_not(tmp_path, capfd):
+    crate = scenes.solid("Crate")
+    blend = saved(tmp_path / "crate.blend")
+    assert run("validate", blend) == 0
+    # A triangle mesh that moves is legal, and no solver likes it.
+    assert "0 errors, 1 warnings" in capfd.readouterr().out
+    assert run("validate", blend, "--target", "physx") == 1
+    bpy.ops.wm.open_mainfile(filepath=str(blend))
+    crate = bpy.data.objects["Crate"]
+    scenes.assign(crate.usdphys.mass, is_applied=True, mass=-1.0)
+    assert run("validate", saved(blend)) == 1
+
+
+def test_properties_stay_registered_for_who_had_them(tmp_path, nested):
+    run("validate", nested)
+    assert props.is_registered()
+
+
+def test_properties_go_with_a_command_that_has_brought_them(tmp_path, nested, extension):
+    extension.unregister()
+    try:
+        assert not props.is_registered()
+        assert run("validate", nested) == 0
+        assert not props.is_registered()
+    finally:
+        extension.register()
+
+
+# --------------------------------------------------------------------------- simulate
+
+
+def poses_of(path: Path, *arguments: Any, seconds: float = 0.5) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """(the table, places of the bodies by name) of a simulation."""
+    target = path.with_suffix(".json")
+    assert run("simulate", path, "--seconds", seconds, "--json", target, *arguments) == 0
+    table = json.loads(target.read_text())
+    return table, {name.rpartition("/")[2]: np.array(body["translation"]) for name, body in table["bodies"].items()}
+
+
+@pytest.fixture
+def falling(tmp_path):
+    scenes.solid("Crate", location=(0, 0, 5)).usdphys.colliders[0].approximation = "convexHull"
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base = 50, 2.0
+    return saved(tmp_path / "crate.blend")
+
+
+def test_frames_are_those_of_the_scene_unless_others_are_asked_for(falling):
+    table, places = poses_of(falling)
+    assert (table["fps"], table["frames"]) == (pytest.approx(25.0), 13)
+    table, more = poses_of(falling, "--fps", 100)
+    assert (table["fps"], table["frames"]) == (pytest.approx(100.0), 51)
+    for found in (places["Crate"][-1], more["Crate"][-1]):
+        assert 5.0 - found[2] == pytest.approx(9.81 / 2 * 0.5**2, rel=0.1)
+
+
+def test_more_substeps_are_more_exact(falling):
+    """A free fall by steps is too long by half a step of it: the error is as large as a step is long."""
+    exact, errors = 9.81 / 2 * 0.5**2, []
+    for substeps in (1, 16):
+        _, places = poses_of(falling, "--fps", 10, "--substeps", substeps)
+        errors.append(abs(5.0 - places["Crate"][-1][2] - exact))
+    assert errors[0] > 4 * errors[1]
+
+
+def kinematic_scene(path: Path, scale_length: float = 1.0) -> Path:
+    """A pusher that is keyed to go a metre in a second, and a crate out of its way."""
+    scene = bpy.context.scene
+    scene.render.fps, scene.unit_settings.scale_length, scene.use_gravity = 20, scale_length, False
+    for name, place in (("Pusher", 0.0), ("Crate", 50.0)):
+        obj = scenes.solid(name, location=(0, place, 0))
+        obj.usdphys.colliders[0].approximation = "convexHull"
+    pusher = keyed(bpy.data.objects["Pusher"], (1, 0.0), (21, 1.0 / scale_length))
+    pusher.usdphys.rigid_body.kinematic_enabled = True
+    scene.frame_set(1)
+    return saved(path)
+
+
+@pytest.mark.parametrize("scale_length", [1.0, 0.01])
+@pytest.mark.parametrize("fps", [20, 40])
+def test_what_is_keyed_goes_its_way_at_any_frame_rate_and_in_any_unit(tmp_path, scale_length, fps):
+    blend = kinematic_scene(tmp_path / "pusher.blend", scale_length)
+    _, places = poses_of(blend, "--fps", fps, seconds=1.0)
+    way = places["Pusher"][:, 0] * scale_length
+    assert way == pytest.approx(np.linspace(0.0, 1.0, fps + 1), abs=1e-4)
+
+
+def test_a_layer_of_motion_holds_what_the_solver_moves_and_nothing_that_is_keyed(tmp_path):
+    blend = kinematic_scene(tmp_path / "pusher.blend")
+    stage, out = tmp_path / "pusher.usda", tmp_path / "motion.usda"
+    assert run("convert", blend, stage, "--animation") == 0
+    assert run("simulate", stage, "--seconds", 0.5, "--out", out) == 0
+    text = out.read_text()
+    assert "Crate" in text
+    assert "Pusher" not in text
+
+
+def test_the_motion_of_a_blend_covers_the_time_that_is_asked_for(tmp_path):
+    blend = kinematic_scene(tmp_path / "pusher.blend")
+    out = tmp_path / "motion.usda"
+    assert run("simulate", blend, "--seconds", 1.0, "--out", out) == 0
+    stage = opened(out)
+    pusher = next(prim for prim in scenes.bodies_of(stage) if prim.GetName() == "Pusher")
+    for frame in (1, 11, 21):
+        assert scenes.world_pose(pusher, frame)[0, 3] == pytest.approx((frame - 1) / 20, abs=1e-4)
+
+
+def test_a_motion_is_never_written_over_its_own_input(tmp_path, parts):
+    before = parts.read_bytes()
+    assert run("simulate", parts, "--seconds", 0.1, "--out", parts) == 1
+    assert run("simulate", parts, "--seconds", 0.1, "--out", tmp_path / "motion.usdz") == 1
+    assert parts.read_bytes() == before

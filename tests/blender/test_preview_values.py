@@ -1,0 +1,367 @@
+"""The preview with known answers: in other units, of kinematic turns, by the clock, and of edits while it plays."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion
+from usdphys_ext.usdphys_addon.core import clock as product_clock
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+
+from . import scenes
+
+pytest.importorskip("rapier3d")
+CENTIMETRES = 0.01
+
+
+@pytest.fixture(autouse=True)
+def _no_session():
+    yield
+    preview_guard.stop()
+
+
+def crate(name: str = "Crate", unit: float = 1.0, **settings: Any) -> Any:
+    """A crate of a metre, made in a scene where a metre is so many Blender units."""
+    obj = scenes.solid(name, np.full(3, 0.5) * unit, **settings)
+    obj.usdphys.colliders[0].approximation = "convexHull"
+    return obj
+
+
+def in_centimetres() -> float:
+    """Blender units of a metre in a scene in centimetres."""
+    bpy.context.scene.unit_settings.scale_length = CENTIMETRES
+    return 1.0 / CENTIMETRES
+
+
+def session_of_scene() -> Any:
+    bpy.context.view_layer.update()
+    return preview_guard.start(bpy.context)
+
+
+def run(session: Any, seconds: float) -> None:
+    for _ in range(round(seconds / session.world.time_step)):
+        session.step_once(bpy.context)
+
+
+def place_of(obj: Any) -> np.ndarray:
+    bpy.context.view_layer.update()
+    return np.array(obj.matrix_world)[:3, 3]
+
+
+def body_place(session: Any, name: str) -> np.ndarray:
+    """Place of a body in the world of the solver, metres."""
+    row = session.world.index(session.body_at(name))
+    return np.array(session.world.positions[row])
+
+
+FALLEN = 9.81 / 2 * 0.5**2
+
+# --------------------------------------------------------------------------- units
+
+
+def test_bodies_below_others_fall_as_far_in_centimetres_as_in_metres():
+    unit = in_centimetres()
+    top = crate("Top", unit, location=(0, 0, 10 * unit))
+    below = crate("Below", unit, location=(3 * unit, 0, 0), parent=top)
+    run(session_of_scene(), 0.5)
+    for obj, x in ((top, 0.0), (below, 3.0)):
+        place = place_of(obj) / unit
+        assert place[0] == pytest.approx(x, abs=1e-3)
+        assert 10.0 - place[2] == pytest.approx(FALLEN, rel=0.03)
+
+
+def test_a_baked_fall_is_as_far_in_centimetres_as_in_metres():
+    unit = in_centimetres()
+    obj = crate("Crate", unit, location=(0, 0, 10 * unit))
+    scene = bpy.context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = 20, 1, 11
+    assert bpy.ops.usdphys.preview_bake() == {"FINISHED"}
+    scene.frame_set(11)
+    assert 10.0 - place_of(obj)[2] / unit == pytest.approx(FALLEN, rel=0.03)
+
+
+def test_a_kinematic_body_goes_where_its_object_goes_in_centimetres():
+    unit = in_centimetres()
+    pusher = crate("Pusher", unit)
+    pusher.usdphys.rigid_body.kinematic_enabled = True
+    crate("Crate", unit, location=(0, 50 * unit, 0))
+    session = session_of_scene()
+    pusher.location.x = 2 * unit
+    bpy.context.view_layer.update()
+    run(session, 0.2)
+    assert body_place(session, "Pusher") == pytest.approx((2, 0, 0), abs=1e-4)
+
+
+def test_a_body_is_grabbed_and_dragged_at_points_of_the_view():
+    unit = in_centimetres()
+    bpy.context.scene.use_gravity = False
+    crate("Crate", unit)
+    session = session_of_scene()
+    number = session.grab(session.body_at("Crate"), (0.25 * unit, 0, 0))
+    assert session.world.grab_point(number) == pytest.approx((0.25, 0, 0), abs=1e-4)
+    session.drag(number, (3.25 * unit, 0, 0))
+    run(session, 2.0)
+    assert body_place(session, "Crate")[0] == pytest.approx(3.0, abs=0.1)
+    session.release(number)
+
+
+def test_a_slider_joint_is_shown_and_posed_in_units_of_the_scene():
+    unit = in_centimetres()
+    rail = crate("Cart", unit, location=(1 * unit, 0, 0))
+    joint = scenes.add_joint("Rail", "PRISMATIC", None, rail)
+    scenes.assign(joint.usdphys.joint, axis="X", local_pos0=(0, 0, 0), local_pos1=(-1 * unit, 0, 0))
+    scenes.assign(joint.usdphys.joint.prismatic, lower_limit=-2 * unit, upper_limit=3 * unit)
+    session = session_of_scene()
+    ((path, values),) = session.joint_positions().items()
+    assert values == {"linear": pytest.approx(0.0, abs=1e-3)}
+    assert session.joint_range(path, "linear") == pytest.approx((-2 * unit, 3 * unit))
+    session.set_joint(path, "linear", 0.5 * unit, physics=False)
+    assert place_of(rail)[0] / unit == pytest.approx(1.5, abs=1e-4)
+
+
+# --------------------------------------------------------------------------- kinematic turns
+
+
+def test_a_keyed_turn_goes_evenly_through_more_than_half_a_turn():
+    """The quaternion of a turn changes its sign on the way; the body must not turn back for that."""
+    scene = bpy.context.scene
+    scene.render.fps, scene.usdphys.preview.frequency = 20, 80
+    disc = crate("Disc")
+    disc.usdphys.rigid_body.kinematic_enabled = True
+    for frame, angle in ((1, 0.0), (21, 2 * math.pi)):
+        disc.rotation_euler.z = angle
+        disc.keyframe_insert("rotation_euler", frame=frame)
+    action = disc.animation_data.action
+    for curve in action.layers[0].strips[0].channelbag(disc.animation_data.action_slot).fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    crate("Crate", location=(0, 50, 0))
+    scene.frame_set(1)
+    session = session_of_scene()
+    row = session.world.index(session.body_at("Disc"))
+    step = Quaternion((0, 0, 1), 2 * math.pi / 80)
+    for frame in range(2, 22):
+        scene.frame_set(frame)
+        for _ in range(4):
+            before = Quaternion(session.world.rotations[row])
+            session.step_once(bpy.context)
+            turned = Quaternion(session.world.rotations[row]) @ before.inverted()
+            # A straight line between two quaternions is not quite even.
+            assert turned.rotation_difference(step).angle < 0.01
+
+
+# --------------------------------------------------------------------------- the clock
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that goes as the test says; returns the function that moves it on."""
+    now = [1000.0]
+    monkeypatch.setattr(product_clock, "now", lambda: now[0])
+
+    def pass_by(seconds: float) -> None:
+        now[0] += seconds
+
+    return pass_by
+
+
+@pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
+def test_slow_motion_is_slow_by_the_clock(clock, speed):
+    crate()
+    bpy.context.scene.usdphys.preview.speed = speed
+    session = session_of_scene()
+    session.play()
+    for _ in range(60):
+        clock(1 / 60)
+        session.advance(bpy.context)
+    assert session.world.time == pytest.approx(speed, abs=2.5 / 60)
+
+
+def test_a_long_wait_is_not_made_up_for(clock):
+    """A slow scene runs slower; it does not hang on what it has missed."""
+    crate()
+    session = session_of_scene()
+    session.play()
+    clock(10.0)
+    assert session.advance(bpy.context) <= 4
+    session.pause()
+    clock(10.0)
+    assert session.advance(bpy.context) == 0
+    session.play()
+    # The time while it was paused does not count.
+    clock(1 / 60 + 1e-6)
+    assert session.advance(bpy.context) == 1
+
+
+# --------------------------------------------------------------------------- edits while it plays
+
+
+def moving_crate(**mass: float) -> tuple[Any, Any]:
+    """A crate at 1 m/s without gravity, and its session."""
+    bpy.context.scene.use_gravity = False
+    obj = crate()
+    obj.usdphys.rigid_body.velocity = (1.0, 0.0, 0.0)
+    if mass:
+        scenes.assign(obj.usdphys.mass, is_applied=True, **mass)
+    return obj, session_of_scene()
+
+
+def touch(obj: Any) -> None:
+    """What Blender tells of an edit in a panel."""
+    obj.update_tag()
+    bpy.context.view_layer.update()
+
+
+def test_a_mass_that_is_taken_back_while_it_plays_is_that_of_the_colliders():
+    obj, session = moving_crate(mass=5.0)
+    session.step_once(bpy.context)
+    assert session.world.kinetic_energy() == pytest.approx(2.5, rel=1e-4)
+    obj.usdphys.mass.mass = 8.0
+    touch(obj)
+    session.step_once(bpy.context)
+    assert session.world.kinetic_energy() == pytest.approx(4.0, rel=1e-4)
+    obj.usdphys.mass.mass = 0.0
+    touch(obj)
+    session.step_once(bpy.context)
+    # A cubic metre of 1000 kg/m3.
+    assert session.world.kinetic_energy() == pytest.approx(500.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("is_playing", [True, False])
+def test_a_change_of_structure_goes_on_playing_or_pausing(is_playing):
+    obj, session = moving_crate()
+    session.play() if is_playing else session.pause()
+    session.step_once(bpy.context)
+    scenes.make_collider(obj, "SPHERE", radius=1.0, location=(0, 0, 0))
+    touch(obj)
+    session.step_once(bpy.context)
+    assert session.is_playing == is_playing
+    assert preview_guard.current() is session
+
+
+def test_friction_and_restitution_of_a_material_are_not_mixed_up_by_an_edit():
+    """On ice that is made rough a sliding crate stops, and does not bounce."""
+    ice = scenes.physics_material("Ice", dynamic_friction=0.0, static_friction=0.0, restitution=0.0)
+    floor = scenes.add_box("Floor", (50, 50, 0.5), location=(0, 0, -0.5))
+    scenes.make_collider(floor, "AUTO").physics_material = ice
+    obj = crate(location=(0, 0, 0.5))
+    obj.usdphys.colliders[0].physics_material = ice
+    obj.usdphys.rigid_body.velocity = (2.0, 0.0, 0.0)
+    session = session_of_scene()
+    run(session, 0.5)
+    assert body_place(session, "Crate")[0] == pytest.approx(1.0, abs=0.1)
+    ice.usdphys.physics_material.dynamic_friction = 1.0
+    ice.update_tag()
+    bpy.context.view_layer.update()
+    highest, start = 0.0, body_place(session, "Crate")[0]
+    for _ in range(60):
+        session.step_once(bpy.context)
+        highest = max(highest, body_place(session, "Crate")[2])
+    # It slides for v^2 / 2 g.
+    assert body_place(session, "Crate")[0] - start == pytest.approx(4.0 / (2 * 9.81), abs=0.1)
+    assert highest < 0.6
+
+
+# --------------------------------------------------------------------------- what is not shown
+
+
+def test_what_an_instance_brings_is_simulated_and_said_not_to_be_shown():
+    kept = scenes.new_collection("Kept")
+    scenes.solid("Inside", collection=kept)
+    scenes.add_instance("Instance", kept, location=(5, 0, 0))
+    crate()
+    session = session_of_scene()
+    assert session.moving == ["Crate"]
+    found = [issue for issue in session.notices if issue.code == "PreviewUnshown"]
+    assert [issue.severity for issue in found] == ["warning"]
+    assert "'Inside'" in found[0].message
+
+
+def test_what_falls_asleep_stands_exactly_where_its_body_is():
+    floor = scenes.add_box("Floor", (5, 5, 0.5), location=(0, 0, -0.5))
+    scenes.make_collider(floor, "AUTO")
+    obj = crate(location=(0, 0, 0.6))
+    session = session_of_scene()
+    for _ in range(600):
+        session.step_once(bpy.context)
+        if not session.world.awake.any():
+            break
+    assert not session.world.awake.any()
+    assert place_of(obj) == pytest.approx(body_place(session, "Crate"), abs=1e-6)
+
+
+# --------------------------------------------------------------------------- rotations on top of rotations
+
+
+def shown_rotation(obj: Any) -> Quaternion:
+    bpy.context.view_layer.update()
+    return obj.matrix_world.to_quaternion()
+
+
+DELTAS = {
+    "QUATERNION": {"delta_rotation_quaternion": Quaternion((0.8, 0.0, 0.6, 0.0))},
+    "XYZ": {"delta_rotation_euler": (0.3, 0.5, -0.7)},
+    "ZYX": {"delta_rotation_euler": (0.3, 0.5, -0.7)},
+    "AXIS_ANGLE": {"delta_rotation_quaternion": Quaternion((0.8, 0.0, 0.6, 0.0))},
+}
+
+
+@pytest.mark.parametrize("parented", [False, True])
+@pytest.mark.parametrize("mode", DELTAS)
+def test_a_body_with_a_delta_rotation_is_shown_and_kept_as_it_is(mode, parented):
+    obj = crate(rotation_mode=mode, rotation_euler=(0.1, 0.2, 0.3), rotation_axis_angle=(0.4, 0, 0, 1), **DELTAS[mode])
+    if parented:
+        obj.parent = scenes.add("Parent", rotation_euler=(0.4, 0.0, 0.2))
+    before = shown_rotation(obj)
+    session = session_of_scene()
+    session.step_once(bpy.context)
+    assert shown_rotation(obj).rotation_difference(before).angle < 1e-3
+    assert bpy.ops.usdphys.preview_apply() == {"FINISHED"}
+    assert obj.rotation_mode == mode
+    assert shown_rotation(obj).rotation_difference(before).angle < 1e-3
+
+
+# --------------------------------------------------------------------------- what an object hangs on
+
+
+def same_place(obj: Any, before: np.ndarray) -> bool:
+    bpy.context.view_layer.update()
+    return bool(np.abs(np.array(obj.matrix_world) - before).max() < 1e-3)
+
+
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (1, -2, 1), (-1, -1, -1), (-1, -1, 1)])
+def test_a_mirrored_body_is_shown_as_it_stands(scale):
+    bpy.context.scene.use_gravity = False
+    obj = crate(scale=scale, rotation_euler=(0.3, -0.5, 0.7))
+    bpy.context.view_layer.update()
+    before = np.array(obj.matrix_world)
+    run(session_of_scene(), 0.1)
+    assert same_place(obj, before)
+
+
+def test_a_body_at_rest_stays_behind_when_the_body_above_it_leaves():
+    bpy.context.scene.use_gravity = False
+    top = crate("Top")
+    top.usdphys.rigid_body.velocity = (2.0, 0.0, 0.0)
+    below = crate("Below", location=(0, 5, 0), parent=top)
+    session = session_of_scene()
+    run(session, 0.5)
+    assert place_of(top) == pytest.approx((1, 0, 0), abs=1e-2)
+    assert place_of(below) == pytest.approx((0, 5, 0), abs=1e-3)
+
+
+def test_a_body_on_a_bone_is_shown_where_it_stands():
+    bpy.context.scene.use_gravity = False
+    bpy.ops.object.armature_add(location=(1, 2, 3), rotation=(0.2, 0.4, 0.6))
+    rig = bpy.context.object
+    obj = crate(location=(0.5, 0, 0), rotation_euler=(0.1, 0.2, 0.3))
+    obj.parent, obj.parent_type, obj.parent_bone = rig, "BONE", rig.data.bones[0].name
+    bpy.context.view_layer.update()
+    before = np.array(obj.matrix_world)
+    assert np.abs(before[:3, 3] - (0.5, 0, 0)).max() > 1
+    run(session_of_scene(), 0.1)
+    assert same_place(obj, before)

@@ -1,0 +1,61 @@
+"""An invented vendor, declared as data, all the way: properties, panels, export, import, copy, mirror, units."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory):
+    """What happened in a Blender in which the vendor was declared before the add-on was registered."""
+    folder = tmp_path_factory.mktemp("vendor")
+    command = [sys.executable, str(HERE / "vendor_round.py"), str(HERE.parent.parent), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("SEEN ")]
+    assert lines, done.stdout + done.stderr
+    return json.loads(lines[0][5:])
+
+
+def test_values_are_written_in_the_units_of_the_file(seen):
+    text = seen["export"]
+    # 3 N m in centimetres and grams; lengths in the space of the object stay in its units.
+    for line in (
+        'float acme:drag = 30000000', 'point3f acme:nose = (0.5, 0, 0)', 'token[] acme:modes = ["a", "b"]',
+        'token acme:mode = "hard"', 'uint acme:seed = 4000000000', 'asset acme:curve = @./curve.usda@',
+        'float acmeSkin:margin = 5', 'int[] acmeSkin:layers = [1, 2]', 'bool acmeGrip:wet = 1',
+        'int acmeStep:rate = 240', 'double acmeGear:angular:ratio = 12.5', 'float acmeGear:angular:slack = 28.64',
+    ):  # fmt: skip
+        assert line in text, line
+    for name in ("AcmeBodyAPI", "AcmeSkinAPI", "AcmeGripAPI", "AcmeStepAPI", "AcmeGearAPI:angular"):
+        assert f'"{name}"' in text, name
+
+
+def test_a_text_that_is_no_list_is_named(seen):
+    (message,) = seen["unreadable"]
+    assert "Modes of 'Box'" in message and "no list" in message
+
+
+def test_copy_clear_and_mirror(seen):
+    assert seen["copied"] == 3.0 and seen["cleared"]
+    assert seen["mirrored"] == pytest.approx([-0.5, 0.25, 0.0])
+
+
+def test_the_panel_draws_what_is_applied(seen):
+    assert seen["drawn"] == [
+        "is_applied", "drag", "nose", "modes", "mode", "seed", "curve", "is_applied", "is_applied",
+    ]  # fmt: skip
+
+
+def test_an_import_gives_the_properties_back_and_an_edit_is_written(seen):
+    found = seen["imported"]
+    assert found["drag"] == pytest.approx(3.0) and found["nose"] == pytest.approx([0.5, 0, 0])
+    assert (found["modes"], found["mode"], found["seed"]) == ('["a", "b"]', "hard", "4000000000")
+    assert found["curve"].endswith("curve.usda") and found["rate"] == 240 and found["wet"] is True
+    assert found["gear"] == 12.5 and found["slack"] == pytest.approx(0.5)
+    assert found["margin"] == pytest.approx([0.05])
+    assert "float acme:drag = 4\n" in seen["again"] and "float acmeSkin:margin = 0.05" in seen["again"]

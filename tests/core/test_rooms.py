@@ -1,0 +1,196 @@
+"""The rooms of the house: which imports which, no circles, no arrow upwards; see docs/architecture.md."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+#: From the ground up. A room imports those before it, and itself.
+ROOMS = (
+    "usdphys_addon/core",
+    "usdphys_addon/usd",
+    "usdphys_addon/simulation",
+    "usdphys_addon/bridge",
+    "usdphys_addon/exchange",
+    "usdphys_addon/authoring",
+    "usdphys_addon/playback",
+    "usdphys_addon/checks",
+    "usdphys_addon/viewport",
+    "usdphys_addon/cli.py",
+    "usdphys_addon/__main__.py",
+    "keymap.py",
+    "preferences.py",
+    "operators",
+    "panels",
+    "__init__.py",
+)
+#: Rooms of usdphys_addon that do not import a side by side one, though it is below.
+APART = {
+    "usdphys_addon/usd": {"usdphys_addon/simulation"},
+    "usdphys_addon/simulation": {"usdphys_addon/usd"},
+    "usdphys_addon/bridge": {"usdphys_addon/usd", "usdphys_addon/simulation"},
+    "usdphys_addon/authoring": {"usdphys_addon/exchange"},
+}
+#: Who may import what from outside.
+BLENDER = {"bpy", "bmesh", "bpy_extras", "bl_ui", "bl_operators", "gpu", "gpu_extras", "mathutils", "blf", "idprop"}
+WITHOUT_BLENDER = ("usdphys_addon/core", "usdphys_addon/usd", "usdphys_addon/simulation")
+ONLY_IN = {
+    "pxr": (
+        "usdphys_addon/usd",
+        "usdphys_addon/exchange",
+        "usdphys_addon/bridge/environment.py",
+        "usdphys_addon/cli.py",
+    ),
+    "rapier3d": ("usdphys_addon/simulation/rapier",),
+}
+MOST_LINES = 5500
+
+
+def product_files() -> list[str]:
+    files = [*ROOT.glob("*.py")]
+    for folder in ("usdphys_addon", "operators", "panels"):
+        files += (ROOT / folder).rglob("*.py")
+    return sorted(file.relative_to(ROOT).as_posix() for file in files)
+
+
+FILES = product_files()
+
+
+def room_of(file: str) -> str:
+    return max((room for room in ROOMS if file == room or file.startswith(f"{room}/")), key=len, default="")
+
+
+def resolve(file: str, node: ast.ImportFrom) -> list[str]:
+    """Files of the product that a relative import names."""
+    base = ROOT / file
+    for _ in range(node.level):
+        base = base.parent
+    module = base.joinpath(*(node.module or "").split(".")) if node.module else base
+    found = []
+    for alias in node.names:
+        for candidate in (module / f"{alias.name}.py", module / alias.name / "__init__.py",
+                          module.with_suffix(".py"), module / "__init__.py"):  # fmt: skip
+            if candidate.is_file():
+                found.append(candidate.relative_to(ROOT).as_posix())
+                break
+    return found
+
+
+def read_imports(file: str) -> tuple[set[str], set[str]]:
+    """(files of the product, top-level packages from outside) that a file imports, inside functions as well."""
+    own: set[str] = set()
+    others: set[str] = set()
+    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            own.update(resolve(file, node))
+        elif isinstance(node, ast.ImportFrom):
+            others.add((node.module or "").split(".")[0])
+        elif isinstance(node, ast.Import):
+            others.update(alias.name.split(".")[0] for alias in node.names)
+    return own - {file}, others
+
+
+IMPORTS = {file: read_imports(file) for file in FILES}
+
+
+def test_every_file_is_in_a_room() -> None:
+    strangers = [file for file in FILES if not room_of(file) and file != "usdphys_addon/__init__.py"]
+    assert not strangers
+
+
+def test_imports_are_found() -> None:
+    """The reader of imports sees what is there: a few that are known, and many."""
+    assert "usdphys_addon/core/units.py" in IMPORTS["usdphys_addon/core/schema.py"][0]
+    assert "rapier3d" in IMPORTS["usdphys_addon/simulation/rapier/space.py"][1]
+    assert sum(len(own) for own, _ in IMPORTS.values()) > 500
+
+
+def test_no_arrow_upwards() -> None:
+    upward = [
+        f"{file} -> {target}"
+        for file, (own, _) in IMPORTS.items()
+        for target in own
+        if room_of(target) and ROOMS.index(room_of(target)) > ROOMS.index(room_of(file))
+    ]
+    assert not upward
+
+
+def test_rooms_that_stand_apart() -> None:
+    crossing = [
+        f"{file} -> {target}"
+        for file, (own, _) in IMPORTS.items()
+        for target in own
+        if room_of(target) in APART.get(room_of(file), ())
+    ]
+    assert not crossing
+
+
+def test_no_circle() -> None:
+    found: list[str] = []
+    done: set[str] = set()
+
+    def visit(file: str, way: list[str]) -> None:
+        if file in way:
+            found.append(" -> ".join([*way[way.index(file) :], file]))
+            return
+        if file in done:
+            return
+        for target in sorted(IMPORTS[file][0]):
+            visit(target, [*way, file])
+        done.add(file)
+
+    for file in FILES:
+        # A package's own __init__ names its modules in order to register them; its modules do not import it.
+        visit(file, [])
+    assert not found
+
+
+@pytest.mark.parametrize("package", sorted(ONLY_IN))
+def test_packages_that_few_may_import(package) -> None:
+    strangers = [
+        file for file, (_, others) in IMPORTS.items() if package in others and not file.startswith(ONLY_IN[package])
+    ]
+    assert not strangers
+
+
+def test_rooms_without_blender() -> None:
+    strangers = [
+        f"{file}: {sorted(others & BLENDER)}"
+        for file, (_, others) in IMPORTS.items()
+        if file.startswith(WITHOUT_BLENDER) and others & BLENDER
+    ]
+    assert not strangers
+
+
+def test_no_private_class_has_subclasses_in_other_modules() -> None:
+    crossing = []
+    for file in FILES:
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        own = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+        for node in ast.walk(tree):
+            for base in node.bases if isinstance(node, ast.ClassDef) else ():
+                name = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
+                if name.startswith("_") and name not in own:
+                    crossing.append(f"{file}: {node.name}({name})")
+    assert not crossing
+
+
+def test_no_private_name_crosses_a_module() -> None:
+    crossing = [
+        f"{file}: {alias.name}"
+        for file in FILES
+        for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level
+        for alias in node.names
+        if alias.name.startswith("_")
+    ]
+    assert not crossing
+
+
+def test_no_room_is_too_large() -> None:
+    lines = Counter[str]()
+    for file in FILES:
+        lines[room_of(file)] += len((ROOT / file).read_text(encoding="utf-8").splitlines())
+    assert max(lines.values()) <= MOST_LINES, lines.most_common(3)

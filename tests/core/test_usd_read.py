@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What of a stage becomes the model: geometry, purposes, materials, places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
+from usdphys_ext.usdphys_addon.core.model import Mesh, Prim, SpherePoints
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+
+#: A tetrahedron whose right-handed faces look outwards.
+POINTS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+FACES = [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]
+
+
+def new_stage(meters: float = 1.0) -> Usd.Stage:
+    stage = Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
+    UsdGeom.SetStageMetersPerUnit(stage, meters)
+    return stage
+
+
+def mesh(stage: Usd.Stage, path: str = "/Mesh", points=POINTS, counts=(3, 3, 3, 3), faces=FACES) -> UsdGeom.Mesh:
+    prim = UsdGeom.Mesh.Define(stage, path)
+    prim.CreatePointsAttr(points)
+    prim.CreateFaceVertexCountsAttr(list(counts))
+    prim.CreateFaceVertexIndicesAttr(faces)
+    UsdPhysics.CollisionAPI.Apply(prim.GetPrim())
+    return prim
+
+
+def read(stage: Usd.Stage, path: str) -> Prim:
+    return usd_read.read_stage(stage).prims[path]
+
+
+def normals(found: Mesh) -> np.ndarray:
+    a, b, c = np.moveaxis(found.points[found.triangles], 1, 0)
+    return np.cross(b - a, c - a)
+
+
+# --------------------------------------------------------------------------- geometry
+
+
+@pytest.mark.parametrize("orientation", [None, UsdGeom.Tokens.rightHanded, UsdGeom.Tokens.leftHanded])
+def test_faces_look_outwards_whatever_hand_the_file_counts_with(orientation: str | None) -> None:
+    """Left-handed meshes list their corners the other way round."""
+    stage = new_stage()
+    prim = mesh(stage)
+    if orientation is not None:
+        prim.CreateOrientationAttr(orientation)
+    if orientation == UsdGeom.Tokens.leftHanded:
+        prim.GetFaceVertexIndicesAttr().Set([corner for i in range(0, 12, 3) for corner in FACES[i : i + 3][::-1]])
+    found = read(stage, "/Mesh").mesh()
+    outwards = found.points[found.triangles].mean(axis=1) - found.points.mean(axis=0)
+    assert (np.einsum("ij,ij->i", normals(found), outwards) > 0).all()
+
+
+def test_polygons_become_triangles_that_cover_them() -> None:
+    """A hexagon and a triangle in a plane: all triangles look the same way, their areas add up."""
+    turns = np.arange(6) * np.pi / 3
+    rim = [(float(np.cos(turn)), float(np.sin(turn)), 0.0) for turn in turns]
+    stage = new_stage(0.5)
+    mesh(stage, "/Mesh", [*rim, (2.0, 0.0, 0.0), (2.0, 1.0, 0.0)], (6, 3), [0, 1, 2, 3, 4, 5, 0, 6, 7])
+    found = read(stage, "/Mesh").mesh()
+    assert len(found.triangles) == 5
+    areas = normals(found)[:, 2] / 2
+    assert (areas > 0).all()
+    # Half a metre a unit.
+    assert areas.sum() == pytest.approx((1.5 * 3**0.5 + 0.5) * 0.25)
+
+
+def test_faces_that_name_a_missing_point_give_no_mesh() -> None:
+    stage = new_stage()
+    mesh(stage, "/Last", counts=(3,), faces=[0, 1, 3])
+    mesh(stage, "/Beyond", counts=(3,), faces=[0, 1, 4])
+    assert read(stage, "/Last").mesh() is not None
+    assert read(stage, "/Beyond").mesh() is None
+
+
+def test_points_of_a_cloud_have_half_their_width_as_radius() -> None:
+    stage = new_stage(0.01)
+    prim = UsdGeom.Points.Define(stage, "/Points")
+    prim.CreatePointsAttr([(100, 0, 0), (0, 200, 0)])
+    prim.CreateWidthsAttr([10.0, 30.0])
+    UsdPhysics.CollisionAPI.Apply(prim.GetPrim())
+    found = read(stage, "/Points").mesh()
+    assert isinstance(found, SpherePoints)
+    np.testing.assert_allclose(found.centers, [(1, 0, 0), (0, 2, 0)])
+    np.testing.assert_allclose(found.radii, [0.05, 0.15])
+
+
+# --------------------------------------------------------------------------- purposes
+
+
+def test_colliders_below_a_guide_are_guides() -> None:
+    """Collision shapes are often hidden by one purpose on the group above them."""
+    stage = new_stage()
+    UsdGeom.Xform.Define(stage, "/Group").CreatePurposeAttr(UsdGeom.Tokens.guide)
+    for path in ("/Group/Shape", "/Shape"):
+        UsdPhysics.CollisionAPI.Apply(UsdGeom.Cube.Define(stage, path).GetPrim())
+    own = UsdGeom.Cube.Define(stage, "/Group/Own")
+    own.CreatePurposeAttr(UsdGeom.Tokens.render)
+    UsdPhysics.CollisionAPI.Apply(own.GetPrim())
+    prims = usd_read.read_stage(stage).prims
+    assert {path: prims[path].purpose for path in ("/Group/Shape", "/Shape", "/Group/Own")} == {
+        "/Group/Shape": "guide", "/Shape": "default", "/Group/Own": "render",
+    }  # fmt: skip
+
+
+def test_a_purpose_that_usd_does_not_know_is_the_default() -> None:
+    stage = new_stage()
+    shape = UsdGeom.Cube.Define(stage, "/Shape")
+    shape.CreatePurposeAttr().Set("decoration")
+    UsdPhysics.CollisionAPI.Apply(shape.GetPrim())
+    assert read(stage, "/Shape").purpose == "default"
+
+
+# --------------------------------------------------------------------------- materials
+
+
+def material(stage: Usd.Stage, name: str, *, physics: bool = True) -> UsdShade.Material:
+    made = UsdShade.Material.Define(stage, f"/{name}")
+    if physics:
+        UsdPhysics.MaterialAPI.Apply(made.GetPrim())
+    return made
+
+
+def test_the_binding_for_physics_wins_over_that_for_everything() -> None:
+    stage = new_stage()
+    shape = UsdGeom.Cube.Define(stage, "/Shape")
+    UsdPhysics.CollisionAPI.Apply(shape.GetPrim())
+    binding = UsdShade.MaterialBindingAPI.Apply(shape.GetPrim())
+    binding.Bind(material(stage, "Visible"))
+    assert read(stage, "/Shape").materials == ("/Visible",)
+    binding.Bind(material(stage, "Ice"), materialPurpose="physics")
+    found = read(stage, "/Shape")
+    assert (found.materials, found.physics_binding) == (("/Ice",), "/Ice")
+
+
+def test_materials_are_inherited_and_those_without_physics_say_nothing() -> None:
+    stage = new_stage()
+    group = UsdGeom.Xform.Define(stage, "/Group")
+    UsdShade.MaterialBindingAPI.Apply(group.GetPrim()).Bind(material(stage, "Rubber"))
+    for path in ("/Group/Plain", "/Group/Painted"):
+        UsdPhysics.CollisionAPI.Apply(UsdGeom.Cube.Define(stage, path).GetPrim())
+    painted = UsdShade.MaterialBindingAPI.Apply(stage.GetPrimAtPath("/Group/Painted"))
+    painted.Bind(material(stage, "Paint", physics=False))
+    assert read(stage, "/Group/Plain").materials == ("/Rubber",)
+    assert read(stage, "/Group/Plain").physics_binding == ""
+    assert read(stage, "/Group/Painted").materials == ()
+
+
+def test_materials_of_faces_come_before_that_of_the_whole_prim() -> None:
+    stage = new_stage()
+    prim = mesh(stage)
+    UsdShade.MaterialBindingAPI.Apply(prim.GetPrim()).Bind(material(stage, "Whole"))
+    for name, faces in (("One", [0]), ("Two", [1, 2])):
+        subset = UsdGeom.Subset.CreateGeomSubset(prim, name, UsdGeom.Tokens.face, faces, "materialBind")
+        UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(material(stage, f"M{name}"))
+    assert read(stage, "/Mesh").materials == ("/MOne", "/MTwo", "/Whole")
+    # The faces of the same material are nothing of their own.
+    binding = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath("/Mesh/One"))
+    binding.Bind(UsdShade.Material.Get(stage, "/Whole"))
+    assert read(stage, "/Mesh").materials == ("/MTwo", "/Whole")
+
+
+# --------------------------------------------------------------------------- places
+
+
+def test_a_place_follows_what_is_above_unless_the_stack_is_reset() -> None:
+    stage = new_stage(0.01)
+    UsdGeom.Xform.Define(stage, "/Group").AddTranslateOp().Set(Gf.Vec3d(100, 0, 0))
+    for path in ("/Group/Free", "/Group/Tied"):
+        shape = UsdGeom.Cube.Define(stage, path)
+        shape.AddTranslateOp().Set(Gf.Vec3d(0, 50, 0))
+        UsdPhysics.CollisionAPI.Apply(shape.GetPrim())
+    UsdGeom.Xformable(stage.GetPrimAtPath("/Group/Free")).SetResetXformStack(True)
+    free, tied = read(stage, "/Group/Free"), read(stage, "/Group/Tied")
+    assert (free.resets_xform_stack, tied.resets_xform_stack) == (True, False)
+    np.testing.assert_allclose(free.world[:3, 3], (0, 0.5, 0))
+    np.testing.assert_allclose(tied.world[:3, 3], (1, 0.5, 0))
+
+
+@pytest.mark.parametrize("broken", ["xformOp:nothing", "nonsense", "xformOp:rotateZ:text"])
+def test_a_broken_transform_operation_is_left_out_and_the_others_count(broken: str) -> None:
+    """Turned by a quarter about a pivot: inverse operations and their order count."""
+    stage = new_stage()
+    shape = UsdGeom.Cube.Define(stage, "/Shape")
+    shape.AddTranslateOp().Set(Gf.Vec3d(1, 2, 3))
+    shape.AddTranslateOp(opSuffix="pivot").Set(Gf.Vec3d(1, 0, 0))
+    shape.AddRotateZOp().Set(90.0)
+    shape.AddTranslateOp(opSuffix="pivot", isInverseOp=True)
+    shape.GetPrim().CreateAttribute("xformOp:rotateZ:text", Sdf.ValueTypeNames.String).Set("far")
+    order = list(shape.GetXformOpOrderAttr().Get())
+    shape.GetXformOpOrderAttr().Set([*order, broken])
+    matrix, resets = usd_read.local_transform(UsdGeom.XformCache(), shape.GetPrim())
+    assert tuple(matrix.Transform(Gf.Vec3d(1, 0, 0))) == pytest.approx((2, 2, 3))
+    assert tuple(matrix.Transform(Gf.Vec3d(2, 0, 0))) == pytest.approx((2, 3, 3))
+    assert not resets
+    shape.GetXformOpOrderAttr().Set([order[0], "!resetXformStack!", *order[1:], broken])
+    matrix, resets = usd_read.local_transform(UsdGeom.XformCache(), shape.GetPrim())
+    assert tuple(matrix.Transform(Gf.Vec3d(2, 0, 0))) == pytest.approx((1, 1, 0))
+    assert resets
+
+
+def test_prims_with_a_schema_that_nobody_declares_are_counted() -> None:
+    stage = new_stage()
+    for name, schemas in (
+        ("Known", ["PhysicsRigidBodyAPI"]), ("Both", ["PhysicsRigidBodyAPI", "AcmeGlueAPI"]),
+        ("Usds", ["MaterialBindingAPI"]), ("Vendor", ["AcmeGlueAPI", "AcmeTapeAPI:left"]), ("Plain", []),
+    ):  # fmt: skip
+        prim = UsdGeom.Cube.Define(stage, f"/{name}").GetPrim()
+        for schema in schemas:
+            prim.AddAppliedSchema(schema)
+    assert usd_read.count_vendor_prims(stage) == 2
+
+
+def test_sizes_that_a_file_leaves_out_are_those_of_usd() -> None:
+    """What is written again, or edited, is the shape that the file shows."""
+    stage = new_stage(0.01)
+    UsdPhysics.CollisionAPI.Apply(UsdGeom.Capsule.Define(stage, "/Capsule").GetPrim())
+    found = read(stage, "/Capsule").schemas["Capsule"]
+    assert found == usd_geom.Capsule(height=0.01, radius=0.005, axis="Z")
+
+
+def test_prims_that_joints_hold_on_to_are_in_the_model_though_they_have_no_physics() -> None:
+    stage = new_stage()
+    UsdGeom.Xform.Define(stage, "/Post").AddTranslateOp().Set(Gf.Vec3d(1, 2, 3))
+    UsdGeom.Xform.Define(stage, "/Other")
+    joint = UsdPhysics.FixedJoint.Define(stage, "/Joint")
+    joint.CreateBody0Rel().SetTargets(["/Post", "/Gone"])
+    model = usd_read.read_stage(stage)
+    assert list(model.prims) == ["/Joint", "/Post"]
+    np.testing.assert_allclose(model.prims["/Post"].world[:3, 3], (1, 2, 3))
+    assert "/Other" in model.other_paths and "/Post" not in model.other_paths
+
+
+def test_a_value_that_is_only_animated_is_read_at_its_first_time() -> None:
+    stage = new_stage()
+    scene = UsdPhysics.Scene.Define(stage, "/Scene")
+    magnitude = scene.CreateGravityMagnitudeAttr()
+    magnitude.Set(3.0, 10.0)
+    magnitude.Set(7.0, 5.0)
+    assert read(stage, "/Scene").schemas["PhysicsScene"].gravity_magnitude == 7.0
+    magnitude.Set(1.5)
+    assert read(stage, "/Scene").schemas["PhysicsScene"].gravity_magnitude == 1.5

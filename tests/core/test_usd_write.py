@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How poses and values are authored: read by USD they are what they were."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
+from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.core.units import StageUnits
+from usdphys_ext.usdphys_addon.usd import write as usd_write
+
+TURN = frames.matrix_of((0.9, 0.1, -0.3, 0.2))
+SHEARED = frames.transform((0, 0, 0), None, (1, 2, 3)) @ frames.transform((0, 0, 0), TURN)
+POSES = {
+    "nowhere": np.eye(4),
+    "moved": frames.transform((1, -2, 3)),
+    "turned": frames.transform((1, -2, 3), TURN),
+    "scaled": frames.transform((0, 0, 0), None, (1, 2, 3)),
+    "turned and scaled": frames.transform((1, -2, 3), TURN, (1, 2, 3)),
+    "mirrored": frames.transform((1, -2, 3), None, (-1, 2, 3)),
+    "mirrored and turned": frames.transform((1, -2, 3), TURN, (1, 2, -3)),
+    "half a turn": frames.transform((1, -2, 3), None, (-1, -1, 1)),
+    "sheared": frames.transform((1, -2, 3)) @ SHEARED,
+}
+
+
+def written(local: np.ndarray, meters: float, *, reset: bool = False) -> UsdGeom.Xformable:
+    stage = Usd.Stage.CreateInMemory()
+    # What was there before goes.
+    UsdGeom.Xform.Define(stage, "/Thing").AddTranslateOp().Set((7, 7, 7))
+    usd_write.write_local(stage.GetRootLayer().GetPrimAtPath("/Thing"), local, meters, reset=reset)
+    xformable = UsdGeom.Xformable(stage.GetPrimAtPath("/Thing"))
+    written.stage = stage
+    return xformable
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+@pytest.mark.parametrize("name", POSES)
+def test_a_pose_is_authored_as_it_is_in_the_units_of_the_file(name: str, meters: float) -> None:
+    found = np.array(written(POSES[name], meters).GetLocalTransformation()).T
+    expected = POSES[name].copy()
+    expected[:3, 3] /= meters
+    np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_operations_are_no_more_than_are_needed() -> None:
+    def names(pose: str) -> list[str]:
+        return [operation.GetOpName() for operation in written(POSES[pose], 1.0).GetOrderedXformOps()]
+
+    assert names("nowhere") == []
+    assert names("moved") == ["xformOp:translate"]
+    assert names("scaled") == ["xformOp:scale"]
+    assert names("turned and scaled") == ["xformOp:translate", "xformOp:orient", "xformOp:scale"]
+    assert names("sheared") == ["xformOp:transform"]
+
+
+@pytest.mark.parametrize("name", ["nowhere", "moved", "sheared"])
+def test_a_reset_transform_stack_is_authored(name: str) -> None:
+    assert written(POSES[name], 1.0, reset=True).GetResetXformStack()
+    assert not written(POSES[name], 1.0).GetResetXformStack()
+
+
+# --------------------------------------------------------------------------- whole prims
+
+
+def stage_of(*prims: Prim, units: StageUnits) -> Usd.Stage:
+    stage = Usd.Stage.CreateInMemory()
+    usd_write.write_units(stage, units)
+    model = PhysicsModel()
+    for prim in prims:
+        model.add(prim)
+    usd_write.write_model(stage, model, units)
+    return stage
+
+
+def test_a_new_shape_has_its_extent_in_the_units_of_the_file() -> None:
+    prim = Prim("/World/Box", "Cylinder", local=frames.transform((1, 0, 0)))
+    prim.add(usd_geom.Cylinder(4.0, 0.5, "X"))
+    stage = stage_of(prim, units=StageUnits(0.01, 1.0, "Z"))
+    shape = UsdGeom.Cylinder(stage.GetPrimAtPath("/World/Box"))
+    low, high = shape.GetExtentAttr().Get()
+    assert (tuple(low), tuple(high)) == ((-200, -50, -50), (200, 50, 50))
+    assert shape.GetHeightAttr().Get() == 400.0
+    # What had to be made on the way is a scope; it has no pose of its own.
+    assert stage.GetPrimAtPath("/World").GetTypeName() == "Scope"
+
+
+def test_a_joint_that_was_something_else_has_its_type_and_no_transform() -> None:
+    stage = Usd.Stage.CreateInMemory()
+    UsdGeom.Xform.Define(stage, "/Joint").AddTranslateOp().Set((1, 2, 3))
+    model, prim = PhysicsModel(), Prim("/Joint", "PhysicsFixedJoint")
+    prim.add(usd_physics.FixedJoint(joint_enabled=False))
+    model.add(prim)
+    usd_write.write_model(stage, model, StageUnits())
+    found = stage.GetPrimAtPath("/Joint")
+    assert found.GetTypeName() == "PhysicsFixedJoint"
+    assert found.GetAuthoredPropertyNames() == ["physics:jointEnabled"]
+
+
+def test_schemas_come_after_those_that_are_there_and_only_once() -> None:
+    stage = Usd.Stage.CreateInMemory()
+    cube = UsdGeom.Cube.Define(stage, "/Cube").GetPrim()
+    UsdPhysics.CollisionAPI.Apply(cube)
+    spec = stage.GetRootLayer().GetPrimAtPath("/Cube")
+    usd_write.apply_schemas(spec, ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysicsMassAPI"])
+    assert cube.GetAppliedSchemas() == ["PhysicsCollisionAPI", "PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+    explicit = Sdf.CreatePrimInLayer(stage.GetRootLayer(), "/Explicit")
+    explicit.SetInfo("apiSchemas", Sdf.TokenListOp.CreateExplicit(["PhysicsMassAPI"]))
+    usd_write.apply_schemas(explicit, ["PhysicsMassAPI", "PhysicsCollisionAPI"])
+    assert list(explicit.GetInfo("apiSchemas").explicitItems) == ["PhysicsMassAPI", "PhysicsCollisionAPI"]
+
+
+def test_a_joint_frame_in_the_world_has_no_noise_from_the_turn_of_the_axes() -> None:
+    """A quarter about X is what the axes of a file with Y up are turned by: nothing is left of it."""
+    prim = Prim("/Joint", "PhysicsFixedJoint")
+    root = 0.5**0.5
+    prim.add(usd_physics.FixedJoint(body1=("/Body",), local_pos0=(0.1, 0.0, 2.0), local_rot0=(root, root, 0.0, 0.0)))
+    stage = stage_of(prim, units=StageUnits(0.01, 1.0, "Y"))
+    joint = UsdPhysics.Joint(stage.GetPrimAtPath("/Joint"))
+    assert joint.GetLocalPos0Attr().Get() == Gf.Vec3f(10.0, 200.0, 0.0)
+    assert joint.GetLocalRot0Attr().Get() == Gf.Quatf(1.0)

@@ -1,0 +1,143 @@
+"""Vendor schemas as data: an invented vendor through values, units and USD; in Blender see tests/blender."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from pxr import Gf, Sdf, Usd
+from usdphys_ext.usdphys_addon.core import array_text, schema, units, value_types
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.usd import carry
+from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+from usdphys_ext.usdphys_addon.usd import write as usd_write
+
+#: A value, as it is in the model, of every type that can be declared.
+VALUES = {
+    "bool": True, "uchar": 200, "int": -3, "uint": 4_000_000_000, "int64": -(2**60), "uint64": 2**63,
+    "half": 0.5, "float": 0.25, "double": 0.1, "string": "a text", "token": "spring", "asset": "./tyre.usda",
+    "int2": (1, 2), "int3": (1, 2, 3), "int4": (1, 2, 3, 4), "float2": (0.5, 1.5), "double3": (0.1, 0.2, 0.3),
+    "half4": (0.5, 1.0, 1.5, 2.0), "point3f": (1.0, 2.0, 3.0), "vector3d": (1.0, 0.0, -1.0),
+    "normal3f": (0.0, 0.0, 1.0), "color3f": (0.25, 0.5, 1.0), "quatf": (0.0, 1.0, 0.0, 0.0),
+    "quatd": (0.6, 0.8, 0.0, 0.0), "bool[]": (True, False), "int[]": (1, 2, 3), "float[]": (0.5, 0.25),
+    "token[]": ("left", "right"), "string[]": ("a", "b c"), "asset[]": ("./a.png", "./b.png"),
+    "float3[]": ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), "quatf[]": ((1.0, 0.0, 0.0, 0.0),), "uint[]": (1, 4_000_000_000),
+}  # fmt: skip
+
+
+@pytest.fixture
+def acme() -> Iterator[type[schema.Schema]]:
+    before = dict(schema.SCHEMAS)
+    rows = [
+        (f"v{number}", f"acme:v{number}", type_, None, {}) for number, type_ in enumerate(VALUES)
+    ] + [
+        ("drag", "acme:drag", "float", 0.0, {"dimension": units.TORQUE}),
+        ("offset", "acme:offset", "point3f", (0.0, 0.0, 0.0), {"dimension": units.LENGTH, "space": "local"}),
+        ("reach", "acme:reach", "float[]", (), {"dimension": units.LENGTH}),
+        ("up", "acme:up", "vector3f", (0.0, 0.0, 1.0), {"space": "world"}),
+        ("guide", "acme:guide", "rel", None, {}),
+    ]  # fmt: skip
+    yield schema.declare_schema("AcmeEverythingAPI", "single", "body", "Acme", rows)
+    schema.SCHEMAS.clear()
+    schema.SCHEMAS.update(before)
+
+
+def written(value: schema.Schema, system: units.StageUnits) -> Usd.Stage:
+    stage = Usd.Stage.CreateInMemory()
+    usd_write.write_units(stage, system)
+    stage.DefinePrim("/Thing", "Xform")
+    model = PhysicsModel()
+    model.add(Prim("/Thing")).add(value)
+    usd_write.write_model(stage, model, system)
+    return stage
+
+
+def test_every_value_type_goes_to_usd_and_back(acme) -> None:
+    value = acme(**{f"v{number}": content for number, content in enumerate(VALUES.values())})
+    stage = written(value, units.SI)
+    prim = stage.GetPrimAtPath("/Thing")
+    for number, type_ in enumerate(VALUES):
+        assert prim.GetAttribute(f"acme:v{number}").GetTypeName() == type_
+    assert prim.GetAttribute("acme:v3").Get() == 4_000_000_000
+    assert prim.GetAttribute(f"acme:v{list(VALUES).index('asset')}").Get() == Sdf.AssetPath("./tyre.usda")
+    found = usd_read.read_stage(stage).prims["/Thing"].get(acme)
+    for number, (type_, content) in enumerate(VALUES.items()):
+        read = getattr(found, f"v{number}")
+        assert type(read) is type(content), type_
+        if value_types.value_type(type_).base == "float":
+            np.testing.assert_allclose(np.array(read), np.array(content), rtol=1e-6, err_msg=type_)
+        else:
+            assert read == content, type_
+
+
+def test_vendor_numbers_follow_the_units_of_the_file(acme) -> None:
+    """A torque of 3 N m, a point 0.5 m away in a file of centimetres, grams and Y up."""
+    value = acme(drag=3.0, offset=(0.5, 0.0, 0.0), reach=(1.0, 2.0), up=(0.0, 0.0, 1.0))
+    stage = written(value, units.StageUnits(0.01, 0.001, "Y"))
+    prim = stage.GetPrimAtPath("/Thing")
+    assert prim.GetAttribute("acme:drag").Get() == pytest.approx(3.0 / (0.01**2 * 0.001))
+    assert prim.GetAttribute("acme:offset").Get() == Gf.Vec3f(50, 0, 0)
+    assert list(prim.GetAttribute("acme:reach").Get()) == [100.0, 200.0]
+    assert Gf.IsClose(prim.GetAttribute("acme:up").Get(), Gf.Vec3f(0, 1, 0), 1e-6)
+    found = usd_read.read_stage(stage).prims["/Thing"].get(acme)
+    assert found.drag == pytest.approx(3.0) and found.reach == pytest.approx((1.0, 2.0))
+    assert found.up == pytest.approx((0.0, 0.0, 1.0))
+
+
+def test_what_blender_has_no_property_for_is_carried(acme) -> None:
+    """Relationships of vendors, and their schemas on prims without a place for them, stay as they are in the file."""
+    stage = written(acme(drag=1.0), units.SI)
+    prim = stage.GetPrimAtPath("/Thing")
+    prim.CreateRelationship("acme:guide", custom=False).SetTargets(["/Thing"])
+    text = carry.capture(usd_opinions.Opinions(prim), units.SI)
+    assert "acme:guide" in text and "acme:drag" not in text
+    scope = stage.DefinePrim("/Looks", "Material")
+    scope.AddAppliedSchema("AcmeEverythingAPI")
+    scope.CreateAttribute("acme:drag", Sdf.ValueTypeNames.Float).Set(2.0)
+    text = carry.capture(usd_opinions.Opinions(scope), units.SI)
+    assert "acme:drag" in text and "AcmeEverythingAPI" in text
+    assert "/Looks" not in usd_read.read_stage(stage).prims
+
+
+def test_declarations_that_cannot_work_are_refused() -> None:
+    refused = [
+        (("AcmeAPI", "single", "body", "Acme", [("a", "acme:a", "matrix4q", None, {})]), "not known"),
+        (("AcmeAPI", "single", "body", "Acme", [("a", "acme:a", "int", 1.5 + 0j, {})]), "which is no int"),
+        (("AcmeAPI", "multiple", "dof", "Acme", []), "no instances"),
+        (("PhysicsMassAPI", "single", "body", "Acme", []), "declared already"),
+    ]
+    for arguments, reason in refused:
+        with pytest.raises(ValueError, match=reason):
+            schema.declare_schema(*arguments)
+    assert "AcmeAPI" not in schema.SCHEMAS
+
+
+def test_units_are_named_by_their_dimension() -> None:
+    """A torque is no inertia, though both are length squared times mass."""
+    assert units.unit_name(units.TORQUE) == "N·m" and units.unit_name(units.INERTIA) == "kg·m²"
+    assert units.unit_name(units.VELOCITY) == "m/s" and units.unit_name(units.ANGULAR_VELOCITY) == "°/s"
+    assert units.unit_name(units.SQUARED_RATE_PER_ANGLE) == "1/°/s²" and units.unit_name(units.NONE) == ""
+    assert units.unit_name(units.Dimension(length=-1, time=3)) == "s³/m"
+    assert units.StageUnits(0.01, 0.001).factor(units.TORQUE) == pytest.approx(1e-7)
+    assert units.StageUnits().factor(units.ANGULAR_DAMPING) == pytest.approx(180 / math.pi)
+
+
+def test_arrays_as_text() -> None:
+    for type_, value in VALUES.items():
+        kind = value_types.value_type(type_)
+        if kind.is_array:
+            assert array_text.parse_array(kind, array_text.format_array(value)) == value, type_
+    floats = value_types.value_type("float[]")
+    assert array_text.parse_array(floats, " ") == () and array_text.parse_array(floats, "[1, 2]") == (1.0, 2.0)
+    for text in ("1, 2", "[1,", '["a"]', "[[1, 2]]", "[true]", "{}"):
+        with pytest.raises(ValueError, match="is not a list"):
+            array_text.parse_array(floats, text)
+
+
+def test_typed_numbers_keep_their_32_bits() -> None:
+    """The shortest decimal is the same 32-bit number: seven digits are not enough for half of them."""
+    rng = np.random.default_rng(1)
+    for value in (10.0 ** rng.uniform(-30, 30, 2000)).astype(np.float32):
+        assert np.float32(units.shortest(float(value))) == value
+    assert units.shortest(float(np.float32(0.01))) == 0.01

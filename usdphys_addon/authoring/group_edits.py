@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Edit the collision groups of a scene: which of them filter each other, and their members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+
+from ..core.collision_groups import MergedGroups, merge
+from ..core.errors import InputError
+from ..core.schemas import usd_physics
+
+
+def group_named(scene: Any, name: str) -> Any:
+    """The collision group with this name. Raises InputError if there is none."""
+    found = next((group for group in scene.usdphys.collision_groups if group.name == name), None)
+    if found is None:
+        raise InputError(f"The scene has no collision group '{name}'; add one in the scene's physics.")
+    return found
+
+
+def merged_groups(scene: Any) -> MergedGroups:
+    """The collision groups of a scene by name; groups with the same merge group count as one."""
+    return merge({
+        group.name: usd_physics.CollisionGroup(
+            merge_group=group.merge_group or None, invert_filtered_groups=group.invert_filtered_groups,
+            filtered_groups=tuple(item.name for item in group.filtered_groups),
+        )
+        for group in scene.usdphys.collision_groups
+    })  # fmt: skip
+
+
+def are_ignored(scene: Any, one: str, other: str) -> bool:
+    """True if the members of two groups, given by name, pass through each other."""
+    merged = merged_groups(scene)
+    return merged.ignore_each_other(merged.number[one], merged.number[other])
+
+
+def set_ignored(scene: Any, one: str, other: str, ignored: bool) -> None:
+    """Let the members of two groups, given by name, pass through each other, or collide.
+
+    Groups that are merged with one of the two do the same. Raises InputError if there is no group with a name.
+    """
+    first, second = group_named(scene, one), group_named(scene, other)
+    if are_ignored(scene, one, other) == ignored:
+        return
+    merged = merged_groups(scene)
+    if ignored:
+        _set_rule(first, _merging_with(merged, other), other, ignored=True)
+        return
+    # Any group that is merged with one of the two may hold the filter.
+    for name in _merging_with(merged, one):
+        _set_rule(group_named(scene, name), _merging_with(merged, other), second.name, ignored=False)
+    for name in _merging_with(merged, other):
+        _set_rule(group_named(scene, name), _merging_with(merged, one), first.name, ignored=False)
+
+
+def _merging_with(merged: MergedGroups, name: str) -> set[str]:
+    """The names of all groups that are merged with a group, including its own."""
+    return {other for other, number in merged.number.items() if number == merged.number[name]}
+
+
+def _set_rule(group: Any, targets: set[str], name: str, *, ignored: bool) -> None:
+    """Add a group to the filtered groups of another, or remove it; the reverse if the other inverts its list.
+
+    targets: the names that count as this group, its own and those merged with it.
+    """
+    listed = [index for index, item in enumerate(group.filtered_groups) if item.name in targets]
+    is_listed = ignored != bool(group.invert_filtered_groups)
+    if is_listed and not listed:
+        group.filtered_groups.add().name = name
+    elif not is_listed:
+        for index in reversed(listed):
+            group.filtered_groups.remove(index)
+
+
+def members(name: str) -> list[bpy.types.Object]:
+    """The objects that are members of a group themselves, not through a parent."""
+    return [
+        obj for obj in bpy.data.objects
+        if "collision_groups" in (physics := obj.usdphys).keys()  # type: ignore[attr-defined]
+        and any(item.name == name and not item.exclude for item in physics.collision_groups)
+    ]  # fmt: skip
+
+
+def add_members(name: str, objects: Iterable[Any]) -> int:
+    """Put objects into a group, except linked ones. Returns how many were not in it before."""
+    added = 0
+    for obj in objects:
+        memberships = obj.usdphys.collision_groups
+        if not obj.is_editable or any(item.name == name and not item.exclude for item in memberships):
+            continue
+        remove_members(name, [obj])
+        memberships.add().name = name
+        added += 1
+    return added
+
+
+def remove_members(name: str, objects: Iterable[Any]) -> int:
+    """Take objects out of a group, except linked ones. Returns how many were in it."""
+    removed = 0
+    for obj in objects:
+        memberships = obj.usdphys.collision_groups
+        before = len(memberships)
+        for index in reversed(range(before)):
+            if memberships[index].name == name and obj.is_editable:
+                memberships.remove(index)
+        removed += len(memberships) < before
+    return removed
+
+
+def rename(scene: Any, old: str, new: str) -> None:
+    """Rename a group in memberships, exclusions and filtered groups."""
+    for obj in bpy.data.objects:
+        physics = obj.usdphys  # type: ignore[attr-defined]
+        touched = physics.keys()
+        memberships = list(physics.collision_groups) if "collision_groups" in touched else []
+        for collider in physics.colliders if "colliders" in touched else ():
+            memberships += collider.collision_groups
+        for item in memberships:
+            if item.name == old:
+                item.name = new
+    for group in scene.usdphys.collision_groups:
+        for item in group.filtered_groups:
+            if item.name == old:
+                item.name = new

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find the primitive of a collider: with its own size and place, fitted to the mesh, or recognised in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core import frames, primitives
+from ..core.primitives import Primitive
+from ..core.schemas import usd_geom
+from . import mesh as meshes
+from . import props
+from .placements import Placement
+
+_PARAMETERS: dict[type[usd_geom.Gprim], tuple[str, ...]] = {
+    usd_geom.Cube: ("size",),
+    usd_geom.Sphere: ("radius",),
+    usd_geom.Capsule: ("radius", "height"),
+    usd_geom.Cylinder: ("radius", "height"),
+    usd_geom.Cone: ("radius", "height"),
+    usd_geom.Plane: ("size",),
+}
+
+
+class ColliderShapes:
+    """Finds the primitives of colliders. Shared meshes are read once."""
+
+    def __init__(self) -> None:
+        self._points: dict[str, np.ndarray[Any, Any]] = {}
+        self._recognised: dict[str, Primitive | None] = {}
+        self._recognised_points: dict[tuple[bytes, bytes, bytes], Primitive | None] = {}
+
+    def shape(self, item: Any, placement: Placement) -> Primitive | None:
+        """The primitive in the object's space, Blender units; None where the object's own mesh collides."""
+        if item.shape == "MESH":
+            return None
+        if item.shape == "AUTO":
+            return self.recognised(placement)
+        kind = props.GPRIM_SHAPES[item.shape]
+        axis = "XYZ".index(item.axis)
+        needs_fit = not item.is_property_set("location") or not all(
+            item.is_property_set(name) for name in _PARAMETERS[kind]
+        )
+        rotation = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
+        points = self.points(placement) if needs_fit else np.zeros((0, 3))
+        found = primitives.fit_in(kind, points, axis, rotation, placement.matrix)
+        if item.is_property_set("location"):
+            found.center = np.array(item.location, float)
+        if item.is_property_set("size"):
+            found.size = np.array(item.size, float)
+        if item.is_property_set("radius"):
+            found.radius = item.radius
+        if item.is_property_set("height"):
+            found.height = item.height
+        return found
+
+    def points(self, placement: Placement) -> np.ndarray[Any, Any]:
+        key = mesh_key(placement)
+        if key not in self._points:
+            self._points[key] = meshes.vertices_of(placement.evaluated)
+        return self._points[key]
+
+    def recognised(self, placement: Placement) -> Primitive | None:
+        """The primitive that the mesh is, if it still is one with the scale of the object; else None."""
+        key = mesh_key(placement)
+        if key not in self._recognised:
+            coordinates, corners, sizes = meshes.surface_of(placement.evaluated)
+            # Cached by content too, because copies of a mesh are as common as shared meshes.
+            content = (coordinates.tobytes(), corners.tobytes(), sizes.tobytes())
+            if content not in self._recognised_points:
+                points = coordinates.reshape(-1, 3).astype(float)
+                found = primitives.recognise(points)
+                is_solid = found is not None and primitives.is_closed(points, corners, sizes)
+                self._recognised_points[content] = found if is_solid else None
+            self._recognised[key] = self._recognised_points[content]
+        found = self._recognised[key]
+        if found is None or not (_is_unsheared_box(found, placement) or found.survives(placement.matrix)):
+            return None
+        return found
+
+    def bounding(self, placement: Placement) -> str:
+        """The approximation that is exactly the box or sphere of the mesh; empty if there is none.
+
+        Then the mesh prim itself is the collider, which needs no second prim.
+        """
+        found = self.recognised(placement)
+        if found is not None and found.kind is usd_geom.Cube and found.is_aligned:
+            return "boundingCube"
+        if found is not None and found.kind is usd_geom.Sphere:
+            return "boundingSphere"
+        return ""
+
+    def has_faces(self, placement: Placement) -> bool:
+        """True where the evaluated geometry of an object has faces."""
+        mesh = placement.evaluated.data
+        if isinstance(mesh, bpy.types.Mesh):
+            return bool(len(mesh.polygons))
+        return meshes.has_faces(placement.evaluated)
+
+
+def _is_unsheared_box(found: Primitive, placement: Placement) -> bool:
+    """True for an aligned box without a parent: only shear from a parent could make it no box."""
+    return found.kind is usd_geom.Cube and placement.parent is None and found.is_aligned
+
+
+def mesh_key(placement: Placement) -> str:
+    """Cache key of an object's mesh: the mesh, or the object itself if modifiers or shape keys change the mesh."""
+    obj = placement.obj
+    if obj.modifiers or obj.data is None or getattr(obj.data, "shape_keys", None) is not None:
+        return f"object {obj.name_full}"
+    return f"data {obj.data.name_full}"

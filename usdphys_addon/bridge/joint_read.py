@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joint properties and the places of joint objects -> joint prims with limits, drives and local frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import frames, joint_kinds, paths, schema
+from ..core.model import Prim
+from ..core.schemas import usd_physics
+from . import props, vendor_props
+from .naming import prim_name
+from .placements import Placement
+from .property_units import si_value
+from .reading import ReadingContext
+from .roles import is_bare
+
+#: Rounding of a 32-bit position, relative to its distance from the origin.
+_FLOAT_NOISE = 1e-6
+
+
+def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matrix) -> None:
+    group = placement.obj.usdphys.joint  # type: ignore[attr-defined]
+    cls = joint_kinds.BY_IDENTIFIER[group.type].cls
+    path = placement.path
+    if not is_bare(placement.obj):
+        # A joint has no transform: it cannot stand in for a prim that shows or carries something.
+        path = paths.free(f"{path}/{prim_name(placement.obj.name)}_joint", reading.taken.__contains__)
+        reading.taken.add(path)
+    joint = reading.properties.read(group, usd_physics.Joint, into=cls())
+    if hasattr(joint, "axis") and group.is_property_set("axis"):
+        joint.axis = group.axis
+    if cls is not usd_physics.FixedJoint and cls is not usd_physics.Joint:
+        reading.properties.read(getattr(group, group.type.lower()), cls, into=joint, skip=props.JOINT_SHARED_FIELDS)
+    prim = reading.model.add(Prim(path, cls.usd_name, world, is_xformable=False, label=placement.obj.name))
+    prim.add(joint)
+    for dof in usd_physics.LimitAPI.instances:
+        limit = getattr(group.limits, dof)
+        if limit.is_applied:
+            prim.add(reading.properties.read(limit, usd_physics.LimitAPI, angular=dof in schema.ANGULAR_DOFS), dof)
+    for dof in usd_physics.DriveAPI.instances:
+        drive = getattr(group.drives, dof)
+        if drive.is_applied:
+            prim.add(reading.properties.read(drive, usd_physics.DriveAPI, angular=dof in schema.ANGULAR_DOFS), dof)
+    vendor_props.read_vendor(reading, placement.obj.usdphys, "object", prim, "joint", "dof")  # type: ignore[attr-defined]
+    for side in (0, 1):
+        _read_side(reading, placement, prim, joint, group, side)
+
+
+def _read_side(
+    reading: ReadingContext, placement: Placement, prim: Prim, joint: usd_physics.Joint, group: Any, side: int
+) -> None:
+    """Read body and local frame of one side; the frame is the joint object's place unless it is set."""
+    label = placement.obj.name
+    body = getattr(group, f"body{side}")
+    target = reading.placements.find(body, placement.instance)
+    if target is None and (body is not None or getattr(group, f"body{side}_name")):
+        name = body.name if body is not None else getattr(group, f"body{side}_name")
+        reading.issue(
+            "JointBodyMissing", "error", prim.path, label,
+            f"Body {side} of the joint '{label}', '{name}', was deleted or is not exported.",
+            f"Choose another body {side} for '{label}', or clear it to attach the joint to the world.",
+        )  # fmt: skip
+        return
+    elsewhere = getattr(group, f"body{side}_path")
+    if target is None and elsewhere:
+        setattr(joint, f"body{side}", (reading.root + elsewhere,))
+        _recall_frame(reading, joint, group, side)
+        return
+    if target is not None:
+        setattr(joint, f"body{side}", (target.path,))
+    try:
+        position, rotation = frames.local_frame(None if target is None else reading.metric(target.matrix), prim.world)
+    except np.linalg.LinAlgError:
+        reading.issue(
+            "ZeroScale", "error", prim.path, label,
+            f"Body {side} of the joint '{label}', '{body.name}', is scaled to nothing, so a joint has no place in it.",
+            f"Give '{body.name}' and its parents a scale that is not zero.",
+        )  # fmt: skip
+        return
+    if _is_remembered_frame(reading, group, side, position, rotation, target, prim.world):
+        _recall_frame(reading, joint, group, side)
+        return
+    if getattr(joint, f"local_pos{side}") is None:
+        setattr(joint, f"local_pos{side}", position)
+    if getattr(joint, f"local_rot{side}") is None:
+        setattr(joint, f"local_rot{side}", rotation)
+
+
+def _is_remembered_frame(
+    reading: ReadingContext, group: Any, side: int, position: schema.Vector, rotation: schema.Quaternion,
+    target: Placement | None, place: frames.Matrix,
+) -> bool:  # fmt: skip
+    """True where the objects stand as they were imported, so that the local frame is the imported one."""
+    if not group.has_remembered_frames:
+        return False
+    if group.is_property_set(f"local_pos{side}"):
+        # Set by the import, or by somebody since.
+        position = si_value(getattr(group, f"local_pos{side}"), reading.meters)
+        rotation = si_value(getattr(group, f"local_rot{side}"), 1.0)
+    before = usd_physics.Joint()
+    _recall_frame(reading, before, group, side)
+    old_position = getattr(before, f"local_pos{side}") or (0.0, 0.0, 0.0)
+    old_rotation = getattr(before, f"local_rot{side}") or frames.IDENTITY_ROTATION
+    size = max(1.0, *(abs(part) for part in old_position))
+    apart = np.subtract(position, old_position)
+    turned = np.abs(frames.matrix_of(rotation) - frames.matrix_of(old_rotation)).max()
+    if turned > 1e-5 or np.abs(apart).max() <= 1e-5 * size:
+        return bool(turned <= 1e-5)
+    # Compare in the world, where Blender rounds: the space of the body can be scaled down.
+    body = np.eye(4) if target is None else reading.metric(target.matrix)
+    noise = _FLOAT_NOISE * (np.linalg.norm(place[:3, 3]) + np.linalg.norm(body[:3, 3]))
+    return bool(np.linalg.norm(body[:3, :3] @ apart) <= noise)
+
+
+def _recall_frame(reading: ReadingContext, joint: usd_physics.Joint, group: Any, side: int) -> None:
+    """Set a local frame as it was imported; None for values that were not authored."""
+    for name, factor in ((f"local_pos{side}", reading.meters), (f"local_rot{side}", 1.0)):
+        setattr(joint, name, None)
+        text = getattr(group, f"remembered_{name}")
+        if text:
+            setattr(joint, name, si_value(tuple(map(float, text.split())), factor))
+
+
+def add_joint_targets(reading: ReadingContext) -> None:
+    """Add prims for objects without physics that joints are attached to, because their places matter."""
+    targets = {path for prim in reading.model.joints.values() for path in _bodies_of(prim)} - reading.model.prims.keys()
+    for placement in reading.placements.all if targets else ():
+        if placement.path in targets:
+            world = reading.metric(placement.matrix)
+            reading.model.add(Prim(placement.path, "Xform", world, label=placement.chain[-1]))
+
+
+def _bodies_of(prim: Prim) -> tuple[str, ...]:
+    """Paths of the bodies of a joint."""
+    joint = prim.get(usd_physics.Joint)
+    return (*(joint.body0 or ()), *(joint.body1 or ())) if joint is not None else ()

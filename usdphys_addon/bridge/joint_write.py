@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joint prims with limits, drives and local frames -> joint properties and the places of joint objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mathutils
+
+from ..core import frames, joint_kinds, units
+from ..core.model import Prim
+from ..core.schemas import usd_physics
+from . import props
+from .joint_frames import coincide, set_world_matrix
+from .property_units import PropertyWriter
+from .writing import WritingContext
+
+#: Identifiers of the enum of joint types by type of prim.
+KINDS = {name: kind.identifier for name, kind in joint_kinds.BY_TYPE_NAME.items()}
+
+
+def write_joint(writing: WritingContext, obj: Any, prim: Prim, joint: usd_physics.Joint) -> None:
+    """Write a joint that was imported: its values, its bodies and its frames, which place the object."""
+    group = obj.usdphys.joint
+    write_joint_values(writing.properties, group, prim, joint)
+    for side in (0, 1):
+        _write_body(writing, group, joint, side)
+    _write_frames(writing, obj, group, joint)
+    writing.written.count("joints")
+
+
+def write_joint_values(properties: PropertyWriter, group: Any, prim: Prim, joint: usd_physics.Joint) -> None:
+    """Write what does not depend on where objects are: the type, the values, the limits and the drives."""
+    group.is_applied = True
+    group.type = KINDS[prim.type_name]
+    base = usd_physics.Joint(**{item.field: getattr(joint, item.field) for item in usd_physics.Joint.attributes})
+    properties.write(group, base, skip=frozenset(props.LOCAL_FRAME_FIELDS))
+    if getattr(joint, "axis", None) is not None and joint.holds("axis"):
+        group.axis = joint.axis  # type: ignore[attr-defined]
+    if group.type not in ("FIXED", "GENERIC"):
+        properties.write(getattr(group, group.type.lower()), joint, skip=props.JOINT_SHARED_FIELDS)
+    for cls, groups in ((usd_physics.LimitAPI, group.limits), (usd_physics.DriveAPI, group.drives)):
+        for instance, value in prim.instances(cls):
+            target = getattr(groups, instance, None)
+            if target is not None:
+                target.is_applied = True
+                properties.write(target, value, instance=instance)
+
+
+def _write_body(writing: WritingContext, group: Any, joint: usd_physics.Joint, side: int) -> None:
+    """Write the object of one side; without an object, write the path of its prim."""
+    targets = getattr(joint, f"body{side}")
+    if not targets:
+        return
+    body = writing.objects.get(targets[0])
+    if body is not None:
+        setattr(group, f"body{side}", body)
+    else:
+        setattr(group, f"body{side}_path", targets[0])
+
+
+def _write_frames(writing: WritingContext, obj: Any, group: Any, joint: usd_physics.Joint) -> None:
+    """Place the object at the frame of body 0; set the frame of body 1 only if the two differ.
+
+    The frames of the file are remembered as text, so that an export gives exactly them if nothing was moved.
+    """
+    places = [_world_frame(writing, joint, side) for side in (0, 1)]
+    group.has_remembered_frames = True
+    for name in props.LOCAL_FRAME_FIELDS:
+        if joint.holds(name):
+            values = _in_units(getattr(joint, name), _frame_unit(writing, joint, name))
+            setattr(group, f"remembered_{name}", " ".join(map(repr, values)))
+    if not coincide(*places):
+        for name in ("local_pos1", "local_rot1"):
+            setattr(group, name, _in_units(joint.resolved(name), _frame_unit(writing, joint, name)))
+    place = places[0].copy()
+    place[:3, 3] /= writing.meters
+    set_world_matrix(obj, mathutils.Matrix(place.tolist()))
+
+
+def _in_units(values: tuple[float, ...], unit: float) -> tuple[float, ...]:
+    return tuple(units.scaled(value, 1.0 / unit) for value in values)
+
+
+def _frame_unit(writing: WritingContext, joint: usd_physics.Joint, name: str) -> float:
+    """Metres per unit of a local frame: of the body's space, or of the world if there is no body."""
+    if "pos" not in name:
+        return 1.0
+    return writing.local if getattr(joint, f"body{name[-1]}") else writing.meters
+
+
+def _world_frame(writing: WritingContext, joint: usd_physics.Joint, side: int) -> frames.Matrix:
+    """World frame of a side, metres."""
+    targets = getattr(joint, f"body{side}")
+    prim = writing.model.prims.get(targets[0]) if targets else None
+    return frames.world_frame(
+        prim.world if prim is not None else None,
+        joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"),
+    )  # fmt: skip

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Physics materials of Blender materials -> material prims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..core import paths
+from ..core.model import Prim
+from ..core.schemas import usd_physics
+from . import remembered, vendor_props
+from .naming import prim_name
+from .reading import MATERIALS_SCOPE, ReadingContext
+
+
+def slot_path(reading: ReadingContext, material: bpy.types.Material) -> str:
+    """Path of a material in a slot; empty if it has no physics."""
+    name = material.name_full
+    if name not in reading.slot_paths:
+        is_physical = material.usdphys.physics_material.is_applied  # type: ignore[attr-defined]
+        reading.slot_paths[name] = material_path(reading, material) if is_physical else ""
+    return reading.slot_paths[name]
+
+
+def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
+    """Path of a physics material; the first use adds it to the model."""
+    path = reading.result.materials.get(material.name_full)
+    if path is None:
+        known = remembered.prim_of(material)
+        expected = known.path if known is not None else f"/{MATERIALS_SCOPE}/{prim_name(material.name)}"
+        path = paths.free(f"{reading.root}{expected}", reading.taken.__contains__)
+        reading.taken.add(path)
+        reading.result.materials[material.name_full] = path
+        prim = reading.model.add(Prim(path, "Material", is_xformable=False, label=material.name))
+        physics: Any = material.usdphys  # type: ignore[attr-defined]
+        prim.add(reading.properties.read(physics.physics_material, usd_physics.MaterialAPI))
+        vendor_props.read_vendor(reading, physics, "material", prim)
+    return path
+
+
+def read_other_materials(reading: ReadingContext) -> None:
+    """Read physics materials that no collider uses, to be written if Blender exports the material."""
+    read_imported_materials(reading)
+    for material in bpy.data.materials:
+        if material.name_full not in reading.result.materials and material.usdphys.physics_material.is_applied:  # type: ignore[attr-defined]
+            reading.result.optional_materials.append(material_path(reading, material))
+
+
+def read_imported_materials(reading: ReadingContext) -> None:
+    """Read physics materials of the imported file, even if nothing in Blender uses them."""
+    if not reading.scene.usdphys.source.filepath:
+        return
+    for material in bpy.data.materials:
+        physics: Any = material.usdphys  # type: ignore[attr-defined]
+        if physics.physics_material.is_applied and remembered.prim_of(material) is not None:
+            material_path(reading, material)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A writing of a model into Blender: its result, and the context that the parts of the writer share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+
+from ..core.model import PhysicsModel, Prim
+from ..core.schemas import usd_physics
+from .property_units import PropertyWriter
+
+
+@dataclass(slots=True)
+class Written:
+    """counts: how many bodies, colliders, joints ... were written. missing: paths of physics prims without object."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    missing: list[str] = field(default_factory=list)
+
+    def count(self, kind: str) -> None:
+        self.counts[kind] += 1
+
+
+class WritingContext:
+    """What the parts of one writing share: the objects and materials by prim path, the units, and the result so far.
+
+    meters: length of a Blender unit. local: length of a unit in the space of the objects. Blender imports meshes in the
+    units of the file, below a scale that converts them.
+    """
+
+    def __init__(
+        self, model: PhysicsModel, scene: bpy.types.Scene, objects: Mapping[str, Any], materials: dict[str, Any], *,
+        meters: float | None = None, local: float | None = None,
+    ) -> None:  # fmt: skip
+        """meters: by default that of the scene. local: by default that of the file."""
+        self.model, self.objects, self.materials = model, objects, materials
+        self.scene: Any = scene
+        self.meters = unit_length(scene) if meters is None else meters
+        self.local = model.units.meters_per_unit if local is None else local
+        self.properties = PropertyWriter(self.meters, self.local)
+        self.written = Written()
+        #: Names in Blender, by prim path.
+        self.scene_names: dict[str, str] = {}
+        self.group_names: dict[str, str] = {}
+
+
+def unit_length(scene: bpy.types.Scene) -> float:
+    """Length of a Blender unit, metres."""
+    return float(scene.unit_settings.scale_length) or 1.0
+
+
+def lives_without_object(prim: Prim) -> bool:
+    """True for physics scenes and collision groups, which the Blender scene holds, and for physics materials."""
+    return any(
+        prim.get(cls) is not None
+        for cls in (usd_physics.PhysicsScene, usd_physics.CollisionGroup, usd_physics.MaterialAPI)
+    )

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Decides which declared schemas the model holds and which stay USD text that is carried verbatim."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from . import schema
+from .joint_kinds import BY_TYPE_NAME
+from .schema import Attribute, Schema
+from .schemas import usd_physics
+
+_STAGE_WIDE_TYPES = frozenset({
+    usd_physics.PhysicsScene.usd_name, usd_physics.CollisionGroup.usd_name, "Material",
+})  # fmt: skip
+
+
+def is_vendor(cls: type[Schema]) -> bool:
+    return cls.family not in schema.OWN_FAMILIES
+
+
+def held_class(name: str, type_name: str, applied: Collection[str]) -> type[Schema] | None:
+    """The class of a schema if the model holds it for a prim of this type and API schemas; None if carried as text.
+
+    Vendor schemas are held if the Blender datablock of the prim has properties for them. Typed vendor schemas and
+    undeclared instance names have none.
+    """
+    base, instance = schema.split_applied(name)
+    cls = schema.SCHEMAS.get(base)
+    if cls is None or (cls.instances and instance not in cls.instances):
+        return None
+    if is_vendor(cls) and not _has_blender_properties(cls, type_name, applied):
+        return None
+    return cls
+
+
+def _has_blender_properties(cls: type[Schema], type_name: str, applied: Collection[str]) -> bool:
+    if cls.kind == "typed":
+        return False
+    if cls.on == "scene":
+        return type_name == usd_physics.PhysicsScene.usd_name
+    if cls.on == "material":
+        return type_name == "Material" and usd_physics.MaterialAPI.usd_name in applied
+    if cls.on == "collider":
+        return usd_physics.CollisionAPI.usd_name in applied
+    if cls.on in ("joint", "dof"):
+        return type_name in BY_TYPE_NAME
+    return cls.on in ("body", "articulation") and type_name not in _STAGE_WIDE_TYPES
+
+
+def is_held(cls: type[Schema], attribute: Attribute) -> bool:
+    """False for vendor attributes without a Blender property: relationships and opaque attributes."""
+    return not (is_vendor(cls) and not attribute.is_editable)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender's own files without a window: open one, save the open one, use our properties without the add-on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import bpy
+
+from ..bridge import props
+from ..core.errors import InputError
+from ..core.files import scratch_file
+from . import usd_export
+
+
+@contextmanager
+def properties_registered() -> Iterator[None]:
+    """Register our properties, unless the enabled add-on has registered them."""
+    was_registered = props.is_registered()
+    if not was_registered:
+        props.register()
+    try:
+        yield
+    finally:
+        if not was_registered:
+            props.unregister()
+
+
+def open_blend(file: str) -> None:
+    """Open a .blend. Raises InputError, also for one whose libraries are missing."""
+    path = Path(file).absolute()
+    if not path.is_file():
+        raise InputError(f"There is no file '{file}'; check the name.")
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+    except RuntimeError as error:
+        raise InputError(f"'{file}' cannot be opened by this Blender ({str(error).strip()}).") from error
+    for library in bpy.data.libraries:
+        if not Path(bpy.path.abspath(library.filepath)).is_file():
+            raise InputError(f"'{file}' links to the library '{library.filepath}', which is missing; restore it.")
+
+
+def save_blend(file: str) -> None:
+    """Save the open file under a name. The target is replaced at the end, in one step."""
+    target = usd_export.checked_folder(Path(file).absolute())
+    with scratch_file(target) as scratch:
+        bpy.ops.wm.save_as_mainfile(filepath=str(scratch), copy=True, check_existing=False)
+        usd_export.replace(scratch, target)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One row per file format: its suffixes, how it comes into Blender, how its physics is read and how it is written.
+
+A new format is one more row; the command line asks the rows and knows no suffix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import InputError
+from ..core.files import USD_SUFFIXES
+
+if TYPE_CHECKING:
+    from ..core.model import PhysicsModel
+    from ..core.validate import Hierarchy, Issue
+    from .usd_export import ExportResult
+
+    Reading = AbstractContextManager[tuple[PhysicsModel, list[Issue]]]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """What is read of a file.
+
+    variants: choices like "/Prim{set=choice}". prim: only this prim and below. onto: a .blend that gets the physics.
+    """
+
+    variants: tuple[str, ...] = ()
+    prim: str = ""
+    onto: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How the open scene is written. None: as the scene says. layer, merge: the edits since the import only."""
+
+    meters_per_unit: float | None = None
+    kilograms_per_unit: float | None = None
+    up_axis: Any = None
+    hierarchy: Hierarchy | None = None
+    animation: bool = False
+    force: bool = False
+    layer: bool = False
+    merge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One kind of file.
+
+    load: brings a file into Blender, as the open scene; returns what did not come through. read: the physics of a file
+    as a model, with what could not be read. write: writes the open scene; None where there is nothing to report.
+    takes: names of LoadOptions that it understands. is_scene: it is Blender's own, converted to other formats only.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    load: Callable[[str, LoadOptions], list[Issue]]
+    read: Callable[[str], Reading]
+    write: Callable[[str, WriteOptions], ExportResult | None]
+    takes: frozenset[str] = frozenset()
+    is_scene: bool = False
+
+    def targets(self) -> list[Format]:
+        """The formats that a file of this one can be converted to."""
+        return [other for other in FORMATS if other is not self or not self.is_scene]
+
+
+def format_of(file: str) -> Format:
+    """The format of a file by its suffix. Raises InputError for one that is not known."""
+    suffix = Path(file).suffix.lower()
+    for row in FORMATS:
+        if suffix in row.suffixes:
+            return row
+    raise InputError(f"'{file}' is no file of a known format; these are {', '.join(_suffixes(FORMATS))}.")
+
+
+def check_conversion(source: str, target: str, options: LoadOptions) -> tuple[Format, Format]:
+    """(format of the source, of the target). Raises InputError where one cannot be made of the other as asked."""
+    known = format_of(source)
+    for name in ("variants", "prim", "onto"):
+        if getattr(options, name) and name not in known.takes:
+            takers = [row for row in FORMATS if name in row.takes]
+            flag = "--variant" if name == "variants" else f"--{name}"
+            raise InputError(f"'{source}' is a {known.name}; {flag} is for {' or '.join(row.name for row in takers)}s.")
+    targets = known.targets()
+    for row in targets:
+        if Path(target).suffix.lower() in row.suffixes:
+            return known, row
+    raise InputError(
+        f"'{target}' cannot be written from '{source}'; end it with one of {', '.join(_suffixes(targets))}."
+    )
+
+
+def _suffixes(formats: list[Format] | tuple[Format, ...]) -> list[str]:
+    return [suffix for row in formats for suffix in row.suffixes]
+
+
+# --------------------------------------------------------------------------- USD
+
+
+def expose_pxr() -> None:
+    """Make the pxr that Blender bundles importable; outside Blender a pxr of its own does as well."""
+    try:
+        import bpy  # noqa: F401
+    except ImportError:
+        return
+    from ..bridge.environment import require_usd
+
+    require_usd()
+
+
+def _load_usd(file: str, options: LoadOptions) -> list[Issue]:
+    """An empty scene with a USD file in it, or a scene with the physics of a USD file on its objects."""
+    import bpy
+
+    from . import usd_import
+
+    if options.onto:
+        if format_of(options.onto) is not BLEND:
+            raise InputError(f"'{options.onto}' is no .blend file; --onto needs one.")
+        _load_blend(options.onto, LoadOptions())
+    else:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    wanted = usd_import.ImportOptions(
+        prim_path=options.prim, variants=options.variants, attach=bool(options.onto)
+    )  # fmt: skip
+    return usd_import.import_usd(bpy.context, Path(file).absolute(), wanted, usd_import.LateProgress()).issues
+
+
+@contextmanager
+def _read_usd(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    expose_pxr()
+    from ..usd import read as usd_read
+
+    # The stage stays open inside: meshes are read when somebody asks for them.
+    stage = usd_read.open_stage(file)
+    yield usd_read.read_stage(stage), []
+
+
+def _write_usd(file: str, options: WriteOptions) -> ExportResult:
+    import bpy
+
+    from ..core.units import StageUnits
+    from . import usd_export, usd_layer_export
+
+    if options.layer or options.merge:
+        target = Path(file).absolute()
+        return usd_layer_export.export_layer(bpy.context, target, into_copy=options.merge, force=options.force)
+    units, hierarchy = usd_export.stage_options(bpy.context.scene)  # type: ignore[arg-type]
+    units = StageUnits(
+        options.meters_per_unit or units.meters_per_unit,
+        options.kilograms_per_unit or units.kilograms_per_unit,
+        options.up_axis or units.up_axis,
+    )
+    wanted = usd_export.ExportOptions(
+        units, options.hierarchy or hierarchy, animation=options.animation, force=options.force
+    )
+    return usd_export.export_usd(bpy.context, file, wanted)
+
+
+# --------------------------------------------------------------------------- Blender
+
+
+def _load_blend(file: str, _options: LoadOptions) -> list[Issue]:
+    from . import blend_file
+
+    blend_file.open_blend(file)
+    return []
+
+
+@contextmanager
+def _read_blend(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    import bpy
+
+    from ..bridge import scene_read
+    from . import blend_file
+
+    with blend_file.properties_registered():
+        blend_file.open_blend(file)
+        reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+        yield reading.model, reading.issues
+
+
+def _write_blend(file: str, _options: WriteOptions) -> None:
+    from . import blend_file
+
+    blend_file.save_blend(file)
+
+
+USD = Format(
+    "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, takes=frozenset({"variants", "prim", "onto"})
+)  # fmt: skip
+BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
+#: In the order in which messages name them.
+FORMATS = (BLEND, USD)
