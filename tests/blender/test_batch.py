@@ -282,7 +282,7 @@ def test_polls_of_copies(name):
     with pytest.raises(RuntimeError, match="Select one or more objects first"):
         operator()
     select(a)
-    with pytest.raises(RuntimeError, match="Select other objects beside the active one"):
+    with pytest.raises(RuntimeError, match="Select the objects to copy to as well"):
         operator()
     select(a, b)
     assert operator.poll()

@@ -121,7 +121,7 @@ def test_members_and_filters_follow_a_new_name():
     assert group_edits.members("Arms") == [obj]
     one, other = (group_edits.group_named(bpy.context.scene, name) for name in ("Arms", "B"))
     assert are_ignored(one, other)
-    with pytest.raises(RuntimeError, match="no name for a group"):
+    with pytest.raises(RuntimeError, match="cannot be the name of the group"):
         bpy.ops.usdphys.group_rename(group="Arms", new_name="B")
 
 

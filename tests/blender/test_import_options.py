@@ -362,8 +362,8 @@ class Window:
     def end(self, context):
         operator.USDPHYS_OT_import_usd.end(self, context)
 
-    def say(self, verb, result):
-        operator.USDPHYS_OT_import_usd.say(self, verb, result)
+    def report_result(self, verb, result):
+        operator.USDPHYS_OT_import_usd.report_result(self, verb, result)
 
     def event(self, kind):
         return operator.USDPHYS_OT_import_usd.modal(self, self, types.SimpleNamespace(type=kind))

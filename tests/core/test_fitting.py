@@ -109,6 +109,11 @@ def test_a_body_is_recognised_by_the_smallest_primitive_around_it() -> None:
     assert (pill.radius, pill.height) == (pytest.approx(0.5, rel=0.02), pytest.approx(4.0, rel=0.02))
 
 
+def test_a_margin_makes_a_capsule_thicker_and_not_longer_between_its_caps() -> None:
+    shape = fitting.contain(CLOUDS["pill"], ["CAPSULE"], margin=0.25)
+    assert (shape.radius, shape.height) == (pytest.approx(0.75, rel=0.02), pytest.approx(4.0, rel=0.02))
+
+
 def test_flat_points_get_some_thickness() -> None:
     points = np.array([(0, 0, 0), (2, 0, 0), (2, 1, 0), (0, 1, 0)], float)
     shape = fitting.contain(points, ["BOX"])

@@ -323,8 +323,10 @@ def test_hull_of_a_cube_takes_its_corners_only() -> None:
 @pytest.mark.parametrize(
     "points",
     [np.zeros((0, 3)), np.ones((9, 3)), CUBE_POINTS[:3], np.arange(30.0).reshape(10, 3), CUBE_POINTS * (1, 1, 0),
-     (CUBE_POINTS * (1, 1, 0)) @ frames.matrix_of((0.9, 0.1, 0.3, 0.2)).T, np.full((5, 3), math.nan)],
-    ids=["none", "one place", "three", "line", "plane", "tilted plane", "nan"],
+     (CUBE_POINTS * (1, 1, 0)) @ frames.matrix_of((0.9, 0.1, 0.3, 0.2)).T,
+     ((CUBE_POINTS * (1, 1, 0)) @ frames.matrix_of((0.9, 0.1, 0.3, 0.2)).T + 5000.0).astype(np.float32).astype(float),
+     np.full((5, 3), math.nan)],
+    ids=["none", "one place", "three", "line", "plane", "tilted plane", "tilted plane far away", "nan"],
 )  # fmt: skip
 def test_degenerate_points_have_no_hull(points: np.ndarray) -> None:
     assert hull.convex_hull(points) is None

@@ -172,9 +172,10 @@ def triangulated(faces: Any) -> list[tuple[int, ...]]:
         (CUBE_FACES[:5], False),
         ([*triangulated(CUBE_FACES)[:-1]], False),
         ([*CUBE_FACES, (0, 1, 7, 6)], False),
+        ([*triangulated(CUBE_FACES), (0, 3, 7, 4)], False),
         ([], False),
     ],
-    ids=["cube", "triangles", "flipped face", "bin", "hole", "inner wall", "no faces"],
+    ids=["cube", "triangles", "flipped face", "bin", "hole", "inner wall", "inner wall on edges", "no faces"],
 )
 def test_closed(faces, expected):
     assert is_closed(box(), *flat(faces)) is expected
@@ -213,6 +214,14 @@ def test_shear_leaves_nothing():
         assert not recognise(points).survives(sheared)
     # A box that is turned the other way in its own space comes out straight.
     assert recognise(box() @ TURN).survives(sheared)
+
+
+@pytest.mark.parametrize(("row", "column"), [(0, 1), (1, 2), (0, 2), (2, 0)])
+def test_shear_of_any_two_axes_is_seen(row, column):
+    world = np.diag((1.0, 2.0, 3.0, 1.0))
+    assert recognise(box()).survives(world)
+    world[row, column] = 0.05
+    assert not recognise(box()).survives(world)
 
 
 # --------------------------------------------------------------------------- fitting
@@ -268,6 +277,15 @@ def test_fit_in_an_uneven_space_is_that_of_what_is_seen(kind):
     assert found.radius * around == pytest.approx(seen.radius)
     assert found.height * scale[2] == pytest.approx(seen.height)
     assert np.allclose(found.center * scale, seen.center)
+
+
+def test_a_box_in_an_uneven_space_is_as_large_as_what_is_seen():
+    """Along axes of its own the scale is another one on each."""
+    world = frames.transform((9, 9, 9), None, (3.0, 1.5, 2.0))
+    points = box((1, 2, 4), (1, 0, 0)) @ TURN.T
+    found = fit_in(usd_geom.Cube, points, 2, TURN, world)
+    assert found.size == pytest.approx((2, 4, 8))
+    assert found.center == pytest.approx(TURN @ (1, 0, 0))
 
 
 def test_thresholds_are_what_the_near_misses_assume():

@@ -131,6 +131,8 @@ def test_gprims_have_all_their_parameters_as_registered() -> None:
     [
         (usd_physics.MassAPI, "mass", 0.0, 1.0),
         (usd_physics.MassAPI, "center_of_mass", (-math.inf,) * 3, (0.0, 0.0, 0.0)),
+        # One part is enough: there is no such place.
+        (usd_physics.MassAPI, "center_of_mass", (0.0, -math.inf, 0.0), (1.0, 2.0, 3.0)),
         (usd_physics.MassAPI, "principal_axes", (0.0,) * 4, (1.0, 0.0, 0.0, 0.0)),
         (usd_physics.PhysicsScene, "gravity_magnitude", -math.inf, 0.0),
         (usd_physics.PhysicsScene, "gravity_direction", (0.0, 0.0, 0.0), (0.0, 0.0, -1.0)),
@@ -143,6 +145,30 @@ def test_sentinels_are_automatic(cls: type[schema.Schema], field: str, sentinel:
     assert attribute.is_automatic(None)
     assert attribute.is_automatic(attribute.fallback)
     assert not attribute.is_automatic(value)
+
+
+@pytest.mark.parametrize(
+    ("cls", "field", "right", "wrong"),
+    [
+        (usd_physics.MassAPI, "mass", [1.0, 2, math.inf], [True, "1", (1.0,)]),
+        (usd_physics.MassAPI, "center_of_mass", [(0.0, 0, 1.0)], [1.0, (0.0, 0.0), (0.0, 0.0, "0")]),
+        (usd_physics.MassAPI, "principal_axes", [(1.0, 0.0, 0.0, 0.0)], [(1.0, 0.0, 0.0)]),
+        (usd_physics.RigidBodyAPI, "kinematic_enabled", [True, False], [1, 0.0, "yes"]),
+        (usd_physics.MeshCollisionAPI, "approximation", ["none", "sdf"], [True, 1]),
+        (usd_physics.Joint, "body0", [("/a",), ()], ["/a"]),
+    ],
+)
+def test_values_of_another_type_are_told(cls: type[schema.Schema], field: str, right: list, wrong: list) -> None:
+    attribute = schema.attribute_of(cls, field)
+    assert [value for value in right if not attribute.accepts(value)] == []
+    assert [value for value in wrong if attribute.accepts(value)] == []
+
+
+def test_what_a_schema_does_not_allow_is_read_as_its_fallback() -> None:
+    settings = usd_physics.MeshCollisionAPI("sdf")
+    assert (settings.approximation, settings.holds("approximation")) == ("sdf", False)
+    assert settings.resolved("approximation") == "none"
+    assert usd_physics.RigidBodyAPI(kinematic_enabled="yes").resolved("kinematic_enabled") is False
 
 
 def test_unknown_fields_are_refused() -> None:

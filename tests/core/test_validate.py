@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdValidation
-from usdphys_ext.usdphys_addon.core import validate
+from usdphys_ext.usdphys_addon.core import frames, validate
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules import colliders
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
@@ -178,6 +178,13 @@ def two(stage, kind=UsdPhysics.RevoluteJoint, **values):
     solid(stage, "/A")
     solid(stage, "/B").AddTranslateOp().Set((2, 0, 0))
     return joint(stage, "/A", "/B", kind=kind, **values)
+
+
+def driven_generic(stage):
+    """A generic joint with a drive of each of its six degrees of freedom."""
+    free = two(stage, UsdPhysics.Joint)
+    for dof in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ"):
+        drive(free, dof, Damping=1.0)
 
 
 MEET = {"LocalPos0": (1, 0, 0), "LocalPos1": (-1, 0, 0)}
@@ -373,6 +380,8 @@ OWN = [
     ("no scene", lambda s: run(s.RemovePrim("/Scene"), solid(s)), "NoScene", "/"),
     ("owner is a body", lambda s: UsdPhysics.RigidBodyAPI(solid(s)).CreateSimulationOwnerRel().SetTargets([B]),
      "SimulationOwnerInvalid", B),
+    ("owner of a body without a collider is missing", lambda s: UsdPhysics.RigidBodyAPI(body(s))
+     .CreateSimulationOwnerRel().SetTargets(["/nope"]), "SimulationOwnerInvalid", B),
     ("owner is missing", lambda s: UsdPhysics.CollisionAPI(collider(s, "/C")).CreateSimulationOwnerRel()
      .SetTargets(["/nope"]), "SimulationOwnerInvalid", "/C"),
     ("group with a missing member", lambda s: group(s, includes=["/nope"]), "GroupMissingTarget", "/G"),
@@ -405,6 +414,12 @@ OWN = [
     ("drive without gains", lambda s: drive(two(s, **MEET)), "DriveWithoutGain", J),
     ("drive without force", lambda s: drive(two(s, **MEET), Damping=1.0, MaxForce=0.0), "DriveWithoutGain", J),
     ("negative damping", lambda s: drive(two(s, **MEET), Damping=-1.0), "DriveInvalidValues", J),
+    ("short local rotation", lambda s: two(s, LocalRot1=Gf.Quatf(0.5), **MEET), "JointRotationNotUnit", J),
+    ("gravity direction too short",
+     lambda s: UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityDirectionAttr((0, 0, -0.5)),
+     "GravityDirectionNotUnit", "/Scene"),
+    ("translation drive of a prismatic", lambda s: drive(two(s, UsdPhysics.PrismaticJoint), "transX", Damping=1.0),
+     "DriveNotOnJoint", J),
     ("long local rotation", lambda s: two(s, LocalRot0=Gf.Quatf(2), **MEET), "JointRotationNotUnit", J),
     ("fixed frames apart", lambda s: two(s, UsdPhysics.FixedJoint), "JointFramesApart", J),
     ("revolute frames apart", two, "JointFramesApart", J),
@@ -473,6 +488,22 @@ def test_nothing_is_wrong_with_good_stages():
         lambda s: two(s, UsdPhysics.FixedJoint, JointEnabled=False),
         lambda s: limit(two(s, UsdPhysics.Joint), "transY", 1, -1),
         lambda s: run(solid(s), group(s, includes=[B])),
+        lambda s: group(s, includes=[]).GetCollidersCollectionAPI().CreateIncludeRootAttr(True),
+        lambda s: group(s).GetCollidersCollectionAPI().CreateMembershipExpressionAttr(Sdf.PathExpression("//Arm*")),
+        # Not inverted is the same, authored or not.
+        lambda s: run(
+            solid(s),
+            group(s, "/G", includes=[B]).CreateMergeGroupNameAttr("m"),
+            group(s, "/H", includes=[B]).CreateMergeGroupNameAttr("m"),
+            UsdPhysics.CollisionGroup.Get(s, "/H").CreateInvertFilteredGroupsAttr(False),
+        ),
+        lambda s: drive(two(s, **MEET), Damping=1.0),
+        lambda s: drive(two(s, UsdPhysics.PrismaticJoint), "linear", Damping=1.0),
+        driven_generic,
+        # Half a millimetre at the end of an arm of a metre.
+        lambda s: two(s, LocalPos0=(1.0005, 0, 0), LocalPos1=(-1, 0, 0)),
+        lambda s: UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityDirectionAttr((0, 0, 0)),
+        lambda s: material(s, StaticFriction=0.0, DynamicFriction=0.0, Restitution=0.0, Density=0.0),
         # Zero lets the simulator decide.
         lambda s: mass(solid(s), Mass=0.0, Density=0.0),
         lambda s: mass(collider(s, "/C"), Mass=2.0),
@@ -551,6 +582,18 @@ def test_reset_stack_unties_bodies():
     solid(stage)
     solid(stage, C).SetResetXformStack(True)
     assert found(usd_read.read_stage(stage)) == set()
+
+
+def test_a_distance_joint_has_the_degree_of_freedom_of_its_distance():
+    stage = new_stage()
+    drive(two(stage, UsdPhysics.DistanceJoint, MaxDistance=3.0), "distance", Stiffness=1.0)
+    assert ("DriveNotOnJoint", J) not in found(usd_read.read_stage(stage))
+
+
+def test_a_sheared_round_collider_is_reported_once():
+    stage = new_stage()
+    sheared(collider(stage, "/C", UsdGeom.Sphere))
+    assert found(usd_read.read_stage(stage)) == {("ColliderNonUniformScale", "/C")}
 
 
 def test_physx_knows_its_own_approximations():
@@ -645,6 +688,53 @@ def test_distance_of_the_frames():
     two(stage, LocalPos0=(1, 0, 0), LocalPos1=(-1, 0, 0.25))
     (issue,) = validate.validate(usd_read.read_stage(stage))
     assert "0.25 m" in issue.message
+
+
+QUARTERS = {axis: Gf.Quatf(0.5**0.5, *(0.5**0.5 * (name == axis) for name in "XYZ")) for axis in "XYZ"}
+
+
+@pytest.mark.parametrize("axis", ["X", "Y", "Z"])
+@pytest.mark.parametrize("turned", ["X", "Y", "Z"])
+def test_frames_of_a_hinge_may_be_turned_about_its_axis_alone(axis, turned):
+    stage = new_stage()
+    two(stage, Axis=axis, LocalRot0=QUARTERS[turned], **MEET)
+    assert (("JointFramesTilted", J) in found(usd_read.read_stage(stage))) == (turned != axis)
+
+
+@pytest.mark.parametrize("axis", ["X", "Y", "Z"])
+@pytest.mark.parametrize("turned", ["X", "Y", "Z"])
+def test_frames_of_a_slider_may_be_apart_along_its_axis_alone(axis, turned):
+    """Two metres along X of the world, in the axes of the frames."""
+    stage = new_stage()
+    two(stage, UsdPhysics.PrismaticJoint, Axis=axis, LocalRot0=QUARTERS[turned], LocalRot1=QUARTERS[turned])
+    # A quarter about Z brings Y of the frame to where minus X is, one about Y brings Z to X.
+    slides = {"X": "X", "Y": "Z", "Z": "Y"}[turned]
+    assert (("JointFramesApart", J) in found(usd_read.read_stage(stage))) == (axis != slides)
+
+
+def test_frames_apart_and_tilted_are_said_in_metres_and_degrees():
+    stage = new_stage()
+    two(stage, UsdPhysics.FixedJoint, LocalRot0=Gf.Quatf(0.8, 0.6, 0, 0))
+    messages = {issue.code: issue.message for issue in validate.validate(usd_read.read_stage(stage))}
+    assert "are 2 m apart" in messages["JointFramesApart"]
+    assert "turned by 73.74 degrees" in messages["JointFramesTilted"]
+
+
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (1, -2, 3), (-1, -1, -1), (2, 2, 2)])
+def test_frames_on_a_mirrored_body_meet_where_they_are_computed_to(scale):
+    stage = new_stage()
+    solid(stage, "/A").AddTranslateOp().Set((2, 0, 0))
+    mirrored = solid(stage)
+    mirrored.AddRotateXYZOp().Set((10, 20, 30))
+    mirrored.AddScaleOp().Set(scale)
+    worlds = usd_read.read_stage(stage).prims
+    frame = frames.transform((1, 0, 0), frames.matrix_of((0.9, 0.1, -0.3, 0.2)))
+    values = {}
+    for side, path in enumerate(("/A", B)):
+        position, rotation = frames.local_frame(worlds[path].world, frame)
+        values |= {f"LocalPos{side}": position, f"LocalRot{side}": Gf.Quatf(*rotation)}
+    joint(stage, "/A", B, kind=UsdPhysics.FixedJoint, **values)
+    assert {code for code, path in found(usd_read.read_stage(stage)) if path == J} == set()
 
 
 def test_empty_model():

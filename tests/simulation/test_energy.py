@@ -57,6 +57,64 @@ def test_no_false_alarm_where_a_drive_spins_a_wheel(drive: dict, reduced: bool) 
     assert world.unstable == {}
 
 
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize(
+    "drive", [{"stiffness": 400.0, "damping": 1.0, "targetPosition": 2.5}, {"damping": 3.0, "targetVelocity": 30.0}]
+)
+def test_no_false_alarm_where_a_drive_accelerates_something_heavy(drive: dict, reduced: bool) -> None:
+    """What it gives grows with what it moves: here 80 kg m2."""
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    inside = [file.body("Wheel", mass=5.0, inertia=(80, 80, 80)),
+              file.joint("Hinge", "Revolute", "", f"{W}/Robot/Wheel", axis="X",
+                         drives={"angular": {**drive, "type": "acceleration"}})]  # fmt: skip
+    world = world_of(file.add(block("Xform", "Robot", inside, ["PhysicsArticulationRootAPI"] if reduced else [])))
+    fastest = 0.0
+    for _ in range(120):
+        world.step()
+        fastest = max(fastest, world.kinetic_energy())
+    assert fastest > 1e4
+    assert world.unstable == {}
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize(("target", "spin"), [(0.0, 30.0), (0.0, -30.0), (9.0, 0.0), (-9.0, 0.0)])
+def test_no_false_alarm_where_a_spring_is_wound_up_beyond_half_a_turn(
+    target: float, spin: float, reduced: bool
+) -> None:
+    """It gives back what it was given, also after whole turns."""
+    world = wheel({"stiffness": 5.0, "targetPosition": target}, reduced=reduced, spin=spin)
+    fastest = 0.0
+    for _ in range(240):
+        world.step()
+        fastest = max(fastest, world.kinetic_energy())
+    assert fastest > 100.0
+    assert world.unstable == {}
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_no_false_alarm_where_a_hinge_is_seen_from_its_other_body(swapped: bool) -> None:
+    """The spring of a joint in reduced coordinates whose body 1 is nearer to the root."""
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    ends = ["", f"{W}/Robot/Wheel"]
+    pos = {"pos0": (0, 0, 3)}
+    if swapped:
+        ends.reverse()
+        pos = {"pos1": (0, 0, 3)}
+    drive = {"stiffness": 60.0, "targetPosition": 8.0}
+    inside = [file.body("Wheel", (0, 0, 3), inertia=(0.6, 0.6, 0.6), mass=5.0),
+              file.joint("Hinge", "Revolute", *ends, axis="X", drives={"angular": drive}, **pos)]  # fmt: skip
+    file.add(block("Xform", "Robot", inside, ["PhysicsArticulationRootAPI"]))
+    world = world_of(file)
+    fastest = 0.0
+    for _ in range(240):
+        world.step()
+        fastest = max(fastest, world.kinetic_energy())
+    assert fastest == pytest.approx(0.5 * 60.0 * 8.0**2, rel=0.1)
+    assert world.unstable == {}
+
+
 def test_no_false_alarm_where_animation_and_hands_push() -> None:
     file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)

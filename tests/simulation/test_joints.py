@@ -561,6 +561,40 @@ def test_breaks_at_the_set_torque(kind: str, share: float) -> None:
     assert (world.broken_joints != ()) == (share > 1)
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_load_of_a_joint_holds_what_lies_on_what_it_holds(swapped: bool) -> None:
+    """A beam of 2 kg in a wall, and a box of 3 kg on it, 0.8 m from the wall."""
+    file = File(CENTIMETERS)
+    ends = [("", (0, 0, 3)), (f"{W}/Beam", (-0.5, 0, 0))]
+    (first, pos0), (second, pos1) = reversed(ends) if swapped else ends
+    file.add(
+        file.body("Beam", (0.5, 0, 3), size=(1, 0.2, 0.2), mass=2.0, inertia=(0.01, 0.17, 0.17)),
+        file.body("Box", (0.8, 0, 3.2), size=(0.2, 0.2, 0.2), mass=3.0),
+        file.joint("Wall", "Fixed", first, second, pos0=pos0, pos1=pos1, break_force=1e4, break_torque=1e4),
+    )  # fmt: skip
+    force, torque = run(world_of(file), 2.0).joint_load(f"{W}/Wall")
+    assert force == pytest.approx(5 * G, rel=0.01)
+    assert torque == pytest.approx(G * (2 * 0.5 + 3 * 0.8), rel=0.01)
+
+
+def test_the_load_of_a_joint_speeds_up_what_hangs_on_it() -> None:
+    """A weight at the end of an arm that begins to turn, 1 rad/s2: m r a, and I a + d m r a about the glue."""
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    drive = {"damping": 1e4, "targetVelocity": 99.0, "maxForce": 0.1 + 0.5 + 2.0 * 1.0**2}
+    file.add(
+        file.body("Arm", size=(0.1, 0.1, 0.1), mass=1.0, inertia=(0.1, 0.1, 0.1)),
+        # Its own Y is up.
+        file.body("Tip", (1, 0, 0), about("X", 90), size=(0.1, 0.1, 0.1), mass=2.0, inertia=(0.1, 0.5, 0.2)),
+        file.joint("Hinge", "Revolute", "", f"{W}/Arm", axis="Z", drives={"angular": drive}),
+        file.joint("Glue", "Fixed", f"{W}/Arm", f"{W}/Tip", pos0=(0.75, 0, 0), pos1=(-0.25, 0, 0),
+                   rot1=about("X", -90), break_force=1e5, break_torque=1e5),
+    )  # fmt: skip
+    force, torque = run(world_of(file), 0.1).joint_load(f"{W}/Glue")
+    assert force == pytest.approx(2.0 * 1.0 * 1.0, rel=0.02)
+    assert torque == pytest.approx(0.5 * 1.0 + 0.25 * 2.0 * 1.0, rel=0.02)
+
+
 def test_driven_joint_breaks_by_momentum() -> None:
     """A joint with a drive: the force is that of the whole joint. Two bodies hang on it."""
     for bears, breaks in ((62.0, False), (56.0, True)):
@@ -1027,3 +1061,31 @@ def test_an_articulation_root_on_a_joint_takes_all_that_hangs_on_it() -> None:
     run(world, 0.5)
     assert place(world, "Base") == pytest.approx((0, 0, 3), abs=1e-3)
     assert place(world, "Arm")[2] < 2.8
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_joint_to_a_turned_wall_is_where_the_wall_is(side: int, reduced: bool) -> None:
+    """The frame on a static collider is in its space, whichever side it is on; the arm hinges there."""
+    file = File(CENTIMETERS)
+    turned = about("Z", 90)
+    # The wall's own X is Y of the world: its anchor is at (2, 1.5, 3), the arm goes on from there along Y.
+    file.add(file.body("Wall", (2, 1, 3), turned, size=(0.2, 0.2, 0.2), dynamic=False))
+    ends = [(f"{W}/Wall/Shape", (0.5, 0, 0)), (f"{W}/R/Arm", (-0.5, 0, 0))]
+    (first, pos0), (second, pos1) = reversed(ends) if side else ends
+    scale = (0.2, 0.2, 0.2)
+    pos0, pos1 = (
+        tuple(np.array(pos) / scale) if path.endswith("Shape") else pos for path, pos in ((first, pos0), (second, pos1))
+    )
+    inside = [file.body("Arm", (2, 2, 3), turned, **ROD),
+              file.joint("Hinge", "Revolute", first, second, pos0=pos0, pos1=pos1, axis="Z")]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"] if reduced else [])))
+    assert world.is_reduced(f"{W}/R/Hinge") == reduced
+    assert world.joint_position(f"{W}/R/Hinge", "angular") == pytest.approx(0.0, abs=1e-5)
+    run(world, 1.0)
+    assert place(world, "Arm") == pytest.approx((2, 2, 3), abs=0.01)
+    world.set_gravity((5, 0, 0))
+    run(world, 0.3)
+    hinge = place(world, "Arm") + turn(world, "Arm") @ (-0.5, 0, 0)
+    assert hinge == pytest.approx((2, 1.5, 3), abs=0.01)
+    assert place(world, "Arm")[0] > 2.05

@@ -121,6 +121,34 @@ def test_restart_goes_on_where_things_are(name: str) -> None:
     del stage, other
 
 
+def test_a_restart_leaves_asleep_what_sleeps_and_in_place_what_is_not_carried() -> None:
+    file = File()
+    left = file.shape("Left", "Cube", (1, 1, 1), (5, 0, 0)).replace('["xformOp', '["!resetXformStack!", "xformOp')
+    file.add(file.ground(), file.body("Still", (0, 0, 0.5)),
+             file.body("Falls", (0, 9, 50), children=[left, file.shape("Part", "Cube", (1, 1, 1), (0, 0, 2))]),
+             file.body("Lift", (0, 30, 0), kinematic=True))  # fmt: skip
+    model, stage = model_of(file.text())
+    world = run(World(model), 3.0)
+    world.set_kinematic_pose(f"{W}/Lift", (0, 30, 1), (1, 0, 0, 0))
+    world.step()
+    moved = world.moved_copy(model)
+
+    def body_of(name: str) -> usd_physics.RigidBodyAPI:
+        return moved.prims[f"{W}/{name}"].get(usd_physics.RigidBodyAPI)
+
+    assert (body_of("Still").starts_asleep, body_of("Falls").starts_asleep) == (True, False)
+    assert body_of("Falls").velocity[2] == pytest.approx(-G * 3.0, rel=0.02)
+    # Its animation moves it, whatever its velocity says.
+    assert body_of("Lift").velocity is None
+    assert moved.prims[f"{W}/Falls/Part"].world[:3, 3] == pytest.approx(
+        place(world, "Falls") + np.array((0, 0, 2)), abs=1e-5
+    )
+    assert moved.prims[f"{W}/Falls/Left"].world[:3, 3] == pytest.approx((5, 0, 0))
+    assert model.prims[f"{W}/Falls"].world[2, 3] == pytest.approx(50)
+    assert World(moved).notices == []
+    del stage
+
+
 # --------------------------------------------------------------------------- hands
 
 
@@ -185,6 +213,18 @@ def test_gravity_changes_live_and_wakes() -> None:
     assert place(world, "Box")[2] == pytest.approx(1.5, abs=0.05)
 
 
+def test_gravity_of_one_scene_changes_alone() -> None:
+    file = File()
+    file.add(file.scene("Other"))
+    for name, x in (("Scene", 0), ("Other", 5)):
+        file.add(file.body(f"In{name}", (x, 0, 9), owner=f"{W}/{name}"))
+    world = world_of(file)
+    world.set_gravity((0, 0, 0), f"{W}/Other")
+    run(world, 1.0)
+    assert place(world, "InScene")[2] == pytest.approx(9 - G / 2, abs=0.1)
+    assert place(world, "InOther")[2] == pytest.approx(9)
+
+
 def test_friction_changes_live() -> None:
     file = File()
     file.add(file.material("M", 1.0), file.ground(material=f"{W}/M", tilt=20))
@@ -222,6 +262,33 @@ def test_static_collider_is_moved() -> None:
     assert place(world, "Box")[2] == pytest.approx(-2.5, abs=0.02)
     with pytest.raises(KeyError):
         world.set_static_pose(f"{W}/Box", (0, 0, 0), (1, 0, 0, 0))
+
+
+def test_static_collider_is_turned() -> None:
+    """A floor that tips by 30 degrees lets the box slide down towards X."""
+    file = File()
+    file.add(file.material("Ice", 0.0), file.ground(material=f"{W}/Ice"))
+    file.add(file.body("Box", (0, 0, 0.5), material=f"{W}/Ice"))
+    world = run(world_of(file), 0.5)
+    world.set_static_pose(f"{W}/Ground/Shape", (0, 0, -1.2), about("Y", 30))
+    world.set_gravity((0, 0, -9.8))
+    run(world, 1.5)
+    assert place(world, "Box")[0] > 1.0 and place(world, "Box")[2] < -0.5
+
+
+def test_inertia_follows_a_mass_that_changes_live() -> None:
+    """A torque of 1 N m on a wheel of 0.5 kg m2, then on one of three times the mass."""
+    angles = []
+    for mass in (1.0, 3.0):
+        file = File()
+        file.gravity = (0, 0, 0)
+        file.add(file.body("Wheel", mass=1.0, inertia=(0.5, 0.5, 0.5)))
+        file.add(file.joint("Hinge", "Revolute", "", f"{W}/Wheel", axis="Z",
+                            drives={"angular": {"damping": 1e3, "targetVelocity": 99.0, "maxForce": 1.0}}))  # fmt: skip
+        world = world_of(file)
+        world.set_mass(f"{W}/Wheel", mass)
+        angles.append(run(world, 0.5).joint_position(f"{W}/Hinge", "angular"))
+    assert angles == pytest.approx([0.5 * 2.0 * 0.25, 0.5 * 2.0 / 3 * 0.25], rel=0.03)
 
 
 def test_a_recording_follows_what_others_move_at_every_frame() -> None:

@@ -151,9 +151,3 @@ class PropertyWriter:
             elif not attribute.allows(content):
                 continue
             setattr(group, attribute.field, text_of_value(attribute, content) if is_text(attribute) else content)
-
-
-def _divided(value: Any, factor: float) -> Any:
-    if isinstance(value, tuple):
-        return tuple(units.scaled(part, 1.0 / factor) for part in value)
-    return units.scaled(value, 1.0 / factor)

@@ -23,6 +23,7 @@ Target = Literal["usd", "physx", "newton"]
 Hierarchy = Literal["nested", "flat", "reset"]
 
 
+_TUPLES = {tuple, NoneType}
 #: Python types of plain values, and of those that are not authored.
 _PLAIN: dict[str, set[type]] = {
     "bool": {bool, NoneType}, "int": {int, float, NoneType}, "float": {int, float, NoneType}, "text": {str, NoneType},
@@ -196,8 +197,12 @@ class Facts:
         column = Column(attribute, attribute.usd_name(entries.instance), entries.prims, values)
         self.columns.append(column)
         # The types of all values at once: quicker than to ask for each.
-        kind = attribute.value
-        if kind.size == 1 and not kind.is_array and set(map(type, values)) <= _PLAIN[kind.base]:
+        kind, types = attribute.value, set(map(type, values))
+        if attribute.is_relationship or (kind.size > 1 and not kind.is_array):
+            is_right = types <= _TUPLES
+            if is_right and (attribute.is_relationship or set(map(len, filter(None, values))) <= {kind.size}):
+                return
+        elif not kind.is_array and types <= _PLAIN[kind.base]:
             return
         for row, value in enumerate(values):
             if value is not None and not attribute.accepts(value):

@@ -354,6 +354,17 @@ class Constraint:
         turn = self.relative(physics)
         return math.atan2(turn[2, 1] - turn[1, 2], turn[1, 1] + turn[2, 2])
 
+    def turned(self, physics: PhysicsWorld) -> float:
+        """Angle of a hinge, rad, beyond half a turn where the solver, or the upkeep, counts whole turns."""
+        if self.state.reduced:
+            multibody, number = physics.multibody_joints.get(self.state.link)
+            angle = float(multibody.generalized_position()[multibody.get_link(number).assembly_id])
+            return -angle if self.reversed else angle
+        angle = self.angle_now(physics)
+        if self._turns_far():
+            angle = self.state.angle + math.remainder(angle - self.state.angle, 2.0 * math.pi)
+        return angle
+
     def upkeep(self, physics: PhysicsWorld) -> None:
         """Update the emulated limits for the current poses of the bodies."""
         relative = self.relative(physics)

@@ -8,7 +8,6 @@ power of at most d v^2 / 4. More energy is an error of the simulation or of its 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,10 +103,10 @@ def _held(constraint: Constraint, physics: PhysicsWorld, axis: int, drive: Drive
     """Energy (J) of the spring of a drive; per kg or kg m2 where it accelerates."""
     if not drive.stiffness > 0.0:
         return 0.0
-    away = abs(drive.target_position - constraint.position(physics, axis))
-    if 3 <= axis < 6 and away > math.pi:
-        # The position is known within half a turn; the hinge may be turned further.
-        away += 2.0 * math.pi
+    if axis == 3 and constraint.turns:
+        away = abs(drive.target_position - constraint.turned(physics))
+    else:
+        away = abs(drive.target_position - constraint.position(physics, axis))
     if drive.acceleration or drive.stiffness * away <= drive.max_force:
         return 0.5 * drive.stiffness * away**2
     return drive.max_force * (away - 0.5 * drive.max_force / drive.stiffness)
