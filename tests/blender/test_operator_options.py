@@ -615,3 +615,26 @@ def test_both_sides_of_a_box_grow_where_that_is_chosen(both):
     bpy.ops.usdphys.drag_handle(handle="collider.size:+X", value=3.0, both_sides=both)
     assert item.size[0] == pytest.approx(3.0)
     assert item.location[0] == pytest.approx(0.0 if both else 1.0)
+
+
+# --------------------------------------------------------------------------- limits from the inspector
+
+
+@pytest.mark.parametrize(("which", "end", "value"), [("LOWER", "low", -0.25), ("UPPER", "high", 0.75)])
+def test_a_limit_that_is_set_in_the_inspector_holds_its_slider_at_once(which, end, value):
+    inspected_pair()
+    bpy.ops.usdphys.inspect_joints()
+    row = bpy.context.window_manager.usdphys_inspector.rows[0]
+    row.angle = value
+    assert bpy.ops.usdphys.inspect_limit(index=0, which=which) == {"FINISHED"}
+    assert getattr(row, end) == pytest.approx(value, abs=1e-4)
+    row.angle = 2 * value
+    assert row.angle == pytest.approx(value, abs=1e-3)
+
+
+def test_errors_come_before_warnings_in_a_report():
+    scenes.solid("Thin")
+    crate = broken_crate()
+    crate.location.x = 5
+    report = checks.check(bpy.context.scene, bpy.context.view_layer)
+    assert [issue.severity for issue in report.issues] == ["error", "warning"]

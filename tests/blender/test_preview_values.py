@@ -365,3 +365,108 @@ def test_a_body_on_a_bone_is_shown_where_it_stands():
     assert np.abs(before[:3, 3] - (0.5, 0, 0)).max() > 1
     run(session_of_scene(), 0.1)
     assert same_place(obj, before)
+
+
+# --------------------------------------------------------------------------- undo
+
+
+def state_of(name: str) -> tuple[Any, ...]:
+    obj = bpy.data.objects[name]
+    return tuple(obj.location), obj.rotation_mode, tuple(item.mute for item in obj.constraints)
+
+
+@pytest.mark.parametrize("end", ["undo", "reset", "apply"])
+def test_an_undo_to_an_edit_that_was_made_while_it_played_shows_no_simulated_pose(end):
+    """The step holds what was simulated then, be the preview under way or long over."""
+    obj = crate(location=(0, 0, 5))
+    obj.constraints.new("LIMIT_SCALE")
+    authored = state_of("Crate")
+    bpy.ops.ed.undo_push(message="before")
+    session = session_of_scene()
+    run(session, 0.3)
+    bpy.ops.ed.undo_push(message="an edit while it plays")
+    run(session, 0.2)
+    if end == "undo":
+        bpy.ops.ed.undo_push(message="another edit while it plays")
+    else:
+        getattr(bpy.ops.usdphys, f"preview_{end}")()
+        bpy.ops.ed.undo_push(message="an edit afterwards")
+    bpy.ops.ed.undo()
+    assert preview_guard.current() is None
+    assert state_of("Crate") == authored
+    assert not bpy.context.scene.usdphys.preview.is_running
+    bpy.ops.ed.undo()
+    assert state_of("Crate") == authored
+    bpy.ops.ed.redo()
+    assert state_of("Crate") == authored
+    assert not bpy.context.scene.usdphys.preview.is_running
+
+
+def test_another_file_knows_nothing_of_the_poses_of_the_last_one(tmp_path):
+    crate(location=(0, 0, 5))
+    run(session_of_scene(), 0.1)
+    preview_guard.stop()
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    crate(location=(0, 0, 7))
+    bpy.context.scene.usdphys.preview.is_running = True
+    bpy.ops.ed.undo_push(message="as if a preview ran")
+    bpy.context.scene.usdphys.preview.is_running = False
+    bpy.ops.ed.undo_push(message="and afterwards")
+    bpy.ops.ed.undo()
+    assert tuple(bpy.data.objects["Crate"].location) == (0, 0, 7)
+
+
+@pytest.mark.parametrize("mode", DELTAS)
+def test_a_kept_pose_leaves_the_rotations_of_other_modes_alone(mode):
+    values = {"rotation_euler": (0.1, 0.2, 0.3), "rotation_quaternion": (0.8, 0.6, 0, 0),
+              "rotation_axis_angle": (0.5, 0, 1, 0)}  # fmt: skip
+    obj = crate(rotation_mode=mode, **values)
+    run(session_of_scene(), 0.1)
+    bpy.ops.usdphys.preview_apply()
+    if mode != "AXIS_ANGLE":
+        assert tuple(obj.rotation_axis_angle) == pytest.approx(values["rotation_axis_angle"])
+    assert obj.rotation_mode == mode
+
+
+# --------------------------------------------------------------------------- bake
+
+
+def test_a_bake_leaves_the_timeline_and_the_old_action_as_they_were():
+    obj = crate(location=(0, 0, 5))
+    obj.keyframe_insert("hide_render", frame=1)
+    old = obj.animation_data.action
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 5
+    scene.frame_set(3)
+    assert bpy.ops.usdphys.preview_bake() == {"FINISHED"}
+    assert scene.frame_current == 3
+    assert obj.animation_data.action != old
+    assert bpy.ops.usdphys.preview_clear_bake() == {"FINISHED"}
+    assert obj.animation_data.action == old
+    assert tuple(obj.location) == (0, 0, 5)
+
+
+def test_a_bake_of_few_frames_is_as_exact_as_the_preview():
+    """Five frames in a second, and 200 time steps."""
+    obj = crate(location=(0, 0, 20))
+    scene = bpy.context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = 5, 1, 6
+    scene.usdphys.preview.frequency, scene.usdphys.preview.substeps = 200, 1
+    assert bpy.ops.usdphys.preview_bake() == {"FINISHED"}
+    scene.frame_set(6)
+    assert 20.0 - place_of(obj)[2] == pytest.approx(9.81 / 2, rel=0.01)
+
+
+def test_a_second_bake_starts_from_what_was_authored():
+    obj = crate(location=(0, 0, 20))
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 13
+    heights = []
+    for _ in range(2):
+        scene.frame_set(10)
+        bpy.ops.usdphys.preview_bake()
+        scene.frame_set(13)
+        heights.append(place_of(obj)[2])
+    assert heights[0] == pytest.approx(heights[1], abs=1e-4)
+    bpy.ops.usdphys.preview_clear_bake()
+    assert tuple(obj.location) == (0, 0, 20)

@@ -37,7 +37,7 @@ def test_values_are_written_in_the_units_of_the_file(seen):
 
 def test_a_text_that_is_no_list_is_named(seen):
     (message,) = seen["unreadable"]
-    assert "Modes of 'Box'" in message and "no list" in message
+    assert "Modes of 'Box'" in message and "is not a list" in message
 
 
 def test_copy_clear_and_mirror(seen):

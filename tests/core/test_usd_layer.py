@@ -303,7 +303,7 @@ def test_refusals(way: str, asset: Path, target: Path) -> None:
         (asset, asset, OutputError, "source itself"),
         (asset, link, OutputError, "source itself"),
         (whole, part, OutputError, "part of 'whole.usda'"),
-        (asset, target.with_suffix(".usdz"), OutputError, "no name for a layer"),
+        (asset, target.with_suffix(".usdz"), OutputError, "not a name of a layer"),
         (asset, target.parent.with_suffix(".usda"), OutputError, "is a folder"),
         (asset.with_name("none.usda"), target, InputError, "no file"),
     ]

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 _session: PreviewSession | None = None
 _shown: dict[str, Transform] = {}
-_before_undo: dict[str, Transform] = {}
+#: Latest authored transforms of all objects that a preview has moved since the file was loaded. An undo step that was
+#: pushed while a preview ran holds simulated poses, and can be restored long after that preview has ended.
+_authored: dict[str, Transform] = {}
 
 
 def current() -> PreviewSession | None:
@@ -33,6 +35,7 @@ def start(context: bpy.types.Context) -> PreviewSession:
 
     with gc_paused():
         _session = PreviewSession(context)
+    _authored.update(_session.authored)
     return _session
 
 
@@ -41,6 +44,7 @@ def stop() -> None:
     global _session
     session, _session = _session, None
     if session is not None:
+        _authored.update(session.authored)
         session.stop()
 
 
@@ -48,6 +52,8 @@ def forget() -> PreviewSession | None:
     """Drop the session without touching the objects, and return it; the caller restores or keeps them."""
     global _session
     session, _session = _session, None
+    if session is not None:
+        _authored.update(session.authored)
     return session
 
 
@@ -69,31 +75,30 @@ def _after_save(*_: Any) -> None:
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_load(*_: Any) -> None:
     stop()
+    _authored.clear()
 
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_undo_step(*_: Any) -> None:
-    """End the preview, but keep the authored transforms in case the restored undo step holds simulated poses."""
-    _before_undo.clear()
-    if _session is not None:
-        _before_undo.update(_session.authored)
-        stop()
+    """End the preview."""
+    stop()
 
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_undo_step(*_: Any) -> None:
-    from .poses import restored
+    """Restore the authored transforms of objects from an undo step that was pushed while a preview ran."""
+    from ..bridge.naming import objects_by_name
+    from .poses import is_simulated, restored
 
+    known = objects_by_name() if _authored else {}
+    for name, before in _authored.items():
+        obj = known.get(name)
+        if obj is not None and is_simulated(obj):
+            restored(obj, before)
     for scene in bpy.data.scenes:
         preview = scene.usdphys.preview  # type: ignore[attr-defined]
-        if not preview.is_running:
-            continue
-        for name, before in _before_undo.items():
-            obj = bpy.data.objects.get(name)
-            if obj is not None:
-                restored(obj, before)
-        preview.property_unset("is_running")
-    _before_undo.clear()
+        if preview.is_running:
+            preview.property_unset("is_running")
 
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]

@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 #: From this number of objects on, foreach_set on all objects of the file is faster.
 _BULK = 48
 _UNTURNED = mathutils.Quaternion()
+#: Value of `rotation_axis_angle`, unused in quaternion mode, of an object that holds a simulated pose. It marks each
+#: object and not the scene, because an undo reads only those data-blocks anew that differ between two steps.
+_SIMULATED = (-1.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(slots=True)
@@ -46,6 +49,12 @@ def freed(obj: Any) -> None:
     obj.rotation_mode = "QUATERNION"
     for constraint in obj.constraints:
         constraint.mute = True
+    obj.rotation_axis_angle = _SIMULATED
+
+
+def is_simulated(obj: Any) -> bool:
+    """True from `freed` to `restored` or `applied`."""
+    return obj.rotation_mode == "QUATERNION" and tuple(obj.rotation_axis_angle) == _SIMULATED
 
 
 def restored(obj: Any, before: Transform) -> None:
@@ -62,6 +71,7 @@ def applied(obj: Any, before: Transform) -> None:
     # Each rotation mode has a delta rotation of its own.
     turned = obj.delta_rotation_quaternion.normalized() @ obj.rotation_quaternion.normalized()
     obj.rotation_mode = before.mode
+    obj.rotation_axis_angle = before.axis_angle
     if before.mode == "AXIS_ANGLE":
         axis, angle = turned.to_axis_angle()
         obj.rotation_axis_angle = (angle, *axis)
