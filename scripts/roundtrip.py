@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from comparer import compare
+from comparer import Comparer
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("SHARED_DIR", ROOT.parent / "shared"))
@@ -68,11 +68,12 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     files = [path.resolve() for path in options.files] or [*shared_files(), *authored_files(options.out / "authored")]
     failed = 0
+    comparer = Comparer(TOOL, options.usd_python)
     print(f"{'score':>7} {'facts':>6} {'vendor':>7}  file")
     for path in files:
         name = "_".join(path.parts[-3:]).replace(" ", "_")
         target, reason = trip(path, name, options.out)
-        found = {"score": 0.0, "diffs": [reason]} if reason else compare(TOOL, path, target, options.usd_python)
+        found = {"score": 0.0, "diffs": [reason]} if reason else comparer.compare(path, target)
         again = ""
         if options.twice and not reason:
             second, reason = trip(target, f"{name}_twice", options.out)
@@ -84,6 +85,7 @@ def main() -> int:
             failed += 1
             for row in found["diffs"][:5]:
                 print(f"        {row}")
+    comparer.close()
     print(f"{len(files) - failed} of {len(files)} files come back whole")
     return 1 if failed else 0
 

@@ -156,10 +156,10 @@ def usd_python() -> Path:
 
 
 @pytest.fixture(scope="session")
-def compare(shared: Path, usd_python: Path) -> Callable[[Path, Path], dict[str, Any]]:
+def compare(shared: Path, usd_python: Path) -> Iterator[Callable[[Path, Path], dict[str, Any]]]:
     """(original, copy) -> what the independent comparer reports, with its words as "text"."""
     spec = importlib.util.spec_from_file_location("comparer", ROOT / "scripts" / "comparer.py")
     comparer = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(comparer)
-    tool = shared / "tools" / "compare_physics.py"
-    return lambda original, copy: comparer.compare(tool, original, copy, usd_python)
+    with comparer.Comparer(shared / "tools" / "compare_physics.py", usd_python) as made:
+        yield made.compare

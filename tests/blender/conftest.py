@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -42,6 +43,42 @@ def _fresh_scene(extension):
 
 def empty_scene() -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+
+class Trip(NamedTuple):
+    """What became of a file of others: a layer over it without any edit, and its export by way of a .blend."""
+
+    layer: Path
+    export: Path
+
+
+@pytest.fixture(scope="session")
+def trip_of(tmp_path_factory) -> Callable[[Path], Trip]:
+    """A USD file -> its trip, made once: an import takes most of the time of the tests that want one."""
+    from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import, usd_layer_export
+
+    made: dict[Path, Trip] = {}
+
+    def travel(path: Path) -> Trip:
+        folder = tmp_path_factory.mktemp("trip")
+        trip = Trip(folder / "layer.usda", folder / "export.usda")
+        empty_scene()
+        usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+        bpy.context.view_layer.update()
+        usd_layer_export.export_layer(bpy.context, trip.layer, force=True)
+        bpy.ops.wm.save_as_mainfile(filepath=str(folder / "trip.blend"))
+        bpy.ops.wm.open_mainfile(filepath=str(folder / "trip.blend"))
+        bpy.context.view_layer.update()
+        options = usd_export.ExportOptions(*usd_export.stage_options(bpy.context.scene), force=True)
+        usd_export.export_usd(bpy.context, trip.export, options)
+        return trip
+
+    def get(path: Path) -> Trip:
+        if path not in made:
+            made[path] = travel(path)
+        return made[path]
+
+    return get
 
 
 _VALIDATE = """

@@ -35,12 +35,8 @@ def test_files_are_there(shared):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_round_trip(tmp_path, compare, path):
-    import_usd(path)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "trip.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "trip.blend"))
-    export_usd(tmp_path / "trip.usda")
-    figures = compare(path, tmp_path / "trip.usda")
+def test_round_trip(trip_of, compare, path):
+    figures = compare(path, trip_of(path).export)
     assert figures["score"] == 1.0, figures["text"]
     assert figures["facts"] > 0
 

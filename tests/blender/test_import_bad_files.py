@@ -140,9 +140,8 @@ def test_bodies_with_values_of_another_type(tmp_path, value):
         comes_in(write(path, f"{BODY}{{\n    {value.format(name)}\n}}", head='upAxis = "Y"'), tmp_path)
 
 
-@pytest.mark.parametrize("value", VALUES)
-@pytest.mark.parametrize("axis", ["Y", "Z"])
-def test_joints_with_values_of_another_type(tmp_path, value, axis):
+@pytest.mark.parametrize(("axis", "value"), [*(("Y", value) for value in VALUES), ("Z", VALUES[0]), ("Z", VALUES[7])])
+def test_joints_with_values_of_another_type(tmp_path, axis, value):
     for name in ("physics:localPos0", "physics:localRot1", "physics:axis", "physics:lowerLimit", "physics:body0"):
         path = tmp_path / f"{name.rsplit(':', 1)[-1]}.usda"
         joint = f"rel physics:body1 = </A>\n    {value.format(name)}"
@@ -178,8 +177,12 @@ def test_attribute_here_and_relationship_there(tmp_path):
     comes_in(write(tmp_path / "whole.usda", body), tmp_path)
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "1e300"])
-@pytest.mark.parametrize("name", ["metersPerUnit", "kilogramsPerUnit", "framesPerSecond", "timeCodesPerSecond"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [*(("metersPerUnit", value) for value in ("0", "-1", "nan", "inf", "1e300")), ("kilogramsPerUnit", "0"),
+     ("kilogramsPerUnit", "nan"), ("framesPerSecond", "0"), ("framesPerSecond", "nan"), ("timeCodesPerSecond", "0"),
+     ("timeCodesPerSecond", "1e300")],
+)  # fmt: skip
 def test_odd_numbers_about_the_stage(tmp_path, name, value):
     from pxr import Sdf
 

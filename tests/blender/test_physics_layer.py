@@ -72,10 +72,9 @@ def test_merged_into_a_copy(tmp_path, crate):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_layer_over_files_of_others(tmp_path, compare, path):
+def test_layer_over_files_of_others(trip_of, compare, path):
     """Nothing was edited: the layer says nothing, and what it shows is the original."""
-    usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
-    target = layer(tmp_path)
+    target = trip_of(path).layer
     assert "over " not in target.read_text() and "def " not in target.read_text()
     figures = compare(path, target)
     assert figures["score"] == 1.0, figures["text"]

@@ -1,10 +1,14 @@
 """The published zips: what is in them, and that Blender installs, enables, uses, disables and removes them."""
 
+import importlib.util
+import io
 import tomllib
 import zipfile
+from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 HERE = "linux_x64"
 PLATFORMS = {"linux_x64", "windows_x64", "macos_arm64"}
 
@@ -28,12 +32,13 @@ def test_zip_holds_the_extension_and_nothing_else(zips, kind):
         "LICENSE",
         "README.md",
         "CHANGELOG.md",
+        "THIRD_PARTY_NOTICES.md",
     }
     allowed_folders = {"usdphys_addon", "operators", "panels", "wheels"}
     strangers = [n for n in names(zips[kind]) if n not in allowed and n.split("/")[0] not in allowed_folders]
     strangers += [n for n in names(zips[kind]) if "__pycache__" in n or "/." in n or n.endswith(("ruff.toml", ".pyc"))]
     assert not strangers
-    assert {"__init__.py", "blender_manifest.toml", "LICENSE"} <= set(names(zips[kind]))
+    assert {"__init__.py", "blender_manifest.toml", "LICENSE", "THIRD_PARTY_NOTICES.md"} <= set(names(zips[kind]))
 
 
 @pytest.mark.parametrize("kind", sorted(PLATFORMS))
@@ -41,6 +46,19 @@ def test_platform_zip_has_its_own_wheel_only(zips, kind):
     mark = {"linux_x64": "manylinux", "windows_x64": "win_amd64", "macos_arm64": "macosx"}[kind]
     wheels = [name for name in names(zips[kind]) if name.endswith(".whl")]
     assert len(wheels) == 1 and mark in wheels[0]
+
+
+@pytest.mark.parametrize("kind", sorted(PLATFORMS))
+def test_notices_name_all_that_a_wheel_is_made_of(zips, kind):
+    spec = importlib.util.spec_from_file_location("notices", ROOT / "scripts" / "notices.py")
+    notices = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(notices)
+    with zipfile.ZipFile(zips[kind]) as archive:
+        text = archive.read("THIRD_PARTY_NOTICES.md").decode()
+        (wheel,) = [name for name in archive.namelist() if name.endswith(".whl")]
+        parts = notices.parts(io.BytesIO(archive.read(wheel)))
+    assert len(parts) > 50
+    assert [part for part in parts if notices.row(part) not in text] == []
 
 
 def test_zip_without_wheels_is_for_every_platform(zips):

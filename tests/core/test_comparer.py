@@ -1,0 +1,43 @@
+"""The independent comparer, as other tests use it, sees what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+TEXT = """#usda 1.0
+(
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Cube "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysicsMassAPI"])
+{
+    float physics:mass = 3
+}
+"""
+
+
+def test_a_change_is_a_loss(compare: Callable[[Path, Path], dict[str, Any]], tmp_path: Path) -> None:
+    """Also of a file that was another when it was compared before."""
+    original, copy = tmp_path / "original.usda", tmp_path / "copy.usda"
+    original.write_text(TEXT)
+    copy.write_text(TEXT)
+    whole = compare(original, copy)
+    assert (whole["score"], whole["diffs"]) == (1.0, []) and whole["facts"] > 3 and "score 1.0000" in whole["text"]
+    copy.write_text(TEXT.replace("mass = 3", "mass = 4"))
+    found = compare(original, copy)
+    assert 0.0 < found["score"] < 1.0
+    assert any("mass" in str(row) for row in found["diffs"])
+
+
+def test_a_file_that_cannot_be_read_is_no_success(
+    compare: Callable[[Path, Path], dict[str, Any]], tmp_path: Path
+) -> None:
+    """And the next pair is judged as if nothing had been."""
+    original, broken = tmp_path / "original.usda", tmp_path / "broken.usda"
+    original.write_text(TEXT)
+    broken.write_text("#usda 1.0\ndef {")
+    found = compare(original, broken)
+    assert found["score"] == 0.0 and "cannot compare" in found["text"]
+    assert compare(original, original)["score"] == 1.0
