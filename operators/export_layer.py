@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""File > Export > USD Physics Layer: the physics edits since the import, as a layer over the imported file."""
+"""File > Export > USD Layer over the Import: the edits since the import, as a layer over the imported file."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ from .usd_file import UsdExportOperator
 
 
 class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelper):
-    """Write the physics edits since the import as a layer over the imported file, which does not change"""
+    """Write the edits since the import as a layer over the imported file, which does not change"""
 
     bl_idname = "usdphys.export_layer"
-    bl_label = "Export USD Physics Layer"
+    bl_label = "Export USD Layer over the Import"
     bl_options = {"REGISTER", "PRESET"}
 
     if TYPE_CHECKING:
         filepath: str
         filter_glob: str
         into_copy: bool
-        force: bool
+        physics_only: bool
+        strict: bool
     else:
         filter_glob: bpy.props.StringProperty(default="*.usd;*.usda;*.usdc", options={"HIDDEN"})
         into_copy: bpy.props.BoolProperty(
             name="Merge into a Copy",
             description="Write a copy of the imported file that includes the edits, instead of a layer over it",
         )
-        force: bpy.props.BoolProperty(
-            name="Export with Errors", description="Write the file although the checks find errors"
+        physics_only: bpy.props.BoolProperty(
+            name="Physics Only", description="Leave out moved, new and deleted objects, changed meshes and materials"
         )
+        strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -46,7 +48,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
         if not self.filepath:
             source = Path(bpy.path.abspath(context.scene.usdphys.source.filepath))
-            self.filepath = str(source.with_name(f"{source.stem}_physics.usda"))
+            self.filepath = str(source.with_name(f"{source.stem}_edits.usda"))
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -56,14 +58,19 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
         layout.label(text=f"{'Copy of' if self.into_copy else 'Over'} {source.name}", icon="FILE")
         column = layout.column()
         column.prop(self, "into_copy")
-        column.prop(self, "force")
+        column.prop(self, "physics_only")
+        column.prop(self, "strict")
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.exchange import usd_layer_export
+        from ..usdphys_addon.exchange import scene_export, usd_export
 
+        options = usd_export.ExportOptions(*usd_export.stage_options(context.scene), strict=self.strict)
+        form: Any = "copy" if self.into_copy else "layer"
         try:
-            result = usd_layer_export.export_layer(context, self.filepath, into_copy=self.into_copy, force=self.force)
+            result = scene_export.export_scene(
+                context, self.filepath, options, form, physics_only=self.physics_only
+            )  # fmt: skip
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -72,7 +79,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
 
 
 def draw_menu(menu: Any, _context: bpy.types.Context) -> None:
-    menu.layout.operator(USDPHYS_OT_export_layer.bl_idname, text="USD Physics Layer (.usda)")
+    menu.layout.operator(USDPHYS_OT_export_layer.bl_idname, text="USD Physics Layer over the Import (.usda)")
 
 
 CLASSES = (USDPHYS_OT_export_layer,)

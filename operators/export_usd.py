@@ -32,7 +32,8 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         meters_per_unit: float
         kilograms_per_unit: float
         up_axis: Any
-        force: bool
+        form: Any
+        strict: bool
     else:
         filter_glob: bpy.props.StringProperty(default=USD_FILTER, options={"HIDDEN"})
         selected_only: bpy.props.BoolProperty(name="Selected Only", description="Export selected objects only")
@@ -60,9 +61,26 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         up_axis: bpy.props.EnumProperty(
             name="Up Axis", items=(("Y", "Y", ""), ("Z", "Z", "")), default="Z", description="Axis that points up"
         )
-        force: bpy.props.BoolProperty(
-            name="Export with Errors", description="Write the file although the checks find errors"
+        form: bpy.props.EnumProperty(
+            name="Form",
+            description="What the file is made of, for a scene that was imported from a USD file",
+            items=(
+                (
+                    "AUTO",
+                    "Source with Edits",
+                    "The imported file with what was edited since; composed by Blender where "
+                    "an option changes the whole",
+                ),
+                ("FLAT", "Flattened", "The imported file with the edits, without references, payloads and variants"),
+                (
+                    "COMPOSED",
+                    "As Blender Composes",
+                    "A new file of Blender's exporter, without what Blender does not know of the imported one",
+                ),
+            ),
+            default="AUTO",
         )
+        strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
         from .. import preferences
@@ -82,14 +100,18 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     def draw(self, context: Any) -> None:
         layout = self.split_layout()
         self.draw_errors(layout, context)
+        source = bpy.path.basename(context.scene.usdphys.source.filepath)
+        if source:
+            layout.label(text=f"Imported from {source}", icon="FILE")
+            layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
-                      ("hierarchy", "force")):  # fmt: skip
+                      ("hierarchy", "strict")):  # fmt: skip
             column = layout.column()
             for name in names:
                 column.prop(self, name)
 
     def draw_errors(self, layout: Any, context: Any) -> None:
-        """List the errors of the last check, which make the export refuse."""
+        """List the errors of the last check, those that came with an imported file apart."""
         from ..usdphys_addon.checks import live as checks
 
         report = checks.report(context.scene.name)
@@ -98,7 +120,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             return
         column = layout.box().column(align=True)
         number = f"{len(errors)} error{'s' if len(errors) > 1 else ''}"
-        column.label(text=f"{number}: {'written anyway' if self.force else 'nothing is written'}", icon="CANCEL")
+        column.label(text=f"{number}: {'nothing is written' if self.strict else 'written anyway'}", icon="CANCEL")
         for issue in errors[:MAX_ERRORS]:
             column.label(text=issue.short, icon="BLANK1")
         if len(errors) > MAX_ERRORS:
@@ -106,10 +128,10 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.exchange import usd_export
+        from ..usdphys_addon.exchange import scene_export
 
         try:
-            result = usd_export.export_usd(context, self.filepath, self.export_options())
+            result = scene_export.export_scene(context, self.filepath, self.export_options(), self.form.lower())
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -126,7 +148,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             self.up_axis,
         )
         return usd_export.ExportOptions(
-            units, self.hierarchy.lower(), self.selected_only, self.animation, force=self.force
+            units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict
         )
 
 

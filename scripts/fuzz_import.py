@@ -173,7 +173,7 @@ def run_case(seed: int, index: int, folder: Path, phase: Any) -> dict[str, Any]:
         phase("export")
         units, hierarchy = usd_export.stage_options(bpy.context.scene)
         target = folder / EXPORTED
-        usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(units, hierarchy, force=True))
+        usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(units, hierarchy))
     except UsdPhysError as error:
         if fault := bad_sentence(error, target):
             result.update(outcome="escaped", detail=f"export: the message {fault}: {error}")

@@ -52,7 +52,7 @@ def trip(source: Path, name: str, folder: Path) -> tuple[Path, str]:
     """(USD file of the round trip, reason of a failure)."""
     blend, target = folder / f"{name}.blend", folder / f"{name}.usda"
     # What the file has for errors is not ours to refuse here: it has to come back as it was.
-    return target, convert(source, blend) or convert(blend, target, "--force")
+    return target, convert(source, blend) or convert(blend, target)
 
 
 def main() -> int:

@@ -71,14 +71,16 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument(
         "--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: setting of the scene)"
     )
+    forms = convert.add_mutually_exclusive_group()
+    for flag, form, what in (
+        ("--merge", "copy", "OUT is a copy of the imported file with the edits since the import (the default)"),
+        ("--physics-layer", "layer", "OUT holds only the edits since the import, as a layer over the imported file"),
+        ("--flatten", "flat", "OUT is one file with the edits, without references, payloads and variants"),
+        ("--composed", "composed", "OUT is as Blender's exporter composes the scene, without what Blender lacks"),
+    ):  # fmt: skip
+        forms.add_argument(flag, dest="form", action="store_const", const=form, default="auto", help=what)
     convert.add_argument(
-        "--physics-layer", action="store_true",
-        help="OUT holds only the edits since the import, as a layer over the imported file",
-    )  # fmt: skip
-    convert.add_argument(
-        "--merge",
-        action="store_true",
-        help="OUT is a copy of the imported file that includes the edits since the import",
+        "--physics-only", action="store_true", help="of the edits since the import, write those of the physics only"
     )
     convert.add_argument(
         "--variant", action="append", default=[], metavar="/PRIM{SET=CHOICE}",
@@ -92,7 +94,9 @@ def _parser() -> argparse.ArgumentParser:
         help="put only the physics of a USD input on the objects of this scene, by name",
     )  # fmt: skip
     convert.add_argument("--animation", action="store_true", help="write the frame range as time samples")
-    convert.add_argument("--force", action="store_true", help="write OUT although the checks find errors")
+    convert.add_argument(
+        "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
+    )
     convert.set_defaults(run=_convert)
     check = commands.add_parser(
         "validate", help="check the physics of a file",
@@ -171,7 +175,7 @@ def _convert(options: argparse.Namespace) -> int:
                 print(f"usdphys: note: {note}", file=sys.stderr)
         wanted = formats.WriteOptions(
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
-            animation=options.animation, force=options.force, layer=options.physics_layer, merge=options.merge,
+            animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
         )  # fmt: skip
         result = target.write(options.output, wanted)
     return 0 if result is None else _report_conversion(result, options.output)

@@ -55,7 +55,7 @@ class Trip(NamedTuple):
 @pytest.fixture(scope="session")
 def trip_of(tmp_path_factory) -> Callable[[Path], Trip]:
     """A USD file -> its trip, made once: an import takes most of the time of the tests that want one."""
-    from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import, usd_layer_export
+    from usdphys_ext.usdphys_addon.exchange import source_export, usd_export, usd_import
 
     made: dict[Path, Trip] = {}
 
@@ -65,11 +65,11 @@ def trip_of(tmp_path_factory) -> Callable[[Path], Trip]:
         empty_scene()
         usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
         bpy.context.view_layer.update()
-        usd_layer_export.export_layer(bpy.context, trip.layer, force=True)
+        source_export.export_edits(bpy.context, trip.layer, "layer")
         bpy.ops.wm.save_as_mainfile(filepath=str(folder / "trip.blend"))
         bpy.ops.wm.open_mainfile(filepath=str(folder / "trip.blend"))
         bpy.context.view_layer.update()
-        options = usd_export.ExportOptions(*usd_export.stage_options(bpy.context.scene), force=True)
+        options = usd_export.ExportOptions(*usd_export.stage_options(bpy.context.scene))
         usd_export.export_usd(bpy.context, trip.export, options)
         return trip
 

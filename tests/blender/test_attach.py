@@ -151,7 +151,7 @@ def attach(path, **options):
 
 def export(path, units=None, **options):
     bpy.context.view_layer.update()
-    options = usd_export.ExportOptions(units or StageUnits(), force=True, **options)
+    options = usd_export.ExportOptions(units or StageUnits(), **options)
     usd_export.export_usd(bpy.context, path, options)
     return path
 

@@ -52,7 +52,7 @@ def export(path, **options):
 def refusal(path, error=ValidationFailedError):
     """The sentence with which an export is refused; it has to name the file or say what is wrong with it."""
     with pytest.raises(error) as caught:
-        export(path)
+        export(path, strict=True)
     text = str(caught.value)
     assert "\n" not in text and text.endswith((".", ")")), text
     return text
@@ -116,7 +116,7 @@ def test_force_writes_in_spite_of_errors(tmp_path):
     box = body("Box")
     box.usdphys.mass.is_applied = True
     box.usdphys.mass.mass = -1
-    result = export(tmp_path / "new.usda", force=True)
+    result = export(tmp_path / "new.usda")
     assert result.errors and "physics:mass = -1" in (tmp_path / "new.usda").read_text()
 
 
@@ -227,7 +227,7 @@ def test_hidden_physics_is_said(tmp_path):
 def test_operator_reports_the_sentence(target):
     joint("Loose")
     with pytest.raises(RuntimeError) as caught:
-        bpy.ops.usdphys.export_usd(filepath=str(target))
+        bpy.ops.usdphys.export_usd(filepath=str(target), strict=True)
     assert "'Loose'" in str(caught.value)
 
 

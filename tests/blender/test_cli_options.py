@@ -99,14 +99,14 @@ def test_animation_is_written_only_where_it_is_asked_for(tmp_path):
         assert UsdGeom.Xformable(body).TransformMightBeTimeVarying() == is_animated
 
 
-def test_a_file_with_errors_is_written_only_by_force(tmp_path, capfd):
+def test_a_file_with_errors_is_refused_only_by_strict(tmp_path, capfd):
     crate = scenes.solid("Crate")
     scenes.assign(crate.usdphys.mass, is_applied=True, mass=-1.0)
     blend, out = saved(tmp_path / "crate.blend"), tmp_path / "out.usda"
-    assert run("convert", blend, out) == 1
+    assert run("convert", blend, out, "--strict") == 1
     assert not out.exists()
     assert capfd.readouterr().err.count("usdphys: error: ") == 1
-    assert run("convert", blend, out, "--force") == 0
+    assert run("convert", blend, out) == 0
     assert out.exists()
 
 

@@ -156,26 +156,26 @@ def test_nothing_that_is_not_set_is_authored(tmp_path):
     assert names == []
 
 
-def test_errors_are_refused_unless_forced(tmp_path):
+def test_errors_are_refused_only_by_a_strict_export(tmp_path):
     scenes.make_collider(scenes.add("Empty"), "MESH")
     file = tmp_path / "wrong.usda"
     with pytest.raises(ValidationFailedError, match="'Empty'"):
-        export(file)
+        export(file, strict=True)
     assert list(tmp_path.iterdir()) == []
-    stage, result = export(file, force=True)
+    stage, result = export(file)
     assert [issue.code for issue in result.errors] == ["ColliderWithoutGeometry"]
     assert prim_of(stage, "Empty").IsValid()
 
 
-def test_operator_names_the_first_error_and_the_number_and_can_be_forced(tmp_path):
+def test_a_strict_operator_names_the_first_error_and_the_number(tmp_path):
     file = tmp_path / "broken.usda"
     for number in range(3):
         obj = scenes.solid(f"Body{number}", location=(3 * number, 0, 0))
         scenes.assign(obj.usdphys.mass, is_applied=True, mass=-1)
     with pytest.raises(RuntimeError, match=r"'Body0'.* has a negative mass.*\(2 more\)"):
-        bpy.ops.usdphys.export_usd(filepath=str(file))
+        bpy.ops.usdphys.export_usd(filepath=str(file), strict=True)
     assert not file.exists()
-    assert bpy.ops.usdphys.export_usd(filepath=str(file), force=True) == {"FINISHED"}
+    assert bpy.ops.usdphys.export_usd(filepath=str(file)) == {"FINISHED"}
     assert prim_of(Usd.Stage.Open(str(file)), "Body0").GetAttribute("physics:mass").Get() == -1
 
 
@@ -202,7 +202,7 @@ def test_selected_only_with_a_joint_that_loses_its_body(tmp_path):
     for name in ("Arm", "Shoulder"):
         bpy.data.objects[name].select_set(True)
     with pytest.raises(ValidationFailedError, match="'Base'"):
-        export(tmp_path / "part.usda", selected_only=True)
+        export(tmp_path / "part.usda", selected_only=True, strict=True)
 
 
 # --------------------------------------------------------------------------- hierarchy
@@ -542,7 +542,7 @@ def test_curve_without_faces_is_said(tmp_path):
     curve.splines.new("POLY").points.add(1)
     scenes.make_collider(scenes.add("Line", curve), "MESH")
     with pytest.raises(ValidationFailedError, match="'Line'"):
-        export(tmp_path / "line.usda")
+        export(tmp_path / "line.usda", strict=True)
 
 
 def test_parent_in_the_file_that_is_hidden(tmp_path):

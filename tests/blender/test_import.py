@@ -27,7 +27,7 @@ def import_usd(path, **options):
 def export_usd(path):
     bpy.context.view_layer.update()
     units, hierarchy = usd_export.stage_options(bpy.context.scene)
-    return usd_export.export_usd(bpy.context, path, usd_export.ExportOptions(units, hierarchy, force=True))
+    return usd_export.export_usd(bpy.context, path, usd_export.ExportOptions(units, hierarchy))
 
 
 def test_files_are_there(shared):

@@ -27,7 +27,7 @@ def comes_in(path, folder):
     bpy.context.view_layer.update()
     scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
     units, hierarchy = usd_export.stage_options(bpy.context.scene)
-    usd_export.export_usd(bpy.context, folder / "out.usda", usd_export.ExportOptions(units, hierarchy, force=True))
+    usd_export.export_usd(bpy.context, folder / "out.usda", usd_export.ExportOptions(units, hierarchy))
     return result
 
 

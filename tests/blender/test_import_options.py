@@ -9,7 +9,7 @@ from usdphys_ext.operators import import_usd as operator
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.bridge import physics_collections
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import, usd_layer_export
+from usdphys_ext.usdphys_addon.exchange import source_export, usd_export, usd_import
 
 HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
 BODY = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]'
@@ -174,10 +174,10 @@ def test_a_layer_over_a_chosen_variant_chooses_it(tmp_path):
     import_usd(written(tmp_path / "car.usda", CAR), variants=("/World{wheels=many}",))
     bpy.data.objects["B"].usdphys.mass.is_applied = True
     bpy.data.objects["B"].usdphys.mass.mass = 7.0
-    usd_layer_export.export_layer(bpy.context, tmp_path / "layer.usda")
+    source_export.export_edits(bpy.context, tmp_path / "layer.usda", "layer")
     stage = open_stage(tmp_path / "layer.usda")
     assert stage.GetPrimAtPath("/World/B").GetAttribute("physics:mass").Get() == 7.0
-    usd_layer_export.export_layer(bpy.context, tmp_path / "copy.usda", into_copy=True)
+    source_export.export_edits(bpy.context, tmp_path / "copy.usda", "copy")
     stage = open_stage(tmp_path / "copy.usda")
     assert stage.GetPrimAtPath("/World/B").GetAttribute("physics:mass").Get() == 7.0
 
@@ -285,7 +285,7 @@ def test_layer_opens_only_the_instance_that_was_edited(tmp_path):
     body = next(obj for obj in bpy.data.objects if obj.usdphys.prim.path == "/World/Two/Body")
     body.usdphys.mass.is_applied = True
     body.usdphys.mass.mass = 4.0
-    result = usd_layer_export.export_layer(bpy.context, tmp_path / "layer.usda")
+    result = source_export.export_edits(bpy.context, tmp_path / "layer.usda", "layer")
     assert [issue.path for issue in result.issues if issue.code == "InstanceMadeUnique"] == ["/World/Two"]
     stage = open_stage(tmp_path / "layer.usda")
     assert stage.GetPrimAtPath("/World/One").IsInstance()

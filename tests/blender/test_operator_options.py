@@ -213,15 +213,15 @@ def test_a_layer_goes_over_the_file_or_into_a_copy_of_it(tmp_path, crate_file):
         assert ("double size = 100" in text) == into_copy
 
 
-def test_a_layer_with_errors_is_written_only_where_that_is_chosen(tmp_path, crate_file):
+def test_a_layer_with_errors_is_refused_only_where_that_is_chosen(tmp_path, crate_file):
     bpy.ops.usdphys.import_usd(filepath=str(crate_file))
     crate = bpy.data.objects["Crate"]
     crate.usdphys.rigid_body.simulation_owner = "No such scene"
     target = tmp_path / "layer.usda"
     with pytest.raises(RuntimeError, match="No such scene"):
-        bpy.ops.usdphys.export_layer(filepath=str(target))
+        bpy.ops.usdphys.export_layer(filepath=str(target), strict=True)
     assert not target.exists()
-    assert bpy.ops.usdphys.export_layer(filepath=str(target), force=True) == {"FINISHED"}
+    assert bpy.ops.usdphys.export_layer(filepath=str(target)) == {"FINISHED"}
     assert target.exists()
 
 

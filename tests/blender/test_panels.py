@@ -1335,18 +1335,18 @@ def test_copying_shows_all_parts_to_choose_from():
 
 
 def test_an_export_shows_its_options_and_what_it_would_refuse(known_report):
-    options = ["selected_only", "animation", "meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy", "force"]
+    options = ["selected_only", "animation", "meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy", "strict"]
     layout = drawn_operator("usdphys.export_usd")
     assert layout.props() == options
     assert layout.labels() == []
     known_report(found("warning", 1))
     assert drawn_operator("usdphys.export_usd").labels() == []
     known_report(found("warning", 1), found("error", 2))
-    assert drawn_operator("usdphys.export_usd").labels() == ["1 error: nothing is written", "Issue 2"]
-    assert drawn_operator("usdphys.export_usd", force=True).labels()[0] == "1 error: written anyway"
+    assert drawn_operator("usdphys.export_usd").labels() == ["1 error: written anyway", "Issue 2"]
+    assert drawn_operator("usdphys.export_usd", strict=True).labels()[0] == "1 error: nothing is written"
     known_report(*(found("error", number) for number in range(8)))
     labels = drawn_operator("usdphys.export_usd").labels()
-    assert labels[0] == "8 errors: nothing is written"
+    assert labels[0] == "8 errors: written anyway"
     assert labels[1:] == [*(f"Issue {number}" for number in range(5)), "and 3 more"]
 
 
@@ -1354,7 +1354,7 @@ def test_a_layer_says_which_file_it_goes_over():
     bpy.context.scene.usdphys.source.filepath = "/tmp/robot.usda"
     layout = drawn_operator("usdphys.export_layer")
     assert layout.labels() == ["Over robot.usda"]
-    assert layout.props() == ["into_copy", "force"]
+    assert layout.props() == ["into_copy", "physics_only", "strict"]
     assert drawn_operator("usdphys.export_layer", into_copy=True).labels() == ["Copy of robot.usda"]
 
 

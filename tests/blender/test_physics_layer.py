@@ -4,7 +4,7 @@
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.exchange import usd_import, usd_layer_export
+from usdphys_ext.usdphys_addon.exchange import source_export, usd_import
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from .test_import import CRATE, FILES, write
@@ -17,10 +17,10 @@ def crate(tmp_path):
     return path
 
 
-def layer(tmp_path, **options):
+def layer(tmp_path, form="layer"):
     bpy.context.view_layer.update()
     target = tmp_path / "layer.usda"
-    usd_layer_export.export_layer(bpy.context, target, force=True, **options)
+    source_export.export_edits(bpy.context, target, form)
     return target
 
 
@@ -64,7 +64,7 @@ def test_removed_schema_is_deleted(tmp_path, crate):
 
 def test_merged_into_a_copy(tmp_path, crate):
     bpy.data.objects["Crate"].usdphys.mass.mass = 5.0
-    target = layer(tmp_path, into_copy=True)
+    target = layer(tmp_path, form="copy")
     text = target.read_text()
     assert "physics:mass = 5000" in text and "physics:mass = 3000" not in text
     assert "double size = 50" in text and "subLayers" not in text
@@ -82,7 +82,7 @@ def test_layer_over_files_of_others(trip_of, compare, path):
 
 def test_scene_that_was_not_imported(tmp_path):
     with pytest.raises(InputError, match="not imported"):
-        usd_layer_export.export_layer(bpy.context, tmp_path / "layer.usda")
+        source_export.export_edits(bpy.context, tmp_path / "layer.usda", "layer")
 
 
 def test_source_that_is_gone(tmp_path, crate):

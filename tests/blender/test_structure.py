@@ -538,7 +538,7 @@ def test_loose_parts_as_primitives(place, tmp_path):
             for point in seen
         ]
         assert all(inside)
-    _, wrong = export_errors(tmp_path, force=True)
+    _, wrong = export_errors(tmp_path)
     assert not [text for text in wrong if "sheared" not in text]
 
 

@@ -49,7 +49,9 @@ class ColliderReader:
                 continue
             if is_geometry:
                 # A collider on a prim without geometry: some readers take the geometry below it.
-                self.finish(self.own_prim(placement.path, "Xform", placement, world), item, placement)
+                above = self.own_prim(placement.path, "Xform", placement, world)
+                self.add_approximation(above, item)
+                self.finish(above, item, placement)
                 continue
             bounding = self.shapes.bounding(placement) if kind == "AUTO" else ""
             shape = None if bounding else self.shapes.shape(item, placement)
@@ -126,12 +128,15 @@ class ColliderReader:
         gprim = gprim_properties.gprim_of(item, self.context.meters)
         prim = self.own_prim(placement.path, gprim.usd_name, placement, world)
         prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "default"
-        if item.has_mesh_collision:
-            prim.add(
-                usd_physics.MeshCollisionAPI(item.approximation if item.is_property_set("approximation") else None)
-            )
+        self.add_approximation(prim, item)
         prim.add(gprim)
         return prim
+
+    def add_approximation(self, prim: Prim, item: Any) -> None:
+        """Add the approximation of a collider that has no mesh of its own, if it had one in the file."""
+        if item.has_mesh_collision:
+            approximation = item.approximation if item.is_property_set("approximation") else None
+            prim.add(usd_physics.MeshCollisionAPI(approximation))
 
     def finish(self, prim: Prim, item: Any, placement: Placement) -> None:
         """Add the data of all kinds of colliders: collision, mass, filters, groups, material."""

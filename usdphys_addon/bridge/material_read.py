@@ -28,9 +28,7 @@ def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
     """Path of a physics material; the first use adds it to the model."""
     path = reading.result.materials.get(material.name_full)
     if path is None:
-        known = remembered.prim_of(material)
-        expected = known.path if known is not None else f"/{MATERIALS_SCOPE}/{prim_name(material.name)}"
-        path = paths.free(f"{reading.root}{expected}", reading.taken.__contains__)
+        path = paths.free(_expected_path(reading, material), reading.taken.__contains__)
         reading.taken.add(path)
         reading.result.materials[material.name_full] = path
         prim = reading.model.add(Prim(path, "Material", is_xformable=False, label=material.name))
@@ -38,6 +36,14 @@ def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
         prim.add(reading.properties.read(physics.physics_material, usd_physics.MaterialAPI))
         vendor_props.read_vendor(reading, physics, "material", prim)
     return path
+
+
+def _expected_path(reading: ReadingContext, material: bpy.types.Material) -> str:
+    if reading.sources is not None:
+        origin = reading.sources.materials.get(material.name)
+        return origin or f"{reading.sources.looks}/{prim_name(material.name)}"
+    known = remembered.prim_of(material)
+    return f"{reading.root}{known.path if known is not None else f'/{MATERIALS_SCOPE}/{prim_name(material.name)}'}"
 
 
 def read_other_materials(reading: ReadingContext) -> None:
@@ -54,5 +60,6 @@ def read_imported_materials(reading: ReadingContext) -> None:
         return
     for material in bpy.data.materials:
         physics: Any = material.usdphys  # type: ignore[attr-defined]
-        if physics.physics_material.is_applied and remembered.prim_of(material) is not None:
+        is_source = reading.sources is not None and material.name in reading.sources.materials
+        if physics.physics_material.is_applied and (is_source or remembered.prim_of(material) is not None):
             material_path(reading, material)

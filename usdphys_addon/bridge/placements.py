@@ -14,6 +14,7 @@ import numpy as np
 from ..core.frames import Matrix
 from . import remembered
 from .naming import numbered, prim_name
+from .source_paths import SourcePaths
 
 _UNUSED_ID = 0x7FFFFFFF
 
@@ -66,16 +67,20 @@ class Placement:
 
 
 class ScenePlacements:
-    """The placements of all objects that a depsgraph shows."""
+    """The placements of all objects that a depsgraph shows.
+
+    sources: give imported objects the paths that they came from, and new ones a place in their source.
+    """
 
     def __init__(
-        self, depsgraph: bpy.types.Depsgraph, root: str, keep: Callable[[bpy.types.Object], bool] | None = None
-    ) -> None:
-        self.root = root
+        self, depsgraph: bpy.types.Depsgraph, root: str, keep: Callable[[bpy.types.Object], bool] | None = None,
+        sources: SourcePaths | None = None,
+    ) -> None:  # fmt: skip
+        self.root, self.sources = root, sources
         self.all: list[Placement] = []
         self._by_key: dict[tuple[object, str], Placement] = {}
         self._instancers: dict[tuple[str, tuple[int, ...]], Placement] = {}
-        self._paths: set[str] = set()
+        self._paths: set[str] = set() if sources is None else set(sources.reserved)
         #: True if Blender's exporter is certain to give the expected paths: no instances, no equal prim names, no
         #: names remembered from an import, no parents that are not exported.
         self.are_certain = True
@@ -138,15 +143,21 @@ class ScenePlacements:
                 names.append(above.name)
                 above = above.parent
             names.reverse()
-            base = "/".join([self.root, *map(prim_name, names)])
+            if self.sources is None:
+                base = "/".join([self.root, *map(prim_name, names)])
+            else:
+                base = self.sources.path_above(placement.obj)
             chain = tuple(names)
         else:
             self._locate(parent)
             base, chain = parent.path, parent.chain
         placement.parent = parent
         placement.chain = (*chain, placement.obj.name)
+        origin = None
+        if self.sources is not None and placement.instance is None:
+            origin = self.sources.objects.get(placement.obj.name)
         path = f"{base}/{placement.name}"
-        placement.path = numbered(path, self._paths)
+        placement.path = origin or numbered(path, self._paths)
         if placement.path != path:
             self.are_certain = False
         self._paths.add(placement.path)

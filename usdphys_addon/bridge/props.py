@@ -110,7 +110,8 @@ RememberedPrim = make_group(
     "RememberedPrim",
     "The prim that a data-block was imported from. An export uses its name unless the data-block was renamed.",
     {
-        **{name: hidden_text() for name in ("path", "type_name", "id_name", "transform", "carried")},
+        # noted: what the import made of it, see `import_notes`.
+        **{name: hidden_text() for name in ("path", "type_name", "id_name", "transform", "carried", "noted")},
         "order": bpy.props.IntProperty(options={"HIDDEN"}, override=OVERRIDABLE),
     },
 )
@@ -320,7 +321,23 @@ CollisionGroupProperties = make_group(
 SourceProperties = make_group(
     "SourceProperties",
     "The USD file that the scene was imported from.",
-    {name: hidden_text() for name in ("filepath", "default_prim", "prim_path", "variants", "carried", "carried_trees")},
+    {
+        # objects: paths of all prims that became objects, one a line. meters: length of a Blender unit at the import.
+        # units: metres and kilograms per unit and up axis of the file. others: files imported into the scene before.
+        name: hidden_text()
+        for name in (
+            "filepath",
+            "default_prim",
+            "prim_path",
+            "variants",
+            "carried",
+            "carried_trees",
+            "objects",
+            "meters",
+            "units",
+            "others",
+        )
+    },
 )
 StageProperties = make_group(
     "StageProperties",

@@ -36,6 +36,8 @@ class SceneReading:
     sites: dict[str, Placement] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)
     optional_materials: list[str] = field(default_factory=list)
+    #: All objects that are shown.
+    placements: list[Placement] = field(default_factory=list)
     #: Of all objects, physical or not.
     object_paths: set[str] = field(default_factory=set)
     #: True if Blender's exporter is certain to give the expected paths.
@@ -62,7 +64,8 @@ class ReadingContext:
         self.properties = PropertyReader(self.meters)
         self.result = SceneReading(PhysicsModel(self.units, source=bpy.data.filepath, angular_precision=_FLOAT_ANGLE))
         self.result.frame = self.scene.frame_current_final
-        self.taken: set[str] = set()
+        self.sources = placements.sources
+        self.taken: set[str] = set() if self.sources is None else set(self.sources.reserved)
         self.scene_paths: dict[str, str] = {}
         self.slot_paths: dict[str, str] = {}
         #: (included, excluded) paths by the name of a collision group.
@@ -84,11 +87,14 @@ class ReadingContext:
 
         item: data that remembers the prim it was imported from, whose path is preferred.
         """
+        home = self.root if self.sources is None else self.sources.home
         known = remembered.prim_of(item) if item is not None else None
+        if self.sources is not None and item is not None and item.prim.path:
+            known = item.prim
         if known is not None and f"{self.root}{known.path}" not in self.taken:
             self.taken.add(f"{self.root}{known.path}")
             return f"{self.root}{known.path}"
-        base = paths.free(f"{self.root}/{scope}", self.result.object_paths.__contains__) if scope else self.root
+        base = paths.free(f"{home}/{scope}", self.result.object_paths.__contains__) if scope else home
         path = paths.free(f"{base}/{prim_name(name)}", self.taken.__contains__)
         self.taken.add(path)
         leaf = paths.name_of(path)

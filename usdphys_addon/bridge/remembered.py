@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
 
-from ..core import paths, schema
+from ..core import paths
+from ..core.schemas import usd_geom
 from .naming import prim_name
 
-GPRIM_TYPES = frozenset(schema.schemas_of("UsdGeom"))
+GPRIM_TYPES = frozenset(cls.usd_name for cls in usd_geom.Gprim.__subclasses__())
 #: Types of prims that are geometry themselves.
 GEOMETRY_TYPES = frozenset({"Mesh", "Points"}) | GPRIM_TYPES
 
@@ -20,6 +22,21 @@ def prim_of(thing: Any) -> Any | None:
     owner = thing if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys
     prim: Any = owner.prim  # type: ignore[union-attr]
     return prim if prim.path and prim.id_name == thing.name else None
+
+
+def origins(things: Iterable[Any]) -> dict[str, str]:
+    """Path that each object, material or item was imported from, by its name: renamed ones, too, but no copies.
+
+    A copy remembers the same prim as its original. The original is the one with the name that the import gave, else
+    the first.
+    """
+    found: dict[str, Any] = {}
+    for thing in things:
+        owner: Any = thing if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys
+        prim = owner.prim if owner.is_property_set("prim") else None
+        if prim is not None and prim.path and (prim.path not in found or prim.id_name == thing.name):
+            found[prim.path] = thing
+    return {thing.name: path for path, thing in found.items()}
 
 
 def name_of(obj: bpy.types.Object) -> str:

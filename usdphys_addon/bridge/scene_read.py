@@ -21,6 +21,7 @@ from .collider_shapes import ColliderShapes
 from .naming import prim_name
 from .placements import Placement, ScenePlacements
 from .reading import DEFAULT_ROOT, ReadingContext, SceneReading
+from .source_paths import SourcePaths
 
 _EARTH = (0.0, 0.0, -9.81)
 
@@ -31,19 +32,22 @@ def read_scene(
     root: str = DEFAULT_ROOT,
     keep: Callable[[bpy.types.Object], bool] | None = None,
     meters: float | None = None,
+    sources: SourcePaths | None = None,
 ) -> SceneReading:
     """The physics of all objects that a depsgraph shows, or of those that `keep` accepts.
 
-    meters: length of a Blender unit; by default that of the scene.
+    meters: length of a Blender unit; by default that of the scene. sources: give imported things their paths in the
+    source of the scene.
     """
     scene: Any = depsgraph.scene.original  # type: ignore[union-attr]
-    context = ReadingContext(lambda: scene, ScenePlacements(depsgraph, root.rstrip("/"), keep), root, meters)
+    context = ReadingContext(lambda: scene, ScenePlacements(depsgraph, root.rstrip("/"), keep, sources), root, meters)
     reader = SceneReader(context, ColliderReader(context, ColliderShapes()), keep=keep)
     for _ in reader.steps():
         pass
     if not reader.has_physics():
         material_read.read_imported_materials(context)
     result = context.result
+    result.placements = context.placements.all
     result.paths_are_certain = context.placements.are_certain and not context.scene.usdphys.source.filepath
     return result
 

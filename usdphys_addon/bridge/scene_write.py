@@ -52,6 +52,9 @@ def write_scene(
     for path in objects.keys() - model.prims.keys():
         obj = objects[path]
         origins.write(obj.usdphys.prim, Prim(path, model.other_types.get(path, "")), obj.name)
+    for path in materials.keys() - model.prims.keys():
+        material: Any = materials[path]
+        origins.write(material.usdphys.prim, Prim(path, "Material"), material.name)
     _write_groups(writing, origins)
     return writing.written
 

@@ -184,9 +184,12 @@ def _mend_inertia(scene: Any, issue: FoundIssue) -> None:
     for mass in found:
         axes, moments = tuple(mass.principal_axes), tuple(mass.diagonal_inertia)
         length = math.hypot(*axes)
-        whole = all(map(mass.is_property_set, names)) and min(moments) > 0 and math.isfinite(length) and length > 0
-        if not whole:
+        is_inertia = mass.is_property_set("diagonal_inertia") and min(moments) > 0
+        if not is_inertia or not math.isfinite(length):
             _unset(mass, *names)
+        elif not mass.is_property_set("principal_axes") or length == 0:
+            # Simulators that accept an inertia without axes take those of the body.
+            mass.principal_axes = (1, 0, 0, 0)
         elif abs(length - 1) > 1e-6:
             mass.principal_axes = [part / length for part in axes]
 

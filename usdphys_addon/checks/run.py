@@ -111,7 +111,7 @@ class _Places(ScenePlacements):
     """ScenePlacements that are gathered in slices."""
 
     def __init__(self, objects: _Objects) -> None:
-        self.root = DEFAULT_ROOT
+        self.root, self.sources = DEFAULT_ROOT, None
         self.objects = objects
         self.all = []
         self._by_key, self._instancers, self._paths = {}, {}, set()

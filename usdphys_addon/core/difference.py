@@ -151,6 +151,9 @@ def _edit(before: Prim, prim: Prim) -> PrimEdit:
             now = getattr(value, attribute.field)
             if same_value(attribute, was, now) or _same_in_world(attribute, old, value):
                 continue
+            if now is None and was is not None and not attribute.is_relationship and not attribute.allows(was):
+                # Blender cannot hold such a value, so nobody can have cleared it.
+                continue
             if now is None:
                 cleared.append((name, attribute.field))
             else:

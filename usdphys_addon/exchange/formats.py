@@ -18,6 +18,7 @@ from ..core.files import USD_SUFFIXES
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
     from ..core.validate import Hierarchy, Issue
+    from .scene_export import SceneForm
     from .usd_export import ExportResult
 
     Reading = AbstractContextManager[tuple[PhysicsModel, list[Issue]]]
@@ -37,16 +38,16 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How the open scene is written. None: as the scene says. layer, merge: the edits since the import only."""
+    """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`."""
 
     meters_per_unit: float | None = None
     kilograms_per_unit: float | None = None
     up_axis: Any = None
     hierarchy: Hierarchy | None = None
     animation: bool = False
-    force: bool = False
-    layer: bool = False
-    merge: bool = False
+    strict: bool = False
+    form: SceneForm = "auto"
+    physics_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +148,8 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
     import bpy
 
     from ..core.units import StageUnits
-    from . import usd_export, usd_layer_export
+    from . import scene_export, usd_export
 
-    if options.layer or options.merge:
-        target = Path(file).absolute()
-        return usd_layer_export.export_layer(bpy.context, target, into_copy=options.merge, force=options.force)
     units, hierarchy = usd_export.stage_options(bpy.context.scene)  # type: ignore[arg-type]
     units = StageUnits(
         options.meters_per_unit or units.meters_per_unit,
@@ -159,9 +157,11 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
         options.up_axis or units.up_axis,
     )
     wanted = usd_export.ExportOptions(
-        units, options.hierarchy or hierarchy, animation=options.animation, force=options.force
+        units, options.hierarchy or hierarchy, animation=options.animation, strict=options.strict
     )
-    return usd_export.export_usd(bpy.context, file, wanted)
+    return scene_export.export_scene(
+        bpy.context, Path(file).absolute(), wanted, options.form, physics_only=options.physics_only
+    )
 
 
 # --------------------------------------------------------------------------- Blender

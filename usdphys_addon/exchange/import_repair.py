@@ -30,7 +30,7 @@ def repair(
 
     cache = UsdGeom.XformCache(Usd.TimeCode.Default())
     objects = found.objects
-    conversion = _conversion(stage, scale)
+    conversion = world_conversion(stage, scale)
     is_converted = conversion != mathutils.Matrix()
     loose: set[str] = set()
     for path in sorted(objects):
@@ -85,7 +85,7 @@ def _local(path: str, stage: Any, cache: Any) -> mathutils.Matrix:
     return mathutils.Matrix(np.array(local).T.tolist())
 
 
-def _conversion(stage: Any, scale: float) -> mathutils.Matrix:
+def world_conversion(stage: Any, scale: float) -> mathutils.Matrix:
     """The matrix that converts units and up axis, for the topmost objects."""
     from pxr import UsdGeom
 

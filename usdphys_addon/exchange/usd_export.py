@@ -34,9 +34,13 @@ if TYPE_CHECKING:
     from ..usd.write import PrimOpinions
 
 
+#: Errors with which a file would hold something else than the scene.
+UNWRITABLE = frozenset({"NameClash", "NotFinite"})
+
+
 @dataclass(slots=True)
 class ExportOptions:
-    """units: of the stage. hierarchy: what becomes of nested bodies. force: write in spite of errors.
+    """units: of the stage. hierarchy: what becomes of nested bodies. strict: write nothing where there are errors.
 
     native: further options of Blender's own exporter, by name.
     """
@@ -46,7 +50,7 @@ class ExportOptions:
     selected_only: bool = False
     animation: bool = False
     root: str | None = None
-    force: bool = False
+    strict: bool = False
     native: dict[str, Any] = field(default_factory=dict)
 
 
@@ -77,7 +81,7 @@ def stage_options(scene: bpy.types.Scene) -> tuple[StageUnits, Hierarchy]:
 def export_usd(context: bpy.types.Context, filepath: str | Path, options: ExportOptions) -> ExportResult:
     """Write the scene with its physics. The target is replaced in one step at the end, or stays as it was.
 
-    Raises MissingDependencyError, OutputError, and ValidationFailedError unless `options.force`.
+    Raises MissingDependencyError, OutputError, and ValidationFailedError, see `refuse_errors`.
     """
     require_usd()
     with gc_paused():
@@ -96,7 +100,7 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root or "", keep=keep)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
-    refuse_errors(issues, target, force=options.force)
+    refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)
     with (
         scratch_file(target) as scratch,
@@ -115,10 +119,13 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     return ExportResult(target, issues + job.issues, summary.counts(reading.model), job.moved)
 
 
-def refuse_errors(issues: list[Issue], target: Path, *, force: bool) -> None:
-    """Raise ValidationFailedError with the first error and the number of the others."""
-    errors = [issue for issue in issues if issue.severity == "error"]
-    if errors and not force:
+def refuse_errors(issues: list[Issue], target: Path, *, strict: bool) -> None:
+    """Raise ValidationFailedError with the first error and the number of the others.
+
+    Refused are errors with which no sensible file can be written. strict: all errors.
+    """
+    errors = [issue for issue in issues if issue.severity == "error" and (strict or issue.code in UNWRITABLE)]
+    if errors:
         more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
         raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 
-from ..bridge import attach, physics_collections, scene_write
+from ..bridge import attach, import_notes, physics_collections, remembered, scene_write
 from ..bridge.environment import gc_paused, require_usd, run_in_thread
 from ..bridge.imported import ImportedIDs
 from ..core import clock, paths
@@ -199,10 +199,15 @@ class _Landing:
         known_paths = {*found.objects, *found.materials, *model.prims}
         memory.carried = carry.capture_prims(stage, known_paths, self.opinions)
         memory.carried_trees = _carried_trees(stage, source.instancers, found)
+        _note_earlier_source(scene, self.path, found)
         memory.filepath, memory.prim_path = str(self.path), self.options.prim_path
         memory.variants = "\n".join(map(str, self.choices))
         memory.default_prim = usd_read.default_prim_name(stage)
+        memory.objects, memory.meters = "\n".join(found.objects), repr(self.scene_meters)
+        units = model.units
+        memory.units = f"{units.meters_per_unit!r} {units.kilograms_per_unit!r} {units.up_axis}"
         _take_units(scene, model)
+        import_notes.note(found.objects.values(), found.materials.values())
         return result
 
 
@@ -275,6 +280,16 @@ def write_physics(
             "Check whether the prim is a point instancer or of a type that Blender does not know.",
         ))  # fmt: skip
     return result
+
+
+def _note_earlier_source(scene: Any, path: Path, found: ImportedIDs) -> None:
+    """Note the source of objects that an earlier import has brought: one scene has one source to put edits on."""
+    memory = scene.usdphys.source
+    if not memory.filepath:
+        return
+    new = set(found.objects.values())
+    if any(obj not in new and remembered.type_of(obj) for obj in scene.objects):
+        memory.others = "\n".join(dict.fromkeys([*memory.others.splitlines(), memory.filepath]))
 
 
 def _take_units(scene: Any, model: PhysicsModel) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Applies physics edits to a USD file: as an override layer over it, or in a copy of its root layer.
+"""Applies edits to a USD file: in a layer over it, in a copy of its root layer, or in one flat file.
 
 The source is only read. The target is replaced atomically.
 """
@@ -8,430 +8,139 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-import numpy as np
-from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdUtils, Vt
+from pxr import Sdf, Tf, Usd, UsdUtils
 
-from ..core import frames, gprims, schema
-from ..core.difference import Difference, PrimEdit
+from ..core.difference import Difference
 from ..core.errors import OutputError
-from ..core.files import scratch_file
-from ..core.model import Mesh, Prim
-from ..core.schema import Attribute, Schema
-from ..core.schemas import usd_geom, usd_physics
+from ..core.files import USD_SUFFIXES, scratch_file
 from ..core.units import StageUnits
 from . import read as usd_read
-from . import write as usd_write
-from .carry_fields import alike, relative_path
+from . import scene_edits
+from .carry_fields import PRIM_FIELDS, relative_path
 from .composition import STAGE_FIELDS, VariantChoice, select_variants, write_selections
+from .physics_edits import Editor
+from .scene_edits import SceneEdits
 
 SUFFIXES = (".usd", ".usda", ".usdc")
-_LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems")
-#: Fields without further information: a spec with no other field is removed with its value.
-_DECLARATION = frozenset({"custom", "typeName", "variability", "default", "timeSamples", "spline"})
-_GROUP_COLLECTION = "CollectionAPI:colliders"
+
+
+#: Metadata of a root layer that says what it is; a layer over it shows the same.
+_ABOUT = ("documentation", "comment", "customLayerData")
+Form = Literal["layer", "copy", "flat"]
 
 
 @dataclass(slots=True)
 class LayerResult:
-    """uninstanced: paths whose `instanceable` was set to false. missing: edited paths that the source lacks."""
+    """uninstanced: paths whose `instanceable` was set to false. missing: edited paths that the source lacks.
+
+    left_out: names of metadata of prims that a flat file cannot hold.
+    """
 
     path: Path
     uninstanced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
-def write_layer(
-    source: str | Path, target: str | Path, difference: Difference, units: StageUnits | None = None,
-    variants: Sequence[VariantChoice] = (),
+def write_edits(
+    source: str | Path, target: str | Path, form: Form, difference: Difference, scene: SceneEdits | None = None, *,
+    units: StageUnits | None = None, variants: Sequence[VariantChoice] = (),
 ) -> LayerResult:  # fmt: skip
-    """Write a layer over `source` that applies the difference.
+    """Write a source with edits of its physics, and of the rest of the scene.
 
-    Its only sublayer is the source, with a relative path if both are on one drive. It contains changes only: values
-    and targets, prepended and deleted API schemas, blocks for values that are no longer authored, `def`s for new
-    prims, `active = false` for removed prims, `instanceable = false` for instances with edits inside. An edited value
-    hides the time samples of the source. units: of the target; by default the source's. variants: selections that the
-    edits were made with, authored in the layer.
-    Raises InputError if the source cannot be read, OutputError if the target cannot be written.
+    layer: a layer whose only sublayer is the source, with a relative path if both are on one drive. It contains changes
+    only: values and targets, prepended and deleted API schemas, blocks for values that are no longer authored, `def`s
+    for new prims, `active = false` for removed prims, `instanceable = false` for instances with edits inside. An
+    edited value hides the time samples of the source.
+    copy: a copy of the root layer of the source. Its own opinions are changed or removed; weaker ones (sublayers,
+    variants, references) are overridden as in a layer. All other opinions stay. Relative asset paths are re-anchored
+    to the same files. Without changes, a copy in the same format is identical byte by byte.
+    flat: one file without references, payloads and variants. A target .usdz is a copy with all that it refers to.
+
+    units: of the target; by default the source's. variants: selections that the edits were made with, authored in the
+    target. Raises InputError if the source cannot be read, OutputError if the target cannot be written.
     """
-    stage, target = _checked(Path(source), Path(target))
+    stage, target = _checked(Path(source), Path(target), form)
+    edits = scene or SceneEdits()
     root = stage.GetRootLayer()
     layer = Sdf.Layer.CreateAnonymous(".usda")
-    for name in STAGE_FIELDS:
-        if root.pseudoRoot.HasInfo(name):
-            layer.pseudoRoot.SetInfo(name, root.pseudoRoot.GetInfo(name))
-    folder = Path(os.path.realpath(Path(source).absolute().parent))
-    layer.subLayerPaths.append(relative_path(str(folder / Path(source).name), os.path.realpath(target.parent)))
+    is_moved = False
+    if form == "layer":
+        for name in (*STAGE_FIELDS, *_ABOUT):
+            if root.pseudoRoot.HasInfo(name):
+                layer.pseudoRoot.SetInfo(name, root.pseudoRoot.GetInfo(name))
+        folder = Path(os.path.realpath(Path(source).absolute().parent))
+        layer.subLayerPaths.append(relative_path(str(folder / Path(source).name), os.path.realpath(target.parent)))
+    else:
+        layer.TransferContent(root)
+        is_moved = _reanchor(layer, root, target.parent)
     select_variants(stage, variants)
     write_selections(layer, variants)
-    editor = _Editor(layer, stage, units or usd_read.stage_units(stage), None)
+    editor = Editor(layer, stage, units or usd_read.stage_units(stage), None if form == "layer" else root)
+    scene_edits.apply_first(editor, edits)
     editor.apply(difference)
-    _save(layer, target)
-    return editor.result(target)
+    scene_edits.apply_last(editor, edits)
+    left_out: list[str] = []
+    suffix = target.suffix.lower()
+    is_same = suffix == Path(root.realPath).suffix.lower() and suffix != ".usdz"
+    if form == "copy" and is_same and not (is_moved or difference or edits or variants):
+        _save(target, lambda scratch: bool(shutil.copyfile(root.realPath, scratch)))
+    elif form == "flat":
+        _save(target, lambda scratch: _export_flat(layer, scratch, left_out))
+    elif suffix == ".usdz":
+        _save(target, lambda scratch: _export_package(layer, scratch, target))
+    else:
+        _save(target, lambda scratch: bool(layer.Export(str(scratch))))
+    return LayerResult(target, tuple(editor.uninstanced), tuple(editor.missing), tuple(left_out))
 
 
-def merge_into_copy(
-    source: str | Path, target: str | Path, difference: Difference, units: StageUnits | None = None,
-    variants: Sequence[VariantChoice] = (),
-) -> LayerResult:  # fmt: skip
-    """Write a copy of the root layer of `source` with the edits in it.
+def _export_flat(layer: Sdf.Layer, scratch: Path, left_out: list[str]) -> bool:
+    """Compose a layer, whose relative paths are those of the folder of `scratch`, and write it as one file.
 
-    Opinions of that layer are changed or removed; weaker opinions (sublayers, variants, references) are overridden as
-    in `write_layer`. The properties of a removed schema are removed with it. All other opinions stay. Relative asset
-    paths are re-anchored to the same files. Without changes, a copy in the same format is identical byte by byte.
-    Units, errors, instances and variants: see `write_layer`.
+    left_out: gets the names of metadata that USD leaves out.
     """
-    stage, target = _checked(Path(source), Path(target))
-    root = stage.GetRootLayer()
-    layer = Sdf.Layer.CreateAnonymous(".usda")
-    layer.TransferContent(root)
-    is_moved = _reanchor(layer, root, target.parent)
-    select_variants(stage, variants)
-    write_selections(layer, variants)
-    editor = _Editor(layer, stage, units or usd_read.stage_units(stage), root)
-    editor.apply(difference)
-    is_same_format = target.suffix.lower() == Path(root.realPath).suffix.lower()
-    is_unchanged = not is_moved and not difference and not variants
-    _save(layer, target, Path(root.realPath) if is_same_format and is_unchanged else None)
-    return editor.result(target)
+    folder = scratch.parent
+    if scratch.suffix.lower() == ".usdz":
+        folder = folder.parent
+    with tempfile.NamedTemporaryFile(prefix=".usdphys-", suffix=".usdc", dir=folder) as whole:
+        layer.Export(whole.name)
+        stage = Usd.Stage.Open(whole.name)
+        flat = stage.Flatten(addSourceFileComment=False)
+        left_out.extend(_unknown_fields(flat, stage))
+        if scratch.suffix.lower() == ".usdz":
+            return _export_package(flat, scratch, folder / scratch.name)
+        _reanchor(flat, flat, folder)
+        return bool(flat.Export(str(scratch)))
 
 
-# --------------------------------------------------------------------------- edits
+def _unknown_fields(layer: Sdf.Layer, stage: Usd.Stage) -> tuple[str, ...]:
+    """Names of metadata of prims that are not in a flattened layer, because this USD does not know them."""
+    missing: set[str] = set()
+    for prim in stage.TraverseAll():
+        spec = layer.GetPrimAtPath(prim.GetPath())
+        if spec is not None:
+            missing.update(prim.GetAllAuthoredMetadata().keys() - PRIM_FIELDS - set(spec.ListInfoKeys()))
+    return tuple(sorted(missing))
 
 
-class _Editor:
-    """Writes a difference into a layer. own: the original of which `layer` is a copy, or None."""
-
-    def __init__(self, layer: Sdf.Layer, stage: Usd.Stage, units: StageUnits, own: Sdf.Layer | None) -> None:
-        self.layer = layer
-        self.stage = stage
-        self.units = units
-        self.own = own
-        self.writer = usd_write.SpecWriter(layer, units)
-        self.uninstanced: dict[str, None] = {}
-        self.missing: list[str] = []
-        self.made: dict[str, Prim] = {}
-
-    def result(self, target: Path) -> LayerResult:
-        return LayerResult(target, tuple(self.uninstanced), tuple(self.missing))
-
-    def apply(self, difference: Difference) -> None:
-        for path in difference.removed:
-            self.remove(path)
-        for prim in difference.added.values():
-            self.add(prim)
-        for path, edit in difference.edits.items():
-            if self.stage.GetPrimAtPath(path):
-                self.edit(edit)
-            else:
-                self.missing.append(path)
-
-    def spec(self, path: str) -> Sdf.PrimSpec:
-        """The spec of a prim in the layer, created as `over` if missing; instances above it become uninstanced."""
-        for prefix in Sdf.Path(path).GetPrefixes()[:-1]:
-            above = self.stage.GetPrimAtPath(prefix)
-            if above and above.IsInstance():
-                Sdf.CreatePrimInLayer(self.layer, prefix).SetInfo("instanceable", False)
-                self.uninstanced[str(prefix)] = None
-        return Sdf.CreatePrimInLayer(self.layer, path)
-
-    def is_own(self, spec: Sdf.Spec, path: str) -> bool:
-        return self.own is not None and spec.layer == self.own and str(spec.path) == path
-
-    # ------------------------------------------------------------------ whole prims
-
-    def remove(self, path: str) -> None:
-        usd_prim = self.stage.GetPrimAtPath(path)
-        if not usd_prim:
-            self.missing.append(path)
-            return
-        stack = usd_prim.GetPrimStack()
-        if len(stack) == 1 and self.is_own(stack[0], path):
-            spec = self.layer.GetPrimAtPath(path)
-            siblings = spec.nameParent.nameChildren if spec.nameParent else self.layer.rootPrims
-            del siblings[spec.name]
-        else:
-            self.spec(path).active = False
-
-    def add(self, prim: Prim) -> None:
-        usd_prim = self.stage.GetPrimAtPath(prim.path)
-        if usd_prim and usd_prim.IsDefined():
-            if not usd_prim.IsActive():
-                self.spec(prim.path).active = True
-            self.edit(_as_edit(prim))
-            return
-        spec = self.spec(prim.path)
-        self.made[prim.path] = prim
-        spec.specifier, spec.typeName = Sdf.SpecifierDef, prim.type_name
-        self.define_parents(spec)
-        if _gets_transform(prim):
-            local = self.local(prim) if prim.local is None else prim.local
-            usd_write.write_local(spec, local, self.units.local, reset=prim.resets_xform_stack)
-            self.geometry(spec, prim)
-        self.writer.write(prim)
-
-    def define_parents(self, spec: Sdf.PrimSpec) -> None:
-        parent = spec.nameParent
-        while parent is not None and parent.path != Sdf.Path.absoluteRootPath:
-            if not self.stage.GetPrimAtPath(parent.path) and str(parent.path) not in self.made:
-                parent.specifier, parent.typeName = Sdf.SpecifierDef, "Scope"
-            parent = parent.nameParent
-
-    def local(self, prim: Prim) -> frames.Matrix:
-        """Pose (4, 4) of a new prim in the space of its parent, metres, in the axes of the file."""
-        world = self.in_file(prim.world)
-        if prim.resets_xform_stack:
-            return world
-        parent = Sdf.Path(prim.path).GetParentPath()
-        while not parent.IsAbsoluteRootPath():
-            if str(parent) in self.made:
-                return np.asarray(np.linalg.solve(self.in_file(self.made[str(parent)].world), world))
-            if usd_prim := self.stage.GetPrimAtPath(parent):
-                above = np.array(usd_read.despite_broken_ops(UsdGeom.XformCache().GetLocalToWorldTransform, usd_prim)).T
-                above[:3, 3] *= self.units.meters_per_unit
-                return np.asarray(np.linalg.solve(above, world))
-            parent = parent.GetParentPath()
-        return world
-
-    def in_file(self, world: frames.Matrix) -> frames.Matrix:
-        turned = world.copy()
-        turned[:3] = self.units.to_z_up.T @ world[:3]
-        return turned
-
-    def geometry(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
-        """Extent of a new gprim; points and faces of a new mesh."""
-        gprim = prim.get(usd_geom.Gprim)
-        if isinstance(gprim, usd_geom.Gprim):
-            half = np.array(gprims.half_extent(gprim)) / self.units.local
-            self.writer.set(spec, "extent", "float3[]", _vectors([-half, half]))
-        mesh = prim.mesh() if prim.type_name == "Mesh" and prim.mesh else None
-        if isinstance(mesh, Mesh) and len(mesh.points):
-            points = mesh.points / self.units.local
-            self.writer.set(spec, "extent", "float3[]", _vectors([points.min(0), points.max(0)]))
-            names = Sdf.ValueTypeNames
-            for name, type_name, value in (
-                ("points", names.Point3fArray, _vectors(points)),
-                ("faceVertexCounts", names.IntArray, Vt.IntArray([3] * len(mesh.triangles))),
-                ("faceVertexIndices", names.IntArray, Vt.IntArray(mesh.triangles.ravel().tolist())),
-            ):
-                Sdf.AttributeSpec(spec, name, type_name).default = value
-            self.writer.set(spec, "subdivisionScheme", "token", "none", uniform=True)
-
-    # ------------------------------------------------------------------ one prim
-
-    def edit(self, edit: PrimEdit) -> None:
-        prim = edit.prim
-        spec = self.spec(prim.path)
-        usd_prim = self.stage.GetPrimAtPath(prim.path)
-        if edit.type_name is not None:
-            usd_write.retype(spec, edit.type_name)
-        for name in edit.removed:
-            self.unapply(spec, usd_prim, name, prim)
-        applied = [name for name in edit.added if prim.schemas[name].kind != "typed"]
-        if usd_physics.CollisionGroup.usd_name in edit.added:
-            applied.append(_GROUP_COLLECTION)
-        if edit.binding:
-            applied.append("MaterialBindingAPI")
-        usd_write.apply_schemas(spec, applied)
-        for (name, field), content in edit.values.items():
-            self.put(spec, prim.schemas[name], _instance(name), field, content)
-        for name, field in (*edit.cleared, *_unset(edit)):
-            attribute = schema.attribute_of(type(prim.schemas[name]), field)
-            self.clear(spec, usd_prim, attribute.usd_name(_instance(name)), attribute)
-        self.world_frames(spec, edit)
-        if edit.purpose is not None:
-            self.writer.set(spec, "purpose", "token", edit.purpose, uniform=True)
-        if edit.binding:
-            self.writer.relationship(spec, "material:binding:physics", [Sdf.Path(edit.binding)])
-        elif edit.binding is not None:
-            self.clear(spec, usd_prim, "material:binding:physics", None)
-
-    def put(self, spec: Sdf.PrimSpec, value: Schema, instance: str, field: str, content: Any) -> None:
-        attribute = schema.attribute_of(type(value), field)
-        name = attribute.usd_name(instance)
-        if attribute.is_relationship:
-            if content:
-                self.writer.relationship(spec, name, [Sdf.Path(path) for path in content])
-            else:
-                _empty_targets(spec, name)
-            return
-        if attribute.type == "opaque":
-            return
-        self.drop_animation(spec, name, attribute)
-        drive_type = value.type if isinstance(value, usd_physics.DriveAPI) else None
-        stage_value = self.writer.translator.stage_value(attribute, content, instance, drive_type)
-        self.writer.set(spec, name, attribute.type, stage_value, uniform=attribute.uniform)
-
-    def drop_animation(self, spec: Sdf.PrimSpec, name: str, attribute: Attribute) -> None:
-        """Remove time samples and splines, which are stronger than a default; remove a spec of an incompatible type."""
-        found = spec.attributes.get(name)
-        if found is None:
-            return
-        if not alike(str(found.typeName), attribute.type):
-            spec.RemoveProperty(found)
-            return
-        _clear_animation(found)
-
-    def world_frames(self, spec: Sdf.PrimSpec, edit: PrimEdit) -> None:
-        """Write the frames of joint sides without a body: the up axis couples their position and rotation."""
-        if self.units.up_axis == "Z" and self.units.local == self.units.meters_per_unit:
-            return
-        fields = {field for _, field in (*edit.values, *edit.cleared)}
-        joint = edit.prim.get(usd_physics.Joint)
-        if not isinstance(joint, usd_physics.Joint):
-            return
-        # Only the changed sides: the other gets a dummy body, so that the translator skips it.
-        sides = usd_physics.Joint(body0=("/",), body1=("/",))
-        for side in (0, 1):
-            names = (f"body{side}", f"local_pos{side}", f"local_rot{side}")
-            if not getattr(joint, names[0]) and not fields.isdisjoint(names):
-                for name in names:
-                    setattr(sides, name, getattr(joint, name))
-        for item in self.writer.translator.world_frames(sides):
-            self.writer.put(spec, item)
-
-    def clear(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str, attribute: Attribute | None) -> None:
-        """Remove the opinion of the layer; block weaker opinions, if there are any."""
-        found = spec.properties.get(name)
-        if found is not None:
-            _clear_value(spec, found)
-        if not self.has_weaker(usd_prim, name):
-            return
-        if attribute is None or attribute.is_relationship:
-            _empty_targets(spec, name)
-        elif attribute.type != "opaque":
-            self.drop_animation(spec, name, attribute)
-            self.writer.set(spec, name, attribute.type, Sdf.ValueBlock(), uniform=attribute.uniform)
-
-    def has_weaker(self, usd_prim: Usd.Prim, name: str) -> bool:
-        item = usd_prim.GetProperty(name)
-        if not item or not item.IsAuthored():
-            return False
-        path = str(usd_prim.GetPath().AppendProperty(name))
-        return any(_has_value(spec) for spec in item.GetPropertyStack() if not self.is_own(spec, path))
-
-    # ------------------------------------------------------------------ API schemas
-
-    def unapply(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str, prim: Prim) -> None:
-        cls = schema.SCHEMAS[schema.split_applied(name)[0]]
-        if cls.kind == "typed":
-            if cls is usd_physics.CollisionGroup:
-                self.delete_schema(spec, usd_prim, _GROUP_COLLECTION)
-        else:
-            self.delete_schema(spec, usd_prim, name)
-        if self.own is None:
-            return
-        used = {
-            attribute.usd_name(_instance(other))
-            for other, value in prim.schemas.items()
-            for attribute in value.attributes
-        }
-        for attribute in cls.attributes:
-            found = spec.properties.get(attribute.usd_name(_instance(name)))
-            if found is not None and found.name not in used and not issubclass(cls, usd_geom.Gprim):
-                spec.RemoveProperty(found)
-
-    def delete_schema(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str) -> None:
-        path = str(usd_prim.GetPath())
-        weaker = any(
-            name in one.GetInfo("apiSchemas").GetAddedOrExplicitItems()
-            for one in usd_prim.GetPrimStack()
-            if one.HasInfo("apiSchemas") and not self.is_own(one, path)
-        )
-        listed = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
-        for kind in _LISTS:
-            items = list(getattr(listed, kind))
-            if name in items:
-                setattr(listed, kind, [item for item in items if item != name])
-        if weaker and not listed.isExplicit:
-            listed.deletedItems = [*listed.deletedItems, name]
-        if listed.isExplicit or any(getattr(listed, kind) for kind in _LISTS):
-            spec.SetInfo("apiSchemas", listed)
-        else:
-            spec.ClearInfo("apiSchemas")
-
-
-def _as_edit(prim: Prim) -> PrimEdit:
-    """A prim as the edit that adds all its physics."""
-    values = {
-        (name, attribute.field): content
-        for name, value in prim.schemas.items()
-        for attribute, content in value.authored()
-    }
-    typed = any(value.kind == "typed" for value in prim.schemas.values())
-    return PrimEdit(
-        prim, prim.type_name if typed else None, tuple(prim.schemas), (), values,
-        binding=prim.physics_binding or None,
-    )  # fmt: skip
-
-
-def _unset(edit: PrimEdit) -> Iterator[tuple[str, str]]:
-    """Unauthored fields of added schemas: an existing property of that name must not provide a value."""
-    names = {
-        attribute.usd_name(_instance(name))
-        for name, value in edit.prim.schemas.items()
-        for attribute, _ in value.authored()
-    }
-    for name in edit.added:
-        value = edit.prim.schemas[name]
-        for attribute in value.attributes:
-            is_taken = attribute.usd_name(_instance(name)) in names
-            if getattr(value, attribute.field) is None and not is_taken and attribute.type != "opaque":
-                yield name, attribute.field
-
-
-def _instance(name: str) -> str:
-    return schema.split_applied(name)[1]
-
-
-def _gets_transform(prim: Prim) -> bool:
-    """Whether a new prim gets a transform: physics prims, materials and scopes do not."""
-    cls = schema.SCHEMAS.get(prim.type_name)
-    if cls is not None and not issubclass(cls, usd_geom.Gprim):
-        return False
-    return prim.is_xformable and prim.type_name not in ("", "Scope", "Material")
-
-
-# --------------------------------------------------------------------------- specs
-
-
-def _has_value(spec: Sdf.PropertySpec) -> bool:
-    if isinstance(spec, Sdf.RelationshipSpec):
-        return bool(spec.HasInfo("targetPaths"))
-    return bool(
-        (spec.HasDefaultValue() and not isinstance(spec.default, Sdf.ValueBlock))
-        or spec.layer.GetNumTimeSamplesForPath(spec.path)
-        or (hasattr(spec, "HasSpline") and spec.HasSpline())
-    )
-
-
-def _clear_value(owner: Sdf.PrimSpec, spec: Sdf.PropertySpec) -> None:
-    """Remove the value of a property, and the whole spec if it has no other fields."""
-    if isinstance(spec, Sdf.RelationshipSpec) or not set(spec.ListInfoKeys()) - _DECLARATION:
-        owner.RemoveProperty(spec)
-        return
-    spec.ClearDefaultValue()
-    _clear_animation(spec)
-
-
-def _clear_animation(spec: Sdf.AttributeSpec) -> None:
-    for time in spec.layer.ListTimeSamplesForPath(spec.path):
-        spec.layer.EraseTimeSample(spec.path, time)
-    if hasattr(spec, "ClearSpline"):
-        spec.ClearSpline()
-
-
-def _empty_targets(spec: Sdf.PrimSpec, name: str) -> None:
-    found = spec.relationships.get(name) or Sdf.RelationshipSpec(spec, name, custom=False)
-    found.targetPathList.ClearEditsAndMakeExplicit()
-
-
-def _vectors(rows: Any) -> Vt.Vec3fArray:
-    return Vt.Vec3fArray([Gf.Vec3f(*(float(part) for part in row)) for row in rows])
+def _export_package(layer: Sdf.Layer, scratch: Path, target: Path) -> bool:
+    """Write a layer and all that it refers to as one .usdz."""
+    with tempfile.TemporaryDirectory(prefix=".usdphys-", dir=target.parent) as folder:
+        inside = Path(folder) / f"{target.stem}.usdc"
+        # One folder deeper than where its relative paths are anchored.
+        moved = Sdf.Layer.CreateAnonymous(".usda")
+        moved.TransferContent(layer)
+        UsdUtils.ModifyAssetPaths(
+            moved, lambda path: f"../{path}" if path.startswith(("./", "../")) else path
+        )  # fmt: skip
+        moved.Export(str(inside))
+        return bool(UsdUtils.CreateNewUsdzPackage(str(inside), str(scratch)))
 
 
 def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
@@ -466,11 +175,13 @@ def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
 # --------------------------------------------------------------------------- files
 
 
-def _checked(source: Path, target: Path) -> tuple[Usd.Stage, Path]:
+def _checked(source: Path, target: Path, form: Form) -> tuple[Usd.Stage, Path]:
     """(stage of the source, absolute target path). Raises InputError or OutputError."""
     target = target.absolute()
-    if target.suffix.lower() not in SUFFIXES:
-        raise OutputError(f"'{target}' is not a name of a layer; end it with one of {', '.join(SUFFIXES)}.")
+    suffixes = SUFFIXES if form == "layer" else USD_SUFFIXES
+    if target.suffix.lower() not in suffixes:
+        what = "a layer" if form == "layer" else "a USD file"
+        raise OutputError(f"'{target}' is not a name of {what}; end it with one of {', '.join(suffixes)}.")
     if not target.parent.is_dir():
         raise OutputError(f"The folder '{target.parent}' does not exist; make it or choose another.")
     if target.is_dir():
@@ -488,13 +199,11 @@ def _same_file(first: Path, second: Path) -> bool:
     return os.path.normcase(os.path.realpath(first)) == os.path.normcase(os.path.realpath(second))
 
 
-def _save(layer: Sdf.Layer, target: Path, identical: Path | None = None) -> None:
-    """Replace the target by a layer, or by a copy of the file `identical`."""
+def _save(target: Path, write: Callable[[Path], bool]) -> None:
+    """Replace the target by what `write` puts into a scratch file; it returns False where it fails."""
     try:
         with scratch_file(target) as scratch:
-            if identical is not None:
-                shutil.copyfile(identical, scratch)
-            elif not layer.Export(str(scratch)):
+            if not write(scratch):
                 raise OutputError(f"'{target}' could not be written; the old file is untouched.")
             scratch.replace(target)
     except (OSError, Tf.ErrorException) as error:

@@ -169,7 +169,8 @@ def _is_moved(layer: Sdf.Layer, old: str, new: str) -> bool:
     if layer.GetPrimAtPath(new) is not None:
         return False
     edit = Sdf.BatchNamespaceEdit()
-    edit.Add(old, new)
+    is_renamed = paths.parent_of(old) == paths.parent_of(new)
+    edit.Add(old, new, Sdf.NamespaceEdit.same if is_renamed else Sdf.NamespaceEdit.atEnd)
     return bool(layer.Apply(edit))
 
 

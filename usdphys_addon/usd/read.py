@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -128,12 +129,15 @@ def default_prim_name(stage: Usd.Stage) -> str:
     return str(prim.GetName()) if prim else ""
 
 
-def read_stage(stage: Usd.Stage, opinions: Iterable[Opinions] | None = None) -> PhysicsModel:
+def read_stage(
+    stage: Usd.Stage, opinions: Iterable[Opinions] | None = None, local_meters: float | None = None
+) -> PhysicsModel:
     """All the physics of a stage, in SI. Prims without physics are only listed in `other_paths`.
 
-    opinions: of all its prims, if already collected.
+    opinions: of all its prims, if already collected. local_meters: length of a unit in the space of a prim; by default
+    of the stage.
     """
-    reader = _Reader(stage)
+    reader = _Reader(stage, local_meters)
     others = {}
     for one in usd_opinions.of_stage(stage) if opinions is None else opinions:
         path = one.path
@@ -188,9 +192,9 @@ class _StagePrim(Prim):
 
 
 class _Reader:
-    def __init__(self, stage: Usd.Stage) -> None:
+    def __init__(self, stage: Usd.Stage, local_meters: float | None) -> None:
         self.stage = stage
-        self.units = stage_units(stage)
+        self.units = replace(stage_units(stage), local_meters_per_unit=local_meters)
         self.model = PhysicsModel(self.units, source=stage.GetRootLayer().identifier)
         self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
         self.rotation = self.units.to_z_up
@@ -314,11 +318,17 @@ class _Reader:
         return value
 
     def turn_world_frames(self, joint: Schema) -> None:
-        """Rotate the frames of joint sides without a body, which are in world space, to Z up."""
-        if self.units.up_axis == "Z" or not isinstance(joint, usd_physics.Joint):
+        """Bring the frames of joint sides without a body, which are in world space, to world units and Z up."""
+        scale = self.units.meters_per_unit / self.units.local
+        if (self.units.up_axis == "Z" and scale == 1.0) or not isinstance(joint, usd_physics.Joint):
             return
         for side in (0, 1):
             position, rotation = getattr(joint, f"local_pos{side}"), getattr(joint, f"local_rot{side}")
+            if not getattr(joint, f"body{side}") and scale != 1.0 and isinstance(position, tuple):
+                position = tuple(scale * part for part in position)
+                setattr(joint, f"local_pos{side}", position)
+            if self.units.up_axis == "Z":
+                continue
             is_readable = joint.holds(f"local_pos{side}") or joint.holds(f"local_rot{side}")
             if not getattr(joint, f"body{side}") and is_readable:
                 frame = frames.world_frame(None, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))

@@ -271,25 +271,29 @@ def tidy(value: float, factor: float) -> float:
 
 
 @cache
-def _with_added(current: Sdf.TokenListOp, names: tuple[str, ...]) -> Sdf.TokenListOp:
-    """A list operation of applied schemas with further names appended to its prepended or explicit items."""
+def _with_added(current: Sdf.TokenListOp, names: tuple[str, ...], last: bool) -> Sdf.TokenListOp:
+    """A list operation of applied schemas with further names after its prepended or explicit items.
+
+    last: after those of weaker layers, too.
+    """
     listed = Sdf.TokenListOp()
     if current.isExplicit:
         items = current.explicitItems
         listed.explicitItems = [*items, *(name for name in names if name not in items)]
         return listed
     applied = current.GetAddedOrExplicitItems()
-    listed.prependedItems = [*current.prependedItems, *(name for name in names if name not in applied)]
-    for kind in ("addedItems", "appendedItems", "deletedItems", "orderedItems"):
+    for kind in ("prependedItems", "addedItems", "appendedItems", "deletedItems", "orderedItems"):
         setattr(listed, kind, getattr(current, kind))
+    kind = "appendedItems" if last else "prependedItems"
+    setattr(listed, kind, [*getattr(current, kind), *(name for name in names if name not in applied)])
     return listed
 
 
-def apply_schemas(spec: Sdf.PrimSpec, names: Iterable[str]) -> None:
-    """Add API schemas that the prim does not list yet, after its own."""
+def apply_schemas(spec: Sdf.PrimSpec, names: Iterable[str], *, last: bool = False) -> None:
+    """Add API schemas that the prim does not list yet, after its own. last: after those of weaker layers, too."""
     wanted = tuple(names)
     if wanted:
-        spec.SetInfo("apiSchemas", _with_added(spec.GetInfo("apiSchemas"), wanted))
+        spec.SetInfo("apiSchemas", _with_added(spec.GetInfo("apiSchemas"), wanted, last))
 
 
 def retype(spec: Sdf.PrimSpec, type_name: str) -> None:

@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An imported scene goes back as its source with the edits: nothing else of the composed stage may differ."""
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bmesh
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
+from usdphys_ext.usdphys_addon.exchange import formats, scene_export, source_export, usd_import
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+
+from .test_import import FILES, SHARED
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import compare_composed  # noqa: E402
+
+from pxr import Usd, UsdGeom, UsdShade  # noqa: E402  isort: skip
+
+CASES = sorted((SHARED / "cases").glob("*.usda"))
+USD, URDF = SHARED / "devset" / "usd", SHARED / "devset" / "urdf"
+#: Files in metres and centimetres, of Newton, PhysX, OpenUSD and of converters, with gprims, meshes and references.
+EDITED = [
+    USD / "ant.usda", USD / "cartpole_mjc.usda", USD / "usdPhysicsBoxOnQuad.usda",
+    USD / "simple_articulation_with_mesh.usda", URDF / "07-physics" / "reference_usd" / "physics.usda",
+]  # fmt: skip
+FORMS = ("copy", "layer", "flat")
+
+
+def load(path: Path) -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+    bpy.context.view_layer.update()
+
+
+def write(target: Path, form: str = "auto", **options: Any) -> Any:
+    bpy.context.view_layer.update()
+    return formats.USD.write(str(target), formats.WriteOptions(form=form, **options))
+
+
+def differences(source: Path, target: Path) -> list[str]:
+    return list(compare_composed.differences(Usd.Stage.Open(str(source)), Usd.Stage.Open(str(target))))
+
+
+def reopened(folder: Path) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "saved.blend"))
+
+
+# --------------------------------------------------------------------------- nothing was edited
+
+
+@pytest.mark.parametrize("path", [*FILES, *CASES], ids=lambda path: path.name)
+def test_without_edits_the_source_comes_back(tmp_path, path):
+    load(path)
+    reopened(tmp_path)
+    result = write(tmp_path / "out.usda")
+    assert "ComposedByBlender" not in {issue.code for issue in result.issues}
+    assert differences(path, tmp_path / "out.usda") == []
+    write(tmp_path / "layer.usda", "layer")
+    text = (tmp_path / "layer.usda").read_text()
+    assert "over " not in text and "def " not in text
+
+
+def test_an_unedited_text_file_in_the_same_folder_is_copied_byte_by_byte(shared, tmp_path):
+    source = tmp_path / "ant.usda"
+    source.write_bytes(EDITED[0].read_bytes())
+    load(source)
+    write(tmp_path / "out.usda")
+    assert (tmp_path / "out.usda").read_bytes() == source.read_bytes()
+
+
+# --------------------------------------------------------------------------- one edit of each kind
+
+
+class NothingToEditError(Exception):
+    """The file has nothing that can be edited in this way."""
+
+
+def things(test: Callable[[Any], bool]) -> list[Any]:
+    found = [obj for obj in bpy.context.scene.objects if test(obj)]
+    if not found:
+        raise NothingToEditError
+    return found
+
+
+def body() -> Any:
+    return things(lambda obj: obj.usdphys.rigid_body.is_applied)[-1]
+
+
+def path_of(thing: Any) -> str:
+    return re.escape(thing.usdphys.prim.path)
+
+
+def new_ball(name: str = "NewBall") -> Any:
+    mesh = bpy.data.meshes.new(f"{name}Mesh")
+    made = bmesh.new()
+    bmesh.ops.create_icosphere(made, subdivisions=1, radius=0.2)
+    made.to_mesh(mesh)
+    obj = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    return obj
+
+
+def new_material(name: str = "NewLook") -> Any:
+    material = bpy.data.materials.new(name)
+    material.use_nodes = True
+    material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = (0, 1, 0, 1)
+    return material
+
+
+def edit_mass() -> str:
+    one = body()
+    one.usdphys.mass.is_applied = True
+    one.usdphys.mass.mass = 7.5
+    return f"{path_of(one)}(: schemas|\\.physics:mass)"
+
+
+def edit_limit() -> str:
+    joint = things(lambda obj: obj.usdphys.joint.is_applied and obj.usdphys.joint.type == "REVOLUTE")[0]
+    joint.usdphys.joint.revolute.upper_limit = 0.5
+    return f"{path_of(joint)}\\.physics:upperLimit"
+
+
+def edit_add_collider() -> str:
+    plain = things(lambda obj: obj.type == "MESH" and not len(obj.usdphys.colliders))[0]
+    plain.usdphys.colliders.add().shape = "MESH"
+    return f"{path_of(plain)}: schemas"
+
+
+def edit_remove_collider() -> str:
+    collider = things(lambda obj: len(obj.usdphys.colliders))[0]
+    collider.usdphys.colliders.clear()
+    return f"{path_of(collider)}(: schemas|\\.physics:approximation|\\.physics:collisionEnabled)"
+
+
+def edit_move() -> str:
+    one = body()
+    one.location.x += 0.25
+    return f"({path_of(one)}\\.xformOp|.*\\.physics:local)"
+
+
+def edit_turn() -> str:
+    one = body()
+    one.rotation_mode = "XYZ"
+    one.rotation_euler.z += 0.5
+    return f"({path_of(one)}\\.xformOp|.*\\.physics:local)"
+
+
+def edit_add_object() -> str:
+    new_ball().location = (1, 2, 3)
+    return "/[^/]*(: children|/NewBall(/NewBallMesh)?: new)"
+
+
+def edit_add_child() -> str:
+    one, ball = body(), new_ball()
+    ball.parent = one
+    ball.usdphys.colliders.add()
+    ball.data.materials.append(new_material())
+    looks = r"/[^/]*/(Looks|Materials|Physics)(/NewLook(/.*)?)?: (new|children)"
+    return f"({path_of(one)}(: children|/NewBall(/NewBallMesh)?: new)|{looks}|/[^/]*: children)"
+
+
+def edit_add_joint() -> str:
+    joint = bpy.data.objects.new("NewWeld", None)
+    bpy.context.scene.collection.objects.link(joint)
+    group = joint.usdphys.joint
+    group.is_applied, group.body1 = True, body()
+    return "/[^/]*(: children|/NewWeld: new)"
+
+
+def edit_delete() -> str:
+    leaf = things(lambda obj: obj.type == "MESH" and not obj.children and not obj.usdphys.rigid_body.is_applied)[0]
+    path, parent = leaf.usdphys.prim.path, leaf.usdphys.prim.path.rpartition("/")[0]
+    bpy.data.objects.remove(leaf)
+    return f"({re.escape(path)}.*: (missing|active|children)|{re.escape(parent)}: children)"
+
+
+def edit_rename() -> str:
+    one = body()
+    path, parent = one.usdphys.prim.path, one.usdphys.prim.path.rpartition("/")[0]
+    one.name = "Renamed"
+    moved = f"({re.escape(path)}|{re.escape(parent)}/Renamed).*: (missing|new|active|children)"
+    return f"({moved}|{re.escape(parent)}: children|.*: targets .*{re.escape(path)}.*Renamed)"
+
+
+def edit_mesh() -> str:
+    one = things(lambda obj: obj.type == "MESH" and obj.usdphys.prim.type_name == "Mesh")[0]
+    for vertex in one.data.vertices:
+        vertex.co.x *= 2
+    names = "points|extent|normals|primvars:normals"
+    return f"{path_of(one)}\\.({names})"
+
+
+def edit_material() -> str:
+    one = things(lambda obj: obj.type == "MESH" and not len(obj.usdphys.colliders))[0]
+    one.data.materials.clear()
+    one.data.materials.append(new_material())
+    looks = r"/[^/]*/(Looks|Materials|Physics)(/NewLook(/.*)?)?: (new|children)"
+    return f"({path_of(one)}(: schemas|\\.material:binding)|{looks}|/[^/]*: children)"
+
+
+def edit_material_value() -> str:
+    used = {slot.material for obj in bpy.context.scene.objects for slot in obj.material_slots if slot.material}
+    for material in sorted(used, key=lambda one: one.name):
+        shader = material.node_tree.nodes.get("Principled BSDF") if material.node_tree else None
+        if shader is not None and material.usdphys.prim.path:
+            shader.inputs["Roughness"].default_value = 0.125
+            return f"{path_of(material)}.*inputs:roughness"
+    raise NothingToEditError
+
+
+EDITS = [value for name, value in sorted(globals().items()) if name.startswith("edit_")]
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
+def test_one_edit_is_the_only_difference(shared, tmp_path, edit):
+    done = 0
+    for path in EDITED:
+        load(path)
+        try:
+            expected = edit()
+        except NothingToEditError:
+            continue
+        done += 1
+        for form in FORMS:
+            target = tmp_path / f"{form}.usda"
+            result = write(target, form)
+            codes = {issue.code for issue in result.issues}
+            assert "ComposedByBlender" not in codes
+            # What instances share is a prim of its own in a flat file; metadata of a newer USD cannot be in it.
+            unknown = " uiHints " if "MetadataLeftOut" in codes else "no such text"
+            found = [line for line in differences(path, target)
+                     if not line.startswith("/Flattened_Prototype_") and unknown not in line]  # fmt: skip
+            assert found and not [line for line in found if not re.match(expected, line)], (path.name, form)
+        if edit in (edit_turn, edit_add_object, edit_mesh, edit_material_value):
+            write(tmp_path / "physics.usda", "layer", physics_only=True)
+            only = differences(path, tmp_path / "physics.usda")
+            assert all("physics:" in line for line in only), "only physics is in a layer of the physics"
+    assert done >= 2, "the edit was tried on two files at least"
+
+
+# --------------------------------------------------------------------------- values of the edits
+
+ROBOT = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 0.01
+    upAxis = "Y"
+)
+def Xform "World"
+{
+    def Xform "Arm" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        custom string note = "keep"
+        double3 xformOp:translate = (0, 100, 50)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        rel friend = </World/Base>
+        def Cube "Hand" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+        {
+            double size = 20
+        }
+    }
+    def Cube "Base" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+    {
+        double size = 50
+    }
+    def PhysicsFixedJoint "Weld"
+    {
+        rel physics:body0 = </World/Base>
+        rel physics:body1 = </World/Arm>
+        point3f physics:localPos0 = (0, 100, 50)
+    }
+}
+"""
+
+
+@pytest.fixture
+def robot(tmp_path):
+    path = tmp_path / "robot.usda"
+    path.write_text(ROBOT)
+    load(path)
+    return path
+
+
+def world_of(stage: Usd.Stage, path: str) -> list[float]:
+    matrix = UsdGeom.XformCache().GetLocalToWorldTransform(stage.GetPrimAtPath(path))
+    return [round(part, 4) for part in matrix.ExtractTranslation()]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_places_in_centimetres_and_y_up(tmp_path, robot, form):
+    """A metre in Blender's Z is 100 units in Y."""
+    ball, top = new_ball("Ball"), new_ball("Top")
+    ball.location = (0, 0, 2)
+    top.parent = bpy.data.objects["Arm"]
+    bpy.data.objects["Arm"].location.x += 100  # in the space of World, which is scaled to metres
+    top.location = (0, 0, 10)
+    write(tmp_path / "out.usda", form)
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    assert world_of(stage, "/World/Ball") == [0, 200, 0]
+    assert world_of(stage, "/World/Arm") == [100, 100, 50]
+    assert world_of(stage, "/World/Arm/Top") == [100, 100, 60]
+    bounds = UsdGeom.BBoxCache(Usd.TimeCode.Default(), ["default"])
+    size = bounds.ComputeWorldBound(stage.GetPrimAtPath("/World/Ball")).ComputeAlignedRange().GetSize()
+    assert 38 < max(size) < 41, "a ball of 0.2 m radius"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_renamed_body_takes_all_of_its_prim_along(tmp_path, robot, form):
+    bpy.data.objects["Arm"].name = "Lever"
+    write(tmp_path / "out.usda", form)
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    lever = stage.GetPrimAtPath("/World/Lever")
+    assert lever.GetAttribute("note").Get() == "keep"
+    assert [str(path) for path in lever.GetRelationship("friend").GetTargets()] == ["/World/Base"]
+    assert stage.GetPrimAtPath("/World/Lever/Hand").GetAttribute("size").Get() == 20
+    assert not stage.GetPrimAtPath("/World/Arm") or not stage.GetPrimAtPath("/World/Arm").IsActive()
+    model = usd_read.read_stage(stage)
+    assert set(model.bodies) == {"/World/Lever"}
+    (weld,) = model.joints.values()
+    assert weld.schemas["PhysicsFixedJoint"].body1 == ("/World/Lever",)
+
+
+def test_a_new_parent_keeps_the_place(tmp_path, robot):
+    hand, base = bpy.data.objects["Hand"], bpy.data.objects["Base"]
+    place = hand.matrix_world.copy()
+    hand.parent = base
+    hand.matrix_world = place
+    before = world_of(Usd.Stage.Open(str(robot)), "/World/Arm/Hand")
+    for form in FORMS:
+        write(tmp_path / "out.usda", form)
+        stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+        assert world_of(stage, "/World/Base/Hand") == before
+        assert stage.GetPrimAtPath("/World/Base/Hand").GetTypeName() == "Cube"
+
+
+def test_a_deleted_parent_leaves_its_children(tmp_path, robot):
+    hand = bpy.data.objects["Hand"]
+    place = hand.matrix_world.copy()
+    bpy.data.objects.remove(bpy.data.objects["Arm"])
+    hand.matrix_world = place
+    for form in FORMS:
+        write(tmp_path / "out.usda", form)
+        stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+        assert world_of(stage, "/World/Hand") == [0, 100, 50]
+        assert not stage.GetPrimAtPath("/World/Arm") or not stage.GetPrimAtPath("/World/Arm").IsActive()
+
+
+def test_a_copy_of_an_object_is_new_and_the_original_stays(tmp_path, robot):
+    base = bpy.data.objects["Base"]
+    copy = base.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    copy.parent, copy.location.x = base.parent, 300
+    write(tmp_path / "out.usda")
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    assert world_of(stage, "/World/Base") == [0, 0, 0]
+    assert world_of(stage, "/World/Base_001") == [300, 0, 0]
+    assert "/World/Base_001" in {path.rpartition("/")[0] if "Base_001/" in path else path
+                                 for path in usd_read.read_stage(stage).colliders}  # fmt: skip
+
+
+def test_a_hidden_object_keeps_what_the_source_says(tmp_path, robot):
+    for name in ("Hand", "Weld", "Arm"):
+        bpy.data.objects[name].hide_viewport = True
+    write(tmp_path / "out.usda")
+    assert differences(robot, tmp_path / "out.usda") == []
+
+
+def test_a_new_material_of_a_new_object_is_bound_where_the_file_is_referenced(tmp_path, robot):
+    new_ball().data.materials.append(new_material())
+    write(tmp_path / "out.usda")
+    stage = Usd.Stage.CreateInMemory()
+    stage.DefinePrim("/Cell/Robot").GetReferences().AddReference(str(tmp_path / "out.usda"))
+    ball = stage.GetPrimAtPath("/Cell/Robot/NewBall/NewBallMesh")
+    material, _ = UsdShade.MaterialBindingAPI(ball).ComputeBoundMaterial()
+    shader = material.ComputeSurfaceSource()[0]
+    assert tuple(shader.GetInput("diffuseColor").Get()) == (0, 1, 0)
+
+
+# --------------------------------------------------------------------------- forms, and what they refuse
+
+
+def test_an_option_that_changes_the_whole_has_blender_compose_it_and_says_so(tmp_path, robot):
+    for options in ({"meters_per_unit": 1.0}, {"up_axis": "Z"}, {"hierarchy": "flat"}):
+        result = write(tmp_path / "out.usda", **options)
+        (issue,) = [issue for issue in result.issues if issue.code == "ComposedByBlender"]
+        assert issue.severity == "warning"
+        with pytest.raises(InputError, match="composes"):
+            write(tmp_path / "none.usda", "layer", **options)
+    assert not (tmp_path / "none.usda").exists()
+
+
+def test_the_source_is_never_the_target(tmp_path, robot):
+    with pytest.raises(OutputError, match="source itself"):
+        write(robot)
+    assert robot.read_text() == ROBOT
+
+
+def test_two_imports_in_one_scene_have_no_single_source(tmp_path, robot):
+    other = tmp_path / "other.usda"
+    other.write_text(ROBOT)
+    usd_import.import_usd(bpy.context, other, usd_import.ImportOptions())
+    result = write(tmp_path / "out.usda")
+    assert "robot.usda" in next(issue.message for issue in result.issues if issue.code == "ComposedByBlender")
+
+
+def test_a_scene_without_a_source_has_no_layer(tmp_path):
+    for form in FORMS:
+        with pytest.raises(InputError, match="not imported"):
+            write(tmp_path / "out.usda", form)
+
+
+def test_errors_of_the_source_are_no_reason_to_refuse(tmp_path, robot):
+    text = ROBOT.replace("rel physics:body1 = </World/Arm>", "rel physics:body1 = </World/Gone>")
+    robot.write_text(text)
+    load(robot)
+    result = write(tmp_path / "out.usda", strict=True)
+    assert not result.errors
+    assert any("when it was imported" in issue.message for issue in result.issues)
+
+
+def test_a_package_is_written_with_what_it_refers_to(shared, tmp_path):
+    source = EDITED[-1]
+    load(source)
+    bpy.context.scene.objects[0].name = "Renamed"
+    write(tmp_path / "out.usdz")
+    stage = Usd.Stage.Open(str(tmp_path / "out.usdz"))
+    whole = Usd.Stage.Open(str(source))
+    meshes = [sum(prim.IsA(UsdGeom.Mesh) for prim in one.Traverse()) for one in (stage, whole)]
+    assert meshes[0] == meshes[1] > 0
+
+
+def test_what_an_export_needs_survives_an_undo(tmp_path, robot):
+    assert source_export.source_of(bpy.context.scene) == robot
+    assert scene_export.export_scene is not None
+    arm = bpy.data.objects["Arm"]
+    arm.location.x += 10
+    arm.location.x -= 10
+    write(tmp_path / "out.usda")
+    assert differences(robot, tmp_path / "out.usda") == []

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Export of a scene in the form that was chosen: its source with the edits, or as Blender composes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import bpy
+
+from ..core.errors import InputError
+from ..core.validate import Issue
+from . import source_export, usd_export
+from .usd_export import ExportOptions, ExportResult
+
+#: auto: a copy of the source where the scene has one and the options allow it, else composed.
+SceneForm = Literal["auto", "copy", "layer", "flat", "composed"]
+
+
+def export_scene(
+    context: bpy.types.Context, filepath: str | Path, options: ExportOptions, form: SceneForm = "auto", *,
+    physics_only: bool = False,
+) -> ExportResult:  # fmt: skip
+    """Write the scene with its physics. The target is replaced in one step at the end, or stays as it was.
+
+    physics_only: of a source, write the edits of the physics only. Raises what `export_edits` and `export_usd` raise,
+    and InputError where the options and the form contradict each other.
+    """
+    scene: Any = context.scene
+    obstacle = "" if form == "composed" else _obstacle(scene, options)
+    if form in ("copy", "layer", "flat") and obstacle:
+        raise InputError(f"The edits cannot be put on the source, because {obstacle}; export as Blender composes it.")
+    if form == "composed" or obstacle or source_export.source_of(scene) is None:
+        if form in ("copy", "layer", "flat") or physics_only:
+            raise InputError("The scene was not imported from a USD file, so there is no source to put edits on.")
+        result = usd_export.export_usd(context, filepath, options)
+        if obstacle and form == "auto":
+            result.issues.append(Issue(
+                "ComposedByBlender", "warning", "", "",
+                f"Blender has composed the whole file, because {obstacle}: references, payloads, variants and what "
+                "Blender does not know of the source are not in it.",
+                "Leave that option out to write the source with the edits.",
+            ))  # fmt: skip
+        return result
+    chosen = "copy" if form == "auto" else form
+    return source_export.export_edits(
+        context, filepath, chosen, physics_only=physics_only, strict=options.strict
+    )  # fmt: skip
+
+
+def _obstacle(scene: Any, options: ExportOptions) -> str:
+    """Why a scene cannot be written as its source with the edits; empty where it can, or has no source."""
+    memory = scene.usdphys.source
+    source = source_export.source_of(scene)
+    if source is None:
+        return ""
+    units = options.units
+    if options.native or options.selected_only or options.root:
+        return "only a part of the scene is exported" if options.selected_only else "options of Blender's are given"
+    if not memory.units:
+        return "it was imported by an older version"
+    if memory.others:
+        return f"'{Path(memory.others.splitlines()[0]).name}' was imported into the scene, too"
+    meters, kilograms, up_axis = memory.units.split()
+    if memory.prim_path:
+        return f"only '{memory.prim_path}' of the source was imported"
+    if not source.is_file():
+        return f"'{source.name}', from which the scene was imported, is gone"
+    if any(abs(one / other - 1.0) > 1e-6 for one, other in (
+        (units.meters_per_unit, float(meters)), (units.kilograms_per_unit, float(kilograms))
+    )) or units.up_axis != up_axis:  # fmt: skip
+        return "other units or another up axis than those of the source are chosen"
+    if options.hierarchy != "nested":
+        return f"the hierarchy '{options.hierarchy}' is chosen"
+    if abs(float(memory.meters) / (float(scene.unit_settings.scale_length) or 1.0) - 1.0) > 1e-6:
+        return "the unit scale of the scene was changed since the import"
+    if options.animation and _has_new_animation(scene):
+        return "objects are animated in Blender"
+    return ""
+
+
+def _has_new_animation(scene: Any) -> bool:
+    """True if an object is moved by keyframes, drivers or constraints that the import has not made."""
+    from ..bridge import import_notes
+
+    return any(import_notes.has_new_movers(obj) for obj in scene.objects)

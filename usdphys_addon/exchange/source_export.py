@@ -1,0 +1,537 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Export of an imported scene: its source with the edits since the import, and nothing else.
+
+What nobody edited keeps the opinions of the source: references, payloads, instances, materials, time samples, all that
+Blender does not know. What was edited is found by comparing the scene with the source and with the notes of the import.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from dataclasses import replace as replaced
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from ..bridge import import_notes, remembered, scene_read
+from ..bridge.environment import gc_paused, require_usd
+from ..bridge.naming import prim_name
+from ..bridge.placements import Placement
+from ..bridge.reading import SceneReading
+from ..bridge.source_paths import source_paths
+from ..core import frames, paths, summary, validate
+from ..core.errors import InputError, OutputError
+from ..core.model import PhysicsModel, Prim
+from ..core.schemas import usd_geom, usd_physics
+from ..core.validate import Issue
+from .hook_calls import handled_by
+from .import_repair import world_conversion
+from .usd_export import ExportResult, refuse_errors
+
+if TYPE_CHECKING:
+    from ..core.difference import Difference
+    from ..usd.edit_layer import Form
+    from ..usd.scene_edits import SceneEdits
+
+#: Rounding of a local transform in 32 bits, relative to its largest number.
+_NOISE = 2e-6
+
+
+def export_edits(
+    context: bpy.types.Context, filepath: str | Path, form: Form, *, physics_only: bool = False, strict: bool = False
+) -> ExportResult:
+    """Write the source of the scene with the edits since the import. See `usd.edit_layer.write_edits` for the forms.
+
+    The source is only read. physics_only: leave out all edits but those of the physics. strict: refuse errors that the
+    edits have made. Raises InputError where the scene was not imported or its source is gone, and OutputError.
+    """
+    require_usd()
+    with gc_paused():
+        return _export(context, Path(bpy.path.abspath(str(filepath))).absolute(), form, physics_only, strict)
+
+
+def source_of(scene: Any) -> Path | None:
+    """The file that a scene was imported from; None if it was not."""
+    remembered_path = scene.usdphys.source.filepath
+    return Path(bpy.path.abspath(remembered_path)) if remembered_path else None
+
+
+def _export(
+    context: bpy.types.Context, target: Path, form: Form, physics_only: bool, strict: bool
+) -> ExportResult:  # fmt: skip
+    from ..core import difference
+    from ..usd import composition, edit_layer
+    from ..usd import read as usd_read
+
+    scene: Any = context.scene
+    source = source_of(scene)
+    if source is None:
+        raise InputError("The scene was not imported from a USD file, so there is no source to put edits on.")
+    if not source.is_file():
+        raise InputError(
+            f"'{source}', from which the scene was imported, is gone; put it back, or export as Blender composes it."
+        )
+    variants = [composition.parse_choice(line) for line in scene.usdphys.source.variants.splitlines()]
+    stage = usd_read.open_stage(source)
+    composition.select_variants(stage, variants)
+    comparison = _Comparison(context, stage)
+    reading = comparison.reading
+    issues = reading.issues + validate.validate(reading.model, check_geometry=False)
+    issues = _told_apart(issues, comparison.old)
+    refuse_errors(issues, target, strict=strict)
+    edits = difference.difference(comparison.old, comparison.new)
+    _round_frames(edits)
+    units = replaced(usd_read.stage_units(stage), local_meters_per_unit=reading.model.units.meters_per_unit)
+    with tempfile.TemporaryDirectory(prefix=".usdphys-", dir=_folder(target)) as folder:
+        found = None if physics_only else comparison.scene_edits(Path(folder))
+        if found is not None:
+            edits.removed = tuple(path for path in edits.removed if not _is_within(path, found.removed))
+        written = edit_layer.write_edits(source, target, form, edits, found, units=units, variants=variants)
+    result = ExportResult(target, issues + comparison.issues, summary.counts(reading.model))
+    for path in written.uninstanced:
+        result.issues.append(Issue(
+            "InstanceMadeUnique", "info", path, "", f"'{path}' is no longer an instance, because it was edited.",
+            "Edit the source of the instance instead to keep it.",
+        ))  # fmt: skip
+    if written.left_out:
+        result.issues.append(Issue(
+            "MetadataLeftOut", "warning", "", "",
+            f"The USD of this Blender does not know the metadata {', '.join(written.left_out)}, so the flat file is "
+            "without it.", "Export a copy or a layer to keep it.",
+        ))  # fmt: skip
+    return result
+
+
+def _told_apart(issues: list[Issue], old: PhysicsModel) -> list[Issue]:
+    """The issues; an error that the source has itself becomes a warning that says so."""
+    if not any(issue.severity == "error" for issue in issues):
+        return issues
+    known = {(issue.code, issue.path) for issue in validate.validate(old, check_geometry=False)}
+    return [
+        replaced(issue, severity="warning", message=f"{issue.message} The file had this when it was imported.")
+        if issue.severity == "error" and (issue.code, issue.path) in known else issue
+        for issue in issues
+    ]  # fmt: skip
+
+
+def _round_frames(edits: Difference) -> None:
+    """Round off 32-bit noise of joint frames, which follow from the places of objects."""
+    for edit in edits.edits.values():
+        for (name, attribute), value in edit.values.items():
+            if attribute.startswith(("local_pos", "local_rot")):
+                size = max(1.0, *map(abs, value))
+                edit.values[name, attribute] = tuple(
+                    round(part / size, 7) * size if abs(part) > 2e-7 * size else 0.0 for part in value
+                )
+
+
+def _folder(target: Path) -> Path:
+    """The folder of a target. Raises OutputError where there is none."""
+    if not target.parent.is_dir():
+        raise OutputError(f"The folder '{target.parent}' does not exist; make it or choose another.")
+    return target.parent
+
+
+def _is_within(path: str, others: tuple[str, ...]) -> bool:
+    return any(paths.is_at_or_below(path, other) for other in others)
+
+
+# --------------------------------------------------------------------------- comparison
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """Objects whose geometry Blender has to write, by path in the source. looks: only for their materials."""
+
+    new: dict[str, Placement] = field(default_factory=dict)
+    changed: dict[str, Placement] = field(default_factory=dict)
+    looks: dict[str, Placement] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.new or self.changed or self.looks)
+
+
+class _Comparison:
+    """A scene beside its source. old, new: their physics, both by the paths of the source."""
+
+    def __init__(self, context: bpy.types.Context, stage: Any) -> None:
+        from ..usd import opinions as usd_opinions
+        from ..usd import read as usd_read
+
+        self.context, self.stage = context, stage
+        scene: Any = context.scene
+        self.scene = scene
+        self.issues: list[Issue] = []
+        opinions = usd_opinions.of_stage(stage)
+        meters = float(self.scene.unit_settings.scale_length) or 1.0
+        self.old = usd_read.read_stage(stage, opinions, local_meters=meters)
+        self.sources = source_paths(self.scene, self.old.order)
+        self.reading: SceneReading = scene_read.read_scene(
+            context.evaluated_depsgraph_get(), root="", sources=self.sources
+        )
+        self.new = self.reading.model
+        self.placements = {
+            placement.path: placement for placement in self.reading.placements if placement.instance is None
+        }
+        self.by_name = {placement.obj.name: placement for placement in self.placements.values()}
+        self.living = set(self.sources.objects.values())
+        self.hidden = self.living - self.placements.keys()
+        self.edited = {
+            path: import_notes.edited(placement.obj) for path, placement in self.placements.items()
+            if path in self.living
+        }  # fmt: skip
+        self.removed = self._removed()
+        self.moves = self._moves()
+        self._leave_out_instancers(usd_opinions.of_stage(stage))
+        self._leave_out_what_blender_has_not()
+        self._match_geometry()
+        self._match_materials()
+
+    def _removed(self) -> tuple[str, ...]:
+        """Paths of imported prims whose objects were deleted; the topmost only."""
+        gone = {path for path in self.sources.imported - self.living if self.stage.GetPrimAtPath(path)}
+        return tuple(sorted(path for path in gone if not paths.is_below_any(path, gone)))
+
+    # ------------------------------------------------------------------ physics
+
+    def _leave_out_instancers(self, opinions: Iterable[Any]) -> None:
+        """Leave out point instancers: Blender shows them, and holds nothing of their prototypes."""
+        from ..usd import composition
+
+        instancers = composition.instancer_paths(opinions)
+        for model in (self.old, self.new):
+            for path in [path for path in model.prims if _is_within(path, tuple(instancers))]:
+                del model.prims[path]
+
+    def _leave_out_what_blender_has_not(self) -> None:
+        """Leave out the old prims that are hidden, or that never became objects: nobody has removed them."""
+        for path, prim in list(self.old.prims.items()):
+            is_item = prim.type_name in ("PhysicsScene", "Material", "PhysicsCollisionGroup")
+            if path in self.new.prims or is_item:
+                continue
+            if path in self.hidden or path not in self.sources.imported:
+                del self.old.prims[path]
+        gone = self.removed
+        self.new.other_paths = frozenset(path for path in self.old.order if not _is_within(path, gone))
+
+    def _match_geometry(self) -> None:
+        """Geometry that does not collide keeps its type: Blender has meshes in place of gprims, which is no edit."""
+        for path in self.old.prims.keys() | self.new.prims.keys():
+            before, after = self.old.prims.get(path), self.new.prims.get(path)
+            if after is not None and after.get(usd_physics.CollisionAPI) is None and path in self.old.order:
+                type_name = before.type_name if before is not None else self.old.other_types.get(path, "")
+                if after.get(usd_physics.Joint) is None and (before is None or before.get(usd_physics.Joint) is None):
+                    after.type_name = type_name
+            is_collider = after is not None and after.get(usd_physics.CollisionAPI) is not None
+            for prim in (before, after):
+                if prim is not None and not is_collider:
+                    _drop_gprim(prim)
+
+    def _match_materials(self) -> None:
+        """Take over the old materials of objects whose slots are as imported: Blender binds meshes in its own way."""
+        for path, prim in self.new.prims.items():
+            before, edited = self.old.prims.get(path), self.edited.get(path)
+            if before is None or edited is None:
+                continue
+            if not edited.slots:
+                prim.materials = before.materials
+            elif {*before.materials} - {""} == {*prim.materials} - {""}:
+                prim.materials, prim.physics_binding = before.materials, before.physics_binding
+
+    # ------------------------------------------------------------------ the rest of the scene
+
+    def scene_edits(self, folder: Path) -> SceneEdits:
+        """All edits but those of the physics. folder: for a temporary file."""
+        from ..usd.scene_edits import SceneEdits
+
+        edits = SceneEdits(removed=self.removed, moves=self.moves)
+        chosen = self._chosen()
+        for path, placement in self.placements.items():
+            if path in chosen.new:
+                edits.transforms[path] = self._local(placement, path)
+            elif path in self.edited and self.edited[path].transform:
+                self._add_transform(edits, path, placement)
+        for path, edited in self.edited.items():
+            if edited.slots:
+                edits.bindings[path] = self._binding(self.placements[path])
+        if chosen:
+            _Geometry(self, chosen, edits).add(folder)
+        for path in chosen.new:
+            spec = (
+                edits.geometry.GetPrimAtPath(edits.objects[path]) if edits.geometry and path in edits.objects else None
+            )
+            if spec is None or self.new.prims.get(path, Prim(path)).get(usd_physics.Joint) is not None:
+                edits.transforms.pop(path, None)
+        return edits
+
+    def _add_transform(self, edits: SceneEdits, path: str, placement: Placement) -> None:
+        """Add the transform of an imported object if it is another than the prim's."""
+        from pxr import Usd, UsdGeom
+
+        from ..usd import read as usd_read
+
+        usd_prim = self.stage.GetPrimAtPath(path)
+        prim = self.new.prims.get(path)
+        if prim is not None and prim.get(usd_physics.Joint) is not None:
+            return
+        if not usd_prim or not (usd_prim.IsA(UsdGeom.Xformable) or usd_prim.GetTypeName() in ("", "Scope")):
+            return
+        local = self._local(placement, path)
+        before = np.array(usd_read.local_transform(UsdGeom.XformCache(Usd.TimeCode.Default()), usd_prim)[0]).T
+        if not usd_prim.IsA(UsdGeom.Xformable):
+            before = np.eye(4)
+        if np.abs(local - before).max() <= _NOISE * max(1.0, float(np.abs(before).max())):
+            return
+        edits.transforms[path] = local
+        xformable = UsdGeom.Xformable(usd_prim)
+        if xformable and xformable.TransformMightBeTimeVarying():
+            self.issues.append(Issue(
+                "AnimationReplaced", "warning", path, placement.obj.name,
+                f"'{placement.obj.name}' was moved, so its animation in the source is replaced by the new place.",
+                f"Undo the move of '{placement.obj.name}' to keep the animation.",
+            ))  # fmt: skip
+        if placement.obj.constraints or placement.obj.animation_data:
+            self.issues.append(Issue(
+                "AnimationLeftOut", "warning", path, placement.obj.name,
+                f"'{placement.obj.name}' is animated in Blender; its place at the current frame was written.",
+                "Export as Blender composes it, with the animation, to write time samples.",
+            ))  # fmt: skip
+
+    def _local(self, placement: Placement, path: str) -> frames.Matrix:
+        """Local matrix (4, 4) of the prim of an object, in the numbers of the source."""
+        from pxr import UsdGeom
+
+        usd_prim = self.stage.GetPrimAtPath(path)
+        above = placement.parent
+        resets = bool(usd_prim and UsdGeom.Xformable(usd_prim) and UsdGeom.Xformable(usd_prim).GetResetXformStack())
+        place = paths.parent_of(paths.followed(path, self.moves))
+        if above is None and not resets:
+            above = next((one for one in self.placements.values() if self._new_path(one) == place), None)
+        if above is not None and not resets:
+            obj: Any = placement.obj
+            plain = obj.parent is above.obj and obj.parent_type == "OBJECT" and not obj.constraints
+            has_delta = any(obj.delta_location) or any(obj.delta_rotation_euler) or any(
+                part != 1.0 for part in obj.delta_scale
+            )  # fmt: skip
+            if plain and not has_delta and obj.animation_data is None:
+                local: frames.Matrix = np.array(obj.matrix_parent_inverse, float) @ np.array(obj.matrix_basis, float)
+                return local
+            return np.asarray(np.linalg.solve(above.matrix.astype(float), placement.matrix.astype(float)))
+        meters = float(self.scene.usdphys.source.meters or 1.0)
+        turn = np.array(world_conversion(self.stage, UsdGeom.GetStageMetersPerUnit(self.stage) / meters), float)
+        world: frames.Matrix = np.asarray(np.linalg.solve(turn, placement.matrix.astype(float)))
+        parent = self.stage.GetPrimAtPath(place) if place and not resets else None
+        if parent:
+            world = np.asarray(
+                np.linalg.solve(np.array(UsdGeom.XformCache().GetLocalToWorldTransform(parent)).T, world)
+            )
+        return world
+
+    def _new_path(self, placement: Placement) -> str:
+        return paths.followed(placement.path, self.moves)
+
+    def _moves(self) -> dict[str, str]:
+        """New paths of imported things that were renamed, or given another parent."""
+        wanted: dict[str, str] = {}
+        moves: dict[str, str] = {}
+        taken = set(self.old.order)
+
+        def new_path(obj: bpy.types.Object) -> str:
+            origin = self.sources.objects.get(obj.name)
+            if origin is None:
+                placement = self.by_name.get(obj.name)
+                return paths.followed(placement.path, moves) if placement is not None else self.sources.home
+            if origin in wanted:
+                return wanted[origin]
+            above = new_path(obj.parent) if obj.parent is not None else self.sources.path_above_origin(origin)
+            is_renamed = obj.usdphys.prim.id_name != obj.name  # type: ignore[attr-defined]
+            leaf = prim_name(obj.name) if is_renamed else paths.name_of(origin)
+            expected = paths.followed(origin, moves)
+            path = f"{above}/{leaf}"
+            if path != expected:
+                path = paths.free(path, taken.__contains__)
+                taken.add(path)
+                moves[origin] = path
+            wanted[origin] = path
+            return path
+
+        for obj in self.scene.objects:
+            if obj.name in self.sources.objects:
+                new_path(obj)
+        physics = self.scene.usdphys
+        materials = (material for material in bpy.data.materials if material.name in self.sources.materials)
+        for thing in (*materials, *physics.physics_scenes, *physics.collision_groups):
+            prim = thing.prim if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys.prim  # type: ignore[attr-defined]
+            if prim.path and prim.id_name != thing.name and self.stage.GetPrimAtPath(prim.path):
+                place = paths.followed(paths.parent_of(prim.path), moves)
+                moves[prim.path] = paths.free(f"{place}/{prim_name(thing.name)}", taken.__contains__)
+                taken.add(moves[prim.path])
+        return moves
+
+    # ------------------------------------------------------------------ geometry and materials
+
+    def _chosen(self) -> _Chosen:
+        """The objects whose geometry or materials Blender has to write."""
+        chosen = _Chosen()
+        edited_materials = {
+            material.name for material in bpy.data.materials
+            if material.name in self.sources.materials and import_notes.is_edited_material(material)
+        }  # fmt: skip
+        for path, placement in self.placements.items():
+            obj = placement.obj
+            edited = self.edited.get(path)
+            if edited is None:
+                chosen.new[path] = placement
+                continue
+            slots = {slot.material.name for slot in obj.material_slots if slot.material is not None}
+            takes_faces = edited.slots and len(slots) > 1 and obj.type == "MESH"
+            if takes_faces or (edited.data and self._takes_geometry(path, obj)):
+                chosen.changed[path] = placement
+            elif slots & edited_materials or not slots <= self.sources.materials.keys():
+                chosen.looks[path] = placement
+        return chosen
+
+    def _takes_geometry(self, path: str, obj: bpy.types.Object) -> bool:
+        """True if the changed data of an object can be written to its prim; reports where it cannot."""
+        prim = self.new.prims.get(path)
+        if obj.type == "MESH" and remembered.is_geometry(obj):
+            if prim is None or prim.get(usd_geom.Gprim) is None:
+                return True
+            reason = f"its collider is a {prim.type_name}, which has a size and no mesh"
+        else:
+            reason = f"the source keeps its own {obj.type.lower().replace('_', ' ')}"
+        self.issues.append(Issue(
+            "DataEditLeftOut", "warning", path, obj.name,
+            f"The data of '{obj.name}' was edited, which is not written: {reason}.",
+            "Export as Blender composes it to write the data.",
+        ))  # fmt: skip
+        return False
+
+    def _binding(self, placement: Placement) -> str:
+        """Path of the first material of an object; empty if it has none."""
+        material = next((slot.material for slot in placement.obj.material_slots if slot.material is not None), None)
+        return "" if material is None else self.material_path(material)
+
+    def material_path(self, material: bpy.types.Material) -> str:
+        known = self.sources.materials.get(material.name) or self.reading.materials.get(material.name_full)
+        return known or f"{self.sources.looks}/{prim_name(material.name)}"
+
+
+def _drop_gprim(prim: Prim) -> None:
+    for name in [name for name, value in prim.schemas.items() if isinstance(value, usd_geom.Gprim)]:
+        del prim.schemas[name]
+
+
+# --------------------------------------------------------------------------- geometry by Blender's exporter
+
+
+class _Geometry:
+    """Has Blender write chosen objects to a temporary file, and finds the prims in it."""
+
+    def __init__(self, comparison: _Comparison, chosen: _Chosen, edits: SceneEdits) -> None:
+        self.comparison, self.chosen, self.edits = comparison, chosen, edits
+
+    def add(self, folder: Path) -> None:
+        from pxr import Sdf
+
+        from ..usd.scene_edits import MeshEdit
+
+        file = folder / "geometry.usdc"
+        placements = {**self.chosen.new, **self.chosen.changed, **self.chosen.looks}
+        with _selected(self.comparison.context, [placement.obj for placement in placements.values()]):
+            _write_geometry(file)
+        layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
+        if layer is None:
+            raise OutputError("Blender's USD exporter wrote no geometry; see the console for its reason.")
+        self.edits.geometry = layer
+        specs = _object_specs(layer)
+        for placement in self.comparison.placements.values():
+            if placement.obj.name in specs:
+                self.edits.places[str(specs[placement.obj.name].path)] = placement.path
+        for path, placement in self.chosen.new.items():
+            if placement.obj.name in specs:
+                self.edits.objects[path] = str(specs[placement.obj.name].path)
+        for path, placement in self.chosen.changed.items():
+            spec = specs.get(placement.obj.name)
+            mesh = next((child for child in spec.nameChildren if child.typeName == "Mesh"), None) if spec else None
+            if mesh is not None:
+                self.edits.meshes[path] = MeshEdit(str(mesh.path), self.comparison.edited[path].parts)
+        self.add_materials(layer)
+
+    def add_materials(self, layer: Any) -> None:
+        from ..usd.scene_edits import DATA_NAME
+
+        sources = self.comparison.sources
+        for spec in _prims_of_type(layer, "Material"):
+            name = spec.attributes.get(DATA_NAME)
+            material = bpy.data.materials.get(str(name.default)) if name is not None else None
+            if material is None:
+                continue
+            path = self.comparison.material_path(material)
+            self.edits.places[str(spec.path)] = path
+            if material.name not in sources.materials or import_notes.is_edited_material(material):
+                self.edits.materials[path] = str(spec.path)
+
+
+def _object_specs(layer: Any) -> dict[str, Any]:
+    """Specs of plain objects by name; the copies that instances bring have other parents."""
+    from ..usd.scene_edits import OBJECT_NAME
+
+    found: dict[str, Any] = {}
+    pending = [(spec, "") for spec in layer.rootPrims]
+    while pending:
+        spec, above = pending.pop()
+        attribute = spec.attributes.get(OBJECT_NAME)
+        name = str(attribute.default) if attribute is not None else above
+        obj = bpy.data.objects.get(name)
+        if attribute is not None and obj is not None and (obj.parent.name if obj.parent else "") == above:
+            found.setdefault(name, spec)
+        pending.extend((child, name) for child in spec.nameChildren)
+    return found
+
+
+def _prims_of_type(layer: Any, type_name: str) -> Iterator[Any]:
+    pending = list(layer.rootPrims)
+    while pending:
+        spec = pending.pop()
+        if spec.typeName == type_name:
+            yield spec
+        pending.extend(spec.nameChildren)
+
+
+@contextmanager
+def _selected(context: bpy.types.Context, objects: list[bpy.types.Object]) -> Iterator[None]:
+    """Within the block, only these objects are selected."""
+    view_layer: Any = context.view_layer
+    before = [obj for obj in view_layer.objects if obj.select_get()]
+    active = view_layer.objects.active
+    try:
+        for obj in before:
+            obj.select_set(False)
+        for obj in objects:
+            obj.select_set(True)
+        yield
+    finally:
+        for obj in objects:
+            obj.select_set(False)
+        for obj in before:
+            obj.select_set(True)
+        view_layer.objects.active = active
+
+
+def _write_geometry(file: Path) -> None:
+    """Have Blender write the selected objects with plain local transforms and lengths in Blender units."""
+    with handled_by("on_export", lambda _context: True):
+        try:
+            bpy.ops.wm.usd_export(
+                filepath=str(file), check_existing=False, selected_objects_only=True, export_animation=False,
+                evaluation_mode="VIEWPORT", use_instancing=False, root_prim_path="", export_custom_properties=True,
+                author_blender_name=True, allow_unicode=True, convert_world_material=False,
+            )  # fmt: skip
+        except RuntimeError as error:
+            raise OutputError(f"Blender's USD exporter failed: {str(error).strip()}") from error

@@ -1,0 +1,537 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Edits of a scene besides its physics, applied to its source: transforms, new and deleted objects, meshes, materials.
+
+New geometry and materials are copied from a layer that Blender's exporter has written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+import numpy as np
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade
+
+from ..core import frames, paths
+from . import hierarchy
+from . import write as usd_write
+from .physics_edits import Editor
+
+#: Attributes on the prims that Blender's exporter writes, with the names of objects and of their data.
+OBJECT_NAME, DATA_NAME = "userProperties:blender:object_name", "userProperties:blender:data_name"
+#: Attributes of a mesh that hold one value per point, face or corner, or indices of these.
+_PER_ELEMENT = frozenset({
+    "points", "normals", "velocities", "accelerations", "faceVertexCounts", "faceVertexIndices", "holeIndices",
+    "cornerIndices", "cornerSharpnesses", "creaseIndices", "creaseLengths", "creaseSharpnesses",
+})  # fmt: skip
+_SURFACE = "outputs:surface"
+_LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems")
+
+
+class MeshEdit(NamedTuple):
+    """path: of the mesh in the layer that Blender has written. parts: what has changed, see `MESH_PARTS`."""
+
+    path: str
+    parts: frozenset[str]
+
+
+@dataclass(slots=True)
+class SceneEdits:
+    """Edits by prim path; paths are those of the source, before `moves`.
+
+    transforms: new local matrices (4, 4), in the numbers of the source. removed: deleted prims. moves: new paths of
+    renamed and reparented prims. geometry: layer that Blender has written; its prims are named by the second values of
+    objects (new prims), meshes (changed geometry) and materials (new and changed ones). places: by path in `geometry`,
+    where an object or material is in the source. bindings: materials of prims whose slots have changed; empty: none.
+    """
+
+    transforms: dict[str, frames.Matrix] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+    moves: dict[str, str] = field(default_factory=dict)
+    geometry: Sdf.Layer | None = None
+    places: dict[str, str] = field(default_factory=dict)
+    objects: dict[str, str] = field(default_factory=dict)
+    meshes: dict[str, MeshEdit] = field(default_factory=dict)
+    materials: dict[str, str] = field(default_factory=dict)
+    bindings: dict[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.transforms or self.removed or self.moves or self.objects or self.meshes or self.materials
+            or self.bindings
+        )  # fmt: skip
+
+
+def apply_first(editor: Editor, edits: SceneEdits) -> None:
+    """Apply what the physics edits build on: removed prims, new objects, their materials."""
+    for path in edits.removed:
+        if not _loses_moved(edits, path):
+            editor.remove(path)
+    if edits.geometry is None:
+        return
+    copier = _Copier(editor, edits, edits.geometry)
+    for path in sorted(edits.objects, key=lambda path: path.count("/")):
+        copier.add_object(path, edits.objects[path])
+    for path, other in edits.materials.items():
+        copier.write_material(path, other)
+    for path, edit in edits.meshes.items():
+        copier.write_mesh(path, edit)
+
+
+def apply_last(editor: Editor, edits: SceneEdits) -> None:
+    """Apply what comes after the physics edits: transforms, bindings, and moves of whole prims."""
+    for path, local in edits.transforms.items():
+        write_transform(editor.spec(path), editor.stage.GetPrimAtPath(path), local)
+    for path, material in edits.bindings.items():
+        _bind(editor, path, material)
+    done: dict[str, str] = {}
+    for old, new in sorted(edits.moves.items(), key=lambda move: move[0].count("/")):
+        _Mover(editor, old, paths.followed(old, done), new).move()
+        done[old] = new
+    for path in edits.removed:
+        if _loses_moved(edits, path):
+            editor.remove(path)
+
+
+def _loses_moved(edits: SceneEdits, path: str) -> bool:
+    """True if a removed prim had prims below it that have moved elsewhere."""
+    return any(paths.is_below(old, path) for old in edits.moves)
+
+
+# --------------------------------------------------------------------------- transforms
+
+
+def write_transform(spec: Sdf.PrimSpec, usd_prim: Usd.Prim, local: frames.Matrix) -> None:
+    """Author a local transform; the operations of the source stay where their values alone can express it."""
+    local = _without_noise(local)
+    xformable = UsdGeom.Xformable(usd_prim) if usd_prim else None
+    ops = xformable.GetOrderedXformOps() if xformable else []
+    values = _values_of(ops, local)
+    if values is None:
+        usd_write.write_local(spec, local, 1.0, reset=bool(xformable and xformable.GetResetXformStack()))
+        return
+    for op, value in zip(ops, values, strict=True):
+        attribute = op.GetAttr()
+        if _alike(attribute.Get(), value) and not attribute.GetNumTimeSamples():
+            continue
+        name = attribute.GetName()
+        made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, attribute.GetTypeName())
+        for time in spec.layer.ListTimeSamplesForPath(made.path):
+            spec.layer.EraseTimeSample(made.path, time)
+        made.default = value
+
+
+def _without_noise(local: frames.Matrix) -> frames.Matrix:
+    """The matrix without what 32-bit rounding adds to a rotation: a scale of nearly one."""
+    clean = local.copy()
+    size = max(1.0, float(np.abs(local[:3, 3]).max()))
+    clean[:3, 3] = [round(part, 6 - math.floor(math.log10(size))) for part in local[:3, 3].tolist()]
+    scale = frames.scale_of(local)
+    if not frames.is_sheared(local, 1e-6) and np.abs(scale - 1.0).max() < 2e-6:
+        clean[:3, :3] = frames.rotation_of(local)
+    if np.abs(clean[:3, :3] - np.eye(3)).max() < 1e-7:
+        clean[:3, :3] = np.eye(3)
+    return clean
+
+
+def _values_of(ops: list[Any], local: frames.Matrix) -> list[Any] | None:
+    """Values that give a stack of operations this matrix; None where it is not translate, orient, scale or a matrix."""
+    kinds = [op.GetOpType() for op in ops]
+    if not ops or any(op.IsInverseOp() or op.GetAttr().GetNumTimeSamples() for op in ops):
+        return None
+    kind = UsdGeom.XformOp
+    if kinds == [kind.TypeTransform]:
+        return [Gf.Matrix4d(local.T.tolist())]
+    order = (kind.TypeTranslate, kind.TypeOrient, kind.TypeScale)
+    if any(one not in order for one in kinds) or kinds != sorted(set(kinds), key=order.index):
+        return _with_rotation_kept(ops, local)
+    if frames.is_sheared(local, 1e-6):
+        return None
+    x, y, z = local[:3, 3].tolist()
+    scale = frames.scale_of(local)
+    rotation = frames.quaternion_of(frames.rotation_of(local))
+    wanted = {
+        kind.TypeTranslate: (x, y, z), kind.TypeOrient: rotation, kind.TypeScale: tuple(scale.tolist()),
+    }  # fmt: skip
+    neutral = {kind.TypeTranslate: (0, 0, 0), kind.TypeOrient: (1, 0, 0, 0), kind.TypeScale: (1, 1, 1)}
+    for one, value in wanted.items():
+        if one not in kinds and not np.allclose(np.abs(value) if one == kind.TypeOrient else value, neutral[one],
+                                                atol=1e-6):  # fmt: skip
+            return None
+    return [_typed(op, wanted[one]) for op, one in zip(ops, kinds, strict=True)]
+
+
+def _with_rotation_kept(ops: list[Any], local: frames.Matrix) -> list[Any] | None:
+    """Values for a stack of other operations where only the first, a translation, has to change."""
+    before = np.array(UsdGeom.XformOp.GetOpTransform(ops[0], Usd.TimeCode.Default())).T
+    if ops[0].GetOpType() != UsdGeom.XformOp.TypeTranslate:
+        return None
+    rest = np.eye(4)
+    for op in ops[1:]:
+        rest = rest @ np.array(op.GetOpTransform(Usd.TimeCode.Default())).T
+    size = max(1.0, float(np.abs(rest).max()))
+    if np.abs(rest[:3, :3] - local[:3, :3]).max() > 2e-6 * size or before.shape != (4, 4):
+        return None
+    values = [op.Get() for op in ops]
+    values[0] = _typed(ops[0], tuple((local[:3, 3] - rest[:3, 3]).tolist()))
+    return values
+
+
+def _typed(op: Any, value: Any) -> Any:
+    """A value as the Python type of an operation's attribute; rounded to what 32-bit transforms of Blender hold."""
+    cls = op.GetAttr().GetTypeName().type.pythonClass
+    old = op.Get()
+    short = [float(f"{part:.7g}") for part in value]
+    if len(short) == 4:
+        return cls(short[0], *short[1:])
+    # A part that has not changed keeps the number of the source.
+    if old is not None:
+        size = max(map(abs, (*short, *old)), default=1.0)
+        short = [was if abs(was - now) <= 1e-6 * size else now for was, now in zip(old, short, strict=True)]
+    return cls(*short)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if one is None:
+        return False
+    if isinstance(one, Gf.Matrix4d):
+        return bool(Gf.IsClose(one, other, 1e-12))
+    if hasattr(one, "imaginary"):
+        first, second = (np.array([value.real, *value.imaginary]) for value in (one, other))
+        return bool(min(np.abs(first - second).max(), np.abs(first + second).max()) <= 1e-6)
+    return bool(one == other)
+
+
+# --------------------------------------------------------------------------- copies from Blender's layer
+
+
+class _Copier:
+    """Copies prims of Blender's layer; their targets follow to where things are in the source."""
+
+    def __init__(self, editor: Editor, edits: SceneEdits, geometry: Sdf.Layer) -> None:
+        self.editor, self.edits, self.geometry = editor, edits, geometry
+        self.places = edits.places
+
+    def add_object(self, path: str, other: str) -> None:
+        """Copy one new object, with its geometry but without the objects below it."""
+        layer = self.editor.layer
+        parent = paths.parent_of(path)
+        if parent:
+            self.editor.spec(parent)
+            self.editor.define_parents(layer.GetPrimAtPath(parent), itself=True)
+        Sdf.CopySpec(self.geometry, other, layer, path)
+        spec = layer.GetPrimAtPath(path)
+        for child in list(spec.nameChildren):
+            if f"{other}/{child.name}" in self.places:
+                del spec.nameChildren[child.name]
+        self.editor.copied.add(path)
+        self._finish(spec)
+
+    def write_mesh(self, path: str, edit: MeshEdit) -> None:
+        """Write what has changed of the geometry of a prim, and block values per element that it has no longer."""
+        source = self.editor.stage.GetPrimAtPath(path)
+        spec, geometry = self.editor.spec(path), self.geometry.GetPrimAtPath(edit.path)
+        is_other = source.GetTypeName() != geometry.typeName or "faces" in edit.parts
+        if source.GetTypeName() != geometry.typeName:
+            spec.typeName = geometry.typeName
+        for attribute in geometry.attributes:
+            part = _part_of(attribute)
+            if part is None or not (is_other or part in edit.parts):
+                continue
+            known = source.GetAttribute(attribute.name)
+            if known and known.Get() == attribute.default:
+                continue
+            if attribute.name == "normals" and not is_other and not (known and known.IsAuthored()):
+                continue
+            self._replace(spec, attribute)
+        for attribute in source.GetAuthoredAttributes():
+            name = attribute.GetName()
+            is_normal = name in ("normals", "primvars:normals") and "points" in edit.parts
+            if is_normal or (is_other and _is_per_element(attribute)):
+                if name in spec.attributes and spec.attributes[name].HasDefaultValue() and name in geometry.attributes:
+                    continue
+                made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, attribute.GetTypeName())
+                made.default = Sdf.ValueBlock()
+        if is_other or "face_materials" in edit.parts:
+            self._copy_subsets(spec, source, geometry)
+        self._finish(spec)
+
+    def _replace(self, spec: Sdf.PrimSpec, attribute: Sdf.AttributeSpec) -> None:
+        found = spec.attributes.get(attribute.name)
+        if found is not None and found.typeName != attribute.typeName:
+            spec.RemoveProperty(found)
+        Sdf.CopySpec(self.geometry, attribute.path, spec.layer, spec.path.AppendProperty(attribute.name))
+
+    def _copy_subsets(self, spec: Sdf.PrimSpec, source: Usd.Prim, geometry: Sdf.PrimSpec) -> None:
+        """Replace the subsets of the faces, where there are any on either side."""
+        wanted = [child for child in geometry.nameChildren if child.typeName == "GeomSubset"]
+        old = [child.GetName() for child in source.GetChildren() if child.GetTypeName() == "GeomSubset"]
+        for name in old:
+            self.editor.remove(f"{spec.path}/{name}")
+        for child in wanted:
+            name = paths.free(child.name, lambda name: source.GetChild(name) or name in old)
+            Sdf.CopySpec(self.geometry, child.path, spec.layer, spec.path.AppendChild(name))
+
+    def write_material(self, path: str, other: str) -> None:
+        """Write a new material, or what has changed of the look of one of the source."""
+        source = self.editor.stage.GetPrimAtPath(path)
+        layer = self.editor.layer
+        if not source or not source.IsDefined():
+            parent = paths.parent_of(path)
+            if parent:
+                self.editor.define_parents(self.editor.spec(parent), itself=True)
+            Sdf.CopySpec(self.geometry, other, layer, path)
+            self.editor.copied.add(path)
+            self._finish(layer.GetPrimAtPath(path))
+            return
+        if not self._set_inputs(path, other, source):
+            self._replace_network(path, other, source)
+
+    def _set_inputs(self, path: str, other: str, source: Usd.Prim) -> bool:
+        """Write the changed values of a shader; False where the two materials are not both one plain shader."""
+        found, plain = _surface(UsdShade.Material(source)), None
+        for child in self.geometry.GetPrimAtPath(other).nameChildren:
+            identifier = child.attributes.get("info:id")
+            if child.typeName == "Shader" and identifier is not None and identifier.default == "UsdPreviewSurface":
+                plain = child
+        if found is None or plain is None or found.GetIdAttr().Get() != "UsdPreviewSurface":
+            return False
+        inputs = {item.GetFullName(): item for item in found.GetInputs()}
+        changed: list[tuple[Sdf.Path, Sdf.AttributeSpec]] = []
+        for attribute in plain.attributes:
+            if not attribute.name.startswith("inputs:"):
+                continue
+            item = inputs.get(attribute.name)
+            producers = item.GetValueProducingAttributes() if item is not None else []
+            producer = producers[0] if len(producers) == 1 else None
+            texture = self._texture(attribute)
+            if texture is not None or (producer and producer.GetName().startswith("outputs:")):
+                if not producer or not _is_same_texture(producer, texture):
+                    return False
+                continue
+            now = producer.Get() if producer else None
+            if now is None and _is_close(_BLENDER_DEFAULTS.get(attribute.name), attribute.default):
+                continue
+            if now is None:
+                now = _PREVIEW_FALLBACKS.get(attribute.name, attribute.default)
+            if not _is_close(now, attribute.default):
+                where = producer.GetPath() if producer else found.GetPath().AppendProperty(attribute.name)
+                changed.append((where, attribute))
+        for where, attribute in changed:
+            spec = self.editor.spec(str(where.GetPrimPath()))
+            made = spec.attributes.get(where.name) or Sdf.AttributeSpec(spec, where.name, attribute.typeName)
+            made.default = attribute.default
+        return True
+
+    def _texture(self, attribute: Sdf.AttributeSpec) -> Sdf.PrimSpec | None:
+        """The shader that an input in Blender's layer is connected to."""
+        connected = attribute.connectionPathList.GetAddedOrExplicitItems()
+        return self.geometry.GetPrimAtPath(connected[0].GetPrimPath()) if connected else None
+
+    def _replace_network(self, path: str, other: str, source: Usd.Prim) -> None:
+        """Copy the shaders of Blender beside those of the source, and connect the surface to them."""
+        spec, material = self.editor.spec(path), self.geometry.GetPrimAtPath(other)
+        renamed = {}
+        for child in material.nameChildren:
+            name = paths.free(child.name, lambda name: source.GetChild(name) or name in spec.nameChildren)
+            Sdf.CopySpec(self.geometry, child.path, spec.layer, spec.path.AppendChild(name))
+            renamed[f"{other}/{child.name}"] = f"{path}/{name}"
+        surface = material.attributes.get(_SURFACE)
+        if surface is not None:
+            made = spec.attributes.get(_SURFACE) or Sdf.AttributeSpec(spec, _SURFACE, surface.typeName)
+            made.connectionPathList.explicitItems = surface.connectionPathList.GetAddedOrExplicitItems()
+        self._finish(spec, renamed)
+
+    def _finish(self, spec: Sdf.PrimSpec, more: Mapping[str, str] | None = None) -> None:
+        """Remove Blender's name attributes of a copied prim; bring its targets to where things are in the source."""
+        places = {**self.places, **(more or {})}
+        for one in _specs_below(spec):
+            for name in (OBJECT_NAME, DATA_NAME):
+                if name in one.properties:
+                    one.RemoveProperty(one.properties[name])
+            for item in one.properties:
+                targets = (
+                    item.targetPathList if isinstance(item, Sdf.RelationshipSpec) else item.connectionPathList
+                )  # fmt: skip
+                _follow(targets, lambda path: _followed(path, places))
+
+
+def _part_of(attribute: Sdf.AttributeSpec) -> str | None:
+    """The part of a mesh that an attribute belongs to, of MESH_PARTS; None for what says nothing of the shape."""
+    name = attribute.name
+    if name in ("points", "extent", "normals"):
+        return "points"
+    if name in ("faceVertexCounts", "faceVertexIndices", "subdivisionScheme") or name in _PER_ELEMENT:
+        return "faces"
+    if not name.startswith("primvars:"):
+        return None
+    return "colors" if str(attribute.typeName).startswith("color") else "texture_coordinates"
+
+
+def _is_per_element(attribute: Usd.Attribute) -> bool:
+    name = attribute.GetName()
+    is_primvar = name.startswith("primvars:") and not name.endswith(":indices")
+    return name in _PER_ELEMENT or (is_primvar and UsdGeom.Primvar(attribute).GetInterpolation() != "constant")
+
+
+#: Values of inputs of UsdPreviewSurface that nobody authored, by the specification.
+_PREVIEW_FALLBACKS: dict[str, Any] = {
+    "inputs:diffuseColor": Gf.Vec3f(0.18, 0.18, 0.18), "inputs:emissiveColor": Gf.Vec3f(0, 0, 0),
+    "inputs:specularColor": Gf.Vec3f(0, 0, 0), "inputs:useSpecularWorkflow": 0, "inputs:metallic": 0.0,
+    "inputs:roughness": 0.5, "inputs:clearcoat": 0.0, "inputs:clearcoatRoughness": 0.01, "inputs:opacity": 1.0,
+    "inputs:opacityThreshold": 0.0, "inputs:ior": 1.5, "inputs:normal": Gf.Vec3f(0, 0, 1),
+    "inputs:displacement": 0.0, "inputs:occlusion": 1.0,
+}  # fmt: skip
+
+
+#: What Blender's exporter writes of a Principled BSDF that nobody has touched, where that differs from the above.
+_BLENDER_DEFAULTS: dict[str, Any] = {"inputs:clearcoatRoughness": 0.03, "inputs:ior": 1.5, "inputs:specular": 0.5}
+
+
+def _surface(material: UsdShade.Material) -> UsdShade.Shader | None:
+    found = material.ComputeSurfaceSource()
+    shader = found[0] if found else None
+    return shader if shader else None
+
+
+def _is_same_texture(producer: Usd.Attribute, texture: Sdf.PrimSpec | None) -> bool:
+    """True if a shader of the source reads the image file of one that Blender has written, or neither reads one."""
+    known = UsdShade.Shader(producer.GetPrim()).GetInput("file")
+    producers = known.GetValueProducingAttributes() if known else []
+    files = [producers[0].Get() if producers else None, None]
+    if texture is not None and "inputs:file" in texture.attributes:
+        files[1] = texture.attributes["inputs:file"].default
+    names = [PurePath(file.path).name if file else "" for file in files]
+    return names[0] == names[1]
+
+
+def _is_close(one: Any, other: Any) -> bool:
+    try:
+        return bool(np.allclose(np.asarray(one, float), np.asarray(other, float), rtol=1e-5, atol=1e-6))
+    except (TypeError, ValueError):
+        return bool(one == other)
+
+
+def _specs_below(spec: Sdf.PrimSpec) -> Iterator[Sdf.PrimSpec]:
+    """A prim spec and all below it."""
+    pending = [spec]
+    while pending:
+        one = pending.pop()
+        yield one
+        pending.extend(one.nameChildren)
+
+
+def _follow(items: Any, follow: Callable[[Sdf.Path], Sdf.Path]) -> None:
+    """Bring the paths of a list operation elsewhere."""
+    for name in _LISTS:
+        old = list(getattr(items, name))
+        new = [follow(path) for path in old]
+        if new != old:
+            setattr(items, name, new)
+
+
+def _followed(path: Sdf.Path, moves: Mapping[str, str]) -> Sdf.Path:
+    prim, dot, rest = str(path).partition(".")
+    return Sdf.Path(f"{paths.followed(prim, moves)}{dot}{rest}")
+
+
+def _bind(editor: Editor, path: str, material: str) -> None:
+    """Bind a prim to a material for all purposes, or to none."""
+    spec = editor.spec(path)
+    editor.writer.relationship(spec, "material:binding", [Sdf.Path(material)] if material else [])
+    if material:
+        usd_write.apply_schemas(spec, ["MaterialBindingAPI"], last=editor.own is None)
+
+
+# --------------------------------------------------------------------------- moves
+
+
+class _Mover:
+    """Moves a prim of the source to another path.
+
+    Where all its opinions are in the layer that is edited, these are moved. Else the old prim becomes inactive and a
+    new one references it. now: where moves of prims above have brought it.
+    """
+
+    def __init__(self, editor: Editor, old: str, now: str, new: str) -> None:
+        self.editor, self.old, self.now, self.new = editor, Sdf.Path(old), Sdf.Path(now), Sdf.Path(new)
+
+    def follow(self, path: Sdf.Path) -> Sdf.Path:
+        for before in (self.old, self.now):
+            if path.HasPrefix(before):
+                return path.ReplacePrefix(before, self.new)
+        return path
+
+    def move(self) -> None:
+        usd_prim = self.editor.stage.GetPrimAtPath(self.old)
+        layer = self.editor.layer
+        if self.is_own(usd_prim):
+            hierarchy.move_prims(layer, {str(self.now): str(self.new)})
+            return
+        for path in _property_paths(layer):
+            item = layer.GetPropertyAtPath(path)
+            items = item.targetPathList if isinstance(item, Sdf.RelationshipSpec) else item.connectionPathList
+            if not path.HasPrefix(self.old):
+                _follow(items, self.follow)
+        self.retarget(usd_prim)
+        spec = self.editor.spec(str(self.new))
+        spec.specifier = Sdf.SpecifierDef
+        self.editor.define_parents(spec)
+        spec.referenceList.prependedItems = [Sdf.Reference("", self.old)]
+        spec.active = True
+        Sdf.CreatePrimInLayer(layer, self.now).active = False
+
+    def is_own(self, usd_prim: Usd.Prim) -> bool:
+        """True if all opinions about the prim and all below it are in the layer that is edited."""
+        own = self.editor.own
+        return (
+            own is not None
+            and all(
+                len(stack := one.GetPrimStack()) == 1 and self.editor.is_own(stack[0], str(one.GetPath()))
+                for one in Usd.PrimRange.AllPrims(usd_prim)
+            )
+            and not self.is_targeted_elsewhere()
+        )
+
+    def is_targeted_elsewhere(self) -> bool:
+        """True if a relationship or connection in another layer leads to the prim."""
+        own = self.editor.own
+        others = [layer for layer in self.editor.stage.GetUsedLayers() if layer != own and not layer.anonymous]
+        return bool(others) and any(
+            any(spec.layer != own for spec in item.GetPropertyStack()) for _, item, _ in self.crossing()
+        )
+
+    def crossing(self) -> Iterator[tuple[Usd.Prim, Any, list[Sdf.Path]]]:
+        """(prim, property, targets) of all that lead into the moved prim from outside, or out of it."""
+        for one in Usd.PrimRange.AllPrims(self.editor.stage.GetPseudoRoot()):
+            is_inside = one.GetPath().HasPrefix(self.old)
+            for item in one.GetAuthoredProperties():
+                targets = item.GetTargets() if isinstance(item, Usd.Relationship) else item.GetConnections()
+                if any(target.HasPrefix(self.old) != is_inside for target in targets):
+                    yield one, item, list(targets)
+
+    def retarget(self, usd_prim: Usd.Prim) -> None:
+        """Author, with the new path, what leads to the prim or out of it, unless an edit has done so."""
+        for one, item, targets in self.crossing():
+            spec = self.editor.spec(str(self.follow(one.GetPath())))
+            name, followed = item.GetName(), [self.follow(target) for target in targets]
+            edited = self.editor.layer.GetPropertyAtPath(one.GetPath().AppendProperty(name))
+            is_inside = one.GetPath().HasPrefix(self.old)
+            if isinstance(item, Usd.Relationship):
+                if edited is not None and edited.targetPathList.isExplicit:
+                    if not is_inside:
+                        continue
+                    followed = [self.follow(target) for target in edited.targetPathList.explicitItems]
+                self.editor.writer.relationship(spec, name, followed)
+            else:
+                made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, item.GetTypeName())
+                made.connectionPathList.explicitItems = followed
+
+
+def _property_paths(layer: Sdf.Layer) -> list[Sdf.Path]:
+    found: list[Sdf.Path] = []
+    layer.Traverse(Sdf.Path.absoluteRootPath, found.append)
+    return [path for path in found if path.IsPrimPropertyPath()]
