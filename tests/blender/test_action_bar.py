@@ -16,7 +16,7 @@ from usdphys_ext.usdphys_addon.bridge import mesh as meshes
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
 from . import scenes
-from .layouts import drawn
+from .layout_recorder import draw
 from .scenes import operator_mesh
 
 ROLES = {
@@ -604,7 +604,7 @@ def test_polls(name):
 
 
 def shown(cls: Any) -> list[str]:
-    return [idname for idname, _, _ in drawn(cls).operators]
+    return [button.arguments["operator"] for button in draw(cls).buttons()]
 
 
 def test_layouts_show_what_is_registered():
