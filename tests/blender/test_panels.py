@@ -412,6 +412,20 @@ def test_minus_removes_the_row_that_is_chosen_and_leaves_the_others():
     assert [item.shape for item in obj.usdphys.colliders] == ["CONE"]
 
 
+@pytest.mark.parametrize("operator", ["list_add", "list_remove"])
+@pytest.mark.parametrize("which", ["colliders", "collision_groups", "filtered_pairs"])
+def test_a_list_of_an_object_needs_one(which, operator):
+    bpy.context.view_layer.objects.active = None
+    with pytest.raises(RuntimeError, match="There is no active object; click one first"):
+        getattr(bpy.ops.usdphys, operator)(which=which)
+
+
+@pytest.mark.parametrize("operator", ["list_add", "list_remove"])
+def test_a_list_of_a_group_needs_one(operator):
+    with pytest.raises(RuntimeError, match="There is no active collision group; add one first"):
+        getattr(bpy.ops.usdphys, operator)(which="filtered_groups")
+
+
 @pytest.mark.parametrize("which", ["collision_groups", "scene_collision_groups", "physics_scenes"])
 def test_new_rows_get_names_that_are_free(which):
     active(scenes.add_box("Crate"))
@@ -448,6 +462,8 @@ def test_rows_of_lists_show_what_can_be_changed_there():
         found = row.prop_of(member, "name").arguments
         assert (found["search_data"], found["search_property"]) == (bpy.context.scene.usdphys, "collision_groups")
     group = scenes.define_group("Chassis", ("Wheels",))
+    row = drawn_item(bpy.types.USDPHYS_UL_groups, bpy.context.scene.usdphys, group, "active_group_index")
+    assert row.props(group) == ["list_name"]
     row = drawn_item(bpy.types.USDPHYS_UL_group_references, group, group.filtered_groups[0], "active_index")
     assert row.props(group.filtered_groups[0]) == ["name"]
 
@@ -524,6 +540,10 @@ GPRIM_FIELDS = {
 }  # fmt: skip
 
 
+def placing_fields(shape: str) -> list[str]:
+    return ["location"] if shape == "SPHERE" else ["location", "rotation"]
+
+
 @pytest.mark.parametrize("shape", GPRIM_FIELDS)
 def test_a_collider_shows_the_fields_of_its_shape_and_no_others(shape):
     obj = active(scenes.solid("Crate"))
@@ -531,7 +551,7 @@ def test_a_collider_shows_the_fields_of_its_shape_and_no_others(shape):
     obj.usdphys.active_collider_index = 1
     layout = drawn("colliders")
     fields = GPRIM_FIELDS[shape]
-    own = [*fields, "location", "rotation"] if fields else ["approximation"]
+    own = [*fields, *placing_fields(shape)] if fields else ["approximation"]
     always = ["purpose", "collision_enabled", "physics_material", "simulation_owner"]
     assert layout.props(collider) == ["shape", *own, *always]
     assert layout.props(obj.usdphys.colliders[0]) == []
@@ -550,14 +570,12 @@ def test_fields_of_a_shape_change_the_collider_that_is_exported(shape):
     changed = {"size": (2, 4, 6), "radius": 0.7, "height": 2.5, "axis": "Y", "location": (1, 2, 3),
                "rotation": (0.5, 0.5, 0.5, 0.5)}  # fmt: skip
     layout = drawn("colliders")
-    for name in [*GPRIM_FIELDS[shape], "location", "rotation"]:
+    for name in [*GPRIM_FIELDS[shape], *placing_fields(shape)]:
         assert layout.prop_of(collider, name)
         before = colliders_of_model()
         old = getattr(collider, name)
         old = tuple(old) if hasattr(old, "__len__") and not isinstance(old, str) else old
         setattr(collider, name, changed[name])
-        if shape == "SPHERE" and name == "rotation":
-            continue
         assert colliders_of_model() != before, name
         setattr(collider, name, old)
 

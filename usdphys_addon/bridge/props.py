@@ -16,7 +16,7 @@ import bpy
 from ..core import schema
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
-from . import vendor_props
+from . import group_names, vendor_props
 from .property_types import (
     OVERRIDABLE,
     hidden_flag,
@@ -309,6 +309,7 @@ CollisionGroupProperties = make_group(
     "CollisionGroupProperties", "PhysicsCollisionGroup; its members are stored on the objects, by its name.",
     {
         **make_properties(usd_physics.CollisionGroup),
+        "list_name": group_names.editable_name(),
         "filtered_groups": list_of(GroupReference, "Filtered Groups"),
         "active_index": index(),
         "prim": pointer(RememberedPrim),
