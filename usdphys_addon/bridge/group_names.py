@@ -38,5 +38,5 @@ def editable_name() -> Any:
     """A property without storage that shows the name of the group and renames it; `name` alone renames nothing else."""
     return bpy.props.StringProperty(
         name="Name", description="Name of the collision group; its members and filters follow a new name",
-        get=lambda group: str(group.name), set=_set_name, options={"SKIP_SAVE"},
+        get=lambda group: str(group.name), set=_set_name,
     )  # fmt: skip
