@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import pytest
 from usdphys_ext.operators import action_bar as operators
-from usdphys_ext.panels import action_bar as panels
+from usdphys_ext.panels import action_bar_panel as panels
 from usdphys_ext.usdphys_addon.authoring import tagging
 from usdphys_ext.usdphys_addon.bridge import mesh as meshes
 from usdphys_ext.usdphys_addon.core.errors import InputError

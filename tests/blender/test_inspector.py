@@ -5,7 +5,7 @@ import math
 import bpy
 import pytest
 from mathutils import Vector
-from usdphys_ext.panels import inspector
+from usdphys_ext.panels import inspector_panel
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
@@ -143,7 +143,7 @@ def test_nothing_to_inspect_is_said_and_nothing_runs():
 
 
 def panel():
-    return draw(inspector.USDPHYS_PT_inspector)
+    return draw(inspector_panel.USDPHYS_PT_inspector)
 
 
 def test_gains_of_a_driven_joint_are_on_its_row():

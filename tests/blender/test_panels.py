@@ -1235,7 +1235,7 @@ def menu_entries(menu: str, module: str) -> LayoutRecorder:
 
 
 def test_blenders_menus_lead_to_ours():
-    assert [one.name for one in menu_entries("VIEW3D_MT_object", "panels.action_bar").all("menu")] == [
+    assert [one.name for one in menu_entries("VIEW3D_MT_object", "panels.action_bar_panel").all("menu")] == [
         "USDPHYS_MT_object"
     ]
     for menu, module in (

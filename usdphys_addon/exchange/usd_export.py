@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ExportOptions:
-    """units: of the stage. hierarchy: what becomes of nested bodies. force: write in spite of errors.
+    """units: of the stage. hierarchy: how nested bodies are written. force: write despite errors.
 
     native: further options of Blender's own exporter, by name.
     """
