@@ -91,8 +91,8 @@ NOTES = {
     "no_bodies": "Skipped, because the constraint has no objects",
     "incomplete": "The joint is disabled, because Blender does not simulate a constraint unless both objects are "
     "rigid bodies",
-    "breaking": "The breaking threshold, an impulse per step, becomes a force and a torque, computed with the current step "
-    "length",
+    "breaking": "The breaking threshold, an impulse per step, becomes a force and a torque by means of the current "
+    "step length",
     "old_spring": "The damping of Blender 2.7 springs has no physical unit and is not converted",
     "motor": f"The motor becomes a drive that applies its full force {MOTOR_SLIP:.0%} below its target velocity",
 }
