@@ -209,7 +209,7 @@ class USDPHYS_UL_memberships(bpy.types.UIList):
         row.prop(item, "exclude", text="", icon="REMOVE" if item.exclude else "ADD", emboss=False)
 
 
-class _CollisionGroups(_SubPart):
+class _GroupMemberships(_SubPart):
     name, label = "collision_groups", "Collision Groups"
 
     def draw(self, context: Any) -> None:
@@ -265,7 +265,7 @@ def _draw_dofs(layout: Any, groups: Any, cls: type[schema.Schema], dofs: list[st
 
 
 PARTS = (
-    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _CollisionGroups, _Vendor,
+    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _GroupMemberships, _Vendor,
 )  # fmt: skip
 CLASSES = (
     USDPHYS_UL_colliders, USDPHYS_UL_objects, USDPHYS_UL_memberships, *in_properties(PARTS, "physics"),

@@ -292,7 +292,7 @@ def _add_joint(shown: Shown, obj: Any, depsgraph: Any) -> None:
     except InputError:
         # A body was deleted; the checks report it.
         return
-    reader = _Joint(shown, joint, both)
+    reader = _JointHandles(shown, joint, both)
     kind = joint.type
     if kind == "REVOLUTE":
         reader.limits("joint.revolute", joint.revolute, ("lower_limit", "upper_limit"), f"rot{joint.axis}")
@@ -323,7 +323,7 @@ def _label(group: Any, name: str) -> str:
     return str(group.bl_rna.properties[name].name)
 
 
-class _Joint:
+class _JointHandles:
     """Adds the handles of one joint. both: world frames (4, 4) on body 0 and body 1."""
 
     def __init__(self, shown: Shown, joint: Any, both: tuple[Array, Array]) -> None:
