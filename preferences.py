@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from .usdphys_addon.bridge import environment
-from .usdphys_addon.bridge.props import HIERARCHIES
+from .usdphys_addon.bridge.props import nested_bodies
 from .usdphys_addon.checks import live as checks
 from .usdphys_addon.exchange import usd_hooks
 
@@ -97,12 +97,7 @@ class USDPHYS_Preferences(  # noqa: N801
             default="SCENE",
             description="Length unit of exported files, unless the stage units of the scene are set",
         )
-        export_hierarchy: bpy.props.EnumProperty(
-            name="Nested Bodies",
-            items=HIERARCHIES,
-            default="NESTED",
-            description="How rigid bodies parented to other rigid bodies are exported, unless the scene sets it",
-        )
+        export_hierarchy: nested_bodies(", unless the scene sets it")
         export_format: bpy.props.EnumProperty(
             name="Format", items=_FORMATS, default=".usda", description="File format that the export dialog suggests"
         )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.core import paths
+from ..usdphys_addon.core.errors import InputError
+from .outcome import refuse
 
 #: (owner, list, name of a new item, index) by the name of the list.
 LISTS = {
@@ -21,10 +23,14 @@ LISTS = {
 
 
 def _resolve(context: Any, which: str) -> tuple[Any, Any, str, str]:
-    """(list, owner of its index, name of the index, name of a new item)."""
+    """(list, owner of its index, name of the index, name of a new item). Raises InputError if nothing has the list."""
     owner_name, path, new_name, index_path = LISTS[which]
+    if owner_name == "object" and context.object is None:
+        raise InputError("There is no active object; click one first")
     owner = (context.object if owner_name == "object" else context.scene).usdphys
     if owner_name == "group":
+        if not 0 <= owner.active_group_index < len(owner.collision_groups):
+            raise InputError("There is no active collision group; add one first")
         owner = owner.collision_groups[owner.active_group_index]
     index_owner, _, index = index_path.rpartition(".")
     return owner.path_resolve(path), owner.path_resolve(index_owner) if index_owner else owner, index, new_name
@@ -54,7 +60,10 @@ class USDPHYS_OT_list_add(_ListOperator, bpy.types.Operator):
     bl_label = "Add"
 
     def execute(self, context: Any) -> set[Any]:
-        items, owner, index, name = _resolve(context, self.which)
+        try:
+            items, owner, index, name = _resolve(context, self.which)
+        except InputError as error:
+            return refuse(self, error)
         item = items.add()
         if name:
             taken = {other.name for other in items}
@@ -70,7 +79,10 @@ class USDPHYS_OT_list_remove(_ListOperator, bpy.types.Operator):
     bl_label = "Remove"
 
     def execute(self, context: Any) -> set[Any]:
-        items, owner, index, _ = _resolve(context, self.which)
+        try:
+            items, owner, index, _ = _resolve(context, self.which)
+        except InputError as error:
+            return refuse(self, error)
         active = getattr(owner, index)
         if not 0 <= active < len(items):
             return {"CANCELLED"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from ..usdphys_addon.bridge.props import HIERARCHIES
+from ..usdphys_addon.bridge.props import nested_bodies
 from ..usdphys_addon.playback import guard as preview_guard
 from .usd_file import USD_FILTER, UsdExportOperator
 
@@ -38,12 +38,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         filter_glob: bpy.props.StringProperty(default=USD_FILTER, options={"HIDDEN"})
         selected_only: bpy.props.BoolProperty(name="Selected Only", description="Export selected objects only")
         animation: bpy.props.BoolProperty(name="Animation", description="Write the frame range as time samples")
-        hierarchy: bpy.props.EnumProperty(
-            name="Nested Bodies",
-            items=HIERARCHIES,
-            default="NESTED",
-            description="How rigid bodies parented to other rigid bodies are exported",
-        )
+        hierarchy: nested_bodies()
         meters_per_unit: bpy.props.FloatProperty(
             name="Meters per Unit",
             default=1.0,

@@ -142,8 +142,7 @@ class USDPHYS_OT_group_rename(_Members):
             raise InputError(
                 f"'{self.new_name}' cannot be the name of the group; choose a name that no other group has."
             )
-        group_edits.group_named(context.scene, name).name = self.new_name
-        group_edits.rename(context.scene, name, self.new_name)
+        group_edits.group_named(context.scene, name).list_name = self.new_name
         return {"FINISHED"}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bl_operators.presets import AddPresetBase  # type: ignore[import-not-found, unused-ignore]
 
-from ..usdphys_addon.core.presets import MATERIALS
+from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.core.words import counted
 from .outcome import finish, refuse
 

@@ -8,41 +8,41 @@ from typing import Any
 import bpy
 
 from . import (
-    action_bar,
-    checks,
-    inspector,
-    joint_tools,
+    action_bar_panel,
+    checks_panel,
+    inspector_panel,
+    joint_tools_panel,
     material_physics,
     object_physics,
     overlays,
-    preview,
+    preview_panel,
     scene_physics,
-    structure,
+    structure_panel,
 )
 
 CLASSES: tuple[Any, ...] = (
-    *action_bar.CLASSES,
-    *checks.CLASSES,
+    *action_bar_panel.CLASSES,
+    *checks_panel.CLASSES,
     *object_physics.CLASSES,
     *scene_physics.CLASSES,
     *material_physics.CLASSES,
-    *preview.CLASSES,
-    *joint_tools.CLASSES,
+    *preview_panel.CLASSES,
+    *joint_tools_panel.CLASSES,
     *overlays.CLASSES,
-    *inspector.CLASSES,
-    *structure.CLASSES,
+    *inspector_panel.CLASSES,
+    *structure_panel.CLASSES,
 )
 
 
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    action_bar.register()
+    action_bar_panel.register()
     overlays.register()
 
 
 def unregister() -> None:
     overlays.unregister()
-    action_bar.unregister()
+    action_bar_panel.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -8,7 +8,7 @@ from typing import Any
 from ..usdphys_addon.core.schemas import usd_physics
 from . import attributes, vendor
 from .places import Part, in_properties, in_sidebar
-from .structure import draw_presets
+from .structure_panel import draw_presets
 
 
 class _Material(Part):

@@ -17,10 +17,12 @@ from ..usdphys_addon.viewport import readout
 from . import attributes, vendor
 from .places import Part, in_properties, in_sidebar
 
+_PLACE = ("location", "rotation")
+#: A sphere looks the same however it is rotated.
 _GPRIM_FIELDS = {
-    usd_geom.Cube: ("size",), usd_geom.Sphere: ("radius",), usd_geom.Capsule: ("radius", "height", "axis"),
-    usd_geom.Cylinder: ("radius", "height", "axis"), usd_geom.Cone: ("radius", "height", "axis"),
-    usd_geom.Plane: ("size", "axis"),
+    usd_geom.Cube: ("size", *_PLACE), usd_geom.Sphere: ("radius", "location"),
+    usd_geom.Capsule: ("radius", "height", "axis", *_PLACE), usd_geom.Cone: ("radius", "height", "axis", *_PLACE),
+    usd_geom.Cylinder: ("radius", "height", "axis", *_PLACE), usd_geom.Plane: ("size", "axis", *_PLACE),
 }  # fmt: skip
 _FRAME_FIELDS = frozenset({"local_pos0", "local_rot0", "local_pos1", "local_rot1"})
 _BREAK_FIELDS = ("break_force", "break_torque")
@@ -109,7 +111,7 @@ class _Colliders(_SubPart):
             attributes.draw_one(column, collider, "approximation", path)
         kind = GPRIM_SHAPES.get(collider.shape)
         if kind is not None:
-            attributes.draw(column, collider, (*_GPRIM_FIELDS[kind], "location", "rotation"), path)
+            attributes.draw(column, collider, _GPRIM_FIELDS[kind], path)
             row = column.row(align=True)
             for explicit, text in ((False, "Fit to Mesh"), (True, "Fit and Set")):
                 button = row.operator("usdphys.fit_collider", text=text)
@@ -207,7 +209,7 @@ class USDPHYS_UL_memberships(bpy.types.UIList):
         row.prop(item, "exclude", text="", icon="REMOVE" if item.exclude else "ADD", emboss=False)
 
 
-class _CollisionGroups(_SubPart):
+class _GroupMemberships(_SubPart):
     name, label = "collision_groups", "Collision Groups"
 
     def draw(self, context: Any) -> None:
@@ -263,7 +265,7 @@ def _draw_dofs(layout: Any, groups: Any, cls: type[schema.Schema], dofs: list[st
 
 
 PARTS = (
-    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _CollisionGroups, _Vendor,
+    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _GroupMemberships, _Vendor,
 )  # fmt: skip
 CLASSES = (
     USDPHYS_UL_colliders, USDPHYS_UL_objects, USDPHYS_UL_memberships, *in_properties(PARTS, "physics"),

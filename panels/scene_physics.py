@@ -47,6 +47,13 @@ class _PhysicsScenes(Part):
                 layout.label(text="Automatic: 9.81 m/s², down", icon="INFO")
 
 
+class USDPHYS_UL_groups(bpy.types.UIList):
+    def draw_item(  # type: ignore[override]
+        self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
+    ) -> None:
+        layout.prop(item, "list_name", text="", emboss=False)
+
+
 class USDPHYS_UL_group_references(bpy.types.UIList):
     def draw_item(  # type: ignore[override]
         self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
@@ -59,7 +66,9 @@ class _CollisionGroups(Part):
 
     def draw(self, context: Any) -> None:
         layout, physics = self.split_layout(), context.scene.usdphys
-        attributes.draw_list(layout, physics, "collision_groups", "active_group_index", "scene_collision_groups")
+        attributes.draw_list(
+            layout, physics, "collision_groups", "active_group_index", "scene_collision_groups", "USDPHYS_UL_groups"
+        )
         index = physics.active_group_index
         if not 0 <= index < len(physics.collision_groups):
             return
@@ -124,4 +133,4 @@ class _Matrix(Part):
 
 
 PARTS = (_Scene, _PhysicsScenes, _CollisionGroups, _Matrix)
-CLASSES = (USDPHYS_UL_group_references, *in_properties(PARTS, "scene"), *in_sidebar(PARTS))
+CLASSES = (USDPHYS_UL_groups, USDPHYS_UL_group_references, *in_properties(PARTS, "scene"), *in_sidebar(PARTS))

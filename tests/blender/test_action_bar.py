@@ -10,13 +10,13 @@ from typing import Any
 import bpy
 import pytest
 from usdphys_ext.operators import action_bar as operators
-from usdphys_ext.panels import action_bar as panels
+from usdphys_ext.panels import action_bar_panel as panels
 from usdphys_ext.usdphys_addon.authoring import tagging
 from usdphys_ext.usdphys_addon.bridge import mesh as meshes
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
 from . import scenes
-from .layouts import drawn
+from .layout_recorder import draw
 from .scenes import operator_mesh
 
 ROLES = {
@@ -604,7 +604,7 @@ def test_polls(name):
 
 
 def shown(cls: Any) -> list[str]:
-    return [idname for idname, _, _ in drawn(cls).operators]
+    return [button.arguments["operator"] for button in draw(cls).buttons()]
 
 
 def test_layouts_show_what_is_registered():

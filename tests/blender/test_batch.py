@@ -11,7 +11,7 @@ from usdphys_ext.usdphys_addon.authoring import copying
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
 from . import scenes
-from .layouts import Layout
+from .layout_recorder import LayoutRecorder
 from .test_action_bar import colliders, linked, memberships, run, select, state
 
 ALL = set(copying.PARTS)
@@ -430,9 +430,9 @@ def test_a_property_offers_to_be_copied_in_its_menu():
     def offered(pointer, name):
         item = pointer.bl_rna.properties[name] if pointer is not None else None
         context = SimpleNamespace(button_pointer=pointer, button_prop=item)
-        layout = Layout()
+        layout = LayoutRecorder()
         batch.draw_button_menu(SimpleNamespace(layout=layout), context)
-        return [(idname, made.data_path) for idname, _, made in layout.operators]
+        return [(button.arguments["operator"], button.values["data_path"]) for button in layout.buttons()]
 
     assert offered(obj.usdphys.mass, "density") == [("usdphys.copy_property", "mass.density")]
     assert offered(obj.usdphys.colliders[0], "radius") == [("usdphys.copy_property", "colliders[0].radius")]

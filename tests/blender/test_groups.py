@@ -104,6 +104,21 @@ def test_an_excluded_member_is_taken_in_again():
     assert [(item.name, item.exclude) for item in one.usdphys.collision_groups] == [("A", False)]
 
 
+def test_removing_from_a_group_keeps_an_exclusion_from_it():
+    """Without the exclusion, the child would be in the group through its parent."""
+    add("A")
+    parent, child = cubes(2)
+    child.parent = parent
+    scenes.join_group(parent, "A")
+    scenes.join_group(child, "A", exclude=True)
+    parent.select_set(False)
+    assert bpy.ops.usdphys.group_remove_selected(group="A") == {"CANCELLED"}
+    assert [(item.name, item.exclude) for item in child.usdphys.collision_groups] == [("A", True)]
+    parent.select_set(True)
+    assert bpy.ops.usdphys.group_remove_selected(group="A") == {"FINISHED"}
+    assert not len(parent.usdphys.collision_groups) and len(child.usdphys.collision_groups) == 1
+
+
 def test_the_active_group_counts_where_none_is_named():
     add("A", "B")
     bpy.context.scene.usdphys.active_group_index = 1
@@ -170,3 +185,25 @@ def test_exclusions_and_colliders_follow_a_group_to_its_new_name():
     (membership,) = obj.usdphys.collision_groups
     assert (membership.name, membership.exclude) == ("Tyres", True)
     assert item.name == "Tyres"
+
+
+def test_members_and_filters_follow_a_name_that_is_typed_in_the_row_of_a_list():
+    one, other = add("A", "B")
+    (obj,) = cubes(1)
+    scenes.join_group(obj, "A")
+    ignore("B", "A")
+    one.list_name = "Arms"
+    assert (one.name, one.list_name) == ("Arms", "Arms")
+    assert group_edits.members("Arms") == [obj] and group_edits.members("A") == []
+    assert are_ignored(one, other)
+
+
+def test_a_name_that_is_typed_in_the_row_of_a_list_does_not_merge_two_groups():
+    one, other = add("A", "B")
+    (obj,) = cubes(1)
+    scenes.join_group(obj, "A")
+    one.list_name = "B"
+    assert (one.name, other.name) == ("B2", "B")
+    assert [item.name for item in obj.usdphys.collision_groups] == ["B2"]
+    one.list_name = ""
+    assert one.name == "B2"

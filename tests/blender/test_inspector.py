@@ -5,11 +5,11 @@ import math
 import bpy
 import pytest
 from mathutils import Vector
-from usdphys_ext.panels import inspector
+from usdphys_ext.panels import inspector_panel
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
-from .layouts import drawn
+from .layout_recorder import draw
 
 
 @pytest.fixture(autouse=True)
@@ -143,7 +143,7 @@ def test_nothing_to_inspect_is_said_and_nothing_runs():
 
 
 def panel():
-    return drawn(inspector.USDPHYS_PT_inspector)
+    return draw(inspector_panel.USDPHYS_PT_inspector)
 
 
 def test_gains_of_a_driven_joint_are_on_its_row():
@@ -154,10 +154,10 @@ def test_gains_of_a_driven_joint_are_on_its_row():
     select()
     bpy.ops.usdphys.inspect_joints()
     drive = joint.usdphys.joint.drives.angular
-    assert [name for group, name in panel().fields if group == drive] == ["stiffness", "damping"]
-    assert not [name for group, name in panel().fields if name == "stiffness" and group != drive]
+    assert panel().props(drive) == ["stiffness", "damping"]
+    assert panel().props().count("stiffness") == 1
     rows()[0].joint = "Gone"
-    assert not [name for group, name in panel().fields if group == drive]
+    assert panel().props(drive) == []
 
 
 def test_limits_are_told_and_infinite_ones_are_none():
@@ -171,7 +171,8 @@ def test_limits_are_told_and_infinite_ones_are_none():
             else:
                 setattr(limits, name, value)
         bpy.ops.usdphys.inspect_joints()
-        assert panel().labels[::2] == ["Upper Joint", "Fore Joint"]
-        texts.append(panel().labels[1])
+        labels = panel().labels()
+        assert labels[::2] == ["Upper Joint", "Fore Joint"]
+        texts.append(labels[1])
         bpy.ops.usdphys.preview_reset()
     assert texts == ["free", "from -28.65°", "up to 57.3°", "-28.65° to 57.3°"]

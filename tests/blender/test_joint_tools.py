@@ -19,7 +19,7 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.validate import validate
 
 from . import scenes
-from .layouts import drawn
+from .layout_recorder import draw
 
 SIX = 2e-6
 KINDS = list(joint_kinds.BY_IDENTIFIER)
@@ -965,20 +965,20 @@ def test_limits_of_an_imported_joint(tmp_path):
 
 
 def test_the_panel_has_a_button_for_every_kind_of_joint_and_every_tool():
-    """The layout fails on an operator or an icon that Blender does not have."""
+    """The recorder fails on an operator or an icon that Blender does not have."""
     panel = bpy.types.USDPHYS_PT_joint_tools
-    layout = drawn(panel)
-    assert [made.type for name, _, made in layout.operators if name == "usdphys.joint_add"] == KINDS
-    assert len({icon for name, icon, _ in layout.operators if name == "usdphys.joint_add"}) == len(KINDS)
+    layout = draw(panel)
+    kinds = layout.buttons("usdphys.joint_add")
+    assert [button.values["type"] for button in kinds] == KINDS
+    assert len({button.icon for button in kinds}) == len(KINDS)
     tools = {cls.bl_idname for cls in operators.CLASSES} | {"usdphys.mirror_physics"}
-    assert {name for name, _, _ in layout.operators} == tools
-    assert [made.which for name, _, made in layout.operators if name == "usdphys.joint_limit_from_pose"] == [
-        "LOWER", "UPPER",
-    ]  # fmt: skip
+    assert {button.arguments["operator"] for button in layout.buttons()} == tools
+    limits = layout.buttons("usdphys.joint_limit_from_pose")
+    assert [button.values["which"] for button in limits] == ["LOWER", "UPPER"]
     generic = scenes.add_joint("Joint", "GENERIC", scenes.solid("Body"), None)
     bpy.context.view_layer.objects.active = generic
-    limits = [made.which for name, _, made in drawn(panel).operators if name == "usdphys.joint_limit_from_pose"]
-    assert limits == ["LOWER", "UPPER"] * 2
+    limits = draw(panel).buttons("usdphys.joint_limit_from_pose")
+    assert [button.values["which"] for button in limits] == ["LOWER", "UPPER"] * 2
     assert panel.bl_order == 1
 
 

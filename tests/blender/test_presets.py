@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.bridge import property_values
-from usdphys_ext.usdphys_addon.core.presets import BY_KEY
+from usdphys_ext.usdphys_addon.core.common_materials import BY_KEY
 
 from . import scenes
 from .test_structure import export_errors, linked, select

@@ -62,7 +62,7 @@ OUR_OWN = {
     "AngularLimitProperties": {"is_applied"},
     "LinearDriveProperties": {"is_applied"},
     "AngularDriveProperties": {"is_applied"},
-    "CollisionGroupProperties": {"active_index", "prim", "other_includes", "other_excludes"},
+    "CollisionGroupProperties": {"list_name", "active_index", "prim", "other_includes", "other_excludes"},
     "PhysicsSceneProperties": {"prim"},
     **{group.__name__: set() for group in LIMITED.values()},
 }  # fmt: skip

@@ -27,7 +27,8 @@ USD, URDF = SHARED / "devset" / "usd", SHARED / "devset" / "urdf"
 #: Files in metres and centimetres, of Newton, PhysX, OpenUSD and of converters, with gprims, meshes and references.
 EDITED = [
     USD / "ant.usda", USD / "cartpole_mjc.usda", USD / "usdPhysicsBoxOnQuad.usda",
-    USD / "simple_articulation_with_mesh.usda", URDF / "07-physics" / "reference_usd" / "physics.usda",
+    USD / "simple_articulation_with_mesh.usda", URDF / "meshes" / "reference_usd" / "meshes.usda",
+    URDF / "07-physics" / "reference_usd" / "physics.usda",
 ]  # fmt: skip
 FORMS = ("copy", "layer", "flat")
 

@@ -45,6 +45,24 @@ def test_copy_clear_and_mirror(seen):
     assert seen["mirrored"] == pytest.approx([-0.5, 0.25, 0.0])
 
 
+def test_a_copied_body_or_joint_brings_its_own_vendor_schemas_only(seen):
+    assert seen["copied with a body"] == ["AcmeBodyAPI"]
+    assert seen["copied with a joint"] == ["AcmeGearAPI"]
+
+
+def test_vendor_values_of_colliders_are_mirrored(seen):
+    left, right = seen["flows"]
+    assert len(left) == len(right) == 2
+    for one, other in zip(left, right, strict=True):
+        assert other == pytest.approx([-one[0], one[1], one[2]], abs=1e-6)
+
+
+def test_cleared_physics_leaves_no_vendor_schema_behind(seen):
+    assert seen["removal"] == "Removed the physics of 1 object: 1 body, 1 collider, 1 vendor schema"
+    assert seen["left"] == [[], False, False]
+    assert seen["has vendor alone"]
+
+
 def test_the_panel_draws_what_is_applied(seen):
     assert seen["drawn"] == [
         "is_applied", "drag", "nose", "modes", "mode", "seed", "curve", "is_applied", "is_applied",

@@ -13,6 +13,7 @@ from pathlib import Path
 os.environ["BLENDER_USER_RESOURCES"] = tempfile.mkdtemp(prefix="usdphys-blender-")
 
 import bpy
+import mathutils
 
 bpy.utils.expose_bundled_modules()
 root, folder = Path(sys.argv[1]), Path(sys.argv[2])
@@ -54,6 +55,7 @@ schema.declare_schema(
     [
         ("margin", "acmeSkin:margin", "float", 0.02, {"dimension": units.LENGTH}),
         ("layers", "acmeSkin:layers", "int[]", (), {}),
+        ("flow", "acmeSkin:flow", "vector3f", (0.0, 0.0, 0.0), {"space": "local", "mirror": "vector"}),
     ],
 )
 schema.declare_schema("AcmeGripAPI", "single", "material", "Acme", [("wet", "acmeGrip:wet", "bool", False, {})])
@@ -79,8 +81,8 @@ schema.declare_schema(
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 module.register()
 
-from usdphys_ext.usdphys_addon.authoring import copying
-from usdphys_ext.usdphys_addon.bridge import scene_read
+from usdphys_ext.usdphys_addon.authoring import copying, tagging
+from usdphys_ext.usdphys_addon.bridge import props, scene_read, vendor_props
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
 
@@ -128,8 +130,23 @@ reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
 seen["unreadable"] = [issue.message for issue in reading.issues if issue.code == "ValueUnreadable"]
 body.modes = '["a", "b"]'
 
-# Copy to another object; clear a value with the operator of the panels.
+
+# Copy to another object, part by part; clear a value with the operator of the panels.
+def applied_to(obj) -> list[str]:
+    return [cls.usd_name for cls, _, _ in vendor_props.applied_groups(obj.usdphys.vendor, "object")]
+
+
+box.usdphys.vendor.AcmeGearAPI.angular.is_applied = True
 copying.copy_physics(box, [other], ["BODY"])
+seen["copied with a body"] = applied_to(other)
+third = bpy.data.objects.new("Other Hinge", None)
+bpy.context.collection.objects.link(third)
+third.usdphys.joint.is_applied = True
+empty.usdphys.vendor.AcmeBodyAPI.is_applied = True
+copying.copy_physics(empty, [third], ["JOINT"])
+seen["copied with a joint"] = applied_to(third)
+box.usdphys.vendor.property_unset("AcmeGearAPI")
+empty.usdphys.vendor.property_unset("AcmeBodyAPI")
 seen["copied"] = other.usdphys.vendor.AcmeBodyAPI.drag
 bpy.context.view_layer.objects.active = other
 bpy.ops.usdphys.unset(data_path="object.usdphys.vendor.AcmeBodyAPI.drag")
@@ -139,12 +156,36 @@ seen["cleared"] = not other.usdphys.vendor.AcmeBodyAPI.is_property_set("drag")
 left, right = cube("Arm.L", 10.0), cube("Arm.R", -10.0)
 left.usdphys.vendor.AcmeBodyAPI.is_applied = True
 left.usdphys.vendor.AcmeBodyAPI.nose = (0.5, 0.25, 0.0)
+# One collider is the mesh, one a primitive that is turned by 90 degrees about Z: its X is the object's Y.
+turned = left.usdphys.colliders.add()
+turned.shape, turned.rotation = "CAPSULE", (0.5**0.5, 0.0, 0.0, 0.5**0.5)
+for collider in left.usdphys.colliders:
+    collider.vendor.AcmeSkinAPI.is_applied = True
+    collider.vendor.AcmeSkinAPI.flow = (1.0, 2.0, 3.0)
 for obj in bpy.context.selected_objects:
     obj.select_set(False)
 left.select_set(True)
 bpy.context.view_layer.objects.active = left
 bpy.ops.usdphys.mirror_physics(axis="X")
 seen["mirrored"] = list(right.usdphys.vendor.AcmeBodyAPI.nose)
+
+
+def flow_in_object(collider) -> list[float]:
+    flow = mathutils.Vector(collider.vendor.AcmeSkinAPI.flow)
+    if collider.shape == "CAPSULE":
+        flow.rotate(mathutils.Quaternion(collider.rotation))
+    return list(flow)
+
+
+seen["flows"] = [[flow_in_object(collider) for collider in obj.usdphys.colliders] for obj in (left, right)]
+
+# Clear all physics of an object: nothing of a vendor stays, and there is nothing left to clear.
+alone = cube("Alone", 20.0)
+alone.usdphys.vendor.AcmeBodyAPI.is_applied = True
+seen["removal"] = tagging.clear_physics([alone]).text
+seen["left"] = [applied_to(alone), tagging.has_any(alone), props.is_physical(alone)]
+alone.usdphys.vendor.AcmeBodyAPI.is_applied = True
+seen["has vendor alone"] = tagging.has_any(alone)
 
 # The panels, as Blender draws them.
 from usdphys_ext.panels import vendor as vendor_panel

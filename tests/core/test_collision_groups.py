@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import itertools
-
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import collision_groups
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
@@ -31,18 +31,14 @@ def both(**values: object) -> tuple[set[str], set[str]]:
     return {path for path in PATHS if query.IsPathIncluded(path)}, collision_groups.members(group, "/g", PATHS)
 
 
-@pytest.mark.parametrize("rule", ["explicitOnly", "expandPrims"])
-@pytest.mark.parametrize(
-    ("includes", "excludes"),
-    [
-        (includes, excludes)
-        for includes, excludes in itertools.product(
-            [(), ("/a",), ("/a/x", "/b"), ("/a", "/a/x/deep")], [(), ("/a",), ("/a/x",), ("/a", "/b/x")]
-        )
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("root", [False, True])
-def test_lists_hold_what_usd_says(rule: str, includes: tuple, excludes: tuple, root: bool) -> None:
+LISTS = st.lists(st.sampled_from(PATHS), unique=True, max_size=3)
+
+
+@hypothesis.given(st.sampled_from(["explicitOnly", "expandPrims"]), LISTS, LISTS, st.booleans())
+@hypothesis.example("explicitOnly", ["/a"], ["/a"], False)
+@hypothesis.example("expandPrims", ["/a", "/a/x/deep"], ["/a/x"], False)
+@hypothesis.example("expandPrims", [], ["/a", "/b/x"], True)
+def test_lists_hold_what_usd_says(rule: str, includes: list[str], excludes: list[str], root: bool) -> None:
     """A prim that is in both lists is excluded by USD where nothing is expanded."""
     options = {"IncludeRoot": True} if root else {}
     theirs, ours = both(Includes=includes, Excludes=excludes, ExpansionRule=rule, **options)

@@ -3,79 +3,75 @@
 
 from __future__ import annotations
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from pxr import Gf
 from usdphys_ext.usdphys_addon.core import frames
 
-SCALES = {
-    "none": (1, 1, 1),
-    "uniform": (3, 3, 3),
-    "per axis": (0.5, 2, 7),
-    "mirrored in x": (-1, 1, 1),
-    "mirrored in y, per axis": (0.5, -2, 7),
-    "mirrored in all": (-2, -3, -0.5),
-    "turned by two mirrors": (-1, -2, 3),
-}
-TURNS = {
-    "not": ((0, 0, 1), 0),
-    "z": ((0, 0, 1), 30),
-    "half": ((0, 1, 0), 180),
-    "odd": ((1, -2, 3), 77),
-    "far": ((3, 1, -1), 200),
-}
+GF = hypothesis.settings(max_examples=50)
+PART = st.floats(0.2, 5.0)
+LENGTH = st.floats(-9.0, 9.0)
+AXIS = st.tuples(LENGTH, LENGTH, LENGTH).filter(lambda axis: np.linalg.norm(axis) > 0.1)
+#: Degrees: no turn, half a turn and nearly that are drawn as well.
+DEGREES = st.floats(-360.0, 360.0) | st.sampled_from([0.0, 90.0, 180.0, 180.0 - 1e-6, 360.0])
+ROTATIONS = st.builds(lambda axis, degrees: Gf.Rotation(Gf.Vec3d(*axis), degrees), AXIS | st.sampled_from(
+    [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (-1, 2, 3)]), DEGREES)  # fmt: skip
+SCALES = st.tuples(*[st.builds(lambda part, sign: part * sign, PART, st.sampled_from([1, 1, -1]))] * 3)
+PLACES = st.tuples(LENGTH, LENGTH, LENGTH)
 
 
-def gf(scale: tuple[float, ...], turn: tuple[tuple[float, ...], float], move: tuple[float, ...] = (4, -5, 6)):
-    """Gf.Matrix4d that scales, then turns, then moves: row vectors."""
-    matrix = Gf.Matrix4d().SetScale(Gf.Vec3d(*scale))
-    return (
-        matrix
-        * Gf.Matrix4d().SetRotate(Gf.Rotation(Gf.Vec3d(*turn[0]), turn[1]))
-        * Gf.Matrix4d().SetTranslate(Gf.Vec3d(*move))
-    )
+def gf(scale: tuple[float, ...], rotation: Gf.Rotation, move: tuple[float, ...] = (4, -5, 6)) -> Gf.Matrix4d:
+    """Scales, then turns, then moves: row vectors."""
+    matrix = Gf.Matrix4d().SetScale(Gf.Vec3d(*scale)) * Gf.Matrix4d().SetRotate(rotation)
+    return matrix * Gf.Matrix4d().SetTranslate(Gf.Vec3d(*move))
 
 
 def ours(matrix: Gf.Matrix4d) -> np.ndarray:
     return np.array(matrix).T
 
 
-def sheared() -> list[Gf.Matrix4d]:
-    """Per-axis scales above turned children, mirrored ones among them."""
-    return [
-        gf((1, 1, 1), TURNS[inner]) * gf(SCALES[scale], TURNS[outer])
-        for inner in ("z", "odd")
-        for scale in ("per axis", "mirrored in y, per axis")
-        for outer in ("not", "odd")
-    ]
+def quaternion(rotation: Gf.Rotation) -> np.ndarray:
+    found = rotation.GetQuat()
+    return np.array((found.GetReal(), *found.GetImaginary()))
 
 
-def placed(*, with_shear: bool) -> list[Gf.Matrix4d]:
-    plain = [gf(scale, turn) for scale in SCALES.values() for turn in TURNS.values()]
-    return plain + (sheared() if with_shear else [])
+#: Poses, mirrored ones among them; and the same with a turned child below a scale per axis, which shears it.
+STRAIGHT = st.builds(gf, SCALES, ROTATIONS, PLACES)
+SPACES = STRAIGHT | st.builds(lambda inner, outer: gf((1, 1, 1), inner) * outer, ROTATIONS, STRAIGHT)
+ODD = Gf.Rotation(Gf.Vec3d(1, -2, 3), 77)
+STILL = Gf.Rotation(Gf.Vec3d(0, 0, 1), 0)
+SHEARED = gf((1, 1, 1), ODD) * gf((0.5, -2, 7), ODD)
 
 
 # --------------------------------------------------------------------------- rotation and scale
 
 
-@pytest.mark.parametrize("matrix", placed(with_shear=True), ids=str)
+@GF
+@hypothesis.given(SPACES)
+@hypothesis.example(SHEARED)
+@hypothesis.example(gf((-1, 1, 1), STILL))
+@hypothesis.example(gf((-2, -3, -0.5), STILL))
+@hypothesis.example(gf((-1, -2, 3), STILL))
 def test_rotation_is_that_of_gf(matrix: Gf.Matrix4d) -> None:
     rotation = frames.rotation_of(ours(matrix))
     assert np.linalg.det(rotation) == pytest.approx(1.0)
-    np.testing.assert_allclose(rotation, ours(matrix.RemoveScaleShear())[:3, :3], atol=1e-9)
-    np.testing.assert_allclose(rotation, np.array(Gf.Matrix3d(Gf.Transform(matrix).GetRotation())).T, atol=1e-9)
+    np.testing.assert_allclose(rotation, ours(matrix.RemoveScaleShear())[:3, :3], atol=1e-6)
+    np.testing.assert_allclose(rotation, np.array(Gf.Matrix3d(Gf.Transform(matrix).GetRotation())).T, atol=1e-6)
 
 
-@pytest.mark.parametrize("matrix", placed(with_shear=False), ids=str)
+@GF
+@hypothesis.given(STRAIGHT)
 def test_scale_is_that_of_gf(matrix: Gf.Matrix4d) -> None:
     scale = frames.scale_of(ours(matrix))
     assert scale == pytest.approx(np.array(Gf.Transform(matrix).GetScale()))
 
 
-@pytest.mark.parametrize("scale", [(1, 1, 1), (0.5, 2, 7)])
-@pytest.mark.parametrize("turn", TURNS)
-def test_pose_is_put_together_again(scale: tuple[float, ...], turn: str) -> None:
-    pose = ours(gf(scale, TURNS[turn]))
+@GF
+@hypothesis.given(st.builds(gf, st.tuples(PART, PART, PART), ROTATIONS, PLACES))
+def test_pose_is_put_together_again(matrix: Gf.Matrix4d) -> None:
+    pose = ours(matrix)
     again = frames.transform(pose[:3, 3], frames.rotation_of(pose), frames.scale_of(pose))
     np.testing.assert_allclose(again, pose, atol=1e-12)
 
@@ -109,26 +105,16 @@ def test_rotation_of_a_flattened_space_is_a_rotation() -> None:
 # --------------------------------------------------------------------------- quaternions
 
 
-def angles() -> list[Gf.Rotation]:
-    random = np.random.default_rng(5)
-    turned = [
-        Gf.Rotation(Gf.Vec3d(*random.normal(size=3).tolist()), float(angle)) for angle in random.uniform(-360, 360, 40)
-    ]
-    half = [Gf.Rotation(Gf.Vec3d(*axis), 180) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (-1, 2, 3))]
-    nearly = [Gf.Rotation(Gf.Vec3d(*axis), 180 - 1e-6) for axis in ((1, 0, 0), (0, -1, 0), (1, -1, 1))]
-    return [*turned, *half, *nearly, Gf.Rotation(Gf.Vec3d(1, 0, 0), 0)]
-
-
-@pytest.mark.parametrize("rotation", angles(), ids=str)
+@GF
+@hypothesis.given(ROTATIONS)
 def test_quaternions_are_those_of_gf(rotation: Gf.Rotation) -> None:
-    wanted = rotation.GetQuat()
-    values = np.array((wanted.GetReal(), *wanted.GetImaginary()))
-    found = np.array(frames.quaternion_of(np.array(Gf.Matrix3d(rotation)).T))
+    values, turn = quaternion(rotation), np.array(Gf.Matrix3d(rotation)).T
+    found = np.array(frames.quaternion_of(turn))
     assert found[0] >= 0
     assert np.linalg.norm(found) == pytest.approx(1.0)
     assert abs(found @ values) == pytest.approx(1.0, abs=1e-12)
-    np.testing.assert_allclose(frames.matrix_of(values), np.array(Gf.Matrix3d(rotation)).T, atol=1e-12)
-    np.testing.assert_allclose(frames.matrix_of(-3.0 * values), np.array(Gf.Matrix3d(rotation)).T, atol=1e-12)
+    np.testing.assert_allclose(frames.matrix_of(values), turn, atol=1e-12)
+    np.testing.assert_allclose(frames.matrix_of(-3.0 * values), turn, atol=1e-12)
 
 
 def test_matrix_of_no_quaternion_is_no_rotation() -> None:
@@ -137,7 +123,12 @@ def test_matrix_of_no_quaternion_is_no_rotation() -> None:
 
 def test_many_quaternions_are_those_of_one_by_one() -> None:
     """All four branches: each part of a quaternion is the largest of some of these."""
-    matrices = np.array([np.array(Gf.Matrix3d(rotation)).T for rotation in angles()])
+    turned = [
+        STILL,
+        ODD,
+        *(Gf.Rotation(Gf.Vec3d(*axis), 170) for axis in (*np.eye(3).tolist(), *(-np.eye(3)).tolist())),
+    ]
+    matrices = np.array([np.array(Gf.Matrix3d(rotation)).T for rotation in turned])
     found = frames.quaternions_of(matrices)
     assert {int(index) for index in np.abs(found).argmax(axis=1)} == {0, 1, 2, 3}
     assert (found[:, 0] >= 0).all()
@@ -152,8 +143,10 @@ def test_many_matrices_of_no_quaternion_are_no_rotation() -> None:
 
 def test_many_rotations_are_those_of_one_by_one() -> None:
     """A NaN in one of them spoils none: it counts as not turned, as alone."""
-    matrices = [ours(matrix) for matrix in placed(with_shear=True)]
-    matrices += [
+    matrices = [
+        ours(SHEARED),
+        ours(gf((0.5, -2, 7), ODD)),
+        ours(gf((-2, -3, -0.5), ODD)),
         np.diag((1.0, 2.0, 0.0, 1.0)),
         np.full((4, 4), np.nan),
         np.diag((np.inf, 1.0, 1.0, 1.0)),
@@ -194,35 +187,36 @@ def test_vector_of_a_rotation_is_its_axis_as_long_as_the_angle() -> None:
 # --------------------------------------------------------------------------- joint frames
 
 
-@pytest.mark.parametrize("body", placed(with_shear=True), ids=str)
-def test_world_frame_is_that_of_gf(body: Gf.Matrix4d) -> None:
+@GF
+@hypothesis.given(SPACES, PLACES, ROTATIONS)
+@hypothesis.example(SHEARED, (0.3, -0.2, 0.7), ODD)
+def test_world_frame_is_that_of_gf(body: Gf.Matrix4d, place: tuple[float, ...], rotation: Gf.Rotation) -> None:
     """Point through the whole matrix of the body, orientation on top of its rotation without scale."""
-    turn = Gf.Rotation(Gf.Vec3d(2, -1, 1), 50)
-    quaternion = (turn.GetQuat().GetReal(), *turn.GetQuat().GetImaginary())
-    frame = frames.world_frame(ours(body), (0.3, -0.2, 0.7), quaternion)
-    np.testing.assert_allclose(frame[:3, 3], np.array(body.Transform(Gf.Vec3d(0.3, -0.2, 0.7))), atol=1e-9)
-    wanted = Gf.Matrix3d(turn) * body.RemoveScaleShear().ExtractRotationMatrix()
-    np.testing.assert_allclose(frame[:3, :3], np.array(wanted).T, atol=1e-9)
+    frame = frames.world_frame(ours(body), place, quaternion(rotation))
+    np.testing.assert_allclose(frame[:3, 3], np.array(body.Transform(Gf.Vec3d(*place))), atol=1e-9)
+    wanted = Gf.Matrix3d(rotation) * body.RemoveScaleShear().ExtractRotationMatrix()
+    np.testing.assert_allclose(frame[:3, :3], np.array(wanted).T, atol=1e-6)
 
 
-@pytest.mark.parametrize("body", placed(with_shear=True), ids=str)
-@pytest.mark.parametrize("turn", TURNS)
-def test_frame_round_trip(body: Gf.Matrix4d, turn: str) -> None:
-    frame = ours(gf((1, 1, 1), TURNS[turn], (0.5, 8, -3)))
-    position, rotation = frames.local_frame(ours(body), frame)
-    np.testing.assert_allclose(frames.world_frame(ours(body), position, rotation), frame, atol=1e-9)
-    assert position == pytest.approx(tuple(body.GetInverse().Transform(Gf.Vec3d(0.5, 8, -3))))
+@GF
+@hypothesis.given(SPACES, PLACES, ROTATIONS)
+@hypothesis.example(SHEARED, (0.5, 8, -3), ODD)
+def test_frame_round_trip(body: Gf.Matrix4d, place: tuple[float, ...], rotation: Gf.Rotation) -> None:
+    frame = ours(gf((1, 1, 1), rotation, place))
+    position, turn = frames.local_frame(ours(body), frame)
+    np.testing.assert_allclose(frames.world_frame(ours(body), position, turn), frame, atol=1e-7)
+    assert position == pytest.approx(tuple(body.GetInverse().Transform(Gf.Vec3d(*place))), abs=1e-6)
 
 
 def test_world_is_a_body_that_does_not_move() -> None:
-    frame = ours(gf((1, 1, 1), TURNS["odd"]))
+    frame = ours(gf((1, 1, 1), ODD))
     assert frames.local_frame(None, frame) == frames.local_frame(np.eye(4), frame)
     position, rotation = frames.local_frame(None, frame)
     np.testing.assert_allclose(frames.world_frame(None, position, rotation), frame, atol=1e-12)
 
 
 def test_frame_of_a_scaled_thing_is_taken_without_its_scale() -> None:
-    scaled, plain = ours(gf((2, 3, 4), TURNS["odd"])), ours(gf((1, 1, 1), TURNS["odd"]))
+    scaled, plain = ours(gf((2, 3, 4), ODD)), ours(gf((1, 1, 1), ODD))
     assert frames.local_frame(None, scaled)[1] == pytest.approx(frames.local_frame(None, plain)[1])
 
 
@@ -252,14 +246,21 @@ def test_is_flat(scale: tuple[float, ...], wanted: bool) -> None:
     assert frames.is_flat(frames.determinant(np.diag(scale))) == wanted
 
 
+@GF
+@hypothesis.given(STRAIGHT)
+def test_what_is_scaled_before_it_is_turned_is_not_sheared(matrix: Gf.Matrix4d) -> None:
+    assert not frames.is_sheared(ours(matrix))
+
+
 def test_is_sheared() -> None:
-    assert [matrix for matrix in placed(with_shear=False) if frames.is_sheared(ours(matrix))] == []
-    assert all(frames.is_sheared(ours(matrix)) for matrix in sheared())
+    for degrees in (1, 30, -45, 89):
+        for scale in ((1, 2, 1), (0.5, -2, 7)):
+            assert frames.is_sheared(ours(gf((1, 1, 1), Gf.Rotation((0, 0, 1), degrees)) * gf(scale, ODD)))
     assert not frames.is_sheared(np.diag((1.0, 0.0, 1.0, 1.0)))
 
 
 def test_what_location_rotation_and_scale_cannot_hold_below_a_parent() -> None:
-    turned, uneven = ours(gf((1, 1, 1), TURNS["odd"])), ours(gf((0.5, 2, 7), TURNS["z"]))
+    turned, uneven = ours(gf((1, 1, 1), ODD)), ours(gf((0.5, 2, 7), Gf.Rotation((0, 0, 1), 30)))
     local = frames.sheared_below(uneven, turned)
     assert local is not None
     np.testing.assert_allclose(uneven @ local, turned, atol=1e-12)

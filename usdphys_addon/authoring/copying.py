@@ -9,14 +9,15 @@ from typing import Any
 
 import bpy
 
-from ..bridge import property_values, props
+from ..bridge import property_values, props, vendor_props
 from ..core.errors import InputError
+from ..core.schema import Place
 from ..core.words import counted, named
 from .tagging import LINKED, EditReport, exports_faces, has_any, sentences
 
 #: Properties that are copied together, by the identifier of the part.
 PARTS: dict[str, tuple[str, ...]] = {
-    "BODY": ("rigid_body", "articulation_root", "vendor"),
+    "BODY": ("rigid_body", "articulation_root"),
     "MASS": ("mass",),
     "COLLIDERS": ("colliders", "active_collider_index"),
     "MATERIAL": ("physics_material", "physics_material_path"),
@@ -24,6 +25,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "PAIRS": ("filtered_pairs",),
     "JOINT": ("joint",),
 }
+#: Vendor schemas that are copied with a part, by what they belong to. Those of colliders are in the colliders.
+_VENDOR_PLACES: dict[str, tuple[Place, ...]] = {"BODY": ("body", "articulation"), "JOINT": ("joint", "dof")}
 #: Properties that are never copied to another joint: its bodies and frames.
 _JOINT_OWN = frozenset({
     "is_applied", "body0", "body1", "body0_name", "body1_name", "body0_path", "body1_path", "has_remembered_frames",
@@ -99,15 +102,22 @@ def _suits(source: Any, obj: Any, part: str, left_out: dict[str, list[str]]) -> 
 
 def _copy_part(source: Any, obj: Any, part: str) -> None:
     for name in PARTS[part]:
-        # `vendor` exists only if vendor schemas are declared.
-        if name not in source.usdphys.bl_rna.properties:
-            continue
         property_values.copy_property(source.usdphys, obj.usdphys, name, _left_out)
+    _copy_vendor(source.usdphys, obj.usdphys, _VENDOR_PLACES.get(part, ()))
     if part == "PAIRS":
         _without_itself(obj.usdphys.filtered_pairs, obj)
     elif part == "COLLIDERS":
         for item in obj.usdphys.colliders:
             _without_itself(item.filtered_pairs, obj)
+
+
+def _copy_vendor(source: Any, target: Any, places: Collection[Place]) -> None:
+    """Copy the vendor schemas that belong to one of these places, between the physics of two objects."""
+    if not any("vendor" in physics.keys() for physics in (source, target)):
+        return
+    for cls in vendor_props.schemas_of("object"):
+        if cls.on in places:
+            property_values.copy_property(source.vendor, target.vendor, vendor_props.group_name(cls), _left_out)
 
 
 def _left_out(group: Any) -> Collection[str]:

@@ -92,37 +92,22 @@ def add_members(name: str, objects: Iterable[Any]) -> int:
         memberships = obj.usdphys.collision_groups
         if not obj.is_editable or any(item.name == name and not item.exclude for item in memberships):
             continue
-        remove_members(name, [obj])
+        _remove(memberships, name, exclude=True)
         memberships.add().name = name
         added += 1
     return added
 
 
 def remove_members(name: str, objects: Iterable[Any]) -> int:
-    """Take objects out of a group, except linked ones. Returns how many were in it."""
-    removed = 0
-    for obj in objects:
-        memberships = obj.usdphys.collision_groups
-        before = len(memberships)
-        for index in reversed(range(before)):
-            if memberships[index].name == name and obj.is_editable:
-                memberships.remove(index)
-        removed += len(memberships) < before
-    return removed
+    """Take objects out of a group, except linked ones. Exclusions from the group stay. Returns how many were in it."""
+    return sum(_remove(obj.usdphys.collision_groups, name, exclude=False) for obj in objects if obj.is_editable)
 
 
-def rename(scene: Any, old: str, new: str) -> None:
-    """Rename a group in memberships, exclusions and filtered groups."""
-    for obj in bpy.data.objects:
-        physics = obj.usdphys  # type: ignore[attr-defined]
-        touched = physics.keys()
-        memberships = list(physics.collision_groups) if "collision_groups" in touched else []
-        for collider in physics.colliders if "colliders" in touched else ():
-            memberships += collider.collision_groups
-        for item in memberships:
-            if item.name == old:
-                item.name = new
-    for group in scene.usdphys.collision_groups:
-        for item in group.filtered_groups:
-            if item.name == old:
-                item.name = new
+def _remove(memberships: Any, name: str, *, exclude: bool) -> bool:
+    """Remove an object's memberships in a group, or its exclusions from it. True if there were any."""
+    found = [
+        index for index, item in enumerate(memberships) if item.name == name and bool(item.exclude) == exclude
+    ]  # fmt: skip
+    for index in reversed(found):
+        memberships.remove(index)
+    return bool(found)

@@ -8,8 +8,8 @@ from typing import Any
 
 import bpy
 
+from ..core.common_materials import BY_KEY, MATERIALS, MaterialPreset
 from ..core.errors import InputError
-from ..core.presets import BY_KEY, MATERIALS, MaterialPreset
 from .collider_edits import EditCounts, editable
 
 

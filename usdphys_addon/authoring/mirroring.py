@@ -191,17 +191,17 @@ class _Mirror:
             if item.identifier not in _KEPT:
                 property_values.copy_property(source, wanted, item.identifier)
         space.mirror_values(wanted.rigid_body, usd_physics.RigidBodyAPI)
-        if "vendor" in wanted.keys():
-            for cls, _, group in vendor_props.applied_groups(wanted.vendor, "object"):
-                space.mirror_values(group, cls)
+        space.mirror_vendor(wanted, "object")
         space.mirror_mass(wanted.mass)
         self.map_names(wanted)
         for collider in wanted.colliders:
             self.map_names(collider)
             if collider.is_geometry or collider.shape not in props.GPRIM_SHAPES:
-                space.mirror_mass(collider.mass)
+                own = space
             else:
-                space.mirror_primitive(collider)
+                own = space.mirror_primitive(collider)
+            own.mirror_mass(collider.mass)
+            own.mirror_vendor(collider, "collider")
         self.result.parts += 1
 
     def say_misplaced(self, obj: Any, target: Any) -> None:
@@ -411,7 +411,14 @@ class _Space:
         self.mirror_values(mass, usd_physics.MassAPI)
         mirror_inertia(mass, self.unscaled)
 
-    def mirror_primitive(self, item: Any) -> None:
+    def mirror_vendor(self, thing: Any, owner: str) -> None:
+        """Mirror the vendor schemas of an object or a collider. owner: see vendor_props.PLACES."""
+        if "vendor" in thing.keys():
+            for cls, _, group in vendor_props.applied_groups(thing.vendor, owner):
+                self.mirror_values(group, cls)
+
+    def mirror_primitive(self, item: Any) -> _Space:
+        """Mirror the size and place of a primitive collider. Returns the space of its prims, about their centres."""
         axes = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
         axis = "XYZ".index(item.axis)
         turned, _ = righted(self.turn @ axes, axis if item.shape in _POINTED else None)
@@ -429,29 +436,24 @@ class _Space:
             item.radius *= float(around[0].max() / around[1].max())
         if item.is_property_set("height"):
             item.height *= float(before[axis] / after[axis])
-        # The mass of a collider is in the space of its own prim.
-        own_target = _own_space(item, self.worlds[1])
-        mass = item.mass
-        if mass.is_property_set("center_of_mass") and _is_authored(mass.center_of_mass):
-            place = self.plane @ own_source @ np.array(mass.center_of_mass)
-            mass.center_of_mass = np.linalg.solve(own_target, place)
-        turn = frames.rotation_of(own_target).T @ self.plane @ frames.rotation_of(own_source)
-        mirror_inertia(mass, turn)
+        return _Space(_about_origin(self.plane), own_source, _own_space(item, self.worlds[1]))
 
 
 def _own_space(item: Any, world: Matrix) -> Matrix:
-    """Prim space to world (3, 3) of the prim that an export writes for a primitive collider."""
+    """Prim space to world (4, 4), without translation, of the prim that an export writes for a primitive collider."""
     rotation = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
     shape = Primitive(
         props.GPRIM_SHAPES[item.shape], np.zeros(3), rotation, np.array(item.size), item.radius, item.height,
         "XYZ".index(item.axis),
     )  # fmt: skip
-    return np.asarray((world @ gprims.placed_gprim(shape, world, 1.0)[0])[:3, :3])
+    return _about_origin(world @ gprims.placed_gprim(shape, world, 1.0)[0])
 
 
-def _is_authored(values: Any) -> bool:
-    """False for the sentinel values of "automatic", which are infinite or close to it."""
-    return bool(np.abs(np.array(values)).max() < 1e30)
+def _about_origin(matrix: Matrix) -> Matrix:
+    """A matrix (3, 3) or (4, 4) as (4, 4) without translation."""
+    result = np.eye(4)
+    result[:3, :3] = matrix[:3, :3]
+    return result
 
 
 def mirror_inertia(mass: Any, turn: Matrix) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bridge import mesh as meshes
-from ..bridge import props
+from ..bridge import props, vendor_props
 from ..bridge.roles import applies, is_body, is_moved
 from ..core import mass, paths, primitives
 from ..core.errors import InputError
@@ -35,10 +35,11 @@ _WORDS: dict[type[usd_geom.Gprim], str] = {
     usd_geom.Cube: "a box", usd_geom.Sphere: "a sphere", usd_geom.Cylinder: "a cylinder", usd_geom.Cone: "a cone",
     usd_geom.Capsule: "a capsule",
 }  # fmt: skip
-#: All physics properties of an object, without vendor schemas and the remembered prim of an import.
+#: All physics properties of an object, without the remembered prim of an import. An object has `vendor` only if vendor
+#: schemas are declared.
 PHYSICS_PARTS = (
     "rigid_body", "mass", "colliders", "joint", "articulation_root", "filtered_pairs", "collision_groups",
-    "physics_material", "physics_material_path",
+    "physics_material", "physics_material_path", "vendor",
 )  # fmt: skip
 _INDICES = ("active_collider_index", "active_group_index")
 
@@ -644,7 +645,7 @@ def clear_physics(objects: Iterable[Any]) -> EditReport:
     if not chosen:
         raise InputError(". ".join(notes) or "There is no physics on these objects; select some that have any")
     counts = {"body": 0, "collider": 0, "joint": 0, "mass": 0, "articulation root": 0, "group membership": 0,
-              "filtered pair": 0}  # fmt: skip
+              "filtered pair": 0, "vendor schema": 0}  # fmt: skip
     for obj in chosen:
         physics = obj.usdphys
         counts["body"] += applies(obj, "rigid_body")
@@ -655,10 +656,13 @@ def clear_physics(objects: Iterable[Any]) -> EditReport:
         counts["group membership"] += len(physics.collision_groups)
         if applies(obj, "filtered_pairs"):
             counts["filtered pair"] += len(physics.filtered_pairs.filtered_pairs)
+        if "vendor" in physics.keys():
+            counts["vendor schema"] += len(list(vendor_props.applied_groups(physics.vendor, "object")))
     names = {obj.name_full for obj in chosen}
     for obj in chosen:
         for part in (*PHYSICS_PARTS, *_INDICES):
-            obj.usdphys.property_unset(part)
+            if part in obj.usdphys.bl_rna.properties:
+                obj.usdphys.property_unset(part)
     joints = [obj.name for obj in bpy.data.objects if _joins(obj, names)]
     if joints:
         notes.append(f"These joints hold objects that now have no physics: {named(joints)}")
@@ -676,7 +680,8 @@ def _joins(obj: Any, names: set[str]) -> bool:
 
 def has_any(obj: Any) -> bool:
     """True if any physics property of an object is set."""
-    return any(_is_set(obj.usdphys, part) for part in PHYSICS_PARTS)
+    physics = obj.usdphys
+    return any(part in physics.bl_rna.properties and _is_set(physics, part) for part in PHYSICS_PARTS)
 
 
 def _is_set(group: Any, name: str) -> bool:

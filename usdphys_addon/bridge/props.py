@@ -16,7 +16,7 @@ import bpy
 from ..core import schema
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
-from . import vendor_props
+from . import group_names, vendor_props
 from .property_types import (
     OVERRIDABLE,
     hidden_flag,
@@ -63,13 +63,21 @@ _PURPOSES = (
     ("PROXY", "Proxy", "The collider is a stand-in for the viewport"),
     ("RENDER", "Render", "The collider is for final renders"),
 )
-HIERARCHIES = (
+_HIERARCHIES = (
     ("NESTED", "Nested", "Bodies stay below bodies, as they are parented (OpenUSD 25.11 and later, Newton, MuJoCo)"),
     ("FLAT", "Flat", "Bodies below a body become its siblings"),
     ("RESET", "Reset Stack", "Bodies stay in place with !resetXformStack! and a world pose"),
 )
 LOCAL_FRAME_FIELDS = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
 AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
+
+
+def nested_bodies(note: str = "", **options: Any) -> Any:
+    """The choice of the scene, the export and the preferences. note: added to the tooltip."""
+    return bpy.props.EnumProperty(
+        name="Nested Bodies", items=_HIERARCHIES, default="NESTED",
+        description=f"How to export rigid bodies that are parented to other rigid bodies{note}", **options,
+    )  # fmt: skip
 
 
 def _owner() -> Any:
@@ -310,6 +318,7 @@ CollisionGroupProperties = make_group(
     "CollisionGroupProperties", "PhysicsCollisionGroup; its members are stored on the objects, by its name.",
     {
         **make_properties(usd_physics.CollisionGroup),
+        "list_name": group_names.editable_name(),
         "filtered_groups": list_of(GroupReference, "Filtered Groups"),
         "active_index": index(),
         "prim": pointer(RememberedPrim),
@@ -355,11 +364,7 @@ StageProperties = make_group(
             name="Up Axis", items=(("Y", "Y", "Y is up"), ("Z", "Z", "Z is up")), default="Z",
             description="Axis that points up in the stage. USD: upAxis", override=OVERRIDABLE,
         ),
-        "hierarchy": bpy.props.EnumProperty(
-            name="Hierarchy", default="NESTED", override=OVERRIDABLE,
-            description="How to export rigid bodies below other rigid bodies",
-            items=HIERARCHIES,
-        ),
+        "hierarchy": nested_bodies(override=OVERRIDABLE),
     },
 )  # fmt: skip
 PreviewProperties = make_group(

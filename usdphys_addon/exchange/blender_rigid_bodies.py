@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's own rigid body world -> USD Physics properties. Blender's settings stay as they are.
+"""Blender's own rigid body world -> USD Physics properties. Blender's settings do not change.
 
-What is carried is what Bullet simulates, measured where its rules differ from what the panels say; every mapping and
-what is lost is in docs/rigid_body_mapping.md.
+The conversion reproduces the behaviour of Bullet, Blender's solver, even if a label in Blender suggests another one.
+docs/rigid_body_mapping.md lists every mapping, and the settings that have no counterpart.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import bpy
 import mathutils
 import numpy as np
 
+#: For each of Blender's collision collections: does the object belong to it?
 Pattern = tuple[bool, ...]
 
-#: Thickness of a flat box, cylinder or cone, Blender units: USD has no primitive without any.
+#: Thickness given to a flat box, cylinder or cone, Blender units. A USD primitive cannot be flat.
 FLAT = 0.001
-#: Share of the target velocity by which a motor lags at its full force.
+#: A motor's drive applies its full force if the velocity is this fraction below the target velocity.
 MOTOR_SLIP = 0.01
 
 #: Joint type and axis by constraint type.
@@ -34,27 +35,28 @@ JOINTS = {
     "GENERIC_SPRING": ("GENERIC", ""),
     "MOTOR": ("GENERIC", ""),
 }
-#: Degree of freedom -> the part of Blender's property names for it.
+#: Degree of freedom -> the part of Blender's property names that stands for it.
 DOFS = {
     "transX": "lin_x", "transY": "lin_y", "transZ": "lin_z",
     "rotX": "ang_x", "rotY": "ang_y", "rotZ": "ang_z",
 }  # fmt: skip
-#: Degrees of freedom that a generic constraint leaves to its limits, and those that the type itself locks.
+#: By constraint type: degrees of freedom that its limits restrict, and those that the type locks.
 LIMITED = {"PISTON": ("transX", "rotX"), "GENERIC": tuple(DOFS), "GENERIC_SPRING": tuple(DOFS)}
 LOCKED = {"PISTON": ("transY", "transZ", "rotY", "rotZ")}
-#: Bullet's slider turns object 2 against object 1, as USD does; in the others object 1 turns against object 2.
+#: Constraints whose angles Bullet measures as object 1 relative to object 2. USD, and Bullet's slider, measure object 2
+#: relative to object 1.
 REVERSED_ANGLES = frozenset({"HINGE", "GENERIC", "GENERIC_SPRING"})
 
-#: Round shapes: axes of the bounding box that make the radius, and the scale that Bullet gives it.
+#: Round shapes: axes of the bounding box that give the radius, and Bullet's scale factor of the radius.
 ROUND: dict[str, tuple[tuple[int, ...], Callable[[list[float]], float]]] = {
     "SPHERE": ((0, 1, 2), lambda scale: scale[0]),
     "CAPSULE": ((0, 1), lambda scale: scale[1]),
     "CYLINDER": ((0, 1), lambda scale: scale[0]),
     "CONE": ((0, 1), lambda scale: (scale[0] + scale[1]) / 2),
 }
-#: Shapes whose centre of mass differs from the object's origin, where Bullet has it.
+#: Shapes whose centre of mass in USD would not be at the object's origin, where Bullet assumes it.
 OFF_CENTRE = frozenset({"CONE", "CONVEX_HULL", "MESH", "COMPOUND"})
-#: Modifiers that only move vertices: the Deform source has them too.
+#: Modifiers that only move vertices. The mesh source "Deform" includes them.
 DEFORMING = frozenset({
     "ARMATURE", "CAST", "CLOTH", "COLLISION", "CORRECTIVE_SMOOTH", "CURVE", "DISPLACE", "HOOK", "LAPLACIANDEFORM",
     "LAPLACIANSMOOTH", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "MESH_SEQUENCE_CACHE", "SHRINKWRAP", "SIMPLE_DEFORM",
@@ -63,41 +65,42 @@ DEFORMING = frozenset({
 
 NOTES = {
     "no_world": "The scene has no rigid body world with objects, so there is nothing to convert",
-    "muted": "Blender's rigid body world is switched off; its objects are converted all the same",
-    "time_scale": "The speed of Blender's rigid body world is not 1, and a physics scene has no such setting",
-    "gravity": "The field weights of the rigid body world scale gravity, which is not carried over",
-    "fields": "Force fields push Blender's rigid bodies and have no counterpart in UsdPhysics",
-    "frame": "The scene is past the first frame of the simulation, so the bodies start from where they are now",
+    "muted": "Blender's rigid body world is switched off; its objects are converted nevertheless",
+    "time_scale": "The speed of Blender's rigid body world is not 1; a physics scene has no such setting",
+    "gravity": "The field weights of the rigid body world scale gravity; the scale factor is not converted",
+    "fields": "Force fields act on Blender's rigid bodies; UsdPhysics has no force fields",
+    "frame": "The simulation started before the current frame, so the bodies start from their current poses",
     "linked": "Linked objects cannot be changed and are skipped; make library overrides of them first",
-    "outside": "Not in a collection of the rigid body world, so Blender does not simulate it, and it is skipped",
-    "kept": "Has USD Physics of its own already, which is kept",
+    "outside": "Skipped, because Blender simulates only objects in the collections of the rigid body world",
+    "kept": "Existing USD Physics is kept",
     "damping": "Linear and angular damping have no attribute in UsdPhysics",
-    "combine": "Blender multiplies the friction and the restitution of two objects, UsdPhysics takes the average, "
+    "combine": "Blender multiplies the friction and the restitution of two objects, UsdPhysics averages them, "
     "so contacts slide and bounce differently",
-    "locks": "Locked location or rotation holds the body in Blender and is not carried over; a generic joint can",
-    "animated": "Blender's solver ignores the animation of a passive object that is not set to Animated; it becomes "
-    "a kinematic body",
-    "below": "A passive object below a moving one stays in place in Blender; it becomes a kinematic body",
-    "gap": "Blender keeps the collision margin as a gap around the shape, which is not carried over",
-    "moving_mesh": "A moving triangle mesh becomes a convex decomposition: few solvers move triangle meshes",
-    "source": "The collision shape is made of the mesh before its modifiers; USD has the mesh with all of them",
-    "deforms": "The collision mesh deforms during Blender's simulation; in USD it stays as it is",
-    "flat": f"The shape has no thickness in Blender and gets {FLAT:g}",
-    "no_faces": "The mesh has no faces, so its bounding box collides",
-    "child_scale": "Blender ignores the scale of a mesh within a compound; the collider is as large as it looks",
-    "empty_compound": "A compound without child shapes collides with nothing",
-    "no_bodies": "The constraint has no objects, does nothing in Blender, and is skipped",
-    "incomplete": "Blender does not simulate a constraint unless both objects have bodies of their own; the joint is "
-    "disabled",
-    "breaking": "The breaking threshold, an impulse per step, becomes a force and a torque at the current step length",
-    "old_spring": "The damping of Blender 2.7 springs has no physical unit and is not carried over",
-    "motor": f"The motor becomes a drive that reaches its full force {MOTOR_SLIP:.0%} below its target velocity",
+    "locks": "Locked location and rotation are not converted; use a generic joint instead",
+    "animated": "Converted to a kinematic body, although Blender ignores the animation of a passive object that "
+    "is not set to Animated",
+    "below": "Converted to a kinematic body: in Blender a passive child of a moving object does not follow it",
+    "gap": "Blender adds the collision margin around the shape; the margin is not converted",
+    "moving_mesh": "Converted to a convex decomposition, because few solvers can move triangle meshes",
+    "source": "Blender's collision shape ignores some modifiers of the mesh; the exported mesh includes them",
+    "deforms": "The collision mesh deforms during Blender's simulation; the exported collider is rigid",
+    "flat": f"The shape is flat in Blender; the collider is {FLAT:g} thick",
+    "no_faces": "The mesh has no faces, so the collider is its bounding box",
+    "child_scale": "Blender ignores the scale of a mesh within a compound; the collider has the visible size",
+    "empty_compound": "A compound without child shapes has no collider",
+    "no_bodies": "Skipped, because the constraint has no objects",
+    "incomplete": "The joint is disabled, because Blender does not simulate a constraint unless both objects are "
+    "rigid bodies",
+    "breaking": "The breaking threshold, an impulse per step, becomes a force and a torque by means of the current "
+    "step length",
+    "old_spring": "The damping of Blender 2.7 springs has no physical unit and is not converted",
+    "motor": f"The motor becomes a drive that applies its full force {MOTOR_SLIP:.0%} below its target velocity",
 }
 
 
 @dataclass(slots=True)
 class Conversion:
-    """How much was converted, and a plain sentence for everything that is not carried over exactly."""
+    """How many things were converted. notes: a sentence about each difference from Blender's simulation."""
 
     bodies: int = 0
     colliders: int = 0
@@ -110,9 +113,9 @@ class Conversion:
 def convert_scene(
     scene: bpy.types.Scene, objects: Iterable[bpy.types.Object] | None = None, *, replace: bool = False
 ) -> Conversion:
-    """Give the objects of a scene's rigid body world, or those of them in `objects`, the same physics in USD Physics.
+    """Convert the rigid body world of a scene to USD Physics properties. objects: convert only these.
 
-    Bodies, colliders, materials, groups and joints that an object has already are kept unless `replace` is set.
+    Existing bodies, colliders, materials, groups and joints are kept unless `replace` is set.
     """
     return _Converter(scene, objects, replace).convert()
 
@@ -126,13 +129,13 @@ class _Converter:
         self.result = Conversion()
         self.noted: dict[str, dict[str, None]] = {}
         self.in_scene = {obj.name_full for obj in scene.objects}
-        self.asked = list(scene.objects if objects is None else objects)
+        self.wanted = list(scene.objects if objects is None else objects)
         self.bodies = self.members("collection", "rigid_body")
         self.constraints = self.members("constraints", "rigid_body_constraint")
         self.materials: dict[tuple[float, float], bpy.types.Material] = {}
 
     def members(self, collection: str, settings: str) -> dict[str, bpy.types.Object]:
-        """What Blender simulates, by name."""
+        """Objects that Blender simulates, by name. collection: of the world. settings: attribute of the objects."""
         group = getattr(self.world, collection, None)
         return {
             obj.name_full: obj
@@ -144,7 +147,7 @@ class _Converter:
         if self.world is None or (self.world.collection is None and self.world.constraints is None):
             self.note("no_world")
         else:
-            # Bounding boxes and matrices are those of the evaluated objects.
+            # Evaluate first: bounding boxes and matrices are read from the evaluated objects.
             self.scene.view_layers[0].update()
             for obj in self.chosen(self.bodies, "rigid_body"):
                 self.convert_object(obj)
@@ -157,7 +160,7 @@ class _Converter:
         return self.result
 
     def chosen(self, members: dict[str, bpy.types.Object], settings: str) -> Iterator[bpy.types.Object]:
-        for obj in self.asked:
+        for obj in self.wanted:
             if getattr(obj, settings) is None:
                 continue
             if obj.name_full not in members:
@@ -174,21 +177,21 @@ class _Converter:
 
     def note_world(self) -> None:
         weights = self.world.effector_weights
-        said = {
+        conditions = {
             "muted": not self.world.enabled,
             "time_scale": self.world.time_scale != 1.0,
             "gravity": weights is not None and weights.gravity * weights.all != 1.0,
             "fields": any(obj.field is not None and obj.field.type != "NONE" for obj in self.scene.objects),
             "frame": self.world.enabled and self.scene.frame_current > self.world.point_cache.frame_start,
         }
-        for key, applies in said.items():
+        for key, applies in conditions.items():
             if applies:
                 self.note(key)
 
     def is_free(self, obj: bpy.types.Object, authored: bool, *parts: str) -> bool:
-        """True where parts of an object's physics may be written; what was there is cleared then.
+        """True if parts of an object's physics may be written; these parts are then cleared.
 
-        References to these parts from before do not outlive it.
+        Clearing invalidates references to property groups of these parts.
         """
         if authored and not self.replace:
             self.note("kept", obj)
@@ -231,7 +234,7 @@ class _Converter:
             self.note("locks", obj)
 
     def has_body(self, obj: bpy.types.Object) -> bool:
-        """True where more than a static collider is needed."""
+        """True if the object needs a body; a static collider needs none."""
         if _body(obj).type == "ACTIVE" or _body(obj).kinematic:
             return True
         if any(self.moves(above) for above in _ancestors(obj)):
@@ -247,7 +250,7 @@ class _Converter:
         return obj.name_full in self.bodies and (source.kinematic or (source.type == "ACTIVE" and source.enabled))
 
     def is_dynamic(self, obj: bpy.types.Object) -> bool:
-        """True where the solver moves the object, or the compound that it is a part of."""
+        """True if the solver moves the object, or the compound that it is a part of."""
         source = _body(_compound_of(obj) or obj)
         return source.type == "ACTIVE" and source.enabled and not source.kinematic
 
@@ -311,10 +314,11 @@ class _Converter:
             self.note("child_scale", obj)
 
     def dimensions(self, obj: bpy.types.Object, shape: str) -> dict[str, Any]:
-        """Parameters of the primitive that Bullet makes of the bounding box, around the origin, in the object's space.
+        """Size of the primitive that Bullet creates from the bounding box, about the origin, in the object's space.
 
         Bullet scales a compound's children with the compound's scale only, and the radius of a round shape with the
-        scale of certain axes. A collider's radius follows the largest scale instead, so that is taken back here.
+        scale of certain axes. USD scales by the object's scale, and a radius by the largest component, so the values
+        are divided by that.
         Source: rigidbody_validate_sim_shape_helper in Blender's rigidbody.cc, setLocalScaling of Bullet's shapes.
         """
         corners = list(obj.bound_box)
@@ -355,7 +359,7 @@ class _Converter:
     # ------------------------------------------------------------------ collision groups
 
     def convert_groups(self) -> None:
-        """One group per pattern of collision collections; groups without a common collection filter each other."""
+        """Make one group per pattern of collision collections. Groups without a common collection filter each other."""
         patterns = {
             name: tuple(_body(obj).collision_collections)
             for name, obj in self.bodies.items()
@@ -363,7 +367,7 @@ class _Converter:
         }
         distinct = sorted(set(patterns.values()), reverse=True)
         everyone_collides = len(distinct) < 2 and all(any(pattern) for pattern in distinct)
-        for obj in self.asked:
+        for obj in self.wanted:
             if obj.name_full not in patterns or obj.library is not None:
                 continue
             memberships = _physics(obj).collision_groups
@@ -472,7 +476,7 @@ class _Converter:
         return math.radians(self.meters**2)
 
     def convert_motor(self, obj: bpy.types.Object) -> None:
-        """Bullet drives object 1 against object 2, and takes the "impulse" as a force: both measured."""
+        """Bullet drives object 1 relative to object 2, and uses "Max Impulse" as a force. Measured in Blender."""
         source, joint = _constraint(obj), _physics(obj).joint
         if source.type != "MOTOR":
             return
@@ -525,7 +529,7 @@ def _compound_of(obj: bpy.types.Object) -> bpy.types.Object | None:
 
 
 def _scale(matrix: mathutils.Matrix) -> list[float]:
-    """Lengths of the axes, as Bullet takes them."""
+    """Lengths of the matrix axes, 1 for a zero length, as in Bullet."""
     return [float(length) or 1.0 for length in np.linalg.norm(np.array(matrix)[:3, :3], axis=0)]
 
 
@@ -535,7 +539,7 @@ def _is_animated(obj: bpy.types.Object) -> bool:
 
 
 def _material(friction: float, restitution: float) -> bpy.types.Material:
-    """The physics material of these values: one made by an earlier conversion, or a new one."""
+    """A physics material with these values: that of an earlier conversion if there is one, else a new one."""
     name = f"Friction {round(friction, 3)} Restitution {round(restitution, 3)}"
     wanted = {"static_friction": friction, "dynamic_friction": friction, "restitution": restitution}
     for material in bpy.data.materials:
@@ -566,7 +570,7 @@ def _shares(one: Pattern, other: Pattern) -> bool:
 
 
 def _limits(source: Any, name: str) -> tuple[float, float] | None:
-    """USD's limits of a degree of freedom: object 2 against object 1, right-handed. None where it is free."""
+    """USD limits of a degree of freedom: motion of object 2 relative to object 1, right-handed. None if it is free."""
     low, high = getattr(source, f"limit_{name}_lower"), getattr(source, f"limit_{name}_upper")
     if not getattr(source, f"use_limit_{name}") or low > high:
         return None
@@ -574,7 +578,7 @@ def _limits(source: Any, name: str) -> tuple[float, float] | None:
 
 
 def _set_limits(group: Any, names: tuple[str, str], limits: tuple[float, float] | None, *, locks: bool = False) -> None:
-    """Author a pair of limits; with `locks`, no range at zero is authored as low above high, USD's way to lock."""
+    """Author a pair of limits. locks: apply the schema, and write (0, 0) as low > high, which locks the axis in USD."""
     if limits is None:
         return
     if locks:

@@ -40,7 +40,7 @@ UNWRITABLE = frozenset({"NameClash", "NotFinite"})
 
 @dataclass(slots=True)
 class ExportOptions:
-    """units: of the stage. hierarchy: what becomes of nested bodies. strict: write nothing where there are errors.
+    """units: of the stage. hierarchy: how nested bodies are written. strict: write nothing where there are errors.
 
     native: further options of Blender's own exporter, by name.
     """

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Vertices = NDArray[np.float32]
-#: Half a bar of a cross, in parts of the longer arm of the joint, and where it has none, as a length.
+#: Half the length of a bar of a cross: as a fraction of the joint's longer arm, and in metres if it has no arm.
 CROSS, SMALLEST = 0.2, 0.05
-#: The four diagonals of a cube: a cross from wherever one looks.
+#: The four diagonals of a cube: they look like a cross from any direction.
 _DIAGONALS = np.array([(1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1)], float) / np.sqrt(3.0)
 
 
 def broken_joint(place: ArrayLike, bodies: Sequence[ArrayLike], size: float) -> Vertices:
-    """A cross at a joint that broke and a line from there to each of its bodies: (n, 3), two vertices for each line.
+    """A cross at a broken joint and a line to each of its bodies: (n, 3), two vertices for each line.
 
-    place, bodies: (3,). size: the longer arm of the joint, which says how large the cross is. What is not made of
-    finite numbers is left out.
+    place, bodies: (3,). size: length of the joint's longer arm, which scales the cross. Points that are not finite are
+    left out.
     """
     center = np.asarray(place, float)
     if not np.isfinite(center).all():
@@ -35,18 +35,18 @@ def broken_joint(place: ArrayLike, bodies: Sequence[ArrayLike], size: float) -> 
 
 
 def broken_joints(joints: Sequence[tuple[ArrayLike, Sequence[ArrayLike], float]]) -> Vertices:
-    """The lines of many joints that broke, each (place, bodies, size)."""
+    """The lines of broken joints, each (place, bodies, size)."""
     found = [broken_joint(*joint) for joint in joints]
     return np.concatenate(found) if found else np.zeros((0, 3), np.float32)
 
 
-# --------------------------------------------------------------------------- lines of things, each in its own space
+# --------------------------------------------------------------------------- lines of shapes, each in its own space
 
 #: Segments of a full circle.
 ROUND = 32
-#: Parts of a dashed line that are drawn: (from, to) of its length.
+#: Dashes of a line: (start, end) as fractions of its length.
 DASHES = np.array([(start / 9.0, (start + 1) / 9.0) for start in range(0, 9, 2)], float)
-#: Cosine between neighbours whose common edge is not drawn, and edges of one mesh that are.
+#: Above this cosine between the normals of two faces, their edge is not drawn. Largest number of edges per mesh.
 FLAT, MOST_EDGES = 0.9999, 20_000
 _AXES = {"X": 0, "Y": 1, "Z": 2}
 #: Larger limits count as unlimited.
@@ -68,21 +68,21 @@ def joined(*parts: ArrayLike) -> Vertices:
 
 
 def along(points: ArrayLike, axis: str) -> NDArray[np.float64]:
-    """Points whose Z is turned to an axis; X and Y become the next two."""
+    """Rotate points so that Z becomes the axis, and X and Y the next two."""
     turn = np.eye(3)[:, [(_AXES[axis] + step) % 3 for step in (1, 2, 3)]]
     turned: NDArray[np.float64] = np.asarray(points, float) @ turn.T
     return turned
 
 
 def arc_points(radius: float, low: float = -math.pi, high: float = math.pi, z: float = 0.0) -> NDArray[np.float64]:
-    """Points of an arc about Z from an angle to another, rad; 0 is X."""
+    """Points of an arc about Z between two angles, rad; 0 is X."""
     steps = max(2, math.ceil(ROUND * abs(high - low) / (2.0 * math.pi)) + 1)
     angles = np.linspace(low, high, steps)
     return np.stack((radius * np.cos(angles), radius * np.sin(angles), np.full(steps, z)), axis=1)
 
 
 def circle(radius: float, axis: str = "Z", z: float = 0.0) -> NDArray[np.float64]:
-    """The lines of a circle about an axis, this far along it."""
+    """The lines of a circle about an axis. z: its position on the axis."""
     return along(_strip(arc_points(radius, z=z)), axis)
 
 
@@ -93,7 +93,7 @@ def box(size: ArrayLike) -> Vertices:
 
 
 def brackets(low: ArrayLike, high: ArrayLike, part: float = 0.3) -> Vertices:
-    """The corners of a box: of each edge, this part at both ends."""
+    """The corners of a box. part: fraction of each edge that is drawn at both of its ends."""
     center, size = (np.asarray(low, float) + np.asarray(high, float)) / 2.0, np.subtract(high, low)
     edges = box(size).reshape(-1, 2, 3).astype(float)
     step = (edges[:, 1] - edges[:, 0]) * part
@@ -119,7 +119,7 @@ def cylinder(radius: float, height: float, axis: str = "Z") -> Vertices:
 
 
 def cone(radius: float, height: float, axis: str = "Z") -> Vertices:
-    """From its base to its tip, up the axis."""
+    """Base, and sides up to the tip in the direction of the axis."""
     half = height / 2.0
     return _lines(along(np.concatenate((circle(radius, z=-half), _sides(radius, -half, half, 0.0))), axis))
 
@@ -134,7 +134,7 @@ def capsule(radius: float, height: float, axis: str = "Z") -> Vertices:
 
 
 def plane(width: float, length: float, axis: str = "Z") -> Vertices:
-    """The drawn part of a plane with its normal, to the side that is not solid; by the rules of UsdGeomPlane."""
+    """The drawn rectangle of a plane and its normal, which points away from the solid side, as in UsdGeomPlane."""
     across, up = {"X": (2, 1), "Y": (0, 2), "Z": (0, 1)}[axis], _AXES[axis]
     flat = np.zeros((4, 3))
     flat[:, across[0]] = np.array((-0.5, 0.5, 0.5, -0.5)) * width
@@ -146,7 +146,7 @@ def plane(width: float, length: float, axis: str = "Z") -> Vertices:
 
 
 def arrow(start: ArrayLike, end: ArrayLike, head: float = 0.25) -> NDArray[np.float64]:
-    """A line with a head of four strokes, this part of its length."""
+    """A line with a head of four strokes. head: length of the head as a fraction of the line."""
     first, last = np.asarray(start, float), np.asarray(end, float)
     way = last - first
     size = float(np.linalg.norm(way))
@@ -172,11 +172,11 @@ def diamond(size: float) -> Vertices:
 
 
 def mesh_edges(points: ArrayLike, triangles: ArrayLike) -> Vertices:
-    """The edges of a mesh (n, 3), (m, 3), without those between faces of one plane; the longest of too many."""
+    """The edges of a mesh, without those between coplanar faces; only the longest ones if there are too many."""
     places, faces = np.asarray(points, float).reshape(-1, 3), np.asarray(triangles, np.int64).reshape(-1, 3)
     if not len(faces):
         return np.zeros((0, 3), np.float32)
-    # Points in one place are one: solvers and modelers split them.
+    # Merge points at the same place: solvers and modelling tools split them.
     _, first, welded = np.unique(np.round(places, 6), axis=0, return_index=True, return_inverse=True)
     faces = first[welded.reshape(-1)][faces]
     a, b, c = np.moveaxis(places[faces], 1, 0)
@@ -202,16 +202,16 @@ def mesh_edges(points: ArrayLike, triangles: ArrayLike) -> Vertices:
     return _lines(places[kept])
 
 
-# --------------------------------------------------------------------------- what joints allow; X is the joint's axis
+# --------------------------------------------------------------------------- limits of joints; X is the joint's axis
 
 
 def _about_x(points: ArrayLike) -> NDArray[np.float64]:
-    """Points about Z, with X at 0, as points about X, with Y at 0."""
+    """Rotate points so that Z becomes X, and X becomes Y."""
     return np.asarray(points, float)[..., (2, 0, 1)]
 
 
 def angle_limit(low: float, high: float, radius: float) -> Vertices:
-    """The sector about X between two angles, rad, from Y towards Z; a circle without limits."""
+    """The sector about X between two angles, rad, from Y towards Z; a circle for a full turn or more."""
     if not high - low < 2.0 * math.pi:
         return _lines(_about_x(_strip(arc_points(radius))))
     points = arc_points(radius, low, high)
@@ -220,7 +220,7 @@ def angle_limit(low: float, high: float, radius: float) -> Vertices:
 
 
 def needle(angle: float, radius: float) -> Vertices:
-    """A line from the axis X to an angle, rad, with a tip."""
+    """An arrow from the origin at an angle about X, rad."""
     return _lines(_about_x(arrow((0, 0, 0), (radius * math.cos(angle), radius * math.sin(angle), 0), 0.15)))
 
 
@@ -236,7 +236,7 @@ def turning(velocity: float, radius: float) -> Vertices:
 
 
 def rail(low: float, high: float, size: float) -> Vertices:
-    """A rail along X between two positions, with a stop at each end that is limited."""
+    """A line along X between two positions, with a square at each end that is limited and an arrow at the others."""
     ends = [low if low > -ENDLESS else -2.0 * size, high if high < ENDLESS else 2.0 * size]
     parts = [np.array([(ends[0], 0, 0), (ends[1], 0, 0)])]
     parts += [
@@ -254,7 +254,7 @@ def stop(place: float, size: float) -> NDArray[np.float64]:
 
 
 def cone_limit(towards_y: float, towards_z: float, length: float) -> Vertices:
-    """The directions that the axis X can take: largest tilt towards Y and Z, rad; half a turn is free."""
+    """The cone within which the axis X can tilt: largest angles towards Y and Z, rad; pi is free."""
     angles = np.linspace(-math.pi, math.pi, ROUND + 1)
     first, second = (min(max(angle, 0.0), math.pi) for angle in (towards_y, towards_z))
     tilt_y, tilt_z = first * np.cos(angles), second * np.sin(angles)
@@ -266,15 +266,15 @@ def cone_limit(towards_y: float, towards_z: float, length: float) -> Vertices:
     return joined(_strip(rim), rays)
 
 
-# --------------------------------------------------------------------------- many things, and where they are
+# --------------------------------------------------------------------------- all lines of a scene
 
 
 @dataclass(slots=True)
 class Drawing:
-    """Things of lines that move with carriers, and lines between carriers. Lengths in metres.
+    """Shapes made of lines that move with carriers, and links: lines between two carriers. Lengths in metres.
 
-    A thing has vertices in a space of its own, shared with others or not, a pose of that space in the space of its
-    carrier, and the index of a colour. `finish` puts all in the order in which `positions` gives the vertices.
+    A shape has vertices in its own space, which several shapes can share, the pose of this space in the space of its
+    carrier, and the index of a colour. `finish` sorts them into the order in which `positions` returns the vertices.
     """
 
     _items: list[tuple[Vertices, int, NDArray[np.float64], int]] = field(default_factory=list)
@@ -282,7 +282,7 @@ class Drawing:
     groups: list[tuple[Vertices, int, int]] = field(default_factory=list)
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     poses: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 4, 4)))
-    #: Of every thing, then of every link: number of its vertices, index of its colour, and whom it moves with.
+    #: For every shape, then for every link: number of vertices, index of the colour, row of the carrier.
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     colors: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     owners: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -293,19 +293,19 @@ class Drawing:
     total: int = 0
 
     def add(self, vertices: Vertices, row: int, pose: NDArray[np.float64], color: int) -> None:
-        """Add lines with a pose; they are left out if a number is not finite."""
+        """Add a shape; it is left out if a number is not finite."""
         if len(vertices) and np.isfinite(pose).all() and np.isfinite(vertices).all():
             self._items.append((vertices, row, pose, color))
 
     def link(
         self, row0: int, point0: ArrayLike, row1: int, point1: ArrayLike, color: int, dashed: bool = False
     ) -> None:
-        """A line from a point in the space of a carrier to one in that of another."""
+        """Add a line between two points, each in the space of a carrier."""
         if np.isfinite(point0).all() and np.isfinite(point1).all():
             self._links.append((row0, point0, row1, point1, color, dashed))
 
     def finish(self) -> Drawing:
-        """Put all in order. Returns the drawing itself."""
+        """Sort shapes and links, and compute the arrays. Returns the drawing itself."""
         shared: dict[int, int] = {}
         for vertices, *_ in self._items:
             shared.setdefault(id(vertices), len(shared))
@@ -336,7 +336,7 @@ class Drawing:
         return self
 
     def positions(self, matrices: NDArray[np.float64], meters: float = 1.0) -> Vertices:
-        """Where all vertices (total, 3) are, in units of so many metres. matrices: of the carriers, (n, 4, 4)."""
+        """World positions (total, 3) of all vertices. matrices (n, 4, 4): of the carriers. meters: per unit."""
         result = np.empty((self.total, 3), np.float32)
         worlds = matrices[self.rows] @ self.poses
         if meters != 1.0:
@@ -357,7 +357,7 @@ class Drawing:
         return result
 
     def vertex_colors(self, palette: ArrayLike, colors: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
-        """Colours (total, 4) of all vertices. palette: (n, 4). colors: other indices than those of the drawing."""
+        """Colours (total, 4) of all vertices. palette: (n, 4). colors: indices that replace those of the drawing."""
         chosen = np.asarray(palette, np.float32)[self.colors if colors is None else colors]
         return np.repeat(chosen, self.counts, axis=0)
 
@@ -378,7 +378,7 @@ _COMPARED = ("rows", "poses", "colors", "_ends", "_end_rows")
 
 
 def contact_lines(points: NDArray[np.float64], normals: NDArray[np.float64], length: float) -> Vertices:
-    """At each point (n, 3) the normal, this long, and a cross: (8 n, 3)."""
+    """A normal of a given length and a cross at each point (n, 3): (8 n, 3)."""
     ends = np.stack((points, points + length * normals), axis=1)
     bars = 0.25 * length * np.repeat(np.eye(3), 2, axis=0) * np.array((1.0, -1.0) * 3)[:, None]
     found = np.concatenate((ends, points[:, None] + bars), axis=1)

@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 
 #: Operator that starts when a handle is pressed.
 DRAG_OPERATOR = "usdphys.drag_handle"
-#: Pixels: radius of dials and of the turns of a frame, way to a linear limit that is not there, handle, reach.
+#: Pixels: radius of the dials of limits, drives and frames; distance of a linear limit that is not set; radius of a
+#: handle; distance at which the mouse hits it.
 _DIAL, _DRIVE_DIAL, _FRAME_DIAL, _REST, _DOT, _REACH = 80.0, 100.0, 48.0, 90.0, 5.5, 12.0
 _MASS_LIFT, _INERTIA_LIFT = 24.0, 26.0
-#: Where a limit that is not there is drawn, radians.
+#: Where the handle of an angular limit that is not set is drawn, radians.
 _REST_ANGLE = math.radians(150.0)
 #: Smallest size that a drag leaves, Blender units in the world.
 _SMALLEST = 1e-4
-#: Tools of Blender with gizmos of their own, and what its own transforms are called.
+#: Tools of Blender that have gizmos themselves; start of the names of Blender's transform operators.
 _OTHER_TOOLS = frozenset({"builtin.move", "builtin.rotate", "builtin.scale", "builtin.scale_cage", "builtin.transform"})
 _TRANSFORM = "TRANSFORM_OT_"
 #: Red, green, blue by role.
@@ -46,7 +47,7 @@ COLOURS: dict[str, tuple[float, float, float]] = {
 #: Shapes by role; the others are round.
 _SHAPES = {"offset": "diamond", "mass": "diamond", "frame": "diamond", "drive": "square", "inertia": "square"}
 _AXIS_NAMES = "XYZ"
-#: What is authored together with the moments of inertia.
+#: Authored together with the moments of inertia: neither has a meaning without the other.
 _AXES = "mass.principal_axes"
 
 
@@ -61,7 +62,7 @@ class Guide:
 
 @dataclass(eq=False, repr=False)
 class Shown:
-    """handles: what can be dragged. guides: what is drawn beside them. pixel: size of the user's pixels."""
+    """handles: can be dragged. guides: lines and surfaces that explain them. pixel: the user interface scale."""
 
     view: View
     pixel: float = 1.0
@@ -69,7 +70,7 @@ class Shown:
     guides: list[Guide] = field(default_factory=list)
 
     def length(self, pixels: float, place: Array) -> float:
-        """World length of pixels at a place."""
+        """World length of a number of pixels at a place."""
         return pixels * self.pixel * self.view.pixel_size(place)
 
     def line(self, points: Array, role: str) -> None:
@@ -77,7 +78,7 @@ class Shown:
 
 
 def view_of(context: Any) -> View:
-    """The 3D view of a context; straight from above where there is none."""
+    """The 3D view of a context; a view from above if the context has none."""
     data, region = getattr(context, "region_data", None), getattr(context, "region", None)
     if data is None or region is None or not region.width or not region.height:
         return View(np.eye(4), np.diag([0.1, 0.1, -0.01, 1.0]), 200.0, 200.0)
@@ -85,9 +86,9 @@ def view_of(context: Any) -> View:
 
 
 def shown_for(context: Any, obj: Any, view: View, mass_of: Callable[[str], Any] | None = None) -> Shown:
-    """All handles of an object. mass_of: readout of a body's mass; what is known of it, where nothing else is given."""
+    """All handles of an object. mass_of: gives the computed mass of a body by name; by default the cached one."""
     depsgraph = context.evaluated_depsgraph_get()
-    # Without a window the scale is 0.
+    # ui_scale is 0 without a window.
     shown = Shown(view, (context.preferences.system.ui_scale if context.preferences else 0.0) or 1.0)
     physics = obj.usdphys
     touched = physics.keys()
@@ -108,13 +109,13 @@ def shown_for(context: Any, obj: Any, view: View, mass_of: Callable[[str], Any] 
 
 @cache
 def _bounding_shapes() -> Any:
-    """Shapes of colliders fitted to the bounding box that Blender keeps: quick enough for every redraw."""
+    """ColliderShapes that fit colliders to Blender's cached bounding box: fast enough for every redraw."""
     from ..bridge import mesh
     from ..bridge.collider_shapes import ColliderShapes
     from ..bridge.placements import Placement
 
     class BoundingShapes(ColliderShapes):
-        #: Bounds say how large something is along the object's own axes only.
+        #: The bounding box is along the object's axes: a rotated collider has to be fitted to the vertices.
         is_turned = False
 
         def points(self, placement: Placement) -> Any:
@@ -126,7 +127,7 @@ def _bounding_shapes() -> Any:
 
 
 def shape_of(item: Any, obj: Any, depsgraph: Any) -> Any:
-    """The primitive (core.primitives) that a collider is, in the object's space; None where a drag cannot shape it."""
+    """The primitive of a collider in the object's space; None for the object's own geometry or a flat object."""
     from ..bridge.placements import Placement
 
     if item.is_geometry or item.shape not in props.GPRIM_SHAPES:
@@ -147,7 +148,7 @@ def _add_collider(shown: Shown, obj: Any, depsgraph: Any) -> None:
     world = np.array(obj.evaluated_get(depsgraph).matrix_world)
     linear = world[:3, :3]
     axes = linear @ shape.rotation
-    # Round things are not scaled unevenly: they are as large as their largest scale, and at right angles.
+    # A round primitive is not scaled unevenly: the largest scale counts, and its axes stay at right angles.
     directions, lengths = handles.directions_of(axes), np.linalg.norm(axes, axis=0)
     center = linear @ shape.center + world[:3, 3]
     inverse = np.linalg.inv(linear)
@@ -212,7 +213,7 @@ def _add_mass(shown: Shown, obj: Any, depsgraph: Any, mass_of: Callable[[str], A
     if frames.is_flat(frames.determinant(world)):
         return
     place = linear @ value + world[:3, 3]
-    # More often than not it is in the middle of the collider, where that has its own handle.
+    # The handle of the collider's offset is often at the same place: move this one aside.
     is_alone = all(handle.key != "collider.location" for handle in shown.handles)
     handle = Handle(
         "mass.center_of_mass", "Centre of Mass", "FREE", place, value, basis=linear, role="mass", is_set=is_set,
@@ -235,7 +236,7 @@ def _has_center(mass: Any) -> bool:
 
 
 def _wants_inertia(context: Any, obj: Any) -> bool:
-    """True where the inertia is authored, or the overlay shows it: its box is often that of the collider."""
+    """True if the inertia is authored or the overlay shows it; otherwise its handles would hide the collider's."""
     mass = obj.usdphys.mass
     if mass.is_property_set("diagonal_inertia") and any(mass.diagonal_inertia):
         return True
@@ -246,9 +247,9 @@ def _wants_inertia(context: Any, obj: Any) -> bool:
 
 
 def _add_inertia(shown: Shown, mass: Any, found: Any, place: Array, space: Array, scene: Any) -> None:
-    """The even box that has a body's mass and moments. found: readout of the mass, or None; space (3, 3): of the body.
+    """Add the homogeneous box with a body's mass and moments. found: computed mass, or None. space (3, 3): of the body.
 
-    What is authored is taken from where it is, as it changes in a drag, and counts for what is no body, too.
+    Authored values are read from the properties: they change during a drag, and need no body.
     """
     is_set = mass.is_property_set("diagonal_inertia") and any(mass.diagonal_inertia)
     has_axes = mass.is_property_set("principal_axes") and any(mass.principal_axes)
@@ -264,7 +265,7 @@ def _add_inertia(shown: Shown, mass: Any, found: Any, place: Array, space: Array
         return
     directions = space @ frames.matrix_of(axes)
     shown.guides.append(Guide(handles.box(place, directions, size), "inertia"))
-    # The faces of a collider are often at the same place.
+    # The handles of a collider's faces are often at the same place.
     is_alone = not any(handle.key.startswith("collider.") for handle in shown.handles)
     for axis, name in enumerate(_AXIS_NAMES):
         others = np.delete(size, axis)
@@ -289,9 +290,9 @@ def _add_joint(shown: Shown, obj: Any, depsgraph: Any) -> None:
     try:
         both = joint_frames.imported_frames(obj, depsgraph) or joint_frames.side_frames(obj, depsgraph)
     except InputError:
-        # A body is gone: the checks say so.
+        # A body was deleted; the checks report it.
         return
-    reader = _Joint(shown, joint, both)
+    reader = _JointHandles(shown, joint, both)
     kind = joint.type
     if kind == "REVOLUTE":
         reader.limits("joint.revolute", joint.revolute, ("lower_limit", "upper_limit"), f"rot{joint.axis}")
@@ -322,15 +323,15 @@ def _label(group: Any, name: str) -> str:
     return str(group.bl_rna.properties[name].name)
 
 
-class _Joint:
-    """Adds the handles of one joint. both: world frames of its two sides."""
+class _JointHandles:
+    """Adds the handles of one joint. both: world frames (4, 4) on body 0 and body 1."""
 
     def __init__(self, shown: Shown, joint: Any, both: tuple[Array, Array]) -> None:
         self.shown, self.joint, self.both = shown, joint, both
         self.origin = both[0][:3, 3].copy()
 
     def axes(self, axis: str) -> Array:
-        """(3, 3): an axis of the frame of body 0, the next one, the third."""
+        """Axes (3, 3) of the frame on body 0, as columns, in cyclic order from the given one."""
         first = _AXIS_NAMES.index(axis)
         return np.asarray(self.both[0][:3, [(first + step) % 3 for step in range(3)]])
 
@@ -362,7 +363,7 @@ class _Joint:
         self.shown.handles += made
 
     def rest(self, dof: str) -> tuple[float, float]:
-        """Where limits are drawn that are not there."""
+        """Values at which the handles of limits that are not set are drawn."""
         if dof.startswith("rot"):
             return -_REST_ANGLE, _REST_ANGLE
         far = self.shown.length(_REST, self.origin)
@@ -388,7 +389,7 @@ class _Joint:
         )  # fmt: skip
 
     def direction(self, dof: str) -> Array:
-        """Along which a translation goes; that of a distance is from anchor to anchor."""
+        """Unit direction of a translation; for a distance, from anchor to anchor."""
         if dof != "distance":
             return self.axes(dof[-1])[:, 0]
         apart = self.both[1][:3, 3] - self.origin
@@ -444,7 +445,7 @@ class _Joint:
             self.shown.guides.append(Guide(handles.fan(self.origin, rim), "plain", is_surface=True))
         for handle in (low, high):
             self.shown.line(np.array([self.origin, handle.point(self.shown.view)]), handle.role)
-        # Where the joint is now.
+        # A mark at the current angle of the joint.
         turn = self.both[0][:3, :3].T @ self.both[1][:3, :3]
         axis, zero = self.both[0][:3, :3].T @ high.axis, self.both[0][:3, :3].T @ high.zero
         turned = turn @ zero
@@ -471,7 +472,7 @@ class _Joint:
                 self.shown.line(handles.circle(self.origin, view.back, view.right, value), handle.role)
 
     def frames(self, obj: Any, depsgraph: Any) -> None:
-        """Handles of the frames that are kept in the bodies; those of body 0 only where they are somewhere else."""
+        """Handles of the frames that are stored in the bodies. Of two frames at one place, only that of body 1."""
         places = [self.shown.view.project(frame[:3, 3]) for frame in self.both]
         is_apart = True
         if places[0] is not None and places[1] is not None:
@@ -500,7 +501,7 @@ class _Joint:
 
 
 def _limit(group: Any, name: str, negative_is_free: bool) -> float | None:
-    """The value of a limit that is authored and finite, else None."""
+    """The value of a limit; None if it is not authored or not finite."""
     if not group.is_property_set(name):
         return None
     value = float(getattr(group, name))
@@ -509,7 +510,7 @@ def _limit(group: Any, name: str, negative_is_free: bool) -> float | None:
     return value
 
 
-# --------------------------------------------------------------------------- what a drag writes
+# --------------------------------------------------------------------------- writing the values of a drag
 
 
 def _resolve(obj: Any, path: str) -> tuple[Any, str]:
@@ -522,7 +523,7 @@ def _resolve(obj: Any, path: str) -> tuple[Any, str]:
 
 
 def _resized(handle: Handle, amount: float) -> list[float]:
-    """The edges of a box with the one that a handle drags changed."""
+    """Edge lengths of a box, with the length that a handle drags replaced."""
     assert handle.whole is not None
     size: list[float] = handle.whole.tolist()
     size[_AXIS_NAMES.index(handle.key[-1])] = amount
@@ -530,7 +531,7 @@ def _resized(handle: Handle, amount: float) -> list[float]:
 
 
 class Edit:
-    """The properties that a drag of one handle changes, and what they were before it."""
+    """The properties that a drag of one handle changes, and their values before it."""
 
     def __init__(self, obj: Any, handle: Handle) -> None:
         self.handle = handle
@@ -543,7 +544,7 @@ class Edit:
         self.before = {path: _value(*_resolve(obj, path)) for path in self.paths}
 
     def set(self, obj: Any, value: float | Array, both: bool = False) -> None:
-        """Write a value. both: what grows keeps its centre."""
+        """Write a value. both: a size changes on both sides, so the centre stays."""
         handle = self.handle
         group, name = _resolve(obj, self.path)
         if handle.motion == "FREE":
@@ -572,7 +573,7 @@ class Edit:
             _resolve(obj, "collider.location")[0].location = moved.tolist()
 
     def turned(self, angle: float) -> schema.Quaternion:
-        """The orientation that a turn about one of its own axes makes of the one before it."""
+        """The quaternion from before the drag, rotated about one of its own axes."""
         axis = np.eye(3)[_AXIS_NAMES.index(self.part)]
         turn = frames.matrix_of((math.cos(angle / 2.0), *(math.sin(angle / 2.0) * axis)))
         return frames.quaternion_of(frames.matrix_of(self.handle.whole) @ turn)  # type: ignore[arg-type]
@@ -580,7 +581,7 @@ class Edit:
     def unset(self, obj: Any) -> None:
         """Unset all values that the handle changes."""
         self.restore(obj)
-        # Moments and axes count together only.
+        # Moments and principal axes have no meaning without each other.
         for path in (self.path, _AXES) if self.handle.weight else (self.path,):
             group, name = _resolve(obj, path)
             group.property_unset(name)
@@ -600,7 +601,7 @@ class Edit:
 
 
 def _value(group: Any, name: str) -> Any:
-    """Value of a property, None where it is not authored."""
+    """Value of a property; None if it is not authored."""
     if not group.is_property_set(name):
         return None
     value = getattr(group, name)
@@ -616,7 +617,7 @@ def find(context: Any, key: str, view: View) -> Handle | None:
     if key.startswith("mass."):
         from . import readout
 
-        # Once for a drag: what is known may be old, or forgotten by an undo.
+        # Compute it once per drag: the cached value may be outdated, or removed by an undo.
         known = readout.compute_mass(context, obj.name)
         mass_of = {obj.name: known}.get
     return next((handle for handle in shown_for(context, obj, view, mass_of).handles if handle.key == key), None)
@@ -713,7 +714,7 @@ def _draw_guides(shown: Shown) -> None:
     pixel = shown.pixel
     for guide in shown.guides:
         if not guide.is_surface:
-            # A dark line below a light one: one of them contrasts with any background.
+            # A dark line below a light one is visible on any background.
             _draw_lines(guide.points, (0.0, 0.0, 0.0, 0.65), 3.2 * pixel)
     for guide in shown.guides:
         if not guide.is_surface:
@@ -737,7 +738,7 @@ def _draw_handle(shown: Shown, handle: Handle, is_hot: bool) -> None:
     if is_hot:
         colour = colour + (1.0 - colour) * 0.45
     size = _DOT * (1.3 if is_hot else 1.0)
-    # Dark round about, so that it is seen on any background. What is not authored is a ring.
+    # A dark rim is visible on any background. A value that is not authored is drawn as a ring.
     layers = [(size + 1.6, _DARK), (size, (*colour.tolist(), 1.0))]
     if not handle.is_set and not is_hot:
         layers.append((size - 2.2, _DARK))
@@ -755,9 +756,9 @@ def _draw_handle(shown: Shown, handle: Handle, is_hot: bool) -> None:
 
 
 class _Drawn:
-    """Mix-in of all our gizmos."""
+    """Mix-in of the add-on's gizmos."""
 
-    #: Set by the group.
+    #: Set by the gizmo group before each drawing.
     shown: Shown | None = None
     key = ""
 
@@ -783,7 +784,7 @@ class _Drawn:
 
 
 class USDPHYS_GT_guides(_Drawn, bpy.types.Gizmo):
-    """The lines between the handles; nothing to take hold of."""
+    """The lines between the handles; they cannot be selected."""
 
     bl_idname = "USDPHYS_GT_guides"
 
@@ -814,14 +815,14 @@ class USDPHYS_GT_handle(_Drawn, bpy.types.Gizmo):
 
 
 class _Failures:
-    """What cannot be shown once is said once, and is not tried again: an object, or any drawing at all."""
+    """Objects whose handles failed: the traceback is printed once, and they are not tried again."""
 
     def __init__(self) -> None:
         self.has_failed = False
         self.objects: set[str] = set()
 
     def fail(self, name: str) -> None:
-        """name: of the object; empty where nothing can be drawn."""
+        """Print the current exception. name: of the object; empty if drawing itself failed, which hides all handles."""
         traceback.print_exc()
         if name:
             self.objects.add(name)
@@ -829,7 +830,7 @@ class _Failures:
             self.has_failed = True
 
 
-#: Since the handles were registered.
+#: Failures since the handles were registered.
 failures = _Failures()
 
 

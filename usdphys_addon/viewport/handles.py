@@ -14,20 +14,21 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-#: LINE moves along an axis, TURN about one, FREE anywhere.
+#: LINE: along an axis. TURN: about an axis. FREE: in the plane of the view.
 Motion = Literal["LINE", "TURN", "FREE"]
 
 #: Steps of snapped angles, normal and precise, radians.
 ANGLE_STEP, FINE_ANGLE_STEP = math.radians(5.0), math.radians(1.0)
 #: A precise drag multiplies the mouse movement by this factor.
 FINE = 0.1
-#: Sine of the angle to the line of sight below which an axis points at the viewer, or a dial is seen from its side.
+#: Sine of the angle to the line of sight below which an axis counts as pointing at the viewer. For a dial, the cosine
+#: below which it counts as seen edge-on.
 EDGE_ON = 0.15
-#: Pixels that a step of snapped lengths takes up at least.
+#: Smallest step of snapped lengths, pixels.
 _STEP_PIXELS = 8.0
-#: Shortest edge of a box over its longest one that moments in single precision can still tell.
+#: Smallest ratio of the edges of a box that its moments, in single precision, can represent.
 THINNEST = 1e-3
-#: Limits nearer than this to each other, radians, are drawn apart.
+#: Limits that differ by less than this, radians, are drawn with different radii.
 _CLOSE = math.radians(14.0)
 
 
@@ -54,7 +55,7 @@ class View:
 
     @property
     def back(self) -> Array:
-        """Towards the viewer."""
+        """Unit direction towards the viewer."""
         return unit(self.view[2, :3])
 
     @property
@@ -65,14 +66,14 @@ class View:
         return np.asarray(self.window @ (self.view @ np.append(np.asarray(point, float), 1.0)))
 
     def project(self, point: ArrayLike) -> Array | None:
-        """Pixel (2,) of a world point; None for what is behind the viewer."""
+        """Pixel (2,) of a world point; None if it is behind the viewer."""
         x, y, _, w = self._clip(point)
         if w <= 1e-9:
             return None
         return np.array([(x / w + 1.0) * self.width / 2.0, (y / w + 1.0) * self.height / 2.0])
 
     def ray(self, pixel: ArrayLike) -> tuple[Array, Array]:
-        """(origin, unit direction) of what is seen at a pixel."""
+        """(origin, unit direction) of the line of sight through a pixel."""
         x, y = np.asarray(pixel, float).tolist()
         corner = [2.0 * x / self.width - 1.0, 2.0 * y / self.height - 1.0]
         near, far = (self.inverse @ np.array([*corner, depth, 1.0]) for depth in (-1.0, 1.0))
@@ -93,17 +94,21 @@ class View:
 
 @dataclass(eq=False, repr=False)
 class Handle:
-    """Something to be dragged, in the world.
+    """A point that can be dragged. Places and directions are in world space.
 
-    key: what it changes. origin (3,): zero of a LINE, centre of a TURN, place of a FREE one. axis (3,): unit direction
-    of a LINE, axis of a TURN. zero (3,): unit direction of no turn. scale: world length of a value of 1 along a LINE,
-    radius of a TURN. basis (3, 3): world move of each part of the value of a FREE one. value: radians for a TURN,
-    (3,) for a FREE one. whole: all parts of what the value is one part of, or what a turn starts from. center, shift
-    (3,): of what grows to one side only, in its own space, and what the centre moves by when the value grows by 1.
-    weight: of a box whose edges are dragged for its moments, kg times square metres per square of a unit of length.
-    axes: orientation (w, x, y, z) to be written with these moments; None where it is authored.
-    lift: pixels beside the axis, or beside the place of a FREE one. role: what it is for, which gives it its colour.
-    is_set: False for what is not authored.
+    key: path of the property that it changes, with a part of it after a colon. motion: LINE, TURN or FREE.
+    origin (3,): place of the value 0 of a LINE, centre of a TURN, place of a FREE handle.
+    value: along a LINE; radians of a TURN; (3,) of a FREE handle. low, high: its range.
+    axis (3,): unit direction of a LINE, rotation axis of a TURN. zero (3,): unit direction of the angle 0 of a TURN.
+    scale: world length of the value 1 of a LINE, radius of a TURN.
+    basis (3, 3): columns are the world vectors of the components of a FREE handle's value.
+    whole: the complete vector that a LINE changes one component of, or the quaternion that a TURN starts from.
+    center, shift (3,): if a size grows to one side, its centre, and the movement of the centre if the value grows by 1;
+    both in the space of the object.
+    weight: mass of a box whose edges stand for moments of inertia, kg m2 per square of Blender's unit of length.
+    axes: quaternion (w, x, y, z) that is written with these moments; None if it is authored.
+    lift: pixels by which the handle is drawn beside its axis, or beside the place of a FREE handle.
+    role: gives the colour. is_set: False if the value is not authored.
     """
 
     key: str
@@ -127,7 +132,7 @@ class Handle:
     is_set: bool = True
 
     def point(self, view: View) -> Array:
-        """Where it is in the world."""
+        """Place in the world."""
         if self.motion == "FREE":
             return np.asarray(self.origin + view.right * (self.lift * view.pixel_size(self.origin)))
         amount = float(np.asarray(self.value))
@@ -153,12 +158,12 @@ def unit(vector: ArrayLike) -> Array:
 
 
 def direction_at(axis: Array, zero: Array, angle: float) -> Array:
-    """`zero` turned about a unit axis that it is square to."""
+    """`zero` rotated about a unit axis that is perpendicular to it."""
     return np.asarray(zero * math.cos(angle) + np.cross(axis, zero) * math.sin(angle))
 
 
 def beside(axis: Array, view: View, place: Array) -> Array:
-    """Unit direction square to an axis and to the line of sight: the side of things round about an axis."""
+    """Unit direction perpendicular to an axis and to the line of sight: towards the silhouette of a round shape."""
     across = np.cross(axis, view.sight(place))
     if np.linalg.norm(across) < 1e-6:
         across = np.cross(axis, view.up)
@@ -166,7 +171,7 @@ def beside(axis: Array, view: View, place: Array) -> Array:
 
 
 def directions_of(linear: ArrayLike) -> Array:
-    """Unit axes (3, 3), square to each other, that are nearest to those of a scaled space; mirrored where it is."""
+    """The orthogonal matrix (3, 3) nearest to a scaled one; it mirrors if that does."""
     left, _, right = np.linalg.svd(np.asarray(linear, float)[:3, :3])
     return np.asarray(left @ right)
 
@@ -175,7 +180,7 @@ def directions_of(linear: ArrayLike) -> Array:
 
 
 def along_line(origin: Array, axis: Array, ray: tuple[Array, Array]) -> float | None:
-    """Where a line comes nearest to a ray, as a distance from its origin; None where the ray runs along it."""
+    """Distance from the origin of a line to its point that is nearest to a ray; None if they are parallel."""
     start, direction = ray
     apart, cosine = origin - start, float(axis @ direction)
     sine = 1.0 - cosine * cosine
@@ -185,7 +190,7 @@ def along_line(origin: Array, axis: Array, ray: tuple[Array, Array]) -> float | 
 
 
 def on_plane(origin: Array, normal: Array, ray: tuple[Array, Array]) -> Array | None:
-    """Where a ray meets a plane; None where it does not, or hardly."""
+    """Intersection of a ray with a plane; None if there is none or they are nearly parallel."""
     start, direction = ray
     slope = float(normal @ direction)
     if abs(slope) < 1e-3:
@@ -195,7 +200,7 @@ def on_plane(origin: Array, normal: Array, ray: tuple[Array, Array]) -> Array | 
 
 
 def angle_on(origin: Array, axis: Array, zero: Array, ray: tuple[Array, Array]) -> float | None:
-    """Angle on a dial where a ray meets it, within half a turn."""
+    """Angle, between -pi and pi, at which a ray meets the plane of a dial; None if it does not."""
     place = on_plane(origin, axis, ray)
     if place is None:
         return None
@@ -204,7 +209,7 @@ def angle_on(origin: Array, axis: Array, zero: Array, ray: tuple[Array, Array]) 
 
 
 def length_step(pixel: float) -> float:
-    """A power of ten, 2 or 5 times one, that is no smaller than some pixels; pixel: length of one."""
+    """Step of snapped lengths: 1, 2 or 5 times a power of ten, at least a few pixels. pixel: length of a pixel."""
     least = max(pixel, 1e-12) * _STEP_PIXELS
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * factor for factor in (1.0, 2.0, 5.0, 10.0) if power * factor >= least * (1.0 - 1e-9))
@@ -221,15 +226,15 @@ def differs(one: float | ArrayLike, other: float | ArrayLike) -> bool:
 
 
 class Drag:
-    """One drag of a handle, from the pixel where it was taken on."""
+    """One drag of a handle. mouse: pixel at which it starts."""
 
     def __init__(self, handle: Handle, view: View, mouse: ArrayLike) -> None:
         self.handle, self.view = handle, view
         self._mouse = np.asarray(mouse, float)
-        #: Where the mouse would be if nothing had been fine.
+        #: Position of the mouse, with its precise movements scaled down.
         self._pointer = self._mouse.copy()
         point = handle.point(view)
-        # From the handle itself: it is hit within some pixels only.
+        # The mouse hits a handle a few pixels off its centre; keep this offset.
         place = view.project(point)
         self._offset = np.zeros(2) if place is None else place - self._mouse
         self._turned, self._at = 0.0, 0.0
@@ -239,7 +244,7 @@ class Drag:
         elif handle.motion == "TURN":
             radial = unit(point - handle.origin)
             if abs(float(handle.axis @ view.sight(handle.origin))) < EDGE_ON:
-                # Seen from its side a dial is a line.
+                # A dial that is seen edge-on is dragged like a line.
                 self._line = point, np.cross(handle.axis, radial)
             else:
                 self._at = angle_on(handle.origin, handle.axis, handle.zero, self._ray()) or 0.0
@@ -256,7 +261,7 @@ class Drag:
     ) -> float | Array:  # fmt: skip
         """The value with the mouse at a pixel.
 
-        both: the other side of what grows goes along. axis: the only part of the value of a FREE handle that changes.
+        both: a size changes on both sides. axis: only this component of a FREE handle changes; None: all.
         """
         now = np.asarray(mouse, float)
         self._pointer += (now - self._mouse) * (FINE if fine else 1.0)
@@ -287,7 +292,7 @@ class Drag:
             return self._slid()
         angle = angle_on(self.handle.origin, self.handle.axis, self.handle.zero, self._ray())
         if angle is not None:
-            # More than half a turn is counted on.
+            # Add up the differences, so that more than half a turn is possible.
             self._turned += math.remainder(angle - self._at, 2.0 * math.pi)
             self._at = angle
         return self._turned
@@ -313,7 +318,7 @@ class Drag:
 
 
 def nearest(handles: list[Handle], view: View, pixel: ArrayLike, reach: float) -> Handle | None:
-    """The handle at a pixel; of several within reach the nearest, and of those at one place the nearest to the eye."""
+    """The handle nearest to a pixel within `reach` pixels; of several at one pixel, the nearest to the viewer."""
     at = np.asarray(pixel, float)
     found: tuple[float, float] | None = None
     best = None
@@ -335,9 +340,9 @@ def nearest(handles: list[Handle], view: View, pixel: ArrayLike, reach: float) -
 
 
 def at_rest(low: float | None, high: float | None, rest: tuple[float, float]) -> tuple[float, float]:
-    """Where the handles of two limits are; None is a limit that is not there, whose handle waits at its rest.
+    """Values at which the handles of two limits are drawn. A limit that is None, not set, is drawn at its `rest` value.
 
-    A handle that waits never stands on the wrong side of the other one.
+    If that would be on the wrong side of the other limit, it is drawn beyond that limit.
     """
     span = (rest[1] - rest[0]) / 4.0
     if low is None and high is None:
@@ -351,7 +356,7 @@ def at_rest(low: float | None, high: float | None, rest: tuple[float, float]) ->
 
 
 def bounds_of(low: float | None, high: float | None) -> tuple[tuple[float, float], tuple[float, float]]:
-    """(least, most) of a lower limit and of the upper one, that keep them in order; free where they are not."""
+    """Ranges (low, high) of a lower and an upper limit that keep them in order; unlimited if they are not in order."""
     if low is None or high is None:
         return (-math.inf, math.inf if high is None else high), (-math.inf if low is None else low, math.inf)
     if low > high:
@@ -360,7 +365,7 @@ def bounds_of(low: float | None, high: float | None) -> tuple[tuple[float, float
 
 
 def draw_apart(low: Handle, high: Handle) -> tuple[Handle, Handle]:
-    """Two limits of a dial; the lower one comes nearer to the centre where they are at one place."""
+    """Two limits of a dial, the lower one with a smaller radius if they are close to each other."""
     apart = abs(math.remainder(float(np.asarray(low.value)) - float(np.asarray(high.value)), 2.0 * math.pi))
     return replace(low, scale=low.scale * (1.0 - 0.28 * max(0.0, 1.0 - apart / _CLOSE))), high
 
@@ -369,15 +374,15 @@ def draw_apart(low: Handle, high: Handle) -> tuple[Handle, Handle]:
 
 
 def box_moments(weight: float, size: ArrayLike) -> Array:
-    """Principal moments (3,), kg m2, of an even box of edges (3,). weight: see Handle."""
+    """Principal moments (3,), kg m2, of a homogeneous box with edges (3,). weight: see Handle."""
     squares = np.asarray(size, float) ** 2
     return np.asarray(weight / 12.0 * (squares.sum() - squares))
 
 
 def even_box(weight: float, moments: ArrayLike) -> Array | None:
-    """Edges (3,) of the even box of principal moments (3,), kg m2; None where there is no such box. weight: see Handle.
+    """Edges (3,) of the homogeneous box with principal moments (3,), kg m2; None if there is none. weight: see Handle.
 
-    An edge is never so thin that the moments of the box could not tell it, whatever the moments say.
+    No edge is shorter than THINNEST times the longest one.
     """
     values = np.asarray(moments, float)
     if not (math.isfinite(weight) and weight > 0.0 and np.isfinite(values).all() and (values > 0.0).all()):
@@ -390,7 +395,7 @@ def even_box(weight: float, moments: ArrayLike) -> Array | None:
 
 
 def arc(origin: Array, axis: Array, zero: Array, radius: float, start: float, end: float) -> Array:
-    """Points (n, 3) of an arc, one every few degrees."""
+    """Points (n, 3) of an arc, one every 4 degrees."""
     count = max(2, math.ceil(abs(end - start) / math.radians(4.0)) + 1)
     angles = np.linspace(start, end, count)[:, None]
     return np.asarray(origin + radius * (np.cos(angles) * zero + np.sin(angles) * np.cross(axis, zero)))
@@ -401,7 +406,7 @@ def circle(origin: Array, axis: Array, zero: Array, radius: float) -> Array:
 
 
 def segments(points: ArrayLike) -> Array:
-    """Ends (2 n - 2, 3) of the lines between points (n, 3) that follow each other."""
+    """Ends (2 n - 2, 3) of the lines between consecutive points (n, 3)."""
     line = np.asarray(points, float)
     return np.stack((line[:-1], line[1:]), axis=1).reshape(-1, 3)
 
@@ -415,7 +420,7 @@ def fan(origin: Array, rim: Array) -> Array:
 def blob(place: Array, view: View, outline: Array, radius: float, pixel: float) -> tuple[Array, Array]:
     """(triangles (n, 3), opacity of their corners (n,)) of a flat shape that faces the viewer, with a soft edge.
 
-    outline (m, 2): closed, convex, round about zero. radius, pixel: world lengths.
+    outline (m, 2): closed and convex, around (0, 0). radius, pixel: world lengths.
     """
     reach = outline[:, :1] * view.right + outline[:, 1:] * view.up
     away = reach / np.linalg.norm(reach, axis=1)[:, None] * (pixel / 2.0)
@@ -427,7 +432,7 @@ def blob(place: Array, view: View, outline: Array, radius: float, pixel: float) 
 
 
 def cone_rim(origin: Array, frame: Array, radius: float, angles: tuple[float, float]) -> Array:
-    """Rim (n, 3) of a joint's cone; frame (3, 3): the axis, and the directions that the two half angles are towards."""
+    """Rim (n, 3) of the cone limit of a joint. frame (3, 3): the axis and the directions of both angles."""
     turns = np.linspace(0.0, 2.0 * math.pi, 73)
     y, z = np.cos(turns), np.sin(turns)
     tilt = 1.0 / np.hypot(y / max(angles[0], 1e-4), z / max(angles[1], 1e-4))
@@ -451,7 +456,7 @@ def box(center: Array, directions: Array, size: Array) -> Array:
 def round_lines(
     kind: str, center: Array, directions: Array, radius: float, height: float, axis: int, view: View
 ) -> Array:  # fmt: skip
-    """Ends (n, 3) of the outline of a sphere, capsule, cylinder or cone as it is seen. axis: index of the spine."""
+    """Ends (n, 3) of lines along the silhouette of a sphere, capsule, cylinder or cone. axis: index of its axis."""
     if kind == "SPHERE":
         return segments(circle(center, view.back, view.right, radius))
     spine, side = directions[:, axis], directions[:, (axis + 1) % 3]

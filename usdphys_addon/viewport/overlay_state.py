@@ -38,7 +38,7 @@ Key = tuple[str, str, int]
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class _Scene:
+class _SceneContents:
     """A scene as it was read, or from a preview. rows: indices of the carriers in the list of all objects, whose names
     these were. visible: names of the objects that were. origin, world: of the preview."""
 
@@ -56,14 +56,14 @@ class _Scene:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class View:
+class ViewDrawing:
     """The drawing of a scene in a view, and the positions of its vertices. moved: they must be uploaded to the GPU.
 
     batch, look, extra: of whoever draws. asked: what it was made for.
     """
 
     drawing: Drawing
-    known: _Scene
+    known: _SceneContents
     asked: Any
     positions: Vertices = field(default_factory=lambda: np.zeros((0, 3), np.float32))
     colors: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -108,9 +108,9 @@ class View:
         return True
 
 
-_scenes: dict[tuple[str, str], _Scene] = {}
+_scenes: dict[tuple[str, str], _SceneContents] = {}
 #: Of what is drawn, as it was read last.
-views: dict[Key, View] = {}
+views: dict[Key, ViewDrawing] = {}
 _wanted: dict[Key, tuple[Options, bool]] = {}
 #: Changes of each scene: of anything but the selection, and of the selection; of all places; when the last was.
 _edits: dict[str, int] = {}
@@ -136,7 +136,7 @@ def session_of(name: str) -> Any:
 # --------------------------------------------------------------------------- for a draw
 
 
-def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None) -> View | None:
+def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None) -> ViewDrawing | None:
     """The drawing of a view, moved with its objects; None if the scene is not read yet or has nothing to draw.
 
     region, perspective: where it is drawn; a redraw of the same, without a change that anybody told of, means that
@@ -180,7 +180,7 @@ def _ask(key: Key, options: Options, soon: bool) -> None:
         bpy.app.timers.register(tick, first_interval=0.0)
 
 
-def _matrices(known: _Scene) -> NDArray[np.float64]:
+def _matrices(known: _SceneContents) -> NDArray[np.float64]:
     """World matrices of the carriers, (n, 4, 4), metres; row 0 is the world."""
     flat = np.empty(16 * len(bpy.data.objects), np.float32)
     bpy.data.objects.foreach_get("matrix_world", flat)
@@ -213,7 +213,7 @@ def tick() -> float | None:
                 redraw("VIEW_3D")
         except Exception:  # an exception that leaves a timer ends the timer, and nobody would know which scene
             traceback.print_exc()
-            views[key] = View(_no_drawing(), _nothing(), _look(key, options))
+            views[key] = ViewDrawing(_no_drawing(), _nothing(), _look(key, options))
     return max(0.02, waits) if _wanted else None
 
 
@@ -247,7 +247,7 @@ def renew(key: Key, options: Options, layer: Any = None) -> bool:
         # The same things, on what may be other rows of the list of objects.
         old.known, old.asked, old._marks = known, look, None
         return False
-    views[key] = View(drawing, known, look)
+    views[key] = ViewDrawing(drawing, known, look)
     return True
 
 
@@ -265,11 +265,11 @@ def _no_drawing() -> Drawing:
     return Drawing().finish()
 
 
-def _nothing() -> _Scene:
+def _nothing() -> _SceneContents:
     from ..core.model import PhysicsModel
     from .scene_shapes import Carriers
 
-    return _Scene(PhysicsModel(), Carriers(), names=bpy.data.objects.keys(), at=clock.now())
+    return _SceneContents(PhysicsModel(), Carriers(), names=bpy.data.objects.keys(), at=clock.now())
 
 
 def _is_own(space: Any) -> bool:
@@ -289,7 +289,7 @@ def _visible(layer: Any, space: Any = None) -> frozenset[str]:
     return frozenset(obj.name for obj in layer.objects if obj.visible_get(view_layer=layer))
 
 
-def _built(key: Key, options: Options, known: _Scene, layer: Any) -> Drawing:
+def _built(key: Key, options: Options, known: _SceneContents, layer: Any) -> Drawing:
     """The drawing of what is known, for what is selected and visible now."""
     from . import scene_shapes
 
@@ -307,7 +307,7 @@ def _space(pointer: int) -> Any:
     return None
 
 
-def _of_scene(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
+def _of_scene(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawing]:
     """What is known of a scene if that is enough for the drawing, else what is read now."""
     from .scene_shapes import NotLoadedError
 
@@ -347,7 +347,7 @@ def _gone() -> Any:
     raise NotLoadedError
 
 
-def _read(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
+def _read(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawing]:
     from ..bridge import scene_read
     from . import scene_shapes
 
@@ -383,7 +383,7 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
                 starts.append(matrix)
             by_path[path] = places[row]
         carriers = scene_shapes.Carriers(by_path, np.array(starts), holds_joints=True)
-        known = _scenes[key[:2]] = _Scene(
+        known = _scenes[key[:2]] = _SceneContents(
             model, carriers, meters, _edits.get(key[0], 0), np.array(rows, np.int64), bpy.data.objects.keys(),
             _visible(layer),
         )  # fmt: skip
@@ -397,7 +397,7 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_Scene, Drawing]:
             known.took = known.at - start
 
 
-def _of_session(key: Key, session: Any, layer: Any) -> _Scene:
+def _of_session(key: Key, session: Any, layer: Any) -> _SceneContents:
     """The model of a preview, whose bodies carry everything."""
     from . import scene_shapes
 
@@ -407,7 +407,7 @@ def _of_session(key: Key, session: Any, layer: Any) -> _Scene:
     model = scene_shapes.with_meshes(session.model, lambda prim: partial(_mesh_now, prim, key, session.meters))
     rows = {path: row + 1 for row, path in enumerate(session.world.paths)}
     starts = np.array([np.eye(4), *(model.prims[path].world for path in session.world.paths)], float)
-    known = _scenes[key[:2]] = _Scene(
+    known = _scenes[key[:2]] = _SceneContents(
         model, scene_shapes.Carriers(rows, starts), session.meters, origin=session.model, world=session.world,
         visible=frozenset(obj.name for obj in layer.objects),
     )  # fmt: skip

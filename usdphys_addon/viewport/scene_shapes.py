@@ -28,21 +28,21 @@ from .draw_data import Drawing, Vertices
 
 (DYNAMIC, STATIC, KINEMATIC, ASLEEP, DISABLED, JOINT, LIMIT, DRIVE, NEEDLE, AXIS_X, AXIS_Y, AXIS_Z, MASS, INERTIA,
  FILTER, ARTICULATION, UNGROUPED, GROUPS) = range(18)  # fmt: skip
-#: Spheres of a point collider that are drawn.
+#: Largest number of spheres that are drawn for one collider of points.
 MOST_POINTS = 500
-#: Size of the sign of a joint without a body that has one, metres, and in parts of the smaller body.
+#: Size of the symbol of a joint: as a fraction of its smaller body, and in metres if no body has a size.
 JOINT_SIZE, JOINT_PART = 0.25, 0.9
 _CACHED = 4096
 _shapes: OrderedDict[Any, Vertices] = OrderedDict()
 
 
 class NotLoadedError(Exception):
-    """A mesh is needed that was not loaded while the scene was available."""
+    """A mesh was not loaded while the scene could be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is shown: each of the first is "NONE", "SELECTED" or "ALL". size: factor of the signs of joints."""
+    """What is drawn. Each string is "NONE", "SELECTED" or "ALL". size: scale factor of joint symbols."""
 
     colliders: str = "SELECTED"
     bodies: str = "NONE"
@@ -63,10 +63,10 @@ class Options:
 
 @dataclass(slots=True)
 class Carriers:
-    """What moves the prims: rows by path, and where each was when the model was read, (n, 4, 4); row 0 is the world.
+    """The prims that move, and with them the prims below that have no row.
 
-    What has no row moves with the nearest above it. holds_joints: joints have rows of their own, else they move with
-    their bodies.
+    rows: index by path; row 0 is the world. start: world matrices (n, 4, 4) by row when the model was read.
+    holds_joints: joints have rows; otherwise they move with their bodies.
     """
 
     rows: dict[str, int] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Carriers:
         return known
 
     def local(self, row: int, world: Matrix) -> Matrix:
-        """A place in the world, (4, 4) or (3,), in the space of a carrier."""
+        """A world matrix (4, 4) or point (3,) in the space of a carrier."""
         inverse = self._inverse.get(row)
         if inverse is None:
             inverse = self._inverse[row] = np.linalg.inv(self.start[row])
@@ -96,19 +96,19 @@ class Carriers:
 
 @dataclass(slots=True)
 class Seen:
-    """Names of objects that are selected, and that are hidden."""
+    """Names of the selected and of the hidden objects."""
 
     selected: frozenset[str] = frozenset()
     hidden: frozenset[str] = frozenset()
 
 
 def build(model: PhysicsModel, options: Options, seen: Seen, carriers: Carriers) -> Drawing:
-    """The drawing of a model. Raises NotLoadedError where a mesh is needed that is not there any more."""
+    """The drawing of a model. Raises NotLoadedError if a mesh has not been loaded and cannot be any more."""
     return _Builder(model, options, seen, carriers).build()
 
 
 def with_meshes(model: PhysicsModel, mesh_of: Callable[[Prim], Callable[[], Any] | None]) -> PhysicsModel:
-    """A copy of a model whose prims load their meshes by other means."""
+    """A copy of a model whose prims load their meshes with other functions."""
     from dataclasses import replace
 
     copied = {
@@ -118,7 +118,7 @@ def with_meshes(model: PhysicsModel, mesh_of: Callable[[Prim], Callable[[], Any]
 
 
 def known_mesh(prim: Prim) -> Any:
-    """The mesh of a prim of a scene that was read before, where somebody has loaded it since; nothing is loaded."""
+    """The mesh of a prim from the cache of a scene reading; None if it is not loaded yet. Loads nothing."""
     load = prim.mesh
     if isinstance(load, partial) and len(load.args) > 1 and isinstance(load.args[0], dict):
         return load.args[0].get(load.args[1])
@@ -129,7 +129,7 @@ def known_mesh(prim: Prim) -> Any:
 
 
 def collider_lines(prim: Prim, rotation: Matrix) -> Vertices:
-    """The shape that a collider collides with, in its space without scale: what scales it is in the lines."""
+    """Lines of the collision shape, in the space of the prim without scale: the scale is applied to the lines."""
     gprim = prim.get(usd_geom.Gprim)
     if gprim is not None:
         return _gprim_lines(gprim, np.abs(frames.scale_of(prim.world)))
@@ -214,7 +214,7 @@ def _mesh_lines(prim: Prim, geometry: Mesh, rotation: Matrix, stretch: Matrix, a
 
 
 def _solved(prim: Prim, geometry: Mesh, rotation: Matrix) -> Iterator[Vertices]:
-    """The edges of the shapes that the solver makes of a mesh; none without a solver, or where it makes none."""
+    """Edges of the shapes that the solver creates from a mesh. Yields nothing without a solver or without shapes."""
     try:
         from ..simulation.rapier import shapes
     except ImportError:
@@ -237,7 +237,7 @@ def _solved(prim: Prim, geometry: Mesh, rotation: Matrix) -> Iterator[Vertices]:
         points = np.asarray(points, float)
         if pose is not None:
             matrix = np.array(pose.to_matrix(), float).reshape(4, 4)
-            # Whichever way round the solver gives it, the place is what is not 0 beside the rotation.
+            # The translation is in the last column or in the last row, depending on the solver's convention.
             place = matrix[:3, 3] if matrix[:3, 3].any() else matrix[3, :3]
             if place.any():
                 points = points + place
@@ -285,7 +285,7 @@ class _Builder:
     # ------------------------------------------------------------------ what is seen
 
     def shows(self, scope: str, *prims: Prim | None) -> bool:
-        """True where one of the prims is selected, or all are wanted, and the first is not hidden."""
+        """True if the scope includes one of the prims and the first of them is not hidden."""
         labels = [prim.label for prim in prims if prim is not None] or [""]
         hidden, selected = self.seen.hidden, self.seen.selected
         if hidden and labels[0] in hidden:
@@ -296,7 +296,7 @@ class _Builder:
         self.drawing.add(vertices, row, self.carriers.local(row, world), color)
 
     def link(self, first: tuple[int, Matrix], second: tuple[int, Matrix], color: int, dashed: bool = False) -> None:
-        """first, second: (carrier, place in the world) of the ends."""
+        """Add a line between two carriers. first, second: (carrier, world point)."""
         ends = [(row, self.carriers.local(row, place)) for row, place in (first, second)]
         self.drawing.link(*ends[0], *ends[1], color, dashed)
 
@@ -324,7 +324,7 @@ class _Builder:
             self.add(collider_lines(prim, place.rotation), self.carriers.row(path), place.pose, color)
 
     def groups(self) -> dict[str, int]:
-        """Colour of each collider by the first group that holds it; groups that are merged are one."""
+        """Colour of each collider in a group, by its first group. Merged groups have one colour."""
         from ..core.collision_groups import members
 
         numbers: dict[str, int] = {}
@@ -338,7 +338,7 @@ class _Builder:
         return result
 
     def bounds(self, path: str) -> tuple[Matrix, Matrix] | None:
-        """(low, high) of all colliders of a body, or of one that is static, in its space without scale."""
+        """Bounds (low, high) of all colliders of a body, or of a static collider, in its space without scale."""
         if path not in self._bounds:
             self._bounds[path] = self._new_bounds(path)
         return self._bounds[path]
@@ -363,12 +363,12 @@ class _Builder:
         return (points.min(axis=0), points.max(axis=0)) if np.isfinite(points).all() else None
 
     def size(self, path: str) -> float:
-        """Half of what is between the middle and the longest side of the bounds of a body; 0 where it has none."""
+        """Half the geometric mean of the two longest sides of the bounds of a body; 0 without colliders."""
         bounds = self.bounds(path)
         return 0.0 if bounds is None else 0.5 * math.sqrt(float(np.prod(np.sort(bounds[1] - bounds[0])[1:])))
 
     def center(self, path: str) -> Matrix | None:
-        """The middle of what a path names, in the world; None where it has no place."""
+        """World point in the middle of the colliders of a prim, else its origin; None if it has no transform."""
         owner = self.owners.at(path)
         if owner is not None and path not in self.colliders:
             path = owner.path
@@ -392,7 +392,7 @@ class _Builder:
         self.add(lines, row, place.pose, color)
 
     def add_mass(self, path: str, prim: Prim) -> None:
-        """A cross at the centre of mass, and the even box that has this mass and this inertia."""
+        """Add a cross at the centre of mass, and the homogeneous box with this mass and inertia."""
         try:
             found = mass.mass_properties(self.model, path)
         except (ValueError, np.linalg.LinAlgError):
@@ -456,7 +456,7 @@ class _Builder:
                 arms.append(float(np.linalg.norm(middle - frame[:3, 3])))
         sizes, arms = [size for size in sizes if size > 0.0], [arm for arm in arms if arm > 1e-6]
         found = JOINT_PART * min(sizes) if sizes else 0.5 * min(arms) if arms else JOINT_SIZE
-        # A large floor, or a long arm, makes no large sign.
+        # A large floor or a long arm should not give a large symbol.
         if arms and sizes:
             found = min(found, 1.2 * max(arms))
         return self.options.size * (found if math.isfinite(found) and found > 0.0 else JOINT_SIZE)
@@ -474,13 +474,13 @@ class _Builder:
                 self.link((self.carriers.row(path), here), (self.carriers.row(target), there), FILTER, dashed=True)
 
     def add_articulations(self) -> None:
-        """A diamond at each root, and lines along the tree of links below it, as it is authored."""
+        """Add a diamond at each articulation root, and lines along the tree of its links."""
         for path, prim in self.model.articulations.items():
             joints = self.joints_of(path, prim)
             owner = self.owners.at(path)
             root = path if path in self.bodies else ""
             if not root and prim.get(usd_physics.Joint) is None:
-                # The root is a group: a body that the world holds, or else the first, is where the tree begins.
+                # The root prim is neither body nor joint: begin at a body joined to the world, else at the first.
                 held = [body for bodies, _ in joints for body in bodies if body and "" in bodies]
                 root = next(iter((*held, *(body for bodies, _ in joints for body in bodies if body))), "")
             elif not root:
@@ -502,7 +502,7 @@ class _Builder:
                 self.add(_sign(0.3 * size), row, frames.transform(second), ARTICULATION)
 
     def joints_of(self, path: str, prim: Prim) -> list[tuple[tuple[str, str], Prim]]:
-        """(bodies, joint) of the joints that can belong to an articulation; "" is what stands still."""
+        """(bodies, joint) of the joints that can belong to an articulation; the body "" is the world."""
         is_chain = path in self.bodies or prim.get(usd_physics.Joint) is not None
         found = []
         for joint_path, other in self.model.joints.items():
@@ -518,7 +518,7 @@ class _Builder:
 
 
 def _spanned(root: str, joints: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """(parent, child) of the bodies that joints tie to a root, those next to it first; a loop is cut."""
+    """(parent, child) of the bodies that joints connect to a root, breadth first. Loops are cut."""
     at: dict[str, list[str]] = defaultdict(list)
     for first, second in joints:
         if first and second:
@@ -549,14 +549,14 @@ def _axes(size: float) -> list[Vertices]:
 
 
 def _turned(lines: ArrayLike, axis: int) -> Vertices:
-    """Lines about X as lines about another axis of the frame; Y becomes the next."""
+    """Rotate lines so that X becomes another axis of the frame, and Y the next one."""
     return draw_data.joined(draw_data.along(np.asarray(lines, float)[:, (1, 2, 0)], "XYZ"[axis]))
 
 
 def _freedom_lines(
     prim: Prim, joint: usd_physics.Joint, size: float, options: Options
 ) -> Iterator[tuple[int, Vertices, int]]:
-    """(frame that it belongs to, lines, colour) of what a joint allows, where it is, and what it is driven to."""
+    """(frame 0 or 1, lines, colour) for the limits, the current value and the drive targets of a joint."""
     axis = "XYZ".index(joint.resolved("axis")) if hasattr(joint, "axis") else 0
     if options.limits:
         if isinstance(joint, usd_physics.RevoluteJoint):
@@ -594,7 +594,7 @@ def _shells(low: float, high: float) -> Iterator[tuple[int, Vertices, int]]:
 
 
 def _limit_lines(name: str, limit: schema.Schema, size: float) -> Iterator[tuple[int, Vertices, int]]:
-    """Of one degree of freedom of a generic joint; what is free or locked shows nothing."""
+    """Limit of one degree of freedom of a generic joint; nothing if it is free or locked."""
     low, high = limit.resolved("low"), limit.resolved("high")
     if low > high or (low < -draw_data.ENDLESS and high > draw_data.ENDLESS):
         return
@@ -607,7 +607,7 @@ def _limit_lines(name: str, limit: schema.Schema, size: float) -> Iterator[tuple
 
 
 def _drive_lines(name: str, drive: schema.Schema, size: float, axis: int) -> Vertices:
-    """The place that a drive aims at; for one that has a velocity only, the way it goes."""
+    """The target position of a drive; an arrow in the direction of the target velocity if it has no stiffness."""
     target, velocity = drive.resolved("target_position"), drive.resolved("target_velocity")
     aims = drive.resolved("stiffness") > 0.0
     if not math.isfinite(target) or not math.isfinite(velocity) or not (aims or velocity):
@@ -626,7 +626,7 @@ def _drive_lines(name: str, drive: schema.Schema, size: float, axis: int) -> Ver
 
 # --------------------------------------------------------------------------- colours
 
-#: Red, green, blue, opacity, by index; the kinds of bodies and the joints are those of the preferences where there are.
+#: Red, green, blue, opacity, by index. The preferences replace those of bodies and joints.
 COLORS: dict[int, tuple[float, float, float, float]] = {
     DYNAMIC: (0.25, 0.65, 1.0, 0.9), STATIC: (0.6, 0.6, 0.6, 0.8), KINEMATIC: (1.0, 0.75, 0.2, 0.9),
     ASLEEP: (0.35, 0.45, 0.75, 0.7), DISABLED: (0.5, 0.5, 0.5, 0.4), JOINT: (0.45, 0.9, 0.4, 0.9),
@@ -640,7 +640,7 @@ GROUP_COLORS = 24
 
 
 def palette(own: dict[int, tuple[float, ...]], on_light: bool) -> NDArray[np.float32]:
-    """Colours (n, 4) by index. own: colours that replace others. on_light: the background is light."""
+    """Colours (n, 4) by index. own: colours that replace those of COLORS. on_light: the background is light."""
     rows = [own.get(index, COLORS[index]) for index in range(GROUPS)]
     for number in range(GROUP_COLORS):
         hue = (number * 0.618034 + 0.02) % 1.0

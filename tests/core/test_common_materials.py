@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from usdphys_ext.usdphys_addon.core.presets import BY_KEY, MATERIALS
+from usdphys_ext.usdphys_addon.core.common_materials import BY_KEY, MATERIALS
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 
 WANTED = (
