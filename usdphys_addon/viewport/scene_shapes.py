@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import frames, gprims, hull, mass, paths, schema
+from ..core import frames, gprims, hull, joint_kinds, mass, paths, schema
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.rules.base import Above
@@ -566,10 +566,9 @@ def _freedom_lines(
             yield 0, _turned(rail, axis), LIMIT
             yield 1, _turned(draw_data.stop(0.0, 0.6 * size), axis), NEEDLE
         elif isinstance(joint, usd_physics.SphericalJoint):
-            angles = [angle if 0.0 <= angle < math.pi else math.pi for angle in
-                      (joint.resolved("cone_angle0_limit"), joint.resolved("cone_angle1_limit"))]  # fmt: skip
-            if min(angles) < math.pi:
-                yield 0, _turned(draw_data.cone_limit(angles[0], angles[1], size), axis), LIMIT
+            angles = joint_kinds.cone_angles(joint)
+            if angles is not None:
+                yield 0, _turned(draw_data.cone_limit(*angles, size), axis), LIMIT
             yield 1, _turned(draw_data.arrow((0, 0, 0), (size, 0, 0), 0.15), axis), NEEDLE
         elif isinstance(joint, usd_physics.DistanceJoint):
             yield from _shells(joint.resolved("min_distance"), joint.resolved("max_distance"))
