@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .core.model import PhysicsModel
     from .core.validate import Issue
-    from .exchange.usd_export import ExportResult
+    from .exchange.usd_export import ExportOptions, ExportResult
     from .simulation.record import Recording
     from .simulation.world import World
 
@@ -128,7 +128,11 @@ def _parser() -> argparse.ArgumentParser:
         "--out", metavar="OUT",
         help="time samples for all bodies: a layer over a USD input, the whole scene of a .blend",
     )  # fmt: skip
-    move.add_argument("--json", metavar="POSES", help="write the poses of all bodies to a JSON file")
+    move.add_argument(
+        "--json", metavar="POSES",
+        help="write the poses of all bodies to a JSON file, in the units and the up axis of the stage; for a .blend, "
+        "those set for its scene",
+    )  # fmt: skip
     move.set_defaults(run=_simulate)
     return parser
 
@@ -224,15 +228,11 @@ def _simulate(options: argparse.Namespace) -> int:
     if source is formats.USD:
         with _output_to_stderr():
             world, recording, units = _simulate_usd(options, options.file)
-    elif options.out:
+    else:
         from .exchange import blend_file
 
         with blend_file.properties_registered(), _output_to_stderr():
-            world, recording, units = _simulate_exported(options)
-    else:
-        with _model_of(options.file) as (model, issues):
-            _print_issues(issues, sys.stderr)
-            world, recording, units = _simulate_blend(options, model)
+            world, recording, units = _simulate_blend(options)
     if options.json:
         _write_text(Path(options.json), json.dumps(recording.as_json(units)))
     _print_issues(world.notices, sys.stderr)
@@ -246,26 +246,37 @@ def _frame_count(options: argparse.Namespace, fps: float) -> int:
     return count
 
 
-def _simulate_exported(options: argparse.Namespace) -> tuple[World, Recording, StageUnits]:
-    """Export a .blend to USD, simulate that file, and write it with the motion as time samples."""
+def _simulate_blend(options: argparse.Namespace) -> tuple[World, Recording, StageUnits]:
+    """Simulate a .blend from the first frame of its scene. The units are those of its stage, with --out or without."""
     import bpy
 
     from .bridge import scene_read
     from .exchange import formats, usd_export
 
+    formats.BLEND.load(options.file, formats.LoadOptions())
+    scene: Any = bpy.context.scene
+    scene.frame_set(scene.frame_start)
+    units, hierarchy = usd_export.stage_options(scene)
+    reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+    if not options.out:
+        _print_issues(reading.issues, sys.stderr)
+        return *_simulate_scene(options, reading.model), units
+    is_animated = any(prim.is_animated for prim in reading.model.prims.values())
+    return _simulate_exported(options, usd_export.ExportOptions(units, hierarchy, animation=is_animated))
+
+
+def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tuple[World, Recording, StageUnits]:
+    """Export the open .blend to USD, simulate that file, and write it with the motion as time samples."""
+    import bpy
+
+    from .exchange import formats, usd_export
+
     formats.expose_pxr()
     from .usd import time_samples
 
-    formats.BLEND.load(options.file, formats.LoadOptions())
     scene: Any = bpy.context.scene
-    model = scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model
-    is_animated = any(prim.is_animated for prim in model.prims.values())
-    scene.frame_start = scene.frame_current
-    frames = options.seconds * scene.render.fps / scene.render.fps_base
-    scene.frame_end = scene.frame_start + math.ceil(frames)
+    scene.frame_end = scene.frame_start + math.ceil(options.seconds * scene.render.fps / scene.render.fps_base)
     target = usd_export.checked_folder(Path(options.out).absolute())
-    units, hierarchy = usd_export.stage_options(scene)
-    wanted = usd_export.ExportOptions(units, hierarchy, animation=is_animated)
     with scratch_file(target) as scratch, scratch_file(target) as layer:
         _print_issues(usd_export.export_usd(bpy.context, scratch, wanted).issues, sys.stderr)
         options.out = str(layer)
@@ -301,7 +312,8 @@ def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Record
     return world, recording, model.units
 
 
-def _simulate_blend(options: argparse.Namespace, model: PhysicsModel) -> tuple[World, Recording, StageUnits]:
+def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[World, Recording]:
+    """Simulate the model of the open .blend. Animated objects move as they are keyed."""
     import bpy
     import numpy as np
 
@@ -332,8 +344,7 @@ def _simulate_blend(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
             found[path] = matrix
         return found
 
-    recording = record(world, _frame_count(options, fps), movers)
-    return world, recording, model.units
+    return world, record(world, _frame_count(options, fps), movers)
 
 
 def _write_text(target: Path, text: str) -> None:
