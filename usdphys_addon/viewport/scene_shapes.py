@@ -334,7 +334,7 @@ class _Builder:
             group = prim.get(usd_physics.CollisionGroup)
             assert group is not None
             number = numbers.setdefault(group.merge_group or path, len(numbers))
-            for collider in members(group, path, self.colliders):
+            for collider in members(group, self.colliders):
                 result.setdefault(collider, GROUPS + number % GROUP_COLORS)
         return result
 
