@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -390,6 +392,14 @@ def test_a_motor_aims_at_the_value_that_is_meant_for_its_joint(kind, options, dr
     for name in ("target_position", "target_velocity"):
         assert getattr(group, name) == pytest.approx(expected.get(name, 0.0))
         assert group.is_property_set(name) == (name in expected)
+
+
+def test_the_tooltip_of_the_response_says_what_the_motor_does():
+    text = bpy.ops.usdphys.joint_motor.get_rna_type().properties["response"].description
+    velocity, position = (int(part) for part in re.findall(r"(\d+)%", text))
+    # v' = (target - v) / response, and x'' = (target - x) / response^2 - 2 x' / response, both from rest.
+    assert velocity == round(100 * (1 - math.exp(-1)))
+    assert position == round(100 * (1 - (1 + 3) * math.exp(-3)))
 
 
 def test_a_motor_is_as_stiff_as_its_response_asks():

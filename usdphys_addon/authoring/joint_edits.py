@@ -189,7 +189,8 @@ def add_motors(objects: Sequence[Any], *, holds: bool, target: float, response: 
     """Give joints an acceleration drive to a position or a velocity, which does not depend on the masses.
 
     holds: True for a position, False for a velocity. target: rad, Blender units, or these per second. response: time
-    constant, s. Raises InputError, with nothing changed, if a joint cannot be driven.
+    constant, s: after it a part 1/e of a velocity error is left; a position is critically damped at the inverse rate.
+    Raises InputError, with nothing changed, if a joint cannot be driven.
     """
     drives = [getattr(obj.usdphys.joint.drives, driven_dof(obj, dof)) for obj in objects]
     for drive in drives:
