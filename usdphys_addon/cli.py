@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 from .core.errors import InputError, OutputError, UsdPhysError
 from .core.files import USD_SUFFIXES, scratch_file
 from .core.units import StageUnits
+from .core.words import counted, tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -183,7 +184,7 @@ def _convert(options: argparse.Namespace) -> int:
 
 def _report_conversion(result: ExportResult, output: str) -> int:
     _print_issues(result.issues, sys.stderr)
-    found = ", ".join(f"{number} {kind}" for kind, number in result.counts.items() if number)
+    found = ", ".join(tally(number, kind) for kind, number in result.counts.items() if number)
     print(f"{output}: {found or 'no physics'}")
     return 0
 
@@ -198,7 +199,7 @@ def _validate(options: argparse.Namespace) -> int:
     else:
         _print_issues(issues, sys.stdout)
         numbers = {kind: sum(item.severity == kind for item in issues) for kind in ("error", "warning", "info")}
-        print(f"{options.file}: " + ", ".join(f"{number} {kind}s" for kind, number in numbers.items()))
+        print(f"{options.file}: " + ", ".join(counted(number, kind) for kind, number in numbers.items()))
     return 1 if any(item.severity == "error" for item in issues) else 0
 
 
@@ -236,8 +237,9 @@ def _simulate(options: argparse.Namespace) -> int:
     if options.json:
         _write_text(Path(options.json), json.dumps(recording.as_json(units)))
     _print_issues(world.notices, sys.stderr)
-    print(f"{options.file}: {len(recording.paths)} bodies, {len(recording.positions)} frames at {recording.fps:g} per "
-          f"second, {len(world.broken_joints)} broken joints, {len(world.unstable)} unstable bodies")  # fmt: skip
+    bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
+    broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
+    print(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second, {broken}, {unstable}")
     return 0
 
 

@@ -145,7 +145,7 @@ def test_warnings_of_an_export_are_warnings_and_notes_are_part_of_the_summary():
     )  # fmt: skip
     assert found == [
         ({"WARNING"}, "It is thin. Do this."), ({"WARNING"}, "It is wrong. Do this."),
-        ({"INFO"}, "Wrote crate.usda: 2 bodies, 3 colliders, 1 joints. It was renamed."),
+        ({"INFO"}, "Wrote crate.usda: 2 bodies, 3 colliders, 1 joint. It was renamed."),
     ]  # fmt: skip
     assert reported() == [({"INFO"}, "Wrote crate.usda: 0 bodies, 0 colliders, 0 joints")]
 
