@@ -10,6 +10,7 @@ from types import ModuleType
 _MODULES = (
     ".usdphys_addon.bridge.props",
     ".usdphys_addon.bridge.overrides",
+    ".usdphys_addon.bridge.scene_watch",
     ".usdphys_addon.playback.guard",
     ".usdphys_addon.viewport.overlay",
     ".usdphys_addon.viewport.readout",

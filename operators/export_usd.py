@@ -108,13 +108,14 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     def draw_errors(self, layout: Any, context: Any) -> None:
         """List the errors of the last check, those that came with an imported file apart."""
         from ..usdphys_addon.checks import live as checks
+        from ..usdphys_addon.core.words import counted
 
         report = checks.report(context.scene.name)
         errors = [issue for issue in report.issues if issue.severity == "error"] if report is not None else []
         if not errors:
             return
         column = layout.box().column(align=True)
-        number = f"{len(errors)} error{'s' if len(errors) > 1 else ''}"
+        number = counted(len(errors), "error")
         column.label(text=f"{number}: {'nothing is written' if self.strict else 'written anyway'}", icon="CANCEL")
         for issue in errors[:MAX_ERRORS]:
             column.label(text=issue.short, icon="BLANK1")

@@ -32,6 +32,7 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ..usdphys_addon.core.words import counted, tally
         from ..usdphys_addon.exchange import blender_rigid_bodies
 
         assert context.scene is not None
@@ -40,11 +41,9 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
         for note in result.notes:
             print(f"USD Physics: {note}")
         count = len(result.notes)
-        notes = f"; {count} note{'s' if count != 1 else ''}, see the console" if count else ""
-        self.report(
-            {"INFO"},
-            f"Converted {result.bodies} bodies, {result.colliders} colliders, {result.joints} joints{notes}",
-        )
+        notes = f"; {counted(count, 'note')}, see the console" if count else ""
+        numbers = ", ".join(tally(getattr(result, kind), kind) for kind in ("bodies", "colliders", "joints"))
+        self.report({"INFO"}, f"Converted {numbers}{notes}")
         return {"FINISHED"}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
+from ..usdphys_addon.core.words import counted, tally
 from .usd_file import USD_FILTER, UsdFileOperator
 
 #: Larger files, bytes, are not opened for the overview in the file browser.
@@ -140,20 +141,20 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         units = overview.units
         axis = f"{units.up_axis} up"
         column.label(text=f"{units.meters_per_unit:g} m, {units.kilograms_per_unit:g} kg per unit, {axis}")
-        column.label(text=f"{overview.prims} prims")
+        column.label(text=counted(overview.prims, "prim"))
         for kind, number in overview.counts.items():
             if number:
-                column.label(text=f"{number} {kind}", icon=_ICONS[kind])
+                column.label(text=tally(number, kind), icon=_ICONS[kind])
         for kind, number in (("instances", overview.instances), ("point instancers", overview.point_instancers)):
             if number:
-                column.label(text=f"{number} {kind}")
+                column.label(text=tally(number, kind))
         if not any(overview.counts.values()):
             column.label(text="No physics in this file", icon="INFO")
         for severity, icon in (("error", "CANCEL"), ("warning", "ERROR")):
             found = overview.problems(severity)
             if found:
                 column.separator()
-                column.label(text=f"{len(found)} {severity}s", icon=icon)
+                column.label(text=counted(len(found), severity), icon=icon)
                 for issue in found[:3]:
                     column.label(text=f"{issue.path or issue.label}: {issue.code}")
 

@@ -293,7 +293,8 @@ the masses"""
         )
         response: bpy.props.FloatProperty(
             name="Response", default=0.1, min=0.005, soft_max=2.0, subtype="TIME", unit="TIME_ABSOLUTE",
-            description="Seconds until two thirds of an error are gone; a smaller value is stiffer",
+            description="Time constant: a velocity is reached to 63% after this time, a position to 80% after three "
+            "times as long. A smaller value is stiffer",
         )  # fmt: skip
         dof: bpy.props.EnumProperty(
             name="Degree of Freedom",

@@ -51,12 +51,14 @@ them. What the counterparts had is replaced; joints that are missing are made"""
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import mirroring
         from ..usdphys_addon.core.errors import UsdPhysError
+        from ..usdphys_addon.core.words import counted
 
         try:
             result = mirroring.mirror(context, self.axis, about_active=self.about == "ACTIVE")
         except UsdPhysError as error:
             return refuse(self, error)
-        return finish(self, f"Mirrored {result.parts} objects and {result.joints} joints", result.notes)
+        parts, joints = counted(result.parts, "object"), counted(result.joints, "joint")
+        return finish(self, f"Mirrored {parts} and {joints}", result.notes)
 
 
 CLASSES = (USDPHYS_OT_mirror_physics,)

@@ -273,7 +273,9 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
             return refuse(self, error)
 
     def report_bake(self, number: int) -> set[Any]:
-        self.report({"INFO"}, f"Baked {number} bodies")
+        from ..usdphys_addon.core.words import counted
+
+        self.report({"INFO"}, f"Baked {counted(number, 'body')}")
         return {"FINISHED"}
 
     def modal(self, context: Any, event: Any) -> set[Any]:
@@ -313,10 +315,11 @@ class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.words import counted
         from ..usdphys_addon.playback import bake
 
         number = bake.clear_bake(context.scene)
-        self.report({"INFO"}, f"Cleared the bake of {number} objects")
+        self.report({"INFO"}, f"Cleared the bake of {counted(number, 'object')}")
         return {"FINISHED"} if number else {"CANCELLED"}
 
 

@@ -34,13 +34,11 @@ class UsdFileOperator:
         for issue in result.issues:
             if issue.severity != "info":
                 self.report({"WARNING"}, f"{issue.message} {issue.fix}")
-        count = result.counts
+        from ..usdphys_addon.core.words import tally
+
+        numbers = ", ".join(tally(result.counts.get(kind, 0), kind) for kind in ("bodies", "colliders", "joints"))
         notes = [issue.message for issue in result.issues if issue.severity == "info"]
-        self.report(
-            {"INFO"},
-            f"{verb} {result.path.name}: {count.get('bodies', 0)} bodies, {count.get('colliders', 0)} colliders, "
-            f"{count.get('joints', 0)} joints" + (f". {notes[0]}" if notes else ""),
-        )
+        self.report({"INFO"}, f"{verb} {result.path.name}: {numbers}" + (f". {notes[0]}" if notes else ""))
 
 
 class UsdExportOperator(UsdFileOperator):

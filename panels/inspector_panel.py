@@ -67,7 +67,7 @@ def _limit(layout: Any, index: int, which: str, icon: str) -> None:
 def _range_text(row: Any) -> str:
     # Blender stores infinity as the largest finite float.
     low, high = (
-        "" if abs(value) > units.PRACTICALLY_INFINITE else f"{math.degrees(value):.4g}°" if row.is_angular
+        "" if units.is_infinite(value) else f"{math.degrees(value):.4g}°" if row.is_angular
         else f"{value:.4g}"
         for value in (row.low, row.high)
     )  # fmt: skip

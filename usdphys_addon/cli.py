@@ -16,13 +16,14 @@ from typing import IO, TYPE_CHECKING, Any
 from .core.errors import InputError, OutputError, UsdPhysError
 from .core.files import USD_SUFFIXES, scratch_file
 from .core.units import StageUnits
+from .core.words import counted, tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .core.model import PhysicsModel
     from .core.validate import Issue
-    from .exchange.usd_export import ExportResult
+    from .exchange.usd_export import ExportOptions, ExportResult
     from .simulation.record import Recording
     from .simulation.world import World
 
@@ -132,7 +133,11 @@ def _parser() -> argparse.ArgumentParser:
         "--out", metavar="OUT",
         help="time samples for all bodies: a layer over a USD input, the whole scene of a .blend",
     )  # fmt: skip
-    move.add_argument("--json", metavar="POSES", help="write the poses of all bodies to a JSON file")
+    move.add_argument(
+        "--json", metavar="POSES",
+        help="write the poses of all bodies to a JSON file, in the units and the up axis of the stage; for a .blend, "
+        "those set for its scene",
+    )  # fmt: skip
     move.set_defaults(run=_simulate)
     return parser
 
@@ -183,7 +188,7 @@ def _convert(options: argparse.Namespace) -> int:
 
 def _report_conversion(result: ExportResult, output: str) -> int:
     _print_issues(result.issues, sys.stderr)
-    found = ", ".join(f"{number} {kind}" for kind, number in result.counts.items() if number)
+    found = ", ".join(tally(number, kind) for kind, number in result.counts.items() if number)
     print(f"{output}: {found or 'no physics'}")
     return 0
 
@@ -198,7 +203,7 @@ def _validate(options: argparse.Namespace) -> int:
     else:
         _print_issues(issues, sys.stdout)
         numbers = {kind: sum(item.severity == kind for item in issues) for kind in ("error", "warning", "info")}
-        print(f"{options.file}: " + ", ".join(f"{number} {kind}s" for kind, number in numbers.items()))
+        print(f"{options.file}: " + ", ".join(counted(number, kind) for kind, number in numbers.items()))
     return 1 if any(item.severity == "error" for item in issues) else 0
 
 
@@ -228,20 +233,17 @@ def _simulate(options: argparse.Namespace) -> int:
     if source is formats.USD:
         with _output_to_stderr():
             world, recording, units = _simulate_usd(options, options.file)
-    elif options.out:
+    else:
         from .exchange import blend_file
 
         with blend_file.properties_registered(), _output_to_stderr():
-            world, recording, units = _simulate_exported(options)
-    else:
-        with _model_of(options.file) as (model, issues):
-            _print_issues(issues, sys.stderr)
-            world, recording, units = _simulate_blend(options, model)
+            world, recording, units = _simulate_blend(options)
     if options.json:
         _write_text(Path(options.json), json.dumps(recording.as_json(units)))
     _print_issues(world.notices, sys.stderr)
-    print(f"{options.file}: {len(recording.paths)} bodies, {len(recording.positions)} frames at {recording.fps:g} per "
-          f"second, {len(world.broken_joints)} broken joints, {len(world.unstable)} unstable bodies")  # fmt: skip
+    bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
+    broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
+    print(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second, {broken}, {unstable}")
     return 0
 
 
@@ -250,26 +252,37 @@ def _frame_count(options: argparse.Namespace, fps: float) -> int:
     return count
 
 
-def _simulate_exported(options: argparse.Namespace) -> tuple[World, Recording, StageUnits]:
-    """Export a .blend to USD, simulate that file, and write it with the motion as time samples."""
+def _simulate_blend(options: argparse.Namespace) -> tuple[World, Recording, StageUnits]:
+    """Simulate a .blend from the first frame of its scene. The units are those of its stage, with --out or without."""
     import bpy
 
     from .bridge import scene_read
     from .exchange import formats, usd_export
 
+    formats.BLEND.load(options.file, formats.LoadOptions())
+    scene: Any = bpy.context.scene
+    scene.frame_set(scene.frame_start)
+    units, hierarchy = usd_export.stage_options(scene)
+    reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+    if not options.out:
+        _print_issues(reading.issues, sys.stderr)
+        return *_simulate_scene(options, reading.model), units
+    is_animated = any(prim.is_animated for prim in reading.model.prims.values())
+    return _simulate_exported(options, usd_export.ExportOptions(units, hierarchy, animation=is_animated))
+
+
+def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tuple[World, Recording, StageUnits]:
+    """Export the open .blend to USD, simulate that file, and write it with the motion as time samples."""
+    import bpy
+
+    from .exchange import formats, usd_export
+
     formats.expose_pxr()
     from .usd import time_samples
 
-    formats.BLEND.load(options.file, formats.LoadOptions())
     scene: Any = bpy.context.scene
-    model = scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model
-    is_animated = any(prim.is_animated for prim in model.prims.values())
-    scene.frame_start = scene.frame_current
-    frames = options.seconds * scene.render.fps / scene.render.fps_base
-    scene.frame_end = scene.frame_start + math.ceil(frames)
+    scene.frame_end = scene.frame_start + math.ceil(options.seconds * scene.render.fps / scene.render.fps_base)
     target = usd_export.checked_folder(Path(options.out).absolute())
-    units, hierarchy = usd_export.stage_options(scene)
-    wanted = usd_export.ExportOptions(units, hierarchy, animation=is_animated)
     with scratch_file(target) as scratch, scratch_file(target) as layer:
         _print_issues(usd_export.export_usd(bpy.context, scratch, wanted).issues, sys.stderr)
         options.out = str(layer)
@@ -305,7 +318,8 @@ def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Record
     return world, recording, model.units
 
 
-def _simulate_blend(options: argparse.Namespace, model: PhysicsModel) -> tuple[World, Recording, StageUnits]:
+def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[World, Recording]:
+    """Simulate the model of the open .blend. Animated objects move as they are keyed."""
     import bpy
     import numpy as np
 
@@ -336,8 +350,7 @@ def _simulate_blend(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
             found[path] = matrix
         return found
 
-    recording = record(world, _frame_count(options, fps), movers)
-    return world, recording, model.units
+    return world, record(world, _frame_count(options, fps), movers)
 
 
 def _write_text(target: Path, text: str) -> None:

@@ -744,6 +744,106 @@ def test_change_is_checked_once_it_is_quiet(live, clock, pump):
     assert checks.report("Scene").counts["error"] == 0
 
 
+def test_a_selection_does_not_make_a_report_outdated(live, clock, pump):
+    mass(mass=-1)
+    pump()
+    first = checks.report("Scene")
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.data.objects["A"].select_set(True)
+    bpy.context.view_layer.update()
+    checks.tick()
+    assert checks.is_current("Scene")
+    pump()
+    assert checks.report("Scene") is first
+
+
+def test_a_selection_does_not_start_a_running_check_anew(live, clock):
+    crowd(60)
+    bpy.context.view_layer.update()
+    clock.advance(1.01 * checks.QUIET)
+    clock.per_look = checks.BUDGET / 4
+    for _ in range(4000):
+        obj = bpy.data.objects["B1"]
+        obj.select_set(not obj.select_get())
+        bpy.context.view_layer.update()
+        checks.tick()
+        if checks.report("Scene") is not None:
+            break
+    assert checks.report("Scene").counts["error"] >= 12
+
+
+@pytest.mark.parametrize("way", ["object", "excluded collection"])
+def test_hiding_is_checked_although_blender_reports_it_like_a_selection(live, pump, way):
+    body("Other", location=(5, 0, 0))
+    obj = body()
+    child = scenes.new_collection("Rig", linked=True)
+    child.objects.link(obj)
+    bpy.context.scene.collection.objects.unlink(obj)
+    pump()
+    assert [issue.code for issue in checks.report("Scene").issues] == []
+    if way == "object":
+        obj.hide_set(True)
+    else:
+        bpy.context.view_layer.layer_collection.children["Rig"].exclude = True
+    bpy.context.view_layer.update()
+    assert not checks.is_current("Scene")
+    pump()
+    assert [issue.code for issue in checks.report("Scene").issues] == ["NotExported"]
+    assert checks.is_current("Scene")
+
+
+def test_an_edit_during_a_check_starts_it_anew(live, clock, pump):
+    crowd(60)
+    bpy.context.view_layer.update()
+    clock.advance(1.01 * checks.QUIET)
+    clock.per_look = checks.BUDGET / 4
+    for _ in range(10):
+        checks.tick()
+    clock.per_look = 0.0
+    extra = body("Late")
+    scenes.assign(extra.usdphys.mass, is_applied=True, mass=-1)
+    bpy.context.view_layer.update()
+    pump()
+    assert any(issue.name == "Late" for issue in checks.report("Scene").issues)
+    assert checks.report("Scene") == check()
+
+
+def test_another_frame_is_checked(live, pump):
+    mass(mass=1)
+    pump()
+    assert checks.is_current("Scene")
+    bpy.context.scene.frame_set(bpy.context.scene.frame_current + 1)
+    assert not checks.is_current("Scene")
+    pump()
+    assert checks.is_current("Scene")
+
+
+def test_undo_is_checked(live, pump):
+    mass(mass=-1)
+    bpy.ops.ed.undo_push(message="before")
+    bpy.data.objects["A"].usdphys.mass.mass = 1
+    bpy.ops.ed.undo_push(message="after")
+    pump()
+    assert checks.report("Scene").counts["error"] == 0
+    bpy.ops.ed.undo()
+    assert not checks.is_current("Scene")
+    pump()
+    assert checks.report("Scene").counts["error"] == 1
+
+
+def test_what_was_edited_while_the_preview_played_is_checked_afterwards(live, pump):
+    obj = body()
+    pump()
+    preview_guard.start(bpy.context)
+    scenes.assign(obj.usdphys.mass, is_applied=True, mass=-1)
+    obj.update_tag()
+    bpy.context.view_layer.update()
+    preview_guard.stop()
+    assert not checks.is_current("Scene")
+    pump()
+    assert checks.report("Scene").counts["error"] == 1
+
+
 def test_shown_scene_is_the_one_that_is_checked(live, pump):
     mass(mass=-1)
     pump()

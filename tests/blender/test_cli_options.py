@@ -179,7 +179,7 @@ def test_errors_make_the_exit_status_and_warnings_do_not(tmp_path, capfd):
     blend = saved(tmp_path / "crate.blend")
     assert run("validate", blend) == 0
     # A triangle mesh that moves is legal, and no solver likes it.
-    assert "0 errors, 1 warnings" in capfd.readouterr().out
+    assert "0 errors, 1 warning, " in capfd.readouterr().out
     assert run("validate", blend, "--target", "physx") == 1
     bpy.ops.wm.open_mainfile(filepath=str(blend))
     crate = bpy.data.objects["Crate"]
@@ -257,8 +257,31 @@ def kinematic_scene(path: Path, scale_length: float = 1.0) -> Path:
 def test_what_is_keyed_goes_its_way_at_any_frame_rate_and_in_any_unit(tmp_path, scale_length, fps):
     blend = kinematic_scene(tmp_path / "pusher.blend", scale_length)
     _, places = poses_of(blend, "--fps", fps, seconds=1.0)
-    way = places["Pusher"][:, 0] * scale_length
+    way = places["Pusher"][:, 0]
     assert way == pytest.approx(np.linspace(0.0, 1.0, fps + 1), abs=1e-4)
+
+
+@pytest.mark.parametrize("with_layer", [False, True])
+def test_a_simulation_starts_at_the_first_frame_whatever_frame_was_saved(tmp_path, with_layer):
+    blend = kinematic_scene(tmp_path / "pusher.blend")
+    bpy.context.scene.frame_set(11)
+    saved(blend)
+    more = ("--out", tmp_path / "motion.usda") if with_layer else ()
+    _, places = poses_of(blend, *more, seconds=0.5)
+    assert places["Pusher"][:, 0] == pytest.approx(np.linspace(0.0, 0.5, 11), abs=1e-4)
+
+
+def test_poses_have_the_units_of_the_stage_with_a_layer_and_without(tmp_path):
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length = 0.1
+    scene.usdphys.stage.meters_per_unit, scene.usdphys.stage.up_axis = 0.01, "Y"
+    blend = kinematic_scene(tmp_path / "pusher.blend", 0.1)
+    found = [poses_of(blend, *more)[1] for more in ((), ("--out", tmp_path / "motion.usda"))]
+    for places in found:
+        # 50 Blender units of 0.1 m along Y are 500 cm along -Z of a stage with Y up.
+        assert places["Crate"][0] == pytest.approx((0, 0, -500), abs=1e-3)
+        # Half a metre to the right.
+        assert places["Pusher"][-1] - places["Pusher"][0] == pytest.approx((50, 0, 0), abs=1e-3)
 
 
 def test_a_layer_of_motion_holds_what_the_solver_moves_and_nothing_that_is_keyed(tmp_path):

@@ -377,7 +377,7 @@ def test_modal_import_runs_step_by_step_and_tells(tmp_path):
         texts.append(window.text)
     assert window.text is None and all("Esc" in text for text in texts)
     assert bpy.data.objects["Door"].usdphys.rigid_body.is_applied
-    assert "1 bodies" in window.reports[-1][1]
+    assert "1 body" in window.reports[-1][1]
 
 
 def test_escape_cancels_a_modal_import(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -143,7 +145,7 @@ def test_warnings_of_an_export_are_warnings_and_notes_are_part_of_the_summary():
     )  # fmt: skip
     assert found == [
         ({"WARNING"}, "It is thin. Do this."), ({"WARNING"}, "It is wrong. Do this."),
-        ({"INFO"}, "Wrote crate.usda: 2 bodies, 3 colliders, 1 joints. It was renamed."),
+        ({"INFO"}, "Wrote crate.usda: 2 bodies, 3 colliders, 1 joint. It was renamed."),
     ]  # fmt: skip
     assert reported() == [({"INFO"}, "Wrote crate.usda: 0 bodies, 0 colliders, 0 joints")]
 
@@ -390,6 +392,14 @@ def test_a_motor_aims_at_the_value_that_is_meant_for_its_joint(kind, options, dr
     for name in ("target_position", "target_velocity"):
         assert getattr(group, name) == pytest.approx(expected.get(name, 0.0))
         assert group.is_property_set(name) == (name in expected)
+
+
+def test_the_tooltip_of_the_response_says_what_the_motor_does():
+    text = bpy.ops.usdphys.joint_motor.get_rna_type().properties["response"].description
+    velocity, position = (int(part) for part in re.findall(r"(\d+)%", text))
+    # v' = (target - v) / response, and x'' = (target - x) / response^2 - 2 x' / response, both from rest.
+    assert velocity == round(100 * (1 - math.exp(-1)))
+    assert position == round(100 * (1 - (1 + 3) * math.exp(-3)))
 
 
 def test_a_motor_is_as_stiff_as_its_response_asks():

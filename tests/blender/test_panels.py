@@ -1436,7 +1436,7 @@ def test_an_import_shows_what_is_in_the_file(tmp_path):
         labels = layout.labels()
         assert labels[:2] == ["Variants", "Contents"]
         assert labels[2] == "0.01 m, 1 kg per unit, Y up"
-        assert {"1 bodies", "1 colliders", "1 joints"} <= set(labels)
+        assert {"1 body", "1 collider", "1 joint"} <= set(labels)
         assert "No physics in this file" not in labels
         variant.choice = "blue"
         assert part.chosen() == ("/Robot{color=blue}",)

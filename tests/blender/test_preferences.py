@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 import pytest
+from usdphys_ext.usdphys_addon.bridge import scene_watch
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.exchange import usd_hooks
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
@@ -91,7 +92,9 @@ def test_without_checks_while_one_works_a_changed_scene_is_outdated():
     name = bpy.context.scene.name
     with scenes.enabled() as preferences:
         preferences.check_live = False
-        checks.note_change(name)
+        checks.check(bpy.context.scene, bpy.context.view_layer)
+        assert not checks.is_outdated(name)
+        scene_watch.note_edit(name)
         assert checks.is_outdated(name)
         preferences.check_live = True
         assert not checks.is_outdated(name)

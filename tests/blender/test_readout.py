@@ -155,6 +155,30 @@ def test_an_answer_counts_longer_where_it_takes_long_to_find(clock, computed, ta
         assert len(computed) == expected
 
 
+def test_an_edit_right_after_an_answer_is_not_shown_with_the_old_one(clock, computed):
+    """No other draw may follow for a long time."""
+    readout.members_of("A")
+    readout.compute()
+    body()
+    bpy.context.view_layer.update()
+    readout.members_of("A")
+    readout.compute()
+    readout.members_of("A")
+    readout.compute()
+    assert computed == ["A", "A"]
+
+
+def test_edits_that_follow_each_other_do_not_make_a_slow_answer_be_found_each_time(clock, computed):
+    computed.takes = 0.1
+    obj = body()
+    for _ in range(3):
+        obj.location.x += 1.0
+        bpy.context.view_layer.update()
+        readout.members_of("A")
+        readout.compute()
+    assert computed == ["A"]
+
+
 def test_a_changed_property_counts_as_well(clock):
     obj = body()
     later(clock, obj)

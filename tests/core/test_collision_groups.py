@@ -28,7 +28,7 @@ def both(**values: object) -> tuple[set[str], set[str]]:
     query = collection.ComputeMembershipQuery()
     group = usd_read.read_stage(stage).prims["/g"].schemas["PhysicsCollisionGroup"]
     assert isinstance(group, usd_physics.CollisionGroup)
-    return {path for path in PATHS if query.IsPathIncluded(path)}, collision_groups.members(group, "/g", PATHS)
+    return {path for path in PATHS if query.IsPathIncluded(path)}, collision_groups.members(group, PATHS)
 
 
 LISTS = st.lists(st.sampled_from(PATHS), unique=True, max_size=3)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from pxr import Gf, Plug, Sdf, Tf, Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.core import schema, units
+from usdphys_ext.usdphys_addon.core import joint_kinds, schema, units
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schema import Attribute
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
@@ -145,6 +145,66 @@ def test_sentinels_are_automatic(cls: type[schema.Schema], field: str, sentinel:
     assert attribute.is_automatic(None)
     assert attribute.is_automatic(attribute.fallback)
     assert not attribute.is_automatic(value)
+
+
+#: What many files write for "no limit".
+LARGEST = 3.4028234663852886e38
+
+
+@pytest.mark.parametrize(
+    ("cls", "field", "instance", "value", "is_decided"),
+    [
+        (usd_physics.RevoluteJoint, "lower_limit", "", -LARGEST, False),
+        (usd_physics.RevoluteJoint, "lower_limit", "", -math.inf, False),
+        (usd_physics.RevoluteJoint, "lower_limit", "", -3.0, True),
+        # A lower limit above the upper one locks: infinity of the other sign is no "no limit".
+        (usd_physics.RevoluteJoint, "lower_limit", "", math.inf, True),
+        (usd_physics.LimitAPI, "high", "rotX", LARGEST, False),
+        (usd_physics.LimitAPI, "high", "rotX", -LARGEST, True),
+        (usd_physics.LimitAPI, "high", "rotX", -1.0, True),
+        # A distance is never negative.
+        (usd_physics.LimitAPI, "high", "distance", -1.0, False),
+        (usd_physics.LimitAPI, "high", "distance", 0.0, True),
+        (usd_physics.DistanceJoint, "max_distance", "", -1.0, False),
+        (usd_physics.DriveAPI, "max_force", "rotX", LARGEST, False),
+        (usd_physics.DriveAPI, "max_force", "rotX", 0.0, True),
+        (usd_physics.Joint, "break_force", "", math.inf, False),
+        (usd_physics.MassAPI, "center_of_mass", "", (0.0, -LARGEST, 0.0), False),
+        (usd_physics.MassAPI, "center_of_mass", "", (0.0, math.nan, 0.0), False),
+        (usd_physics.MassAPI, "center_of_mass", "", (0.0, 0.0, 0.0), True),
+        (usd_physics.MassAPI, "diagonal_inertia", "", (0.0, 0.0, 0.0), False),
+        (usd_physics.MassAPI, "diagonal_inertia", "", (0.0, 0.0, 1.0), True),
+        # Infinity is nothing special where the fallback is finite: the checks report it.
+        (usd_physics.DriveAPI, "target_velocity", "rotX", math.inf, True),
+    ],
+)
+def test_automatic_and_unlimited_values_decide_nothing(
+    cls: type[schema.Schema], field: str, instance: str, value: Any, is_decided: bool
+) -> None:
+    assert schema.attribute_of(cls, field).is_decided(value, instance) == is_decided
+    assert cls(**{field: value}).decided(field, instance) == (value if is_decided else None)
+
+
+def test_what_is_not_authored_decides_what_its_fallback_decides() -> None:
+    assert usd_physics.RevoluteJoint().decided("upper_limit") is None
+    assert usd_physics.RevoluteJoint().decided("axis") == "X"
+    assert usd_physics.MassAPI().decided("mass") is None
+    assert usd_physics.DriveAPI().decided("target_position", "rotX") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("angles", "expected"),
+    [
+        ((None, None), None),
+        ((-1.0, LARGEST), None),
+        ((0.5, -1.0), (0.5, math.pi)),
+        ((4.0, 0.25), (math.pi, 0.25)),
+        ((0.0, 0.0), (0.0, 0.0)),
+    ],
+)
+def test_cone_without_a_limit_is_free(angles: Any, expected: Any) -> None:
+    joint = usd_physics.SphericalJoint(cone_angle0_limit=angles[0], cone_angle1_limit=angles[1])
+    assert joint_kinds.cone_angles(joint) == expected
 
 
 @pytest.mark.parametrize(

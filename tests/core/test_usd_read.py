@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
-from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade
 from usdphys_ext.usdphys_addon.core.model import Mesh, Prim, SpherePoints
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom
 from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -246,3 +249,54 @@ def test_a_value_that_is_only_animated_is_read_at_its_first_time() -> None:
     assert read(stage, "/Scene").schemas["PhysicsScene"].gravity_magnitude == 7.0
     magnitude.Set(1.5)
     assert read(stage, "/Scene").schemas["PhysicsScene"].gravity_magnitude == 1.5
+
+
+def write_scene(file: Path, magnitude: float, sublayer: str = "") -> None:
+    """A file with a physics scene, always with the same time stamp."""
+    layer = Sdf.Layer.CreateAnonymous(f"made{file.suffix}")
+    if sublayer:
+        layer.subLayerPaths.append(sublayer)
+    else:
+        stage = Usd.Stage.Open(layer)
+        UsdPhysics.Scene.Define(stage, "/Scene").CreateGravityMagnitudeAttr(magnitude)
+    assert layer.Export(str(file))
+    os.utime(file, (1e9, 1e9))
+
+
+def magnitude_in(file: Path) -> float:
+    stage = usd_read.open_stage(file)
+    return UsdPhysics.Scene.Get(stage, "/Scene").GetGravityMagnitudeAttr().Get()
+
+
+@pytest.mark.parametrize("suffix", [".usda", ".usdc"])
+def test_a_file_that_is_open_elsewhere_and_changed_without_another_time_stamp_is_read_as_it_is(
+    tmp_path, suffix
+) -> None:
+    file, above = tmp_path / f"scene{suffix}", tmp_path / "above.usda"
+    write_scene(file, 1.0)
+    write_scene(above, 0.0, sublayer=f"./{file.name}")
+    held = [Usd.Stage.Open(str(file)), Usd.Stage.Open(str(above))]
+    assert (magnitude_in(file), magnitude_in(above)) == (1.0, 1.0)
+    write_scene(file, 2.0)
+    assert magnitude_in(above) == 2.0
+    write_scene(file, 3.0)
+    assert magnitude_in(file) == 3.0
+    write_scene(file, 4.0)
+    # Now only the layer below is cached.
+    held.pop()
+    assert magnitude_in(above) == 4.0
+
+
+def test_a_file_that_nobody_has_open_is_read_once(tmp_path) -> None:
+    file = tmp_path / "scene.usda"
+    write_scene(file, 1.0)
+    reloaded = []
+    listener = Tf.Notice.RegisterGlobally(
+        Sdf.Notice.LayerDidReloadContent, lambda notice, layer: reloaded.append(layer)
+    )
+    assert magnitude_in(file) == 1.0
+    assert reloaded == []
+    held = usd_read.open_stage(file)
+    assert magnitude_in(file) == 1.0
+    assert [layer.identifier for layer in reloaded] == [held.GetRootLayer().identifier]
+    listener.Revoke()

@@ -369,6 +369,50 @@ def test_groups_filters_and_articulations() -> None:
     assert has(tree, (0, 0, 0)) and has(tree, (2, 0, 0)) and len(tree) > 24
 
 
+@pytest.mark.parametrize(
+    ("hand", "wrist", "is_reduced"),
+    [
+        ({}, {}, True),
+        ({}, {"break_force": 10.0}, False),
+        ({"kinematic": True}, {}, False),
+        ({}, {"kind": "Distance"}, False),
+    ],
+)
+def test_only_links_that_are_simulated_as_such_are_drawn(hand: dict, wrist: dict, is_reduced: bool) -> None:
+    chain, kind = File(), wrist.get("kind", "Revolute")
+    chain.add(
+        chain.body("Base", (0, 0, 0), apis=["PhysicsArticulationRootAPI"]),
+        chain.body("Arm", (2, 0, 0)),
+        chain.body("Hand", (4, 0, 0), **hand),
+        chain.joint("Elbow", "Revolute", f"{W}/Base", f"{W}/Arm", pos0=(1, 0, 0), pos1=(-1, 0, 0)),
+        chain.joint("Wrist", kind, f"{W}/Arm", f"{W}/Hand", pos0=(1, 0, 0), pos1=(-1, 0, 0),
+                    **{name: value for name, value in wrist.items() if name != "kind"}),
+    )  # fmt: skip
+    model = model_in(chain)
+    world = World(model)
+    assert (world.is_reduced(f"{W}/Elbow"), world.is_reduced(f"{W}/Wrist")) == (True, is_reduced)
+    tree = drawn(model, Options(**ONLY, articulations="ALL"))
+    assert has(tree, (0, 0, 0)) and has(tree, (2, 0, 0))
+    assert has(tree, (4, 0, 0)) == is_reduced
+
+
+def test_a_joint_that_closes_a_loop_is_not_drawn_as_a_link() -> None:
+    ring = File()
+    places = {"A": (0, 0, 0), "B": (2, 0, 0), "C": (1, 2, 0)}
+    ring.add(
+        ring.body("A", places["A"], apis=["PhysicsArticulationRootAPI"]),
+        *(ring.body(name, places[name]) for name in "BC"),
+        *(ring.joint(one + two, "Fixed", f"{W}/{one}", f"{W}/{two}") for one, two in ("AB", "BC", "CA")),
+    )  # fmt: skip
+    model = model_in(ring)
+    world = World(model)
+    drawing = drawn(model, Options(**ONLY, articulations="ALL")).reshape(-1, 2, 3)
+    for one, two in ("AB", "BC", "CA"):
+        ends = {tuple(places[one]), tuple(places[two])}
+        is_there = any({tuple(np.round(line[0], 4)), tuple(np.round(line[1], 4))} == ends for line in drawing)
+        assert is_there == world.is_reduced(f"{W}/{one}{two}"), (one, two)
+
+
 def test_lines_follow_the_preview() -> None:
     file = File()
     file.add(file.body("Crate", (0, 0, 5), size=(1, 1, 2)), file.ground())

@@ -251,7 +251,7 @@ def test_classes_are_as_few_as_the_rows_allow() -> None:
 )  # fmt: skip
 def test_members_of_a_collection(includes: tuple[str, ...], options: dict, expected: set[str]) -> None:
     found = usd_physics.CollisionGroup(includes=includes or None, **options)
-    assert collision_groups.members(found, "/g", ["/a", "/a/x", "/a/y", "/b"]) == expected
+    assert collision_groups.members(found, ["/a", "/a/x", "/a/y", "/b"]) == expected
 
 
 def test_groups_are_judged_as_the_matrix_judges_them() -> None:

@@ -45,7 +45,7 @@ def test_poses_as_json(tmp_path, capfd) -> None:
     file.add(file.body("Ball", (1, 2, 30), about("Z", 90), shape="Sphere", size=(0.2,), spin=(0, 0, 1.0)))
     poses = tmp_path / "poses.json"
     assert simulate(tmp_path, file.text(), "--seconds", 2, "--fps", 50, "--json", poses) == 0
-    said = "1 bodies, 101 frames at 50 per second, 0 broken joints, 0 unstable bodies"
+    said = "1 body, 101 frames at 50 per second, 0 broken joints, 0 unstable bodies"
     assert capfd.readouterr().out.strip().endswith(said)
     table = json.loads(poses.read_text(encoding="utf-8"))
     assert (table["fps"], table["frames"]) == (50, 101)

@@ -20,7 +20,7 @@ from usdphys_ext.usdphys_addon.simulation.notices import NOTICE_KINDS
 from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import CENTIMETERS, File, about
+from .author import CENTIMETERS, File, about, block
 from .catalogue import SCENES
 from .helpers import made, model_of, place, run, world_of
 
@@ -384,6 +384,33 @@ def test_a_body_that_is_not_finite_any_more_stays_and_is_named() -> None:
     assert np.isfinite(world.rotations).all()
     assert np.linalg.norm(place(world, "Lost") - before) < 1.0
     assert place(world, "Calm")[2] < 0
+
+
+def test_an_articulation_goes_on_in_reduced_coordinates_when_another_body_is_lost() -> None:
+    file = File()
+    rail = file.joint("Rail", "Prismatic", "", f"{W}/Lost", pos0=(1, 2, 3), axis="X",
+                      drives={"linear": {"stiffness": 1.0}})  # fmt: skip
+    inside = [
+        file.body("Upper", (0, 20, 5)), file.body("Lower", (2, 20, 5)),
+        file.joint("Shoulder", "Fixed", "", f"{W}/Sound/Upper", pos0=(-1, 20, 5), pos1=(-1, 0, 0)),
+        file.joint("Elbow", "Revolute", f"{W}/Sound/Upper", f"{W}/Sound/Lower", pos0=(1, 0, 0), pos1=(-1, 0, 0)),
+    ]  # fmt: skip
+    SCENES["articulated_arm"](file)
+    file.add(file.body("Lost", (1, 2, 3)), rail, block("Xform", "Sound", inside, ["PhysicsArticulationRootAPI"]))
+    world = run(world_of(file), 0.1)
+    joints = [f"{W}/Sound/Shoulder", f"{W}/Sound/Elbow", f"{W}/Arm/Joint0", f"{W}/Arm/Joint1"]
+    assert all(map(world.is_reduced, joints))
+    world.set_drive(f"{W}/Rail", "linear", target_position=math.nan)
+    before = place(world, "Lost").copy()
+    run(world, 0.2)
+    assert list(world.unstable) == [f"{W}/Lost"]
+    assert all(map(world.is_reduced, joints))
+    world.set_drive(f"{W}/Arm/Joint1", "angular", target_position=math.nan)
+    run(world, 0.5)
+    assert list(map(world.is_reduced, joints)) == [True, True, False, False]
+    # The body that was lost before stays where it is.
+    assert place(world, "Lost") == pytest.approx(before, abs=0.1)
+    assert np.isfinite(world.positions).all()
 
 
 def test_articulation_that_blows_up_goes_on_in_maximal_coordinates() -> None:

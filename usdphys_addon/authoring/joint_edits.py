@@ -20,6 +20,7 @@ from ..bridge.joint_frames import (
     side_frames,
     store_frame,
 )
+from ..bridge.property_values import decided
 from ..core import joint_kinds
 from ..core.errors import InputError
 from ..core.schemas import usd_physics
@@ -148,15 +149,14 @@ def limits_from_pose(context: Any, objects: Sequence[Any], which: str, dof: str)
         value = 0.0 if abs(value) < NOISE else value
         own, other = names if which == "LOWER" else names[::-1]
         shown = f"{math.degrees(value):.4g}°" if name.startswith("rot") else f"{value:.4g}"
-        is_free = name == "distance" and getattr(group, other) < 0
-        if group.is_property_set(other) and not is_free:
-            limit = getattr(group, other)
-            if (limit < value) if which == "LOWER" else (limit > value):
-                word, end = ("below", "lower") if which == "UPPER" else ("above", "upper")
-                raise InputError(
-                    f"'{obj.name}' is at {shown}, {word} its {end} limit; set that limit from a pose first, or pose it "
-                    "on the other side."
-                )  # fmt: skip
+        kind = joint_kinds.BY_IDENTIFIER[joint.type].cls
+        limit = decided(group, usd_physics.LimitAPI if joint.type == "GENERIC" else kind, other, name)
+        if limit is not None and ((limit < value) if which == "LOWER" else (limit > value)):
+            word, end = ("below", "lower") if which == "UPPER" else ("above", "upper")
+            raise InputError(
+                f"'{obj.name}' is at {shown}, {word} its {end} limit; set that limit from a pose first, or pose it "
+                "on the other side."
+            )  # fmt: skip
         was_fixed = is_fixed(joint, 0) and is_fixed(joint, 1)
         plans.append((obj, group, own, value, both, was_fixed))
         note = f"{own.replace('_', ' ').capitalize()} of '{obj.name}' is {shown}."
@@ -189,7 +189,8 @@ def add_motors(objects: Sequence[Any], *, holds: bool, target: float, response: 
     """Give joints an acceleration drive to a position or a velocity, which does not depend on the masses.
 
     holds: True for a position, False for a velocity. target: rad, Blender units, or these per second. response: time
-    constant, s. Raises InputError, with nothing changed, if a joint cannot be driven.
+    constant, s: after it a part 1/e of a velocity error is left; a position is critically damped at the inverse rate.
+    Raises InputError, with nothing changed, if a joint cannot be driven.
     """
     drives = [getattr(obj.usdphys.joint.drives, driven_dof(obj, dof)) for obj in objects]
     for drive in drives:

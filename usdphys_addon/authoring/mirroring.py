@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bridge import joint_frames, physics_collections, property_values, props, vendor_props
+from ..bridge.property_values import decided
 from ..bridge.roles import is_bare
 from ..core import frames, gprims, joint_kinds
 from ..core.errors import InputError
@@ -20,7 +21,6 @@ from ..core.frames import Matrix
 from ..core.primitives import Primitive
 from ..core.schema import Schema
 from ..core.schemas import usd_physics
-from ..core.units import PRACTICALLY_INFINITE
 from . import joint_edits, joint_maker
 
 Array = NDArray[np.float64]
@@ -400,11 +400,9 @@ class _Space:
         """Mirror the values whose schema attribute has `mirror` set; sentinel values for "automatic" stay."""
         for attribute in cls.attributes:
             name = attribute.field
-            if not attribute.mirror or not group.is_property_set(name):
-                continue
-            value = np.array(getattr(group, name))
-            if np.abs(value).max() < PRACTICALLY_INFINITE:
-                setattr(group, name, getattr(self, attribute.mirror)(value))
+            value = decided(group, cls, name) if attribute.mirror else None
+            if value is not None:
+                setattr(group, name, getattr(self, attribute.mirror)(np.array(value)))
 
     def mirror_mass(self, mass: Any) -> None:
         """Mirror the mass of an object, or of a collider whose prim has the space of the object."""
@@ -458,9 +456,9 @@ def _about_origin(matrix: Matrix) -> Matrix:
 
 def mirror_inertia(mass: Any, turn: Matrix) -> None:
     """Turn the principal axes of an inertia by a rotation or reflection (3, 3); the moments about them stay."""
-    is_set = mass.is_property_set("principal_axes") and any(mass.principal_axes)
-    if not is_set and not (mass.is_property_set("diagonal_inertia") and any(mass.diagonal_inertia)):
+    before = decided(mass, usd_physics.MassAPI, "principal_axes")
+    if before is None and decided(mass, usd_physics.MassAPI, "diagonal_inertia") is None:
         return
-    axes, _ = righted(turn @ (frames.matrix_of(mass.principal_axes) if is_set else np.eye(3)))
-    if is_set or np.abs(axes - np.eye(3)).max() > _NO_TURN:
+    axes, _ = righted(turn @ (np.eye(3) if before is None else frames.matrix_of(before)))
+    if before is not None or np.abs(axes - np.eye(3)).max() > _NO_TURN:
         mass.principal_axes = frames.quaternion_of(axes)

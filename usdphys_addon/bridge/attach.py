@@ -17,6 +17,7 @@ from ..core import schema
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
+from ..core.words import counted
 from . import physics_collections
 from .attach_colliders import PlannedCollider
 from .attach_context import AttachContext
@@ -38,7 +39,7 @@ def attach(scene: bpy.types.Scene, model: PhysicsModel, issues: list[Issue], *, 
     if vendor_prims:
         context.issue(
             "AttachVendorSkipped", "info", "", "",
-            f"{vendor_prims} prims have schemas of simulators beside UsdPhysics, which are not attached.",
+            f"Schemas of simulators beside UsdPhysics are not attached: {counted(vendor_prims, 'prim')}.",
             "Import the file as a whole to keep them.",
         )  # fmt: skip
     # All lengths in a plan are metres, also those in the space of an object.

@@ -122,7 +122,7 @@ def si_value(raw: Any, factor: float) -> Any:
 
 def _number(value: float, factor: float) -> float:
     # Blender clamps an infinite property to the largest 32-bit float.
-    if abs(value) > units.PRACTICALLY_INFINITE:
+    if units.is_infinite(value):
         return math.copysign(math.inf, value)
     return value * factor
 

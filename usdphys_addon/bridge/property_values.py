@@ -8,6 +8,18 @@ from typing import Any
 
 import bpy
 
+from ..core.schema import Schema, attribute_of
+
+
+def decided(group: Any, cls: type[Schema], name: str, instance: str = "") -> Any:
+    """The value of a property that is set, vectors as tuples; None if it is automatic or "no limit"."""
+    if not group.is_property_set(name):
+        return None
+    value = getattr(group, name)
+    if getattr(group.bl_rna.properties[name], "array_length", 0):
+        value = tuple(value)
+    return value if attribute_of(cls, name).is_decided(value, instance) else None
+
 
 def snapshot(group: Any) -> dict[str, Any]:
     """All values that are set in a property group and in nested groups, by name."""

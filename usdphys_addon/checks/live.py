@@ -8,13 +8,14 @@ looked up again by name.
 from __future__ import annotations
 
 import traceback
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..bridge import scene_watch
 from ..bridge.environment import redraw
-from ..core import clock
 from ..playback import guard as preview_guard
 from .report import Report, TooLargeError
 
@@ -57,12 +58,16 @@ def on_demand(scene_name: str) -> str:
 
 def is_outdated(scene_name: str) -> bool:
     """True if the scene has changed since its last check and no live check will follow."""
-    return scene_name in _outdated or (_is_paused and scene_name in _dirty)
+    return scene_name in _outdated or (_is_paused and scene_name in _reports and _is_due(scene_name))
 
 
 def is_current(scene_name: str) -> bool:
     """True if live checks are on and Blender has reported no change of the scene since its last check."""
-    return _is_live and scene_name in _reports and scene_name not in _dirty and scene_name not in _outdated
+    base = _bases.get(scene_name)
+    return (
+        _is_live and scene_name in _reports and scene_name not in _outdated and not _is_running(scene_name)
+        and base is not None and base.counts == _counts(scene_name)
+    )  # fmt: skip
 
 
 def check(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Report:
@@ -73,9 +78,9 @@ def check(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Report:
     now = Check(scene.name, view_layer.name, exact=True)
     now.advance(view_layer.depsgraph, float("inf"))
     found = _reports[scene.name] = now.report()
-    _dirty.pop(scene.name, None)
+    _drop_run(scene.name)
+    _bases[scene.name] = _base(scene.name, view_layer)
     _outdated.discard(scene.name)
-    _stop_run(scene.name)
     return found
 
 
@@ -84,7 +89,7 @@ def forget() -> None:
     global _run
     _run = None
     _reports.clear()
-    _dirty.clear()
+    _bases.clear()
     _on_demand.clear()
     _slow.clear()
     _outdated.clear()
@@ -92,32 +97,71 @@ def forget() -> None:
 
 # --------------------------------------------------------------------------- live checks
 
-#: Time of the last change of each scene, by `clock.now`.
-_dirty: dict[str, float] = {}
+
+@dataclass(slots=True, eq=False, repr=False)
+class _Base:
+    """A scene when its last check began. counts: of edits and of selections.
+
+    visible: names of the visible objects; None if they are too many to compare them after each selection.
+    """
+
+    counts: tuple[int, int]
+    visible: frozenset[str] | None
+
+
+_bases: dict[str, _Base] = {}
 _run: Check | None = None
 _is_live = False
 _is_paused = False
-_last_operator = 0
 
 
-def _stop_run(scene_name: str) -> None:
+def _counts(scene_name: str) -> tuple[int, int]:
+    return scene_watch.edits_of(scene_name), scene_watch.selections_of(scene_name)
+
+
+def _base(scene_name: str, view_layer: Any) -> _Base:
+    return _Base(_counts(scene_name), _visible(view_layer))
+
+
+def _visible(view_layer: Any) -> frozenset[str] | None:
+    if len(view_layer.objects) > MAX_OBJECTS:
+        return None
+    return frozenset(obj.name for obj in view_layer.objects if obj.visible_get(view_layer=view_layer))
+
+
+def _is_due(scene_name: str) -> bool:
+    """True if the scene was edited since its last check began, or was never checked."""
+    base = _bases.get(scene_name)
+    return base is None or base.counts[0] != scene_watch.edits_of(scene_name)
+
+
+def _look_at_visibility(scene_name: str, view_layer: Any) -> None:
+    """Have the scene checked again if objects were hidden or shown, which Blender reports like a selection."""
+    base, counts = _bases.get(scene_name), _counts(scene_name)
+    if base is not None and base.counts[1] != counts[1]:
+        base.counts = base.counts[0], counts[1]
+        if base.visible is None or base.visible != _visible(view_layer):
+            del _bases[scene_name]
+
+
+def _is_running(scene_name: str) -> bool:
+    return _run is not None and _run.scene_name == scene_name
+
+
+def _drop_run(scene_name: str = "") -> None:
+    """Drop the running check, or only that of one scene; the scene is checked again later."""
     global _run
-    if _run is not None and _run.scene_name == scene_name:
+    if _run is not None and scene_name in ("", _run.scene_name):
+        _bases.pop(_run.scene_name, None)
         _run = None
-
-
-def note_change(scene_name: str) -> None:
-    """Have the scene checked again after a pause in editing."""
-    _stop_run(scene_name)
-    _dirty[scene_name] = clock.now()
 
 
 def set_live(is_wanted: bool) -> None:
     """Switch live checks on or off."""
-    global _is_paused, _run
+    global _is_paused
     _is_paused = not is_wanted
     if _is_paused:
-        _run = None
+        _drop_run()
 
 
 def _shown() -> dict[str, Any]:
@@ -140,6 +184,7 @@ def _too_large(view_layer: Any) -> str:
 
 def begin(scene_name: str, view_layer: Any) -> Check | None:
     """A new live check, or None if the scene is too large for it."""
+    _bases[scene_name] = _base(scene_name, view_layer)
     reason = _too_large(view_layer)
     if len(view_layer.objects) >= _slow.get(scene_name, MAX_OBJECTS + 1):
         reason = reason or _on_demand.get(scene_name, _TOO_SLOW)
@@ -173,7 +218,7 @@ def proceed(run: Check, view_layer: Any) -> bool:
         return True
     except (LookupError, ReferenceError):
         # Some data was removed since the last slice: start again.
-        _dirty[run.scene_name] = clock.now()
+        scene_watch.note_edit(run.scene_name)
         return True
     except Exception:  # an exception that leaves a timer ends the timer
         traceback.print_exc()
@@ -188,64 +233,41 @@ def proceed(run: Check, view_layer: Any) -> bool:
 
 def tick() -> float:
     """Timer callback: look for changes and run one slice. Returns the seconds until the next call."""
-    global _run, _last_operator
-    if _is_paused or preview_guard.current() is not None:
-        _run = None
+    global _run
+    if preview_guard.current() is not None:
+        _drop_run()
         return IDLE
+    scene_watch.look_at_operators()
     shown = _shown()
-    last = _operator_mark()
-    if last != _last_operator:
-        # Operators that only change properties cause no depsgraph update.
-        _last_operator = last
-        for name in shown:
-            note_change(name)
-    for name in shown:
-        if name not in _reports and name not in _on_demand and name not in _dirty and _run is None:
-            note_change(name)
+    for name, layer in shown.items():
+        _look_at_visibility(name, layer)
+    if _is_paused:
+        return IDLE
     if _run is None:
-        now = clock.now()
-        ready = next((name for name, when in _dirty.items() if name in shown and now - when >= QUIET), None)
+        ready = next((name for name in shown if _is_due(name) and scene_watch.seconds_quiet(name) >= QUIET), None)
         if ready is None:
             return IDLE
         layer = shown[ready]
         # Without pending changes this does nothing; otherwise Blender would do it right after.
         layer.update()
-        if _dirty.get(ready, 0.0) > now:
+        if scene_watch.seconds_quiet(ready) < QUIET:
             return IDLE
-        _dirty.pop(ready, None)
         _run = begin(ready, layer)
         if _run is None:
             redraw("VIEW_3D")
         return PAUSE
-    if _run.scene_name not in shown:
-        _run = None
-        return IDLE
-    layer = shown[_run.scene_name]
-    layer.update()
-    run = _run
-    if run is None or run.objects.layer_name != layer.name:
-        _run = None
-        note_change(layer.id_data.name)
+    run, layer = _run, shown.get(_run.scene_name)
+    if layer is not None:
+        layer.update()
+    if layer is None or run.objects.layer_name != layer.name or _is_due(run.scene_name):
+        _drop_run()
         return IDLE
     if proceed(run, layer):
         _run = None
     return PAUSE
 
 
-def _operator_mark() -> int:
-    """Address of the last operator in the history, which changes when another operator has run."""
-    manager = bpy.context.window_manager
-    operators: Any = manager.operators if manager is not None else ()
-    return int(operators[-1].as_pointer()) if len(operators) else 0
-
-
 # --------------------------------------------------------------------------- handlers
-
-
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
-def _after_update(scene: Any, depsgraph: Any) -> None:
-    if preview_guard.current() is None and len(depsgraph.updates):
-        note_change(scene.name)
 
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
@@ -253,33 +275,11 @@ def _before_load(*_: Any) -> None:
     forget()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
-def _before_undo(*_: Any) -> None:
-    global _run
-    _run = None
-
-
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
-def _after_undo(*_: Any) -> None:
-    for name in _shown():
-        note_change(name)
-
-
-#: (name, handler, whether it is for live checks only).
-_HANDLERS = (
-    ("depsgraph_update_post", _after_update, True), ("load_pre", _before_load, False),
-    ("undo_pre", _before_undo, True), ("redo_pre", _before_undo, True),
-    ("undo_post", _after_undo, True), ("redo_post", _after_undo, True),
-)  # fmt: skip
-
-
 def register(is_live: bool | None = None) -> None:
     """is_live: switch live checks on; None for on unless Blender runs in the background."""
     global _is_live
     _is_live = not bpy.app.background if is_live is None else is_live
-    for name, handler, live_only in _HANDLERS:
-        if _is_live or not live_only:
-            getattr(bpy.app.handlers, name).append(handler)
+    bpy.app.handlers.load_pre.append(_before_load)
     if _is_live:
         bpy.app.timers.register(tick, first_interval=1.0, persistent=True)
 
@@ -289,8 +289,5 @@ def unregister() -> None:
     _is_live = False
     if bpy.app.timers.is_registered(tick):
         bpy.app.timers.unregister(tick)
-    for name, handler, _ in _HANDLERS:
-        handlers = getattr(bpy.app.handlers, name)
-        while handler in handlers:
-            handlers.remove(handler)
+    bpy.app.handlers.load_pre.remove(_before_load)
     forget()

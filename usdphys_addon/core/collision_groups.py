@@ -53,7 +53,7 @@ def merge(groups: Mapping[str, usd_physics.CollisionGroup]) -> MergedGroups:
     return MergedGroups(number, rules)
 
 
-def members(group: usd_physics.CollisionGroup, path: str, colliders: Iterable[str]) -> set[str]:
+def members(group: usd_physics.CollisionGroup, colliders: Iterable[str]) -> set[str]:
     """The colliders, by path, that a group's collection holds."""
     mode = group.resolved("mode")
     lists = bool(group.includes or group.include_root)

@@ -11,7 +11,7 @@ from . import paths, schema
 from .model import PhysicsModel, Prim
 from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
-from .units import PRACTICALLY_INFINITE
+from .units import is_infinite
 
 #: Tolerances: rounding to 32-bit floats and conversion to degrees are not changes.
 RELATIVE = 1e-6
@@ -111,11 +111,11 @@ def _same_numbers(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
     """Component by component, relative to the largest of both."""
     if len(first) != len(second):
         return False
-    sizes = [abs(value) for value in (*first, *second) if abs(value) <= PRACTICALLY_INFINITE]
+    sizes = [abs(value) for value in (*first, *second) if not is_infinite(value)]
     tolerance = RELATIVE * max(sizes, default=0.0) + ABSOLUTE
     for one, two in zip(first, second, strict=True):
-        if abs(one) > PRACTICALLY_INFINITE or abs(two) > PRACTICALLY_INFINITE:
-            if not (abs(one) > PRACTICALLY_INFINITE and abs(two) > PRACTICALLY_INFINITE and (one > 0) == (two > 0)):
+        if is_infinite(one) or is_infinite(two):
+            if not (is_infinite(one) and is_infinite(two) and (one > 0) == (two > 0)):
                 return False
         elif not abs(one - two) <= tolerance and not (math.isnan(one) and math.isnan(two)):
             return False

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -59,6 +60,13 @@ def is_locked(low: float, high: float) -> bool:
 def has_no_range(low: float, high: float) -> bool:
     """True if limits allow no motion: locked, or both limits equal."""
     return low >= high
+
+
+def cone_angles(joint: usd_physics.SphericalJoint) -> tuple[float, float] | None:
+    """Largest tilt towards the next axis and the third, rad; None if both are free. A half turn or more is free."""
+    angles = [joint.decided(name) for name in ("cone_angle0_limit", "cone_angle1_limit")]
+    first, second = (angle if angle is not None and 0.0 <= angle < math.pi else math.pi for angle in angles)
+    return None if first == second == math.pi else (first, second)
 
 
 def locked_axes(joint: usd_physics.Joint, locked: Collection[str] = ()) -> tuple[Locks, Locks]:

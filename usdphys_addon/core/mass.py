@@ -341,8 +341,9 @@ def _authored(model: PhysicsModel, prim: Prim) -> _Authored:
         return result
     result.mass = _positive(api.mass)
     result.density = _positive(api.density)
-    if api.center_of_mass is not None and np.isfinite(api.center_of_mass).all():
-        result.center = np.asarray(api.center_of_mass) * frames.scale_of(prim.world)
+    center = api.decided("center_of_mass")
+    if center is not None:
+        result.center = np.asarray(center) * frames.scale_of(prim.world)
     size = float(np.linalg.norm(api.resolved("diagonal_inertia"))) / model.units.factor(INERTIA)
     if size > USD_TOLERANCE:
         result.moments = np.asarray(api.diagonal_inertia)

@@ -42,6 +42,7 @@ class Attribute:
     field: name in the class and in Blender. usd: property name, with INSTANCE where an instance name goes.
     type: Sdf value type, or "rel". fallback: what USD assumes when nothing is authored, in USD's units.
     automatic: authored values that mean "let the simulator decide" ("negative", "infinite" or "zero").
+    distance_automatic: the same for the degree of freedom "distance", if different.
     dimension: of its unit; angular_dimension: for angular degrees of freedom, if different.
     space: "local" values scale with the prim, "world" directions turn with the up axis, "stage" values do neither.
     body: 0 or 1 if a joint's value is in the space of that body. mirror: how a mirror plane reflects it.
@@ -59,6 +60,7 @@ class Attribute:
     angular_dimension: Dimension | None = None
     acceleration_dimensions: tuple[Dimension, Dimension] | None = None
     automatic: str = ""
+    distance_automatic: str = ""
     tokens: tuple[str, ...] = ()
     uniform: bool = False
     space: Space = "stage"
@@ -101,18 +103,29 @@ class Attribute:
         """True for a value of the right type; if there are tokens, it must be one of them."""
         return self.accepts(value) and (not self.tokens or value in self.tokens)
 
-    def is_automatic(self, value: Any) -> bool:
+    def is_automatic(self, value: Any, instance: str = "") -> bool:
         """True if the simulator decides: the value is None or the sentinel named by `automatic`."""
         if value is None:
             return True
         numbers = value if isinstance(value, tuple) else (value,)
-        if self.automatic == "negative":
+        sentinel = self.distance_automatic if instance == "distance" and self.distance_automatic else self.automatic
+        if sentinel == "negative":
             return any(number < 0 for number in numbers)
-        if self.automatic == "infinite":
-            return any(not math.isfinite(number) for number in numbers)
-        if self.automatic == "zero":
+        if sentinel == "infinite":
+            return any(math.isnan(number) or units.is_infinite(number) for number in numbers)
+        if sentinel == "zero":
             return all(number == 0 for number in numbers)
         return False
+
+    def is_unlimited(self, value: Any) -> bool:
+        """True for an infinite value where infinity of that sign is the fallback, as in limits and breaking forces."""
+        if not isinstance(self.fallback, float) or not isinstance(value, int | float):
+            return False
+        return math.isinf(self.fallback) and units.is_infinite(value) and (value > 0) == (self.fallback > 0)
+
+    def is_decided(self, value: Any, instance: str = "") -> bool:
+        """True if a value says something: it is there, not automatic, and not "no limit"."""
+        return not self.is_automatic(value, instance) and not self.is_unlimited(value)
 
 
 class _Declared(NamedTuple):
@@ -189,6 +202,11 @@ class Schema:
         """The authored value of a field; the schema's fallback if it is not authored or not allowed."""
         attribute, value = _attribute(type(self), name), getattr(self, name)
         return value if value is not None and attribute.allows(value) else attribute.fallback
+
+    def decided(self, name: str, instance: str = "") -> Any:
+        """The resolved value of a field; None if it is automatic or "no limit". instance: its degree of freedom."""
+        value = self.resolved(name)
+        return value if _attribute(type(self), name).is_decided(value, instance) else None
 
 
 SchemaT = TypeVar("SchemaT", bound=Schema)

@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Larger numbers count as infinite: many files write the largest 32-bit float for "no limit".
+#: Numbers from here on count as infinite: many files write the largest 32-bit float for "no limit".
 PRACTICALLY_INFINITE = 1e37
+
+
+def is_infinite(value: float) -> bool:
+    """True for both infinities, and for numbers of at least PRACTICALLY_INFINITE."""
+    return abs(value) >= PRACTICALLY_INFINITE
 
 
 class Dimension(NamedTuple):
@@ -109,8 +114,8 @@ SI = StageUnits()
 
 
 def scaled(value: float, factor: float) -> float:
-    """value * factor; infinities and numbers above PRACTICALLY_INFINITE are not scaled."""
-    if abs(value) > PRACTICALLY_INFINITE or factor == 1.0:
+    """value * factor; what counts as infinite is not scaled."""
+    if factor == 1.0 or is_infinite(value):
         return value
     return value * factor
 

@@ -16,6 +16,13 @@ def named(names: Iterable[str]) -> str:
     return f"{shown} and {len(known) - NAMED} more" if len(known) > NAMED else shown
 
 
+def tally(number: int, plural: str) -> str:
+    """1 body, 2 bodies, 1 joint: of the names of kinds in `summary.counts`."""
+    if number != 1:
+        return f"{number} {plural}"
+    return f"1 {plural[:-3]}y" if plural.endswith("ies") else f"1 {plural.removesuffix('s')}"
+
+
 def counted(number: int, what: str) -> str:
     """1 object, 2 objects, 2 bodies, 2 masses."""
     if number == 1:

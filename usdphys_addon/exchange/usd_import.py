@@ -23,6 +23,7 @@ from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
+from ..core.words import counted
 from . import import_materials, import_repair
 from .hook_calls import handled_by
 
@@ -238,13 +239,13 @@ def _keep_instancers(model: PhysicsModel, instancers: list[str], issues: list[Is
     """Remove the physics of point instancers from a model: Blender cannot hold it. Their prims are carried along."""
     for path in instancers:
         inside = [one for one in model.prims if paths.is_at_or_below(one, path)]
-        bodies = sum(model.prims[one].get(usd_physics.RigidBodyAPI) is not None for one in inside)
+        count = counted(sum(model.prims[one].get(usd_physics.RigidBodyAPI) is not None for one in inside), "body")
         for one in inside:
             del model.prims[one]
         if inside:
             issues.append(Issue(
                 "PointInstancerKept", "info", path, "",
-                f"'{path}' is a point instancer: it is shown, and the physics of its prototypes ({bodies} bodies) is "
+                f"'{path}' is a point instancer: it is shown, and the physics of its prototypes ({count}) is "
                 "kept as it is in the file.", "Edit its prototypes in the file that they come from.",
             ))  # fmt: skip
 
@@ -253,7 +254,7 @@ def _report_instances(paths: list[str], issues: list[Issue]) -> None:
     if paths:
         issues.append(Issue(
             "InstancesSeparate", "info", paths[0], "",
-            f"{len(paths)} instances, '{paths[0]}' the first, are imported as objects of their own.",
+            f"Imported as objects of their own: {counted(len(paths), 'instance')}, such as '{paths[0]}'.",
             "Export a physics layer to keep in the file all instances whose physics you do not change.",
         ))  # fmt: skip
 

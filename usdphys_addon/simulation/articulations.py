@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from ..core import paths
 from ..core.model import PhysicsModel
 from ..core.schemas.usd_physics import Joint, RigidBodyAPI
-from .joint_facts import JointFacts
+from .joint_facts import JointFacts, read_joints
+from .layout import layout
 from .notices import Notices
 
 #: Node of the joint graph for the world and all static colliders.
@@ -40,6 +41,16 @@ class Tree:
     prim: str
     root: str
     links: list[Link] = field(default_factory=list)
+
+
+def trees_of(model: PhysicsModel) -> list[Tree]:
+    """The articulations of a model that is not simulated now: where all is stable, as the simulation has them."""
+    if not model.articulations:
+        return []
+    notices = Notices()
+    found = layout(model, notices)
+    kinematic = {path for path, body in found.bodies.items() if body.is_kinematic}
+    return trees(model, read_joints(found, notices), kinematic, notices)
 
 
 def trees(model: PhysicsModel, joints: Sequence[JointFacts], kinematic: set[str], notices: Notices) -> list[Tree]:

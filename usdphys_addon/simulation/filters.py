@@ -84,7 +84,7 @@ def _groups(model: PhysicsModel, colliders: Iterable[str]) -> list[_Group]:
     merged = merge(groups)
     found = [_Group(rules) for rules in merged.rules]
     for path, group in groups.items():
-        found[merged.number[path]].members |= members(group, path, colliders)
+        found[merged.number[path]].members |= members(group, colliders)
     return found
 
 

@@ -7,7 +7,6 @@ are turned so that the axis of a joint that has one is X.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..core import frames, joint_kinds
 from ..core.frames import Matrix
 from ..core.joint_kinds import AXIS_DOFS, DISTANCE
 from ..core.model import Prim
-from ..core.schema import INF
+from ..core.schema import INF, Schema
 from ..core.schemas import usd_physics
 from ..core.schemas.usd_physics import DriveAPI, LimitAPI
 from .layout import Body, Layout
@@ -146,7 +145,7 @@ def _read(layout: Layout, prim: Prim, joint: usd_physics.Joint, notices: Notices
         target0 if body0 is None else "", target1 if body1 is None else "", frame0, frame1, [],
         enabled=joint.resolved("joint_enabled"), collides=joint.resolved("collision_enabled"),
         excluded=joint.resolved("exclude_from_articulation"),
-        break_force=_limit(joint.resolved("break_force")), break_torque=_limit(joint.resolved("break_torque")),
+        break_force=_at_most(joint.decided("break_force")), break_torque=_at_most(joint.decided("break_torque")),
     )  # fmt: skip
     _shape(facts, joint)
     _apply_limits(facts, notices)
@@ -156,8 +155,19 @@ def _read(layout: Layout, prim: Prim, joint: usd_physics.Joint, notices: Notices
     return facts
 
 
-def _limit(value: float) -> float:
-    return value if 0.0 <= value < math.inf else INF
+def _at_most(value: float | None) -> float:
+    """The largest force or distance; INF for None, and for values that make no sense."""
+    return value if value is not None and value >= 0.0 else INF
+
+
+def _range(limits: Schema, names: tuple[str, str], instance: str = "") -> Freedom:
+    low, high = (limits.decided(name, instance) for name in names)
+    return Freedom(-INF if low is None else low, INF if high is None else high)
+
+
+def _distance(limits: Schema, names: tuple[str, str]) -> Freedom:
+    found = _range(limits, names, DISTANCE)
+    return Freedom(max(found.low, 0.0), found.high)
 
 
 def _scene(prim: Prim, body0: Body | None, body1: Body | None, notices: Notices) -> str | None:
@@ -185,18 +195,13 @@ def _shape(facts: JointFacts, joint: usd_physics.Joint) -> None:
     _turn(facts, axis)
     facts.names = {name: _INDEX[name] for name in joint_kinds.driven_dofs(joint.usd_name)}
     if isinstance(joint, usd_physics.RevoluteJoint):
-        facts.freedoms[3] = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
+        facts.freedoms[3] = _range(joint, ("lower_limit", "upper_limit"))
     elif isinstance(joint, usd_physics.PrismaticJoint):
-        facts.freedoms[0] = Freedom(joint.resolved("lower_limit"), joint.resolved("upper_limit"))
+        facts.freedoms[0] = _range(joint, ("lower_limit", "upper_limit"))
     elif isinstance(joint, usd_physics.SphericalJoint):
-        cone = [
-            angle if 0.0 <= angle < math.pi else math.pi
-            for angle in (joint.resolved("cone_angle0_limit"), joint.resolved("cone_angle1_limit"))
-        ]
-        facts.cone = None if min(cone) >= math.pi else (cone[0], cone[1])
+        facts.cone = joint_kinds.cone_angles(joint)
     elif isinstance(joint, usd_physics.DistanceJoint):
-        low, high = joint.resolved("min_distance"), joint.resolved("max_distance")
-        facts.distance = Freedom(max(low, 0.0), high if high >= 0.0 else INF)
+        facts.distance = _distance(joint, ("min_distance", "max_distance"))
 
 
 def _from_axis(values: joint_kinds.Locks, axis: str) -> list[bool]:
@@ -229,13 +234,12 @@ def _single_axis_first(facts: JointFacts) -> None:
 def _apply_limits(facts: JointFacts, notices: Notices) -> None:
     for name, limit in facts.prim.instances(LimitAPI):
         assert isinstance(limit, LimitAPI)
-        low, high = limit.resolved("low"), limit.resolved("high")
         if facts.kind != "Joint" or name not in facts.names:
             notices.add("DriveIgnored", facts.prim, f"The limit '{name}' of {facts.prim.display} has no meaning there.")
         elif name == DISTANCE:
-            facts.distance = Freedom(max(low, 0.0), high if high >= 0.0 else INF)
+            facts.distance = _distance(limit, ("low", "high"))
         else:
-            facts.freedoms[facts.names[name]] = Freedom(low, high)
+            facts.freedoms[facts.names[name]] = _range(limit, ("low", "high"), name)
 
 
 def _apply_drives(facts: JointFacts, notices: Notices) -> None:
@@ -247,7 +251,7 @@ def _apply_drives(facts: JointFacts, notices: Notices) -> None:
             continue
         value = Drive(
             drive.resolved("stiffness"), drive.resolved("damping"), drive.resolved("target_position"),
-            drive.resolved("target_velocity"), _limit(drive.resolved("max_force")),
+            drive.resolved("target_velocity"), _at_most(drive.decided("max_force")),
             drive.resolved("type") == "acceleration",
         )  # fmt: skip
         if index == 6:

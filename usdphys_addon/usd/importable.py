@@ -12,6 +12,7 @@ import numpy as np
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics, Vt
 
 from ..core.errors import InputError
+from ..core.words import counted
 from . import opinions as usd_opinions
 from .opinions import Opinions
 
@@ -91,7 +92,7 @@ def _broken_mesh(opinions: Opinions, sound: set[Any]) -> str:
             return f"{name} has {len(indices)} face vertex indices where its faces have {counts.sum()} corners"
         if len(indices) and (indices.min() < 0 or indices.max() >= len(points)):
             wrong = indices.min() if indices.min() < 0 else indices.max()
-            return f"{name} has the face vertex index {wrong} and {len(points)} points"
+            return f"{name} has the face vertex index {wrong} and {counted(len(points), 'point')}"
     return ""
 
 
@@ -125,7 +126,7 @@ def _broken_curves(opinions: Opinions, sound: set[Any]) -> str:
         points, counts = _array(attributes[0], time, Vt.Vec3fArray), _array(attributes[1], time, Vt.IntArray)
         name = _name(opinions.path)
         if len(counts) and (counts.min() < 0 or counts.sum(dtype=np.int64) != len(points)):
-            return f"the curves {name} have {len(points)} points, which do not fit their vertex counts"
+            return f"the curves {name} have {counted(len(points), 'point')}: not what their vertex counts say"
         is_nurbs = opinions.usd_prim.IsA(UsdGeom.NurbsCurves)
         if len(counts) and is_nurbs and not _has_knots(UsdGeom.NurbsCurves(opinions.usd_prim), counts):
             return f"the curves {name} have orders and knots that do not fit their vertex counts"

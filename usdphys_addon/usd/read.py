@@ -33,21 +33,32 @@ _REASONS = (
 
 
 def open_stage(path: str | Path) -> Usd.Stage:
-    """Open a file, reloading cached layers. Raises InputError if it is missing or invalid."""
+    """Open a file as it is on disk. Raises InputError if it is missing or invalid."""
     if not Path(path).is_file():
         raise InputError(f"There is no file '{path}'; check the name.")
+    cached = {layer.identifier for layer in Sdf.Layer.GetLoadedLayers()}
     try:
         stage = Usd.Stage.Open(str(path))
     except Exception as error:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     if stage is None:
         raise InputError(f"'{path}' is not a USD file that can be read.")
-    # USD caches open layers: reload in case the file changed on disk.
+    # USD caches layers while anybody holds them. Reload these by force: a plain Reload goes by the time stamp, which is
+    # the same if the file changed quickly, or was copied with its time. Layers that were just opened need nothing.
     try:
-        stage.Reload()
+        _reload(stage, cached)
     except Exception as error:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     return stage
+
+
+def _reload(stage: Usd.Stage, identifiers: set[str]) -> None:
+    """Reload those layers of a stage from disk, also those that a reloaded one brings in."""
+    remaining = set(identifiers)
+    while stale := [layer for layer in stage.GetUsedLayers() if not layer.anonymous and layer.identifier in remaining]:
+        remaining.difference_update(layer.identifier for layer in stale)
+        for layer in stale:
+            layer.Reload(force=True)
 
 
 def _reason(error: Exception) -> str:

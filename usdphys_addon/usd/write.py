@@ -264,7 +264,7 @@ def _usd_element(kind: ValueType, cls: Any, value: Any) -> Any:
 
 def tidy(value: float, factor: float) -> float:
     """Round off 32-bit noise of a unit conversion: 89.999998 becomes 90."""
-    if factor == 1.0 or value == 0.0 or abs(value) > units.PRACTICALLY_INFINITE:
+    if factor == 1.0 or value == 0.0 or units.is_infinite(value):
         return value
     short = float(f"{value:.6g}")
     return short if abs(short - value) <= 2e-7 * abs(value) else value

@@ -17,7 +17,10 @@ import bpy
 import numpy as np
 
 from ..bridge import joint_frames, props
+from ..bridge.property_values import decided
 from ..core import frames, joint_kinds, schema, units
+from ..core.schema import Schema
+from ..core.schemas import usd_physics
 from ..playback import guard as preview_guard
 from . import handles, overlay_settings
 from .handles import Handle, View
@@ -230,15 +233,13 @@ def _add_mass(shown: Shown, obj: Any, depsgraph: Any, mass_of: Callable[[str], A
 
 def _has_center(mass: Any) -> bool:
     """True if a valid centre of mass is authored."""
-    if not mass.is_property_set("center_of_mass"):
-        return False
-    return all(abs(part) < units.PRACTICALLY_INFINITE for part in mass.center_of_mass)
+    return decided(mass, usd_physics.MassAPI, "center_of_mass") is not None
 
 
 def _wants_inertia(context: Any, obj: Any) -> bool:
     """True if the inertia is authored or the overlay shows it; otherwise its handles would hide the collider's."""
     mass = obj.usdphys.mass
-    if mass.is_property_set("diagonal_inertia") and any(mass.diagonal_inertia):
+    if decided(mass, usd_physics.MassAPI, "diagonal_inertia") is not None:
         return True
     overlay = overlay_settings.current(context)
     if overlay is None or not overlay.show:
@@ -251,8 +252,8 @@ def _add_inertia(shown: Shown, mass: Any, found: Any, place: Array, space: Array
 
     Authored values are read from the properties: they change during a drag, and need no body.
     """
-    is_set = mass.is_property_set("diagonal_inertia") and any(mass.diagonal_inertia)
-    has_axes = mass.is_property_set("principal_axes") and any(mass.principal_axes)
+    is_set = decided(mass, usd_physics.MassAPI, "diagonal_inertia") is not None
+    has_axes = decided(mass, usd_physics.MassAPI, "principal_axes") is not None
     kilograms = float(mass.mass) if mass.is_property_set("mass") and mass.mass > 0.0 and is_set else None
     if found is None and (kilograms is None or not has_axes):
         return
@@ -294,19 +295,21 @@ def _add_joint(shown: Shown, obj: Any, depsgraph: Any) -> None:
         return
     reader = _JointHandles(shown, joint, both)
     kind = joint.type
+    cls = joint_kinds.BY_IDENTIFIER[kind].cls
     if kind == "REVOLUTE":
-        reader.limits("joint.revolute", joint.revolute, ("lower_limit", "upper_limit"), f"rot{joint.axis}")
+        reader.limits("joint.revolute", joint.revolute, cls, ("lower_limit", "upper_limit"), f"rot{joint.axis}")
     elif kind == "PRISMATIC":
-        reader.limits("joint.prismatic", joint.prismatic, ("lower_limit", "upper_limit"), f"trans{joint.axis}")
+        reader.limits("joint.prismatic", joint.prismatic, cls, ("lower_limit", "upper_limit"), f"trans{joint.axis}")
     elif kind == "DISTANCE":
-        reader.limits("joint.distance", joint.distance, ("min_distance", "max_distance"), "distance")
+        reader.limits("joint.distance", joint.distance, cls, ("min_distance", "max_distance"), "distance")
     elif kind == "SPHERICAL":
         reader.cone()
     elif kind == "GENERIC":
         for dof in joint_kinds.BY_IDENTIFIER[kind].limits:
             limit = getattr(joint.limits, dof)
             if limit.is_applied and not joint_kinds.is_locked(limit.low, limit.high):
-                reader.limits(f"joint.limits.{dof}", limit, ("low", "high"), dof, f"{_dof_label(dof)}: ")
+                label = f"{_dof_label(dof)}: "
+                reader.limits(f"joint.limits.{dof}", limit, usd_physics.LimitAPI, ("low", "high"), dof, label)
     for dof in joint_kinds.BY_IDENTIFIER[kind].drives:
         if getattr(joint.drives, dof).is_applied:
             reader.drive(dof)
@@ -335,10 +338,12 @@ class _JointHandles:
         first = _AXIS_NAMES.index(axis)
         return np.asarray(self.both[0][:3, [(first + step) % 3 for step in range(3)]])
 
-    def limits(self, path: str, group: Any, names: tuple[str, str], dof: str, label: str = "") -> None:
-        """Handles of a lower and an upper limit."""
+    def limits(
+        self, path: str, group: Any, cls: type[Schema], names: tuple[str, str], dof: str, label: str = ""
+    ) -> None:
+        """Handles of a lower and an upper limit. cls: schema of the group."""
         sign_counts = dof == "distance"
-        low, high = (_limit(group, name, sign_counts) for name in names)
+        low, high = (_limit(group, cls, name, dof) for name in names)
         is_angle = dof.startswith("rot")
         rest = self.rest(dof)
         values, bounds = handles.at_rest(low, high, rest), handles.bounds_of(low, high)
@@ -399,7 +404,7 @@ class _JointHandles:
         """Handles of the two half angles of a cone."""
         group, axes = self.joint.spherical, self.axes(self.joint.axis)
         names = ("cone_angle0_limit", "cone_angle1_limit")
-        angles = [_limit(group, name, True) for name in names]
+        angles = [_limit(group, usd_physics.SphericalJoint, name) for name in names]
         radius = self.shown.length(_DIAL, self.origin)
         for index, (name, angle) in enumerate(zip(names, angles, strict=True)):
             value = _REST_ANGLE if angle is None else min(angle, math.pi)
@@ -500,14 +505,10 @@ class _JointHandles:
                 self.shown.line(handles.arc(center, axis, zero, radius, 0.0, math.pi / 2.0), "frame")
 
 
-def _limit(group: Any, name: str, negative_is_free: bool) -> float | None:
-    """The value of a limit; None if it is not authored or not finite."""
-    if not group.is_property_set(name):
-        return None
-    value = float(getattr(group, name))
-    if abs(value) > units.PRACTICALLY_INFINITE or (negative_is_free and value < 0.0):
-        return None
-    return value
+def _limit(group: Any, cls: type[Schema], name: str, dof: str = "") -> float | None:
+    """The value of a limit that is authored and finite, else None."""
+    value = decided(group, cls, name, dof)
+    return None if value is None or units.is_infinite(value) else float(value)
 
 
 # --------------------------------------------------------------------------- writing the values of a drag

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..bridge import props
+from ..bridge import props, scene_watch
 from ..bridge.environment import gc_paused, redraw
 from ..core import clock
 from ..playback import guard as preview_guard
@@ -81,11 +81,12 @@ class ViewDrawing:
         # Blender does not notify about every object that is added or removed.
         if len(bpy.data.objects) != len(self.known.names):
             return False
-        if self._marks == _moves:
+        moves = scene_watch.moves()
+        if self._marks == moves:
             return True
         if bpy.data.objects.keys() != self.known.names:
             return False
-        self._marks = _moves
+        self._marks = moves
         self.colors = self.drawing.colors
         self.positions = self.drawing.positions(_matrices(self.known), self.known.meters)
         self.moved = True
@@ -112,12 +113,8 @@ _scenes: dict[tuple[str, str], _SceneContents] = {}
 #: Of what is drawn, as it was read last.
 views: dict[Key, ViewDrawing] = {}
 _wanted: dict[Key, tuple[Options, bool]] = {}
-#: Changes of each scene: of anything but the selection, and of the selection; of all places; when the last was.
-_edits: dict[str, int] = {}
-_selections: dict[str, int] = {}
-_moves = 0
-_changed_at = 0.0
-_last_operator = 0
+#: How often each scene was to be read again without a change that Blender has reported.
+_second_looks: dict[str, int] = {}
 
 
 def forget() -> None:
@@ -144,21 +141,21 @@ def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None
     """
     name = key[0]
     session = session_of(name)
-    _look_at_operators()
+    scene_watch.look_at_operators()
     view, look = views.get(key), _look(key, options)
     if view is None or view.asked != look:
         _ask(key, options, view is None or (view.asked[0], *view.asked[2:]) != (look[0], *look[2:]))
     elif session is None and perspective is not None:
         known = view.known
         if view._last.get(region) == perspective and clock.now() - known.at > max(KEEP, SHARE * known.took):
-            _note_edit(name)
+            _second_looks[name] = _second_looks.get(name, 0) + 1
             _ask(key, options, False)
         view._last[region] = perspective
     if view is None or not view.drawing.total or view.known.world is not (session and session.world):
         return None
     if not view.move(session):
         # An object was added, removed or renamed.
-        _note_edit(name)
+        scene_watch.note_edit(name)
         _ask(key, options, True)
         return None
     return view
@@ -166,12 +163,12 @@ def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None
 
 def _look(key: Key, options: Options) -> tuple[Any, ...]:
     name, session = key[0], session_of(key[0])
-    edits = _edits.get(name, 0) if session is None else -1
-    return options, edits, _selections.get(name, 0), 0 if session is None else id(session.model)
+    edits = _edits_of(name) if session is None else -1
+    return options, edits, scene_watch.selections_of(name), 0 if session is None else id(session.model)
 
 
-def _note_edit(name: str) -> None:
-    _edits[name] = _edits.get(name, 0) + 1
+def _edits_of(name: str) -> int:
+    return scene_watch.edits_of(name) + _second_looks.get(name, 0)
 
 
 def _ask(key: Key, options: Options, soon: bool) -> None:
@@ -199,10 +196,10 @@ def tick() -> float | None:
     """Read the requested scenes once they have not changed for a while. Returns the seconds until the next call."""
     if not _wanted:
         return None
-    quiet = clock.now() - _changed_at
     waits = 0.0
     for key, (options, soon) in list(_wanted.items()):
         known = _scenes.get(key[:2])
+        quiet = scene_watch.seconds_quiet(key[0])
         pause = QUIET if known is None else max(QUIET, min(1.0, known.took))
         if not soon and known is not None and quiet < pause:
             waits = max(waits, pause - quiet)
@@ -316,7 +313,7 @@ def _of_scene(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, D
         active = layer.objects.active
         # A mesh that is being edited has no faces to read: it goes on as it was.
         is_edited = active is not None and active.mode == "EDIT"
-        if is_edited or (known.edits == _edits.get(key[0], 0) and _visible(layer) <= known.visible):
+        if is_edited or (known.edits == _edits_of(key[0]) and _visible(layer) <= known.visible):
             try:
                 return known, _built(key, options, known, layer)
             except NotLoadedError:
@@ -384,7 +381,7 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawi
             by_path[path] = places[row]
         carriers = scene_shapes.Carriers(by_path, np.array(starts), holds_joints=True)
         known = _scenes[key[:2]] = _SceneContents(
-            model, carriers, meters, _edits.get(key[0], 0), np.array(rows, np.int64), bpy.data.objects.keys(),
+            model, carriers, meters, _edits_of(key[0]), np.array(rows, np.int64), bpy.data.objects.keys(),
             _visible(layer),
         )  # fmt: skip
         try:
@@ -434,58 +431,7 @@ def _layer(key: Key) -> Any:
     return scene.view_layers.get(key[1]) if scene is not None else None
 
 
-# --------------------------------------------------------------------------- changes
-
-
-def _look_at_operators() -> None:
-    """Detect operators that change only properties: the dependency graph does not notice them."""
-    global _last_operator, _changed_at
-    manager = bpy.context.window_manager
-    operators: Any = manager.operators if manager is not None else ()
-    if not len(operators):
-        return
-    last = operators[-1]
-    mark = int(last.as_pointer())
-    if mark == _last_operator:
-        return
-    _last_operator = mark
-    if "select" in last.bl_idname.lower() or "_OT_view" in last.bl_idname:
-        return
-    _changed_at = clock.now()
-    for name in {key[0] for key in views}:
-        _note_edit(name)
-
-
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
-def _after_update(scene: Any, depsgraph: Any) -> None:
-    global _moves, _changed_at
-    updates = depsgraph.updates
-    if not len(updates):
-        return
-    name = scene.name
-    _moves += 1
-    if _is_selection(updates):
-        _selections[name] = _selections.get(name, 0) + 1
-        return
-    _note_edit(name)
-    _changed_at = clock.now()
-
-
-def _is_selection(updates: Any) -> bool:
-    """True if only the selection or the visibility has changed: only the scene is tagged then."""
-    return (
-        len(updates) == 1
-        and isinstance(updates[0].id, bpy.types.Scene)
-        and not (updates[0].is_updated_transform or updates[0].is_updated_geometry or updates[0].is_updated_shading)
-    )
-
-
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
-def _after_frame(scene: Any, *_: Any) -> None:
-    global _moves, _changed_at
-    _moves += 1
-    _changed_at = clock.now()
-    _note_edit(scene.name)
+# --------------------------------------------------------------------------- handlers
 
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
@@ -493,22 +439,18 @@ def _forget(*_: Any) -> None:
     forget()
 
 
-_HANDLERS = (
-    ("depsgraph_update_post", _after_update), ("frame_change_post", _after_frame), ("load_pre", _forget),
-    ("load_post", _forget), ("undo_pre", _forget), ("undo_post", _forget), ("redo_pre", _forget),
-    ("redo_post", _forget),
-)  # fmt: skip
+_HANDLERS = ("load_pre", "load_post", "undo_pre", "undo_post", "redo_pre", "redo_post")
 
 
 def register() -> None:
     overlay_settings.register()
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    for name in _HANDLERS:
+        getattr(bpy.app.handlers, name).append(_forget)
 
 
 def unregister() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
+    for name in _HANDLERS:
+        getattr(bpy.app.handlers, name).remove(_forget)
     if bpy.app.timers.is_registered(tick):
         bpy.app.timers.unregister(tick)
     forget()

@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 
 from ..authoring import group_edits
+from ..bridge import scene_watch
 from ..bridge.environment import redraw
 from ..core import clock
 from ..core.schemas import usd_physics
@@ -21,7 +22,7 @@ from ..playback import guard as preview_guard
 
 #: Seconds between a request and its computation.
 PAUSE = 0.1
-#: A value is valid for this many seconds, and at least this many times as long as its computation took.
+#: A value is valid for this many seconds or until an edit, and at least this many times as long as it took to compute.
 KEEP = 0.3
 SHARE = 20.0
 
@@ -87,11 +88,12 @@ _KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {"mass": compute_ma
 
 @dataclass(slots=True, eq=False, repr=False)
 class _Known:
-    """A computed value, its time, and the duration of its computation in seconds."""
+    """A computed value, its time, the duration of its computation in seconds, and the count of edits it is for."""
 
     value: Any
     at: float
     took: float
+    edits: int
 
 
 _known: dict[tuple[str, str], _Known] = {}
@@ -113,14 +115,24 @@ def members_of(name: str) -> tuple[str, ...] | None:
 def _ask(kind: str, name: str) -> Any:
     key = kind, name
     known = _known.get(key)
-    # Blender tells nobody of every change of a property, but it draws the panels then.
-    is_due = known is None or clock.now() - known.at > max(KEEP, SHARE * known.took)
+    scene_watch.look_at_operators()
+    # No handler runs when a script changes a property, but the panels are drawn.
+    is_due = known is None or clock.now() - known.at >= max(_keep(known), SHARE * known.took)
     if is_due and preview_guard.current() is None:
         if key not in _asked:
             _asked.append(key)
         if not bpy.app.timers.is_registered(compute):
             bpy.app.timers.register(compute, first_interval=PAUSE)
     return known.value if known is not None else None
+
+
+def _keep(known: _Known) -> float:
+    return KEEP if known.edits == _edits() else 0.0
+
+
+def _edits() -> int:
+    scene = bpy.context.scene
+    return scene_watch.edits_of(scene.name) if scene is not None else 0
 
 
 def compute() -> None:
@@ -139,7 +151,7 @@ def compute() -> None:
             value = None
         is_new |= key not in _known or _known[key].value != value
         now = clock.now()
-        _known[key] = _Known(value, now, now - start)
+        _known[key] = _Known(value, now, now - start, _edits())
     if is_new:
         redraw("VIEW_3D", "PROPERTIES")
 

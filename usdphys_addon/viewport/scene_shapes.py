@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import frames, gprims, hull, mass, paths, schema
+from ..core import frames, gprims, hull, joint_kinds, mass, paths, schema
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.rules.base import Above
 from ..core.schemas import usd_geom, usd_physics
+from ..simulation.articulations import trees_of
 from ..simulation.layout import RigidPose, places
 from . import draw_data
 from .draw_data import Drawing, Vertices
@@ -333,7 +334,7 @@ class _Builder:
             group = prim.get(usd_physics.CollisionGroup)
             assert group is not None
             number = numbers.setdefault(group.merge_group or path, len(numbers))
-            for collider in members(group, path, self.colliders):
+            for collider in members(group, self.colliders):
                 result.setdefault(collider, GROUPS + number % GROUP_COLORS)
         return result
 
@@ -474,64 +475,24 @@ class _Builder:
                 self.link((self.carriers.row(path), here), (self.carriers.row(target), there), FILTER, dashed=True)
 
     def add_articulations(self) -> None:
-        """Add a diamond at each articulation root, and lines along the tree of its links."""
-        for path, prim in self.model.articulations.items():
-            joints = self.joints_of(path, prim)
-            owner = self.owners.at(path)
-            root = path if path in self.bodies else ""
-            if not root and prim.get(usd_physics.Joint) is None:
-                # The root prim is neither body nor joint: begin at a body joined to the world, else at the first.
-                held = [body for bodies, _ in joints for body in bodies if body and "" in bodies]
-                root = next(iter((*held, *(body for bodies, _ in joints for body in bodies if body))), "")
-            elif not root:
-                root = next((body for bodies, joint in joints if joint is prim for body in bodies if body), "")
-            links = _spanned(root, [bodies for bodies, _ in joints])
-            members = [prim, owner, *(self.model.prims.get(link[1]) for link in links)]
-            start = self.center(root) if root else None
+        """A diamond at each root, and lines along the tree of links below it, as it is simulated."""
+        for tree in trees_of(self.model):
+            root = tree.root or tree.links[0].child
+            prims = (self.model.prims[tree.prim], self.owners.at(tree.prim))
+            members = [*prims, *(self.model.prims[link.child] for link in tree.links)]
+            start = self.center(root)
             if start is None or not self.shows(self.options.articulations, *members):
                 continue
-            size = 0.8 * (self.size(root) or max((self.size(link[1]) for link in links), default=0.0) or JOINT_SIZE)
+            size = 0.8 * (self.size(root) or max(self.size(link.child) for link in tree.links) or JOINT_SIZE)
             lines = _cached(("root", round(size, 6)), lambda size=size: draw_data.diamond(size))  # type: ignore[misc]
             self.add(lines, self.carriers.row(root), frames.transform(start), ARTICULATION)
-            for parent, child in links:
-                first, second = self.center(parent), self.center(child)
+            for link in tree.links:
+                first, second = self.center(link.parent) if link.parent else None, self.center(link.child)
                 if first is None or second is None:
                     continue
-                row = self.carriers.row(child)
-                self.link((self.carriers.row(parent), first), (row, second), ARTICULATION)
+                row = self.carriers.row(link.child)
+                self.link((self.carriers.row(link.parent), first), (row, second), ARTICULATION)
                 self.add(_sign(0.3 * size), row, frames.transform(second), ARTICULATION)
-
-    def joints_of(self, path: str, prim: Prim) -> list[tuple[tuple[str, str], Prim]]:
-        """(bodies, joint) of the joints that can belong to an articulation; the body "" is the world."""
-        is_chain = path in self.bodies or prim.get(usd_physics.Joint) is not None
-        found = []
-        for joint_path, other in self.model.joints.items():
-            joint = other.get(usd_physics.Joint)
-            assert joint is not None
-            if joint.resolved("exclude_from_articulation") or not joint.resolved("joint_enabled"):
-                continue
-            owners = [self.owners.at(targets[0]) if targets else None for targets in (joint.body0, joint.body1)]
-            names = ["" if owner is None else owner.path for owner in owners]
-            if is_chain or any(paths.is_below(name, path) for name in (joint_path, *names)):
-                found.append(((names[0], names[1]), other))
-        return found
-
-
-def _spanned(root: str, joints: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """(parent, child) of the bodies that joints connect to a root, breadth first. Loops are cut."""
-    at: dict[str, list[str]] = defaultdict(list)
-    for first, second in joints:
-        if first and second:
-            at[first].append(second)
-            at[second].append(first)
-    reached, queue, found = {root}, [root], []
-    for body in queue:
-        for other in at[body]:
-            if other not in reached:
-                reached.add(other)
-                queue.append(other)
-                found.append((body, other))
-    return found
 
 
 def _sign(size: float) -> Vertices:
@@ -566,10 +527,9 @@ def _freedom_lines(
             yield 0, _turned(rail, axis), LIMIT
             yield 1, _turned(draw_data.stop(0.0, 0.6 * size), axis), NEEDLE
         elif isinstance(joint, usd_physics.SphericalJoint):
-            angles = [angle if 0.0 <= angle < math.pi else math.pi for angle in
-                      (joint.resolved("cone_angle0_limit"), joint.resolved("cone_angle1_limit"))]  # fmt: skip
-            if min(angles) < math.pi:
-                yield 0, _turned(draw_data.cone_limit(angles[0], angles[1], size), axis), LIMIT
+            angles = joint_kinds.cone_angles(joint)
+            if angles is not None:
+                yield 0, _turned(draw_data.cone_limit(*angles, size), axis), LIMIT
             yield 1, _turned(draw_data.arrow((0, 0, 0), (size, 0, 0), 0.15), axis), NEEDLE
         elif isinstance(joint, usd_physics.DistanceJoint):
             yield from _shells(joint.resolved("min_distance"), joint.resolved("max_distance"))

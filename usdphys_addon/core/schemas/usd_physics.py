@@ -256,11 +256,11 @@ class DistanceJoint(Joint):
 class LimitAPI(Schema):
     low: float | None = attr(
         f"limit:{INSTANCE}:physics:low", "float", -INF, "Lower limit; above the upper one locks the degree of freedom",
-        label="Low", dimension=units.LENGTH, angular_dimension=units.ANGLE,
+        label="Low", dimension=units.LENGTH, angular_dimension=units.ANGLE, distance_automatic="negative",
     )  # fmt: skip
     high: float | None = attr(
         f"limit:{INSTANCE}:physics:high", "float", INF, "Upper limit; below the lower one locks the degree of freedom",
-        label="High", dimension=units.LENGTH, angular_dimension=units.ANGLE,
+        label="High", dimension=units.LENGTH, angular_dimension=units.ANGLE, distance_automatic="negative",
     )  # fmt: skip
 
 

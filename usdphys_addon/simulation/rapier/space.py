@@ -381,20 +381,25 @@ class SolverSpace:
                 self.physics.wake_up(self.handles[path])
 
     def _rescue(self) -> list[str]:
-        """Paths of quarantined bodies. Trees switch to maximal coordinates, and then the bodies are enabled again."""
+        """Paths of bodies that were quarantined in the last step.
+
+        Trees that hold any of them switch to maximal coordinates, and their bodies are enabled again. Bodies that are
+        in no tree stay disabled.
+        """
         numbers = {self.handles[path]: path for path in self.paths}
         lost = [numbers[handle] for handle in self.physics.quarantine.bodies if handle in numbers]
-        trees = {
-            constraint.tree_link.child: constraint
-            for constraint in self.constraints if constraint.tree_link is not None and constraint.state.reduced
-        }  # fmt: skip
-        if not trees:
-            return lost
-        for constraint in trees.values():
+        reached, links = set(lost), list[Constraint]()
+        reduced = [item for item in self.constraints if item.tree_link is not None and item.state.reduced]
+        while found := [item for item in reduced if item not in links and reached & _ends(item)]:
+            links += found
+            reached.update(*map(_ends, found))
+        for constraint in links:
             constraint.leave_tree(self.physics)
         self._upkeep = None
+        freed = set().union(*map(_ends, links))
         for path in lost:
-            self.physics.rigid_bodies[self.handles[path]].is_enabled = True
+            if path in freed:
+                self.physics.rigid_bodies[self.handles[path]].is_enabled = True
         return lost
 
     def pose(self, path: str) -> tuple[Matrix, Matrix]:
@@ -591,3 +596,8 @@ def _longest(shape: Any) -> float:
     """The longest side of the bounding box of a shape."""
     box = shape.compute_aabb(Isometry3.identity())
     return float(max(high - low for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)))
+
+
+def _ends(constraint: Constraint) -> set[str]:
+    """The bodies of a joint, without the world."""
+    return {constraint.facts.body0, constraint.facts.body1} - {""}

@@ -1,0 +1,22 @@
+"""Counts in messages: nobody reads "1 joints"."""
+
+import pytest
+from usdphys_ext.usdphys_addon.core import summary, words
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel
+
+
+@pytest.mark.parametrize(
+    ("number", "what", "text"),
+    [(0, "joint", "0 joints"), (1, "joint", "1 joint"), (2, "joint", "2 joints"), (1, "body", "1 body"),
+     (2, "body", "2 bodies"), (2, "mass", "2 masses"), (1, "unstable body", "1 unstable body")],
+)  # fmt: skip
+def test_one_thing_is_not_told_as_many(number: int, what: str, text: str) -> None:
+    assert words.counted(number, what) == text
+
+
+def test_kinds_of_a_summary_are_told_in_the_singular_where_there_is_one() -> None:
+    kinds = tuple(summary.counts(PhysicsModel()))
+    assert {words.tally(1, kind) for kind in kinds} == {
+        "1 scene", "1 body", "1 collider", "1 joint", "1 group", "1 material", "1 articulation"
+    }  # fmt: skip
+    assert all(words.tally(number, kind) == f"{number} {kind}" for number in (0, 2) for kind in kinds)
