@@ -22,6 +22,8 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     bl_idname = "usdphys.export_usd"
     bl_label = "Export USD Physics"
     bl_options = {"REGISTER", "PRESET"}
+    #: (code, name) of errors that the imported file has itself.
+    errors_of_source: frozenset[tuple[str, str]] = frozenset()
 
     if TYPE_CHECKING:
         filepath: str
@@ -89,6 +91,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             self.filename_ext = chosen.export_format
         if preview_guard.current() is None and not checks.is_current(context.scene.name):
             checks.check(context.scene, context.view_layer)
+        self.find_errors_of_source(context)
         result: set[Any] = super().invoke(context, event)
         return result
 
@@ -114,13 +117,34 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         errors = [issue for issue in report.issues if issue.severity == "error"] if report is not None else []
         if not errors:
             return
-        column = layout.box().column(align=True)
-        number = counted(len(errors), "error")
-        column.label(text=f"{number}: {'nothing is written' if self.strict else 'written anyway'}", icon="CANCEL")
-        for issue in errors[:MAX_ERRORS]:
-            column.label(text=issue.short, icon="BLANK1")
-        if len(errors) > MAX_ERRORS:
-            column.label(text=f"and {len(errors) - MAX_ERRORS} more", icon="BLANK1")
+        known = [issue for issue in errors if (issue.code, issue.name) in self.errors_of_source]
+        new = [issue for issue in errors if issue not in known]
+        outcome = "nothing is written" if self.strict and new else "written anyway"
+        for found, title in (
+            (new, f"{counted(len(new), 'error')}: {outcome}"),
+            (known, f"{counted(len(known), 'error')} came with the imported file"),
+        ):
+            if not found:
+                continue
+            column = layout.box().column(align=True)
+            column.label(text=title, icon="CANCEL" if found is new else "INFO")
+            for issue in found[:MAX_ERRORS]:
+                column.label(text=issue.short, icon="BLANK1")
+            if len(found) > MAX_ERRORS:
+                column.label(text=f"and {len(found) - MAX_ERRORS} more", icon="BLANK1")
+
+    def find_errors_of_source(self, context: Any) -> None:
+        """Note which errors of the last check the imported file has itself."""
+        from ..usdphys_addon.bridge.environment import require_usd
+        from ..usdphys_addon.checks import live as checks
+
+        report = checks.report(context.scene.name)
+        if report is None or not report.counts.get("error") or not context.scene.usdphys.source.filepath:
+            return
+        require_usd()
+        from ..usdphys_addon.exchange import source_export
+
+        self.errors_of_source = source_export.errors_of_source(context.scene)
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError

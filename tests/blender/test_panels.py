@@ -1368,6 +1368,14 @@ def test_an_export_shows_its_options_and_what_it_would_refuse(known_report):
     assert labels[1:] == [*(f"Issue {number}" for number in range(5)), "and 3 more"]
 
 
+def test_an_export_tells_errors_of_the_imported_file_apart(known_report, monkeypatch):
+    known_report(found("error", 1), found("error", 2))
+    monkeypatch.setattr(bpy.types.USDPHYS_OT_export_usd, "errors_of_source", frozenset({("Code2", "Crate")}))
+    assert drawn_operator("usdphys.export_usd").labels() == [
+        "1 error: written anyway", "Issue 1", "1 error came with the imported file", "Issue 2",
+    ]  # fmt: skip
+
+
 def test_a_layer_says_which_file_it_goes_over():
     bpy.context.scene.usdphys.source.filepath = "/tmp/robot.usda"
     layout = drawn_operator("usdphys.export_layer")

@@ -445,3 +445,10 @@ def test_what_an_export_needs_survives_an_undo(tmp_path, robot):
     arm.location.x -= 10
     write(tmp_path / "out.usda")
     assert differences(robot, tmp_path / "out.usda") == []
+
+
+def test_the_errors_that_a_source_has_are_known_by_object(tmp_path, robot):
+    robot.write_text(ROBOT.replace("rel physics:body1 = </World/Arm>", "rel physics:body1 = </World/Gone>"))
+    load(robot)
+    found = source_export.errors_of_source(bpy.context.scene)
+    assert found and {name for _, name in found} == {"Weld"}

@@ -61,6 +61,23 @@ def source_of(scene: Any) -> Path | None:
     return Path(bpy.path.abspath(remembered_path)) if remembered_path else None
 
 
+def errors_of_source(scene: Any) -> frozenset[tuple[str, str]]:
+    """(code, name of the object, material or item) of the errors that the source of a scene has itself."""
+    from ..usd import read as usd_read
+
+    source = source_of(scene)
+    if source is None or not source.is_file():
+        return frozenset()
+    try:
+        old = usd_read.read_stage(usd_read.open_stage(source))
+    except InputError:
+        return frozenset()
+    places = source_paths(scene, old.order)
+    names = {path: name for known in (places.materials, places.objects) for name, path in known.items()}
+    issues = validate.validate(old, check_geometry=False)
+    return frozenset((issue.code, names.get(issue.path, "")) for issue in issues if issue.severity == "error")
+
+
 def _export(
     context: bpy.types.Context, target: Path, form: Form, physics_only: bool, strict: bool
 ) -> ExportResult:  # fmt: skip
