@@ -43,7 +43,7 @@ def note(objects: Iterable[bpy.types.Object], materials: Iterable[bpy.types.Mate
     for obj in objects:
         obj.usdphys.prim.noted = "\n".join(_state(obj, known))  # type: ignore[attr-defined]
     for material in materials:
-        material.usdphys.prim.noted = nodes_digest(material)  # type: ignore[attr-defined]
+        material.usdphys.prim.noted = _look_of(material)  # type: ignore[attr-defined]
 
 
 def edited(obj: bpy.types.Object) -> Edited:
@@ -71,9 +71,16 @@ def has_new_movers(obj: bpy.types.Object) -> bool:
     return _movers(obj) not in ("", f" {noted[2]}")
 
 
-def is_edited_material(material: bpy.types.Material) -> bool:
-    noted = material.usdphys.prim.noted  # type: ignore[attr-defined]
-    return bool(noted and noted != nodes_digest(material))
+def edited_inputs(material: bpy.types.Material) -> frozenset[str] | None:
+    """Inputs of UsdPreviewSurface that the user has changed on an imported material; None where more has changed."""
+    noted = str(material.usdphys.prim.noted)  # type: ignore[attr-defined]
+    now = _look_of(material)
+    if not noted or noted == now:
+        return frozenset()
+    before, after = noted.split("\n"), now.split("\n")
+    if before[0] != after[0] or len(before) != len(after):
+        return None
+    return frozenset(one.partition(" ")[0] for one, other in zip(before, after, strict=True) if one != other)
 
 
 # --------------------------------------------------------------------------- objects
@@ -143,16 +150,30 @@ def _column(items: Any, name: str, size: int, kind: str = "f4") -> bytes:
 # --------------------------------------------------------------------------- materials and other data
 
 
-def nodes_digest(material: bpy.types.Material) -> str:
-    """Digest of all that changes the look of a material: its nodes, their values, links and images."""
+#: Inputs of UsdPreviewSurface by those of Blender's Principled BSDF that its exporter writes them from.
+_SURFACE_INPUTS = {
+    "Base Color": "diffuseColor", "Roughness": "roughness", "Metallic": "metallic", "Alpha": "opacity", "IOR": "ior",
+    "Emission Color": "emissiveColor", "Emission Strength": "emissiveColor", "Coat Weight": "clearcoat",
+    "Coat Roughness": "clearcoatRoughness", "Specular IOR Level": "specular",
+}  # fmt: skip
+
+
+def _look_of(material: bpy.types.Material) -> str:
+    """Digest of the nodes, links and images of a material; then a line for each input of its surface."""
     tree: Any = material.node_tree
     if tree is None:
         return values_digest(material)
-    parts = [f"{material.use_nodes}" if bpy.app.version < (5, 0) else ""]
+    parts, inputs = [], []
     for node in tree.nodes:
         parts.append(f"{node.bl_idname} {node.name} {node.mute}")
-        parts += [f"{item.identifier} {_text(item.default_value)}" for item in node.inputs
-                  if hasattr(item, "default_value")]  # fmt: skip
+        for item in node.inputs:
+            if not hasattr(item, "default_value"):
+                continue
+            name = _SURFACE_INPUTS.get(item.name) if node.type == "BSDF_PRINCIPLED" else None
+            if name is None:
+                parts.append(f"{item.identifier} {_text(item.default_value)}")
+            else:
+                inputs.append(f"{name} {_digest(_text(item.default_value).encode(), size=5)}")
         image = getattr(node, "image", None)
         if image is not None:
             parts.append(f"{image.filepath} {image.colorspace_settings.name}")
@@ -162,7 +183,7 @@ def nodes_digest(material: bpy.types.Material) -> str:
         f"{link.from_node.name} {link.from_socket.identifier} {link.to_node.name} {link.to_socket.identifier}"
         for link in tree.links
     ]
-    return _digest("\n".join(parts).encode())
+    return "\n".join((_digest("\n".join(parts).encode()), *inputs))
 
 
 def values_digest(data: Any) -> str:

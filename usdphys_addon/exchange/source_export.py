@@ -397,7 +397,7 @@ class _Comparison:
         chosen = _Chosen()
         edited_materials = {
             material.name for material in bpy.data.materials
-            if material.name in self.sources.materials and import_notes.is_edited_material(material)
+            if material.name in self.sources.materials and import_notes.edited_inputs(material) != frozenset()
         }  # fmt: skip
         for path, placement in self.placements.items():
             obj = placement.obj
@@ -481,7 +481,7 @@ class _Geometry:
         self.add_materials(layer)
 
     def add_materials(self, layer: Any) -> None:
-        from ..usd.scene_edits import DATA_NAME
+        from ..usd.scene_edits import DATA_NAME, MaterialEdit
 
         sources = self.comparison.sources
         for spec in _prims_of_type(layer, "Material"):
@@ -491,8 +491,9 @@ class _Geometry:
                 continue
             path = self.comparison.material_path(material)
             self.edits.places[str(spec.path)] = path
-            if material.name not in sources.materials or import_notes.is_edited_material(material):
-                self.edits.materials[path] = str(spec.path)
+            inputs = import_notes.edited_inputs(material) if material.name in sources.materials else None
+            if inputs is None or inputs:
+                self.edits.materials[path] = MaterialEdit(str(spec.path), inputs)
 
 
 def _object_specs(layer: Any) -> dict[str, Any]:

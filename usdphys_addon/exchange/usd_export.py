@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 #: Errors with which a file would hold something else than the scene.
-UNWRITABLE = frozenset({"NameClash", "NotFinite"})
+UNWRITABLE = frozenset({"NameClash"})
 
 
 @dataclass(slots=True)

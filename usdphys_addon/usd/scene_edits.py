@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +37,13 @@ class MeshEdit(NamedTuple):
     parts: frozenset[str]
 
 
+class MaterialEdit(NamedTuple):
+    """path: of the material in the layer that Blender has written. inputs: of its surface that changed; None: all."""
+
+    path: str
+    inputs: frozenset[str] | None
+
+
 @dataclass(slots=True)
 class SceneEdits:
     """Edits by prim path; paths are those of the source, before `moves`.
@@ -55,7 +61,7 @@ class SceneEdits:
     places: dict[str, str] = field(default_factory=dict)
     objects: dict[str, str] = field(default_factory=dict)
     meshes: dict[str, MeshEdit] = field(default_factory=dict)
-    materials: dict[str, str] = field(default_factory=dict)
+    materials: dict[str, MaterialEdit] = field(default_factory=dict)
     bindings: dict[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
@@ -75,8 +81,8 @@ def apply_first(editor: Editor, edits: SceneEdits) -> None:
     copier = _Copier(editor, edits, edits.geometry)
     for path in sorted(edits.objects, key=lambda path: path.count("/")):
         copier.add_object(path, edits.objects[path])
-    for path, other in edits.materials.items():
-        copier.write_material(path, other)
+    for path, look in edits.materials.items():
+        copier.write_material(path, look)
     for path, edit in edits.meshes.items():
         copier.write_mesh(path, edit)
 
@@ -275,7 +281,7 @@ class _Copier:
             name = paths.free(child.name, lambda name: source.GetChild(name) or name in old)
             Sdf.CopySpec(self.geometry, child.path, spec.layer, spec.path.AppendChild(name))
 
-    def write_material(self, path: str, other: str) -> None:
+    def write_material(self, path: str, edit: MaterialEdit) -> None:
         """Write a new material, or what has changed of the look of one of the source."""
         source = self.editor.stage.GetPrimAtPath(path)
         layer = self.editor.layer
@@ -283,53 +289,38 @@ class _Copier:
             parent = paths.parent_of(path)
             if parent:
                 self.editor.define_parents(self.editor.spec(parent), itself=True)
-            Sdf.CopySpec(self.geometry, other, layer, path)
+            Sdf.CopySpec(self.geometry, edit.path, layer, path)
             self.editor.copied.add(path)
             self._finish(layer.GetPrimAtPath(path))
-            return
-        if not self._set_inputs(path, other, source):
-            self._replace_network(path, other, source)
+        elif edit.inputs is None or not self._set_inputs(edit, source):
+            self._replace_network(path, edit.path, source)
 
-    def _set_inputs(self, path: str, other: str, source: Usd.Prim) -> bool:
-        """Write the changed values of a shader; False where the two materials are not both one plain shader."""
+    def _set_inputs(self, edit: MaterialEdit, source: Usd.Prim) -> bool:
+        """Write the changed values of a surface; False where it is no plain shader, or textures stand in the way."""
         found, plain = _surface(UsdShade.Material(source)), None
-        for child in self.geometry.GetPrimAtPath(other).nameChildren:
+        for child in self.geometry.GetPrimAtPath(edit.path).nameChildren:
             identifier = child.attributes.get("info:id")
             if child.typeName == "Shader" and identifier is not None and identifier.default == "UsdPreviewSurface":
                 plain = child
         if found is None or plain is None or found.GetIdAttr().Get() != "UsdPreviewSurface":
             return False
-        inputs = {item.GetFullName(): item for item in found.GetInputs()}
+        inputs = {item.GetBaseName(): item for item in found.GetInputs()}
         changed: list[tuple[Sdf.Path, Sdf.AttributeSpec]] = []
-        for attribute in plain.attributes:
-            if not attribute.name.startswith("inputs:"):
+        for name in sorted(edit.inputs or ()):
+            attribute = plain.attributes.get(f"inputs:{name}")
+            if attribute is None or attribute.connectionPathList.GetAddedOrExplicitItems():
                 continue
-            item = inputs.get(attribute.name)
+            item = inputs.get(name)
             producers = item.GetValueProducingAttributes() if item is not None else []
-            producer = producers[0] if len(producers) == 1 else None
-            texture = self._texture(attribute)
-            if texture is not None or (producer and producer.GetName().startswith("outputs:")):
-                if not producer or not _is_same_texture(producer, texture):
-                    return False
-                continue
-            now = producer.Get() if producer else None
-            if now is None and _is_close(_BLENDER_DEFAULTS.get(attribute.name), attribute.default):
-                continue
-            if now is None:
-                now = _PREVIEW_FALLBACKS.get(attribute.name, attribute.default)
-            if not _is_close(now, attribute.default):
-                where = producer.GetPath() if producer else found.GetPath().AppendProperty(attribute.name)
-                changed.append((where, attribute))
+            if len(producers) > 1 or (producers and producers[0].GetName().startswith("outputs:")):
+                return False
+            where = producers[0].GetPath() if producers else found.GetPath().AppendProperty(attribute.name)
+            changed.append((where, attribute))
         for where, attribute in changed:
             spec = self.editor.spec(str(where.GetPrimPath()))
             made = spec.attributes.get(where.name) or Sdf.AttributeSpec(spec, where.name, attribute.typeName)
             made.default = attribute.default
         return True
-
-    def _texture(self, attribute: Sdf.AttributeSpec) -> Sdf.PrimSpec | None:
-        """The shader that an input in Blender's layer is connected to."""
-        connected = attribute.connectionPathList.GetAddedOrExplicitItems()
-        return self.geometry.GetPrimAtPath(connected[0].GetPrimPath()) if connected else None
 
     def _replace_network(self, path: str, other: str, source: Usd.Prim) -> None:
         """Copy the shaders of Blender beside those of the source, and connect the surface to them."""
@@ -377,42 +368,10 @@ def _is_per_element(attribute: Usd.Attribute) -> bool:
     return name in _PER_ELEMENT or (is_primvar and UsdGeom.Primvar(attribute).GetInterpolation() != "constant")
 
 
-#: Values of inputs of UsdPreviewSurface that nobody authored, by the specification.
-_PREVIEW_FALLBACKS: dict[str, Any] = {
-    "inputs:diffuseColor": Gf.Vec3f(0.18, 0.18, 0.18), "inputs:emissiveColor": Gf.Vec3f(0, 0, 0),
-    "inputs:specularColor": Gf.Vec3f(0, 0, 0), "inputs:useSpecularWorkflow": 0, "inputs:metallic": 0.0,
-    "inputs:roughness": 0.5, "inputs:clearcoat": 0.0, "inputs:clearcoatRoughness": 0.01, "inputs:opacity": 1.0,
-    "inputs:opacityThreshold": 0.0, "inputs:ior": 1.5, "inputs:normal": Gf.Vec3f(0, 0, 1),
-    "inputs:displacement": 0.0, "inputs:occlusion": 1.0,
-}  # fmt: skip
-
-
-#: What Blender's exporter writes of a Principled BSDF that nobody has touched, where that differs from the above.
-_BLENDER_DEFAULTS: dict[str, Any] = {"inputs:clearcoatRoughness": 0.03, "inputs:ior": 1.5, "inputs:specular": 0.5}
-
-
 def _surface(material: UsdShade.Material) -> UsdShade.Shader | None:
     found = material.ComputeSurfaceSource()
     shader = found[0] if found else None
     return shader if shader else None
-
-
-def _is_same_texture(producer: Usd.Attribute, texture: Sdf.PrimSpec | None) -> bool:
-    """True if a shader of the source reads the image file of one that Blender has written, or neither reads one."""
-    known = UsdShade.Shader(producer.GetPrim()).GetInput("file")
-    producers = known.GetValueProducingAttributes() if known else []
-    files = [producers[0].Get() if producers else None, None]
-    if texture is not None and "inputs:file" in texture.attributes:
-        files[1] = texture.attributes["inputs:file"].default
-    names = [PurePath(file.path).name if file else "" for file in files]
-    return names[0] == names[1]
-
-
-def _is_close(one: Any, other: Any) -> bool:
-    try:
-        return bool(np.allclose(np.asarray(one, float), np.asarray(other, float), rtol=1e-5, atol=1e-6))
-    except (TypeError, ValueError):
-        return bool(one == other)
 
 
 def _specs_below(spec: Sdf.PrimSpec) -> Iterator[Sdf.PrimSpec]:
