@@ -7,10 +7,9 @@ material slots. It is saved, undone and appended with its owner.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import bpy
 import numpy as np
@@ -39,30 +38,33 @@ class Edited(NamedTuple):
 
 def note(objects: Iterable[bpy.types.Object], materials: Iterable[bpy.types.Material]) -> None:
     """Note the state of objects and materials that an import has made."""
-    known: dict[str, str] = {}
+    states = _States()
     for obj in objects:
-        obj.usdphys.prim.noted = "\n".join(_state(obj, known))  # type: ignore[attr-defined]
+        obj.usdphys.prim.noted = "\n".join(states.of(obj))  # type: ignore[attr-defined]
     for material in materials:
         material.usdphys.prim.noted = _look_of(material)  # type: ignore[attr-defined]
 
 
+def edits_of(objects: Iterable[bpy.types.Object]) -> Iterator[Edited]:
+    """What the user has edited of each imported object. Everything, where the import noted nothing."""
+    states = _States()
+    for obj in objects:
+        noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
+        if len(noted) != 3:
+            yield Edited(True, True, True, frozenset(MESH_PARTS))
+            continue
+        now = states.of(obj)
+        before, after = (text.partition(" ") for text in (noted[1], now[1]))
+        parts = frozenset(MESH_PARTS)
+        if before[2] == after[2]:
+            pairs = zip(before[0].split("."), after[0].split("."), strict=False)
+            parts = frozenset(name for name, (one, other) in zip(MESH_PARTS, pairs, strict=False) if one != other)
+        yield Edited(noted[0] != now[0], noted[1] != now[1], noted[2] != now[2], parts)
+
+
 def edited(obj: bpy.types.Object) -> Edited:
-    """What the user has edited of an imported object. Everything, where the import noted nothing."""
-    noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
-    if len(noted) != 3:
-        return Edited(True, True, True, frozenset(MESH_PARTS))
-    now = _state(obj, {})
-    before, after = (text.partition(" ") for text in (noted[1], now[1]))
-    parts = frozenset(MESH_PARTS)
-    if before[2] == after[2]:
-        pairs = zip(before[0].split("."), after[0].split("."), strict=False)
-        parts = frozenset(name for name, (one, other) in zip(MESH_PARTS, pairs, strict=False) if one != other)
-    return Edited(noted[0] != now[0], noted[1] != now[1], noted[2] != now[2], parts)
-
-
-def is_moved(obj: bpy.types.Object) -> bool:
-    """True where the place of an imported object below its parent is not that of the import."""
-    return bool(str(obj.usdphys.prim.noted).partition("\n")[0] != _transform_of(obj))  # type: ignore[attr-defined]
+    """What the user has edited of one imported object."""
+    return next(edits_of([obj]))
 
 
 def has_new_movers(obj: bpy.types.Object) -> bool:
@@ -85,60 +87,81 @@ def edited_inputs(material: bpy.types.Material) -> frozenset[str] | None:
 
 # --------------------------------------------------------------------------- objects
 
+#: What places an object below its parent, with the number of values.
+_TRANSFORM = (
+    ("location", 3), ("rotation_euler", 3), ("rotation_quaternion", 4), ("rotation_axis_angle", 4), ("scale", 3),
+    ("delta_location", 3), ("delta_rotation_euler", 3), ("delta_rotation_quaternion", 4), ("delta_scale", 3),
+    ("matrix_parent_inverse", 16),
+)  # fmt: skip
+_ROW = 4 * sum(size for _, size in _TRANSFORM)
 
-def _state(obj: bpy.types.Object, known: dict[str, str]) -> tuple[str, str, str]:
-    return _transform_of(obj), _data_of(obj, known), _slots_of(obj)
 
+class _States:
+    """The states of objects, of which an import notes the text. All transforms are read at once, which is quicker."""
 
-def _transform_of(obj: Any) -> str:
-    """Digest of what places an object below its parent, with the names of what moves it besides."""
-    mode = obj.rotation_mode
-    turned = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
-    values = [*obj.location, *getattr(obj, turned), *obj.scale]
-    values += [*obj.delta_location, *obj.delta_rotation_euler, *obj.delta_scale]
-    if not obj.matrix_parent_inverse.is_identity:
-        values += [part for row in obj.matrix_parent_inverse for part in row]
-    return _digest(array("f", values).tobytes(), mode.encode()) + _movers(obj)
+    def __init__(self) -> None:
+        objects: Any = bpy.data.objects
+        columns = []
+        for name, size in _TRANSFORM:
+            values = np.empty(len(objects) * size, "f4")
+            objects.foreach_get(name, values)
+            columns.append(values.reshape(-1, size))
+        self.transforms = np.hstack(columns).tobytes()
+        self.starts = {obj.as_pointer(): _ROW * row for row, obj in enumerate(objects)}
+        self.meshes: dict[int, str] = {}
+        self.materials: dict[str, str] = {}
+
+    def of(self, obj: Any) -> tuple[str, str, str]:
+        """(transform and what moves the object besides, data and modifiers, materials in the slots)."""
+        return self.transform(obj) + _movers(obj), self.data(obj), self.slots(obj)
+
+    def transform(self, obj: Any) -> str:
+        start = self.starts[obj.as_pointer()]
+        return f"{crc32(self.transforms[start : start + _ROW]):x}{obj.rotation_mode}"
+
+    def data(self, obj: Any) -> str:
+        """Digest of the data of an object, and its modifiers."""
+        data = obj.data
+        if data is None:
+            return ""
+        key = data.as_pointer()
+        if key not in self.meshes:
+            self.meshes[key] = mesh_digest(data) if isinstance(data, bpy.types.Mesh) else values_digest(data)
+        return self.meshes[key] + "".join(f" {modifier.type}" for modifier in obj.modifiers)
+
+    def slots(self, obj: Any) -> str:
+        """The materials in the slots of an object, by the prims that they were imported from, else by name."""
+        if obj.data is None:
+            return ""
+        return "\t".join("" if slot.material is None else self.place(slot.material) for slot in obj.material_slots)
+
+    def place(self, material: Any) -> str:
+        name = material.name
+        if name not in self.materials:
+            self.materials[name] = remembered.path_of(material) or name
+        return self.materials[name]
 
 
 def _movers(obj: Any) -> str:
     """What moves an object besides its own transform: constraints, keyframes and drivers."""
-    found: list[str] = [constraint.type for constraint in obj.constraints]
-    data = obj.animation_data
+    constraints, data = obj.constraints, obj.animation_data
+    if data is None and not constraints:
+        return ""
+    found: list[str] = [constraint.type for constraint in constraints]
     if data is not None and (data.action is not None or len(data.drivers)):
         found.append("animation")
     return "".join(f" {name}" for name in found)
 
 
-def _slots_of(obj: bpy.types.Object) -> str:
-    """The materials in the slots of an object, by the prims that they were imported from, else by name."""
-    return "\t".join(
-        "" if slot.material is None else remembered.path_of(slot.material) or slot.material.name
-        for slot in obj.material_slots
-    )
-
-
-def _data_of(obj: bpy.types.Object, known: dict[str, str]) -> str:
-    """Digest of the data of an object and of its modifiers. known: digests by name of the data."""
-    data: Any = obj.data
-    if data is None:
-        return ""
-    name = f"{obj.type} {data.name}"
-    if name not in known:
-        known[name] = mesh_digest(data) if isinstance(data, bpy.types.Mesh) else values_digest(data)
-    return known[name] + "".join(f" {modifier.type}" for modifier in obj.modifiers)
-
-
 def mesh_digest(mesh: Any) -> str:
     """Digests of MESH_PARTS, with a dot between them."""
-    faces = _column(mesh.loops, "vertex_index", 1, "i4"), _column(mesh.polygons, "loop_total", 1, "i4")
-    layers = [part for layer in mesh.uv_layers for part in (layer.name.encode(), _column(layer.uv, "vector", 2))]
-    colors = [
-        part for item in mesh.color_attributes for part in (item.name.encode(), _column(item.data, "color", 4))
-    ]  # fmt: skip
-    materials = _column(mesh.polygons, "material_index", 1, "i4")
-    parts = ((_column(mesh.vertices, "co", 3),), faces, (materials,), layers, colors)
-    return ".".join(_digest(*part, size=5) for part in parts)
+    points = _column(mesh.vertices, "co", 3)
+    # The last face ends where the corners end.
+    faces = _column(mesh.loops, "vertex_index", 1, "i4") + _column(mesh.polygons, "loop_start", 1, "i4")
+    materials = _column(mesh.polygons, "material_index", 1, "i4") if len(mesh.materials) > 1 else b""
+    layers = b"".join(layer.name.encode() + _column(layer.uv, "vector", 2) for layer in mesh.uv_layers)
+    colors = b"".join(item.name.encode() + _column(item.data, "color", 4) for item in mesh.color_attributes)
+    return ".".join(map(_digest, (points, faces, materials, layers, colors)))
 
 
 def _column(items: Any, name: str, size: int, kind: str = "f4") -> bytes:
@@ -173,7 +196,7 @@ def _look_of(material: bpy.types.Material) -> str:
             if name is None:
                 parts.append(f"{item.identifier} {_text(item.default_value)}")
             else:
-                inputs.append(f"{name} {_digest(_text(item.default_value).encode(), size=5)}")
+                inputs.append(f"{name} {_digest(_text(item.default_value).encode())}")
         image = getattr(node, "image", None)
         if image is not None:
             parts.append(f"{image.filepath} {image.colorspace_settings.name}")
@@ -203,9 +226,6 @@ def _text(value: Any) -> str:
         return repr(value)
 
 
-def _digest(*parts: bytes, size: int = 9) -> str:
-    made = blake2b(digest_size=size)
-    for part in parts:
-        made.update(part)
-        made.update(b"\0")
-    return made.hexdigest()
+def _digest(data: bytes) -> str:
+    """Length and checksum: every change of one number shows, and one of four billion other changes does not."""
+    return f"{len(data):x}-{crc32(data):x}" if data else ""

@@ -198,10 +198,9 @@ class _Comparison:
         self.by_name = {placement.obj.name: placement for placement in self.placements.values()}
         self.living = set(self.sources.objects.values())
         self.hidden = self.living - self.placements.keys()
-        self.edited = {
-            path: import_notes.edited(placement.obj) for path, placement in self.placements.items()
-            if path in self.living
-        }  # fmt: skip
+        imported = [placement for path, placement in self.placements.items() if path in self.living]
+        edits = import_notes.edits_of(placement.obj for placement in imported)
+        self.edited = {placement.path: edited for placement, edited in zip(imported, edits, strict=True)}
         self.removed = self._removed()
         self.moves = self._moves()
         self._leave_out_instancers(usd_opinions.of_stage(stage))
