@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
@@ -13,8 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from .core.errors import InputError, OutputError, UsdPhysError
-from .core.files import USD_SUFFIXES, scratch_file
+from .core.errors import InputError, UsageError, UsdPhysError
+from .core.files import USD_SUFFIXES, checked, replacing, scratch_file
 from .core.units import StageUnits
 from .core.words import counted, tally
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from .core.model import PhysicsModel
     from .core.validate import Issue
+    from .exchange.formats import Format
     from .exchange.usd_export import ExportOptions, ExportResult
     from .simulation.record import Recording
     from .simulation.world import World
@@ -40,7 +42,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return command(options)
     except UsdPhysError as error:
         print(f"usdphys: error: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
+
+
+#: Flag and help of the forms in which an imported scene is written.
+_FORMS = {
+    "copy": ("--merge", "OUT is a copy of the imported file with the edits since the import (the default)"),
+    "layer": ("--physics-layer", "OUT holds only the edits since the import, as a layer over the imported file"),
+    "flat": ("--flatten", "OUT is one file with the edits, without references, payloads and variants"),
+    "composed": ("--composed", "OUT is as Blender's exporter composes the scene, without what Blender lacks"),
+}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -73,12 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         "--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: setting of the scene)"
     )
     forms = convert.add_mutually_exclusive_group()
-    for flag, form, what in (
-        ("--merge", "copy", "OUT is a copy of the imported file with the edits since the import (the default)"),
-        ("--physics-layer", "layer", "OUT holds only the edits since the import, as a layer over the imported file"),
-        ("--flatten", "flat", "OUT is one file with the edits, without references, payloads and variants"),
-        ("--composed", "composed", "OUT is as Blender's exporter composes the scene, without what Blender lacks"),
-    ):  # fmt: skip
+    for form, (flag, what) in _FORMS.items():
         forms.add_argument(flag, dest="form", action="store_const", const=form, default="auto", help=what)
     convert.add_argument(
         "--physics-only", action="store_true", help="of the edits since the import, write those of the physics only"
@@ -166,6 +172,8 @@ def _convert(options: argparse.Namespace) -> int:
 
     load = formats.LoadOptions(tuple(options.variant), options.prim, options.onto or "")
     source, target = formats.check_conversion(options.input, options.output, load)
+    _check_convert_options(options, target)
+    checked(Path(options.output), [options.input, *([options.onto] if options.onto else [])])
     import bpy
 
     from .exchange import blend_file
@@ -184,6 +192,21 @@ def _convert(options: argparse.Namespace) -> int:
         )  # fmt: skip
         result = target.write(options.output, wanted)
     return 0 if result is None else _report_conversion(result, options.output)
+
+
+def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
+    """Raise UsageError for options that contradict each other or do nothing."""
+    if target.is_scene:
+        for name, unset in (
+            ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
+            ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
+        ):  # fmt: skip
+            value = getattr(options, name)
+            if value != unset:
+                flag = _FORMS[value][0] if name == "form" else f"--{name.replace('_', '-')}"
+                raise UsageError(f"{flag} has no effect on '{options.output}', which is a .blend; leave it out.")
+    if options.physics_only and options.form == "composed":
+        raise UsageError("--physics-only is for edits of an imported file, and --composed writes no edits; drop one.")
 
 
 def _report_conversion(result: ExportResult, output: str) -> int:
@@ -228,8 +251,7 @@ def _simulate(options: argparse.Namespace) -> int:
     layers = tuple(ending for ending in USD_SUFFIXES if ending != ".usdz")
     if options.out and Path(options.out).suffix.lower() not in layers:
         raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
-    if options.out and Path(options.out).resolve() == Path(options.file).resolve():
-        raise InputError(f"'{options.out}' is the input itself; choose another name for the layer.")
+    _check_outputs(options)
     if source is formats.USD:
         with _output_to_stderr():
             world, recording, units = _simulate_usd(options, options.file)
@@ -245,6 +267,19 @@ def _simulate(options: argparse.Namespace) -> int:
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
     print(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second, {broken}, {unstable}")
     return 0
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Refuse outputs that could not be written, before anything is simulated."""
+    from .exchange import formats
+
+    outputs = [Path(name) for name in (options.out, options.json) if name]
+    for output in outputs:
+        checked(output, [options.file])
+    if options.json and Path(options.json).suffix.lower() in formats.suffixes():
+        raise UsageError(f"'{options.json}' is the name of another kind of file; end the name of the poses with .json.")
+    if len({os.path.realpath(output) for output in outputs}) < len(outputs):
+        raise UsageError("--out and --json name the same file; choose two names.")
 
 
 def _frame_count(options: argparse.Namespace, fps: float) -> int:
@@ -282,13 +317,12 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
 
     scene: Any = bpy.context.scene
     scene.frame_end = scene.frame_start + math.ceil(options.seconds * scene.render.fps / scene.render.fps_base)
-    target = usd_export.checked_folder(Path(options.out).absolute())
-    with scratch_file(target) as scratch, scratch_file(target) as layer:
+    target = Path(options.out).absolute()
+    with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
         _print_issues(usd_export.export_usd(bpy.context, scratch, wanted).issues, sys.stderr)
         options.out = str(layer)
         found = _simulate_usd(options, str(scratch))
         time_samples.flatten(layer, scratch)
-        usd_export.replace(scratch, target)
     return found
 
 
@@ -355,13 +389,8 @@ def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
 
 def _write_text(target: Path, text: str) -> None:
     """Write a text to a temporary file, which replaces the target once it is complete."""
-    try:
-        with scratch_file(target) as scratch:
-            scratch.write_text(text, encoding="utf-8")
-            scratch.chmod(0o644)
-            scratch.replace(target)
-    except OSError as error:
-        raise OutputError(f"'{target}' cannot be written ({error.strerror}).") from error
+    with replacing(target) as scratch:
+        scratch.write_text(text, encoding="utf-8")
 
 
 def _print_issues(issues: list[Issue], stream: IO[str]) -> None:

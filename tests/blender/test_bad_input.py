@@ -12,6 +12,7 @@ from pathlib import Path
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.bridge import environment
+from usdphys_ext.usdphys_addon.core import files
 from usdphys_ext.usdphys_addon.core.errors import MissingDependencyError, OutputError, ValidationFailedError
 from usdphys_ext.usdphys_addon.exchange import usd_export
 
@@ -144,7 +145,7 @@ def test_write_protected_target(target):
 
 def test_write_protection_is_asked_for(target, monkeypatch):
     body()
-    monkeypatch.setattr(usd_export.os, "access", lambda path, mode: Path(path) != target)
+    monkeypatch.setattr(files.os, "access", lambda path, mode: Path(path) != target)
     assert "protected" in refusal(target, OutputError)
 
 
@@ -158,7 +159,7 @@ def test_target_that_cannot_be_replaced(target, monkeypatch):
     assert "old.usda" in refusal(target, OutputError)
 
 
-@pytest.mark.parametrize("suffix", [".usda", ".usdc", ".usdz", ".usd"])
+@pytest.mark.parametrize("suffix", [".usda", ".usdc", ".usdz", ".usd", ".blend"])
 def test_disk_that_fills_up(tmp_path, suffix):
     """A limit on the size of files stands in for a full disk: writes beyond it fail in the same way."""
     script = tmp_path / "fill.py"
@@ -186,7 +187,8 @@ spec = importlib.util.spec_from_file_location("alias", sys.argv[1])
 spec.loader.exec_module(importlib.util.module_from_spec(spec))
 import bpy
 from usdphys_ext.usdphys_addon.bridge import props
-from usdphys_ext.usdphys_addon.exchange import usd_export
+from usdphys_ext.usdphys_addon.exchange import blend_file, usd_export
+from usdphys_ext.usdphys_addon.core import files
 from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 props.register()
@@ -194,7 +196,10 @@ bpy.ops.mesh.primitive_uv_sphere_add(segments=64, ring_count=64)
 bpy.context.object.usdphys.rigid_body.is_applied = True
 bpy.context.object.usdphys.colliders.add()
 try:
-    usd_export.export_usd(bpy.context, sys.argv[2], usd_export.ExportOptions())
+    if sys.argv[2].endswith(".blend"):
+        blend_file.save_blend(sys.argv[2])
+    else:
+        usd_export.export_usd(bpy.context, sys.argv[2], usd_export.ExportOptions())
 except UsdPhysError as error:
     print("REFUSED", error, flush=True)
 os._exit(0)

@@ -154,7 +154,7 @@ def test_a_prim_of_a_usd_file_is_read_alone(tmp_path, parts):
 
 def test_options_of_usd_files_are_refused_for_others(tmp_path, nested):
     for option in (("--prim", "/World"), ("--variant", "/World{a=b}"), ("--onto", nested)):
-        assert run("convert", nested, tmp_path / "out.usda", *option) == 1
+        assert run("convert", nested, tmp_path / "out.usda", *option) == 2
         assert not (tmp_path / "out.usda").exists()
     assert run("convert", nested, tmp_path / "other.blend") == 1
 
@@ -309,3 +309,34 @@ def test_a_motion_is_never_written_over_its_own_input(tmp_path, parts):
     assert run("simulate", parts, "--seconds", 0.1, "--out", parts) == 1
     assert run("simulate", parts, "--seconds", 0.1, "--out", tmp_path / "motion.usdz") == 1
     assert parts.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--hierarchy", "flat"), ("--up-axis", "Y"), ("--meters-per-unit", "1"), ("--strict",), ("--physics-layer",),
+     ("--physics-only",), ("--animation",)],
+)  # fmt: skip
+def test_options_without_effect_on_a_blend_are_wrong_arguments(tmp_path, parts, options, capfd):
+    assert run("convert", parts, tmp_path / "out.blend", *options) == 2
+    assert options[0] in capfd.readouterr().err
+    assert not (tmp_path / "out.blend").exists()
+
+
+def test_forms_exclude_each_other(tmp_path, nested):
+    for options in (("--merge", "--physics-layer"), ("--flatten", "--composed"), ("--composed", "--physics-only")):
+        assert run("convert", nested, tmp_path / "out.usda", *options) == 2
+    assert not (tmp_path / "out.usda").exists()
+
+
+def test_an_output_is_no_input_and_no_other_kind_of_file(tmp_path, parts):
+    before = parts.read_bytes()
+    poses, layer = tmp_path / "poses.json", tmp_path / "baked.usda"
+    for options in (("--json", parts), ("--out", parts), ("--json", tmp_path / "poses.usda"),
+                    ("--json", tmp_path / "poses.blend"), ("--json", poses, "--out", poses)):  # fmt: skip
+        assert run("simulate", parts, "--seconds", "0.1", *options) in (1, 2)
+    assert run("convert", parts, parts) == 1
+    poses.write_text("{}")
+    poses.chmod(0o444)
+    assert run("simulate", parts, "--seconds", "0.1", "--out", layer, "--json", poses) == 1
+    assert not layer.exists(), "refused before anything is written"
+    assert parts.read_bytes() == before and poses.read_text() == "{}"

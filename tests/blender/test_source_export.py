@@ -398,7 +398,7 @@ def test_an_option_that_changes_the_whole_has_blender_compose_it_and_says_so(tmp
 
 
 def test_the_source_is_never_the_target(tmp_path, robot):
-    with pytest.raises(OutputError, match="source itself"):
+    with pytest.raises(OutputError, match="input itself"):
         write(robot)
     assert robot.read_text() == ROBOT
 

@@ -12,6 +12,10 @@ class InputError(UsdPhysError):
     """A file or scene cannot be used as it is."""
 
 
+class UsageError(InputError):
+    """Arguments that contradict each other, or have no effect."""
+
+
 class OutputError(UsdPhysError):
     """A result cannot be written; an existing file is untouched."""
 

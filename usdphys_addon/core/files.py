@@ -1,16 +1,66 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Atomic file writing: write beside the target, then replace it in one step."""
+"""Every output of the add-on is written by `replacing`: beside the target, checked, then put in place in one step."""
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from zlib import crc32
+
+from .errors import OutputError
 
 USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+#: Age in seconds from which a temporary file is one that a killed run has left.
+ABANDONED = 3600.0
+#: The end of a .blend: the header of its last block, or of the table of a compressed one.
+_BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
+
+
+@contextmanager
+def replacing(
+    target: Path, *, inputs: Iterable[str | Path] = (), verify: Callable[[Path], None] | None = None
+) -> Iterator[Path]:  # fmt: skip
+    """Yield an unused path beside the target; what is written there replaces the target when the block ends.
+
+    Before that the file must be whole, and is forced to the disk. If anything fails, the target stays as it was.
+    inputs: files that the output is made from, which it never replaces. verify: further checks, which raise.
+    Raises OutputError.
+    """
+    checked(target, inputs)
+    try:
+        with scratch_file(target) as scratch:
+            yield scratch
+            if verify is not None and scratch.is_file():
+                verify(scratch)
+            _put(scratch, target)
+    except OSError as error:
+        raise OutputError(f"'{target}' could not be written ({_reason(error)}); the old file is untouched.") from error
+
+
+def checked(target: Path, inputs: Iterable[str | Path] = ()) -> Path:
+    """The absolute target. Raises OutputError where its folder or its permissions forbid it, or if it is an input."""
+    target = target.absolute()
+    if not target.parent.is_dir():
+        raise OutputError(f"'{target}' cannot be written: its folder does not exist; make it or choose another.")
+    if target.is_dir():
+        raise OutputError(f"'{target}' is a folder; choose a file name.")
+    # By its mode, because a file system lets root write to everything.
+    if target.exists() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
+        raise OutputError(f"'{target}' is write-protected; choose another name or allow writing.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise OutputError(f"The folder '{target.parent}' cannot be written to; choose another.")
+    for other in inputs:
+        if os.path.realpath(target) == os.path.realpath(other):
+            raise OutputError(f"'{target}' is the input itself, which is never changed; choose another name.")
+    return target
 
 
 @contextmanager
@@ -21,17 +71,105 @@ def scratch_file(target: Path) -> Iterator[Path]:
     in the folder of the target, because they hold paths relative to it.
     """
     if target.suffix.lower() == ".usdz":
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.stem}-", dir=target.parent))
-        try:
+        with scratch_folder(target) as folder:
             yield folder / target.name
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
         return
-    handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
+    _clean(target)
+    handle, name = tempfile.mkstemp(prefix=_prefix(target), suffix=target.suffix, dir=target.parent)
     os.close(handle)
     scratch = Path(name)
     scratch.unlink()
     try:
         yield scratch
     finally:
-        scratch.unlink(missing_ok=True)
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def scratch_folder(target: Path) -> Iterator[Path]:
+    """Yield an empty folder beside the target, which is deleted on exit."""
+    _clean(target)
+    folder = Path(tempfile.mkdtemp(prefix=_prefix(target), dir=target.parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prefix(target: Path) -> str:
+    """Beginning of the names of all temporary files of a target. It is short, however long the name is."""
+    stem = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in target.stem[:24])
+    return f".usdphys-{stem}-{crc32(target.name.encode('utf-8', 'surrogateescape')):08x}-"
+
+
+def _clean(target: Path) -> None:
+    """Delete what killed runs for the same target have left."""
+    prefix, now = _prefix(target), time.time()
+    with suppress(OSError):
+        for path in target.parent.iterdir():
+            if path.name.startswith(prefix) and now - path.stat().st_mtime > ABANDONED:
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
+
+
+def _put(scratch: Path, target: Path) -> None:
+    """Replace the target by a finished file. Raises OutputError if the file is missing or truncated."""
+    if not scratch.is_file() or not is_whole(scratch):
+        raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
+    if target.exists():
+        shutil.copymode(target, scratch)
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        scratch.chmod(0o666 & ~mask)
+    _force_to_disk(scratch)
+    scratch.replace(target)
+    _force_to_disk(target.parent)
+
+
+def _force_to_disk(path: Path) -> None:
+    """Have the system write a file, or the names in a folder, to the disk. A full disk shows here at the latest."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        # Some file systems cannot do it for folders.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF) or stat.S_ISREG(os.fstat(handle).st_mode):
+            raise
+    finally:
+        os.close(handle)
+
+
+def is_whole(path: Path) -> bool:
+    """False if a file is truncated, as far as its end shows: the last brace, table or block of its format."""
+    suffix = path.suffix.lower()
+    size = path.stat().st_size
+    if suffix == ".usdz":
+        return _is_whole_package(path)
+    with path.open("rb") as stream:
+        head = stream.read(24)
+        stream.seek(max(0, size - 64))
+        tail = stream.read()
+    if suffix == ".blend":
+        return any(end in tail for end in _BLEND_ENDS)
+    if suffix not in USD_SUFFIXES:
+        return size > 0
+    if head.startswith(b"PXR-USDC"):
+        contents = int.from_bytes(head[16:24], "little")
+        return len(head) == 24 and 0 < contents < size
+    return head.startswith(b"#usda") and tail.rstrip().endswith((b"}", b")"))
+
+
+def _is_whole_package(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as package:
+            return package.testzip() is None
+    except zipfile.BadZipFile:
+        return False
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno else str(error)

@@ -10,9 +10,8 @@ from pathlib import Path
 import bpy
 
 from ..bridge import props
-from ..core.errors import InputError
-from ..core.files import scratch_file
-from . import usd_export
+from ..core.errors import InputError, OutputError
+from ..core.files import replacing
 
 
 @contextmanager
@@ -44,7 +43,11 @@ def open_blend(file: str) -> None:
 
 def save_blend(file: str) -> None:
     """Save the open file under a name. The target is replaced at the end, in one step."""
-    target = usd_export.checked_folder(Path(file).absolute())
-    with scratch_file(target) as scratch:
-        bpy.ops.wm.save_as_mainfile(filepath=str(scratch), copy=True, check_existing=False)
-        usd_export.replace(scratch, target)
+    target = Path(file).absolute()
+    with replacing(target) as scratch:
+        try:
+            bpy.ops.wm.save_as_mainfile(filepath=str(scratch), copy=True, check_existing=False)
+        except RuntimeError as error:
+            raise OutputError(
+                f"'{target}' could not be saved ({str(error).strip()}); the old file is untouched."
+            ) from error

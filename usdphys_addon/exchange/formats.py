@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import InputError
+from ..core.errors import InputError, UsageError
 from ..core.files import USD_SUFFIXES
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def check_conversion(source: str, target: str, options: LoadOptions) -> tuple[Fo
         if getattr(options, name) and name not in known.takes:
             takers = [row for row in FORMATS if name in row.takes]
             flag = "--variant" if name == "variants" else f"--{name}"
-            raise InputError(f"'{source}' is a {known.name}; {flag} is for {' or '.join(row.name for row in takers)}s.")
+            raise UsageError(f"'{source}' is a {known.name}; {flag} is for {' or '.join(row.name for row in takers)}s.")
     targets = known.targets()
     for row in targets:
         if Path(target).suffix.lower() in row.suffixes:
@@ -96,6 +96,11 @@ def check_conversion(source: str, target: str, options: LoadOptions) -> tuple[Fo
     raise InputError(
         f"'{target}' cannot be written from '{source}'; end it with one of {', '.join(_suffixes(targets))}."
     )
+
+
+def suffixes() -> list[str]:
+    """The suffixes of all formats."""
+    return _suffixes(FORMATS)
 
 
 def _suffixes(formats: list[Format] | tuple[Format, ...]) -> list[str]:

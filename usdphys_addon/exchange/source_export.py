@@ -7,7 +7,6 @@ Blender does not know. What was edited is found by comparing the scene with the 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from ..bridge.reading import SceneReading
 from ..bridge.source_paths import source_paths
 from ..core import frames, paths, summary, validate
 from ..core.errors import InputError, OutputError
+from ..core.files import checked, scratch_folder
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
@@ -104,8 +104,8 @@ def _export(
     edits = difference.difference(comparison.old, comparison.new)
     _round_frames(edits)
     units = replaced(usd_read.stage_units(stage), local_meters_per_unit=reading.model.units.meters_per_unit)
-    with tempfile.TemporaryDirectory(prefix=".usdphys-", dir=_folder(target)) as folder:
-        found = None if physics_only else comparison.scene_edits(Path(folder))
+    with scratch_folder(checked(target, [source])) as folder:
+        found = None if physics_only else comparison.scene_edits(folder)
         if found is not None:
             edits.removed = tuple(path for path in edits.removed if not _is_within(path, found.removed))
         written = edit_layer.write_edits(source, target, form, edits, found, units=units, variants=variants)
@@ -145,13 +145,6 @@ def _round_frames(edits: Difference) -> None:
                 edit.values[name, attribute] = tuple(
                     round(part / size, 7) * size if abs(part) > 2e-7 * size else 0.0 for part in value
                 )
-
-
-def _folder(target: Path) -> Path:
-    """The folder of a target. Raises OutputError where there is none."""
-    if not target.parent.is_dir():
-        raise OutputError(f"The folder '{target.parent}' does not exist; make it or choose another.")
-    return target.parent
 
 
 def _is_within(path: str, others: tuple[str, ...]) -> bool:

@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import shutil
 import traceback
-import zipfile
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
@@ -22,7 +18,7 @@ from ..bridge.environment import gc_paused, require_usd, run_in_thread
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import summary, validate
 from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
-from ..core.files import USD_SUFFIXES, scratch_file
+from ..core.files import USD_SUFFIXES, checked, replacing
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits, shortest
 from ..core.validate import Hierarchy, Issue
@@ -91,6 +87,7 @@ def export_usd(context: bpy.types.Context, filepath: str | Path, options: Export
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
     # Imported here, before the thread starts: two threads cannot import the modules of USD at once.
     from ..usd import hierarchy as usd_hierarchy  # noqa: F401
+    from ..usd import verify as usd_verify
     from ..usd import write as usd_write
 
     if options.root is None:
@@ -103,7 +100,7 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)
     with (
-        scratch_file(target) as scratch,
+        replacing(target, verify=lambda scratch: usd_verify.verify(scratch, target, job.prims)) as scratch,
         handled_by("on_export", partial(_run, job)),
         ThreadPoolExecutor(1) as translator,
     ):
@@ -114,8 +111,6 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
             raise job.error
         if not job.done:
             raise OutputError(f"Blender's USD exporter wrote no stage for '{target}'; see the console for its reason.")
-        check_written(scratch, target)
-        replace(scratch, target)
     return ExportResult(target, issues + job.issues, summary.counts(reading.model), job.moved)
 
 
@@ -177,55 +172,7 @@ def checked_target(filepath: str | Path) -> Path:
     target = Path(bpy.path.abspath(str(filepath))).absolute()
     if target.suffix.lower() not in USD_SUFFIXES:
         raise OutputError(f"'{target}' is no USD file name; end it with one of {', '.join(USD_SUFFIXES)}.")
-    return checked_folder(target)
-
-
-def checked_folder(target: Path) -> Path:
-    """The target. Raises OutputError where its folder or its permissions forbid it."""
-    if not target.parent.is_dir():
-        raise OutputError(f"The folder '{target.parent}' does not exist; make it or choose another.")
-    if target.is_dir():
-        raise OutputError(f"'{target}' is a folder; choose a file name.")
-    if target.exists() and not os.access(target, os.W_OK):
-        raise OutputError(f"'{target}' is write-protected; choose another name or allow writing.")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise OutputError(f"The folder '{target.parent}' cannot be written to; choose another.")
-    return target
-
-
-def check_written(scratch: Path, target: Path) -> None:
-    """Raise OutputError if the file is missing or truncated, usually because the disk is full."""
-    if not scratch.is_file() or not is_whole(scratch):
-        raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
-
-
-def is_whole(path: Path) -> bool:
-    """False if a USD file is truncated: without last brace (usda), table of contents (usdc) or index (usdz)."""
-    if path.suffix.lower() == ".usdz":
-        return zipfile.is_zipfile(path)
-    size = path.stat().st_size
-    with path.open("rb") as stream:
-        head = stream.read(24)
-        if head.startswith(b"PXR-USDC"):
-            contents = int.from_bytes(head[16:24], "little")
-            return len(head) == 24 and 0 < contents < size
-        stream.seek(max(0, size - 16))
-        return head.startswith(b"#usda") and stream.read().rstrip().endswith((b"}", b")"))
-
-
-def replace(scratch: Path, target: Path) -> None:
-    """Replace the target by the finished file in one step."""
-    if target.exists():
-        shutil.copymode(target, scratch)
-    else:
-        mask = os.umask(0)
-        os.umask(mask)
-        scratch.chmod(0o666 & ~mask)
-    try:
-        scratch.replace(target)
-    except OSError as error:
-        reason = os.strerror(error.errno or errno.EIO)
-        raise OutputError(f"'{target}' cannot be replaced ({reason}); the old file is untouched.") from error
+    return checked(target)
 
 
 # --------------------------------------------------------------------------- the hook
@@ -235,7 +182,8 @@ def replace(scratch: Path, target: Path) -> None:
 class _Job:
     """One export: what the hook is to write, and its outcome.
 
-    by_name: correct the expected paths by the object names that Blender writes. opinions: computed in a thread.
+    prims: number of prims on the finished stage. by_name: correct the expected paths by the object names that Blender
+    writes. opinions: computed in a thread.
     """
 
     reading: SceneReading | None
@@ -246,12 +194,16 @@ class _Job:
     moved: dict[str, str] = field(default_factory=dict)
     error: UsdPhysError | None = None
     done: bool = False
+    prims: int = 0
 
 
 def _run(job: _Job, export_context: Any) -> bool:
     """Write the physics of one job. Errors and issues are stored in the job."""
+    from ..usd import verify as usd_verify
+
     try:
         _write_physics(export_context, job)
+        job.prims = usd_verify.count_prims(export_context.get_stage().GetRootLayer())
         job.done = True
     except UsdPhysError as error:
         job.error = error

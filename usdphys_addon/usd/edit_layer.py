@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +17,10 @@ from pxr import Sdf, Tf, Usd, UsdUtils
 
 from ..core.difference import Difference
 from ..core.errors import OutputError
-from ..core.files import USD_SUFFIXES, scratch_file
+from ..core.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
 from ..core.units import StageUnits
 from . import read as usd_read
-from . import scene_edits
+from . import scene_edits, verify
 from .carry_fields import PRIM_FIELDS, relative_path
 from .composition import STAGE_FIELDS, VariantChoice, select_variants, write_selections
 from .physics_edits import Editor
@@ -89,34 +88,31 @@ def write_edits(
     left_out: list[str] = []
     suffix = target.suffix.lower()
     is_same = suffix == Path(root.realPath).suffix.lower() and suffix != ".usdz"
+    if form == "flat":
+        layer = _flattened(layer, target, left_out)
     if form == "copy" and is_same and not (is_moved or difference or edits or variants):
-        _save(target, lambda scratch: bool(shutil.copyfile(root.realPath, scratch)))
-    elif form == "flat":
-        _save(target, lambda scratch: _export_flat(layer, scratch, left_out))
+        _save(target, lambda scratch: bool(shutil.copyfile(root.realPath, scratch)), layer)
     elif suffix == ".usdz":
-        _save(target, lambda scratch: _export_package(layer, scratch, target))
+        _save(target, lambda scratch: _export_package(layer, scratch, target), layer)
     else:
-        _save(target, lambda scratch: bool(layer.Export(str(scratch))))
+        _save(target, lambda scratch: bool(layer.Export(str(scratch))), layer)
     return LayerResult(target, tuple(editor.uninstanced), tuple(editor.missing), tuple(left_out))
 
 
-def _export_flat(layer: Sdf.Layer, scratch: Path, left_out: list[str]) -> bool:
-    """Compose a layer, whose relative paths are those of the folder of `scratch`, and write it as one file.
+def _flattened(layer: Sdf.Layer, target: Path, left_out: list[str]) -> Sdf.Layer:
+    """The composition of a layer, whose relative paths are those of the folder of the target, as one layer.
 
     left_out: gets the names of metadata that USD leaves out.
     """
-    folder = scratch.parent
-    if scratch.suffix.lower() == ".usdz":
-        folder = folder.parent
-    with tempfile.NamedTemporaryFile(prefix=".usdphys-", suffix=".usdc", dir=folder) as whole:
-        layer.Export(whole.name)
-        stage = Usd.Stage.Open(whole.name)
+    # A file of its own in that folder, so that the paths are found.
+    with scratch_file(target.with_suffix(".usdc")) as whole:
+        layer.Export(str(whole))
+        stage = Usd.Stage.Open(str(whole))
         flat = stage.Flatten(addSourceFileComment=False)
         left_out.extend(_unknown_fields(flat, stage))
-        if scratch.suffix.lower() == ".usdz":
-            return _export_package(flat, scratch, folder / scratch.name)
-        _reanchor(flat, flat, folder)
-        return bool(flat.Export(str(scratch)))
+        del stage
+    _reanchor(flat, flat, target.parent)
+    return flat
 
 
 def _unknown_fields(layer: Sdf.Layer, stage: Usd.Stage) -> tuple[str, ...]:
@@ -131,16 +127,13 @@ def _unknown_fields(layer: Sdf.Layer, stage: Usd.Stage) -> tuple[str, ...]:
 
 def _export_package(layer: Sdf.Layer, scratch: Path, target: Path) -> bool:
     """Write a layer and all that it refers to as one .usdz."""
-    with tempfile.TemporaryDirectory(prefix=".usdphys-", dir=target.parent) as folder:
-        inside = Path(folder) / f"{target.stem}.usdc"
+    with scratch_folder(target) as folder:
+        inside = folder / f"{target.stem}.usdc"
         # One folder deeper than where its relative paths are anchored.
         moved = Sdf.Layer.CreateAnonymous(".usda")
         moved.TransferContent(layer)
-        UsdUtils.ModifyAssetPaths(
-            moved, lambda path: f"../{path}" if path.startswith(("./", "../")) else path
-        )  # fmt: skip
-        moved.Export(str(inside))
-        return bool(UsdUtils.CreateNewUsdzPackage(str(inside), str(scratch)))
+        UsdUtils.ModifyAssetPaths(moved, lambda path: f"../{path}" if path.startswith(("./", "../")) else path)
+        return bool(moved.Export(str(inside)) and UsdUtils.CreateNewUsdzPackage(str(inside), str(scratch)))
 
 
 def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
@@ -199,14 +192,14 @@ def _same_file(first: Path, second: Path) -> bool:
     return os.path.normcase(os.path.realpath(first)) == os.path.normcase(os.path.realpath(second))
 
 
-def _save(target: Path, write: Callable[[Path], bool]) -> None:
-    """Replace the target by what `write` puts into a scratch file; it returns False where it fails."""
+def _save(target: Path, write: Callable[[Path], bool], layer: Sdf.Layer) -> None:
+    """Replace the target by the layer that `write` puts into a scratch file; it returns False where it fails."""
+    prims = verify.count_prims(layer)
     try:
-        with scratch_file(target) as scratch:
+        with replacing(target, verify=lambda scratch: verify.verify(scratch, target, prims)) as scratch:
             if not write(scratch):
                 raise OutputError(f"'{target}' could not be written; the old file is untouched.")
-            scratch.replace(target)
-    except (OSError, Tf.ErrorException) as error:
+    except Tf.ErrorException as error:
         reason = str(error).strip().splitlines()[-1].strip()
         raise OutputError(f"'{target}' could not be written ({reason}); the old file is untouched.") from error
     cached = Sdf.Layer.Find(str(target))

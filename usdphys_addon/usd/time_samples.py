@@ -9,14 +9,15 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pxr import Gf, Sdf, Usd, UsdGeom, UsdUtils, Vt
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdUtils, Vt
 
 from ..core import frames
 from ..core.errors import OutputError
-from ..core.files import scratch_file
+from ..core.files import replacing
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from .read import stage_units
+from .verify import count_prims, verify
 
 #: Suffix of the written transform operations, to avoid existing attributes of another type.
 SUFFIX = "simulated"
@@ -83,20 +84,16 @@ def write_bake(stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDA
     The file is replaced atomically. Raises OutputError if it cannot be written.
     """
     try:
-        with scratch_file(target) as scratch:
+        prims: list[int] = []
+        with replacing(target, verify=lambda scratch: verify(scratch, target, prims[0])) as scratch:
             layer = Sdf.Layer.CreateNew(str(scratch))
             _fill(layer, stage, target, paths, worlds, clock)
+            prims.append(count_prims(layer))
             if not layer.Save():
-                raise OutputError(f"'{target}' could not be written.")
+                raise OutputError(f"'{target}' could not be written; the old file is untouched.")
             del layer
-            scratch.chmod(0o644)
-            scratch.replace(target)
-    except OSError as error:
-        raise OutputError(f"'{target}' cannot be written ({error.strerror}).") from error
-    except Exception as error:
-        if type(error).__name__ != "ErrorException":
-            raise
-        raise OutputError(f"'{target}' cannot be written.") from error
+    except Tf.ErrorException as error:
+        raise OutputError(f"'{target}' could not be written; the old file is untouched.") from error
 
 
 def flatten(layer: Path, target: Path) -> None:
@@ -106,7 +103,7 @@ def flatten(layer: Path, target: Path) -> None:
     flat = UsdUtils.FlattenLayerStack(stage, resolveAssetPathFn=lambda _layer, path: path)
     del stage
     if not flat.Export(str(target)):
-        raise OutputError(f"'{target}' could not be written.")
+        raise OutputError(f"'{target}' could not be written; the old file is untouched.")
 
 
 def _fill(

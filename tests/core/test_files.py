@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Outputs: whole or not at all, never an input, nothing left behind."""
+
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+from usdphys_ext.usdphys_addon.core import files
+from usdphys_ext.usdphys_addon.core.errors import OutputError
+
+WHOLE = b'#usda 1.0\ndef Xform "A"\n{\n}\n'
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    path = tmp_path / "asset.usda"
+    path.write_bytes(b"#usda 1.0\n# old\n")
+    return path
+
+
+def is_alone(target: Path) -> bool:
+    return [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+def test_the_new_file_replaces_the_old_one_and_takes_its_mode(target: Path) -> None:
+    target.chmod(0o640)
+    with files.replacing(target) as scratch:
+        scratch.write_bytes(WHOLE)
+        assert target.read_bytes() != WHOLE, "not before the end"
+    assert target.read_bytes() == WHOLE and target.stat().st_mode & 0o777 == 0o640
+    assert is_alone(target)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("asset.usda", WHOLE[:-3]), ("asset.usda", b""), ("asset.usdc", b"PXR-USDC" + bytes(8) + b"\xff" * 8 + bytes(9)),
+        ("asset.usdz", b"PK no package"), ("scene.blend", b"BLENDER-v500" + bytes(200)), ("poses.json", b""),
+    ],
+)  # fmt: skip
+def test_a_torn_file_replaces_nothing(tmp_path: Path, name: str, content: bytes) -> None:
+    target = tmp_path / name
+    target.write_bytes(b"old")
+    with pytest.raises(OutputError, match="disk full"), files.replacing(target) as scratch:
+        scratch.write_bytes(content)
+    assert target.read_bytes() == b"old" and is_alone(target)
+
+
+@pytest.mark.parametrize(
+    "content", [b"BLENDER-v500" + bytes(99) + b"ENDB" + bytes(20), b"(\xb5/\xfd" + b"\xb1\xea\x92\x8f"]
+)
+def test_whole_blends_are_known_by_their_last_block(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "scene.blend"
+    path.write_bytes(content)
+    assert files.is_whole(path)
+
+
+def test_a_package_with_a_broken_member_is_not_whole(tmp_path: Path) -> None:
+    path = tmp_path / "asset.usdz"
+    with zipfile.ZipFile(path, "w") as package:
+        package.writestr("asset.usda", WHOLE)
+    assert files.is_whole(path)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"Xform", b"Xfarm", 1))
+    assert not files.is_whole(path)
+
+
+def test_a_check_that_fails_keeps_the_old_file(target: Path) -> None:
+    old = target.read_bytes()
+
+    def refuse(scratch: Path) -> None:
+        raise OutputError(f"{scratch.suffix} is wrong")
+
+    with pytest.raises(OutputError, match="is wrong"), files.replacing(target, verify=refuse) as scratch:
+        scratch.write_bytes(WHOLE)
+    assert target.read_bytes() == old and is_alone(target)
+
+
+def test_a_full_disk_that_shows_when_the_data_is_forced_out_keeps_the_old_file(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = target.read_bytes()
+
+    def full(_handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match="No space left"), files.replacing(target) as scratch:
+        scratch.write_bytes(WHOLE)
+    assert target.read_bytes() == old and is_alone(target)
+
+
+def test_file_and_folder_are_forced_to_the_disk_before_and_after_the_replacement(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    fsync, replace = os.fsync, Path.replace
+
+    def forced(handle: int) -> None:
+        order.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        fsync(handle)
+
+    def replaced(self: Path, other: Path) -> Path:
+        order.append("replace")
+        return replace(self, other)
+
+    monkeypatch.setattr(os, "fsync", forced)
+    monkeypatch.setattr(Path, "replace", replaced)
+    with files.replacing(target) as scratch:
+        scratch.write_bytes(WHOLE)
+    assert order == ["file", "replace", "folder"]
+
+
+def test_an_output_is_never_an_input_not_even_by_a_link(target: Path) -> None:
+    link = target.with_name("link.usda")
+    link.symlink_to(target)
+    for name in (target, link):
+        with pytest.raises(OutputError, match="input itself"):
+            files.checked(name, [target])
+
+
+def test_a_read_only_file_is_refused_also_for_root(target: Path) -> None:
+    target.chmod(0o444)
+    with pytest.raises(OutputError, match="write-protected"):
+        files.checked(target)
+
+
+def test_what_a_killed_run_left_is_deleted_after_an_hour(target: Path) -> None:
+    with files.scratch_file(target) as scratch, files.scratch_folder(target) as folder:
+        left, young = scratch.with_name(f"{scratch.name}.left"), scratch.with_name(f"{scratch.name}.young")
+        inside = folder.with_name(f"{folder.name}left")
+    for path in (left, young):
+        path.write_text("torn")
+    inside.mkdir()
+    (inside / "geometry.usdc").write_text("torn")
+    other = target.with_name(".usdphys-of-another-target")
+    other.write_text("keep")
+    for path in (left, inside, other):
+        os.utime(path, (1e9, 1e9))
+    with files.scratch_file(target):
+        pass
+    assert not left.exists() and not inside.exists()
+    assert young.exists() and other.exists()
+
+
+def test_temporary_names_are_short_for_the_longest_name(tmp_path: Path) -> None:
+    target = tmp_path / f"{'ä' * 124}.usda"
+    with files.replacing(target) as scratch:
+        scratch.write_bytes(WHOLE)
+    assert target.read_bytes() == WHOLE
