@@ -445,3 +445,180 @@ def test_what_an_export_needs_survives_an_undo(tmp_path, robot):
     arm.location.x -= 10
     write(tmp_path / "out.usda")
     assert differences(robot, tmp_path / "out.usda") == []
+
+
+# --------------------------------------------------------------------------- what is no edit
+
+CELL = """#usda 1.0
+(
+    defaultPrim = "Cell"
+    metersPerUnit = 1
+    upAxis = "Z"
+    startFrame = 1
+)
+def Xform "Cell"
+{
+    def PhysicsScene "Scene"
+    {
+    }
+    def Xform "Arm" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsFilteredPairsAPI"])
+    {
+        rel physics:filteredPairs = </Cell/Base>
+        double3 xformOp:translate = (0, 0, 1)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Mesh "Skin" (prepend apiSchemas = ["MaterialBindingAPI"])
+        {
+            point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+            int[] faceVertexCounts = [4]
+            int[] faceVertexIndices = [0, 1, 2, 3]
+            texCoord2f[] primvars:st = [(0, 0), (1, 0), (1, 1), (0, 1)] (interpolation = "faceVarying")
+            rel material:binding = </Cell/Looks/Paper>
+        }
+    }
+    def Cube "Base" (prepend apiSchemas = ["PhysicsCollisionAPI", "MaterialBindingAPI"])
+    {
+        double size = 1
+        rel material:binding:physics = </Cell/Looks/Cloth>
+    }
+    def PhysicsFixedJoint "Weld"
+    {
+        rel physics:body0 = </Cell/Base>
+        rel physics:body1 = </Cell/Arm>
+        point3f physics:localPos0 = (0, 0, 1)
+    }
+    def PhysicsCollisionGroup "Group"
+    {
+        rel collection:colliders:includes = [</Cell/Base>, </Cell/Arm>]
+        rel physics:filteredGroups = </Elsewhere/Group>
+    }
+    def BasisCurves "Cable"
+    {
+        uniform token type = "linear"
+        int[] curveVertexCounts = [3]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (2, 0, 1)]
+        float[] widths = [0.1, 0.1, 0.1] (interpolation = "vertex")
+    }
+    def Scope "Looks"
+    {
+        def Material "Cloth"
+        {
+            float physics:density = 1200
+        }
+        def Material "Paper"
+        {
+            float inputs:roughness = 0.8
+            token outputs:surface.connect = </Cell/Looks/Paper/Shader.outputs:surface>
+            def Shader "Shader"
+            {
+                uniform token info:id = "UsdPreviewSurface"
+                color3f inputs:diffuseColor.connect = </Cell/Looks/Paper/Texture.outputs:rgb>
+                float inputs:metallic = 0.25
+                float inputs:roughness.connect = </Cell/Looks/Paper.inputs:roughness>
+                token outputs:surface
+            }
+            def Shader "Texture"
+            {
+                uniform token info:id = "UsdUVTexture"
+                asset inputs:file = @./paper.png@
+                float3 outputs:rgb
+            }
+        }
+    }
+}
+"""
+
+
+@pytest.fixture
+def cell(tmp_path):
+    path = tmp_path / "cell.usda"
+    path.write_text(CELL)
+    image = bpy.data.images.new("paper", 4, 4)
+    image.filepath_raw, image.file_format = str(tmp_path / "paper.png"), "PNG"
+    image.save()
+    load(path)
+    return path
+
+
+def edits_in(source: Path, folder: Path) -> list[str]:
+    """The differences of a layer of edits; those of a copy and of a flat file are the same where no prim is gone."""
+    found = []
+    for form in FORMS:
+        write(folder / f"{form}.usda", form)
+        found.append(differences(source, folder / f"{form}.usda"))
+    assert found[0] == found[1] == found[2]
+    return found[1]
+
+
+def test_saving_the_blend_elsewhere_is_no_edit_of_a_texture(tmp_path, cell):
+    (tmp_path / "blends").mkdir()
+    reopened(tmp_path / "blends")
+    assert edits_in(cell, tmp_path) == []
+
+
+def test_targets_and_densities_that_the_scene_cannot_hold_stay(tmp_path, cell):
+    """A filtered group that is nowhere, a material for physics without a physics schema, an old start frame."""
+    assert edits_in(cell, tmp_path) == []
+
+
+def test_entering_and_leaving_edit_mode_is_no_edit(tmp_path, cell):
+    for name in ("Skin", "Base"):
+        bpy.context.view_layer.objects.active = bpy.data.objects[name]
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.object.mode_set(mode="OBJECT")
+    assert edits_in(cell, tmp_path) == []
+
+
+@pytest.mark.parametrize("hide", ["object", "view layer", "collection"])
+def test_hiding_a_body_leaves_its_joint_group_and_pairs_alone(tmp_path, cell, hide):
+    base = bpy.data.objects["Base"]
+    if hide == "object":
+        base.hide_viewport = True
+    elif hide == "view layer":
+        base.hide_set(True)
+    else:
+        collection = bpy.data.collections.new("Hidden")
+        bpy.context.scene.collection.children.link(collection)
+        for other in base.users_collection:
+            other.objects.unlink(base)
+        collection.objects.link(base)
+        bpy.context.view_layer.layer_collection.children["Hidden"].exclude = True
+    assert edits_in(cell, tmp_path) == []
+    bpy.data.objects["Weld"].location.z += 1
+    write(tmp_path / "out.usda", strict=True)
+    weld = usd_read.read_stage(Usd.Stage.Open(str(tmp_path / "out.usda"))).joints["/Cell/Weld"]
+    joint = weld.schemas["PhysicsFixedJoint"]
+    assert (joint.body0, joint.local_pos0) == (("/Cell/Base",), pytest.approx((0, 0, 2)))
+
+
+def test_a_body_cleared_while_hidden_is_cleared(tmp_path, cell):
+    bpy.data.objects["Base"].hide_set(True)
+    bpy.data.objects["Weld"].usdphys.joint.body0 = None
+    for form in FORMS:
+        write(tmp_path / "out.usda", form)
+        weld = usd_read.read_stage(Usd.Stage.Open(str(tmp_path / "out.usda"))).joints["/Cell/Weld"]
+        assert not weld.schemas["PhysicsFixedJoint"].body0
+
+
+def test_a_smoothing_modifier_keeps_the_faces_and_texture_coordinates(tmp_path, cell):
+    bpy.data.objects["Skin"].modifiers.new("Smooth", "SUBSURF")
+    assert [line for line in edits_in(cell, tmp_path) if "extent" not in line] == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_source_that_changed_since_the_import_takes_no_edits(tmp_path, cell, form):
+    cell.write_text(CELL.replace("(0, 0, 1)", "(0, 0, 2)"))
+    with pytest.raises(InputError, match="has changed since"):
+        write(tmp_path / "out.usda", form)
+    assert not (tmp_path / "out.usda").exists()
+    (issue,) = [issue for issue in write(tmp_path / "out.usda").issues if issue.code == "ComposedByBlender"]
+    assert "cell.usda" in issue.message
+
+
+def test_a_changed_sublayer_is_a_changed_source(tmp_path, cell):
+    whole = tmp_path / "whole.usda"
+    whole.write_text('#usda 1.0\n(\n    defaultPrim = "Cell"\n    subLayers = [@./cell.usda@]\n)\n')
+    load(whole)
+    assert write(tmp_path / "out.usda", "copy")
+    cell.write_text(CELL.replace("(0, 0, 1)", "(0, 0, 2)"))
+    with pytest.raises(InputError, match=r"'cell\.usda'"):
+        write(tmp_path / "out.usda", "copy")

@@ -155,7 +155,7 @@ def nodes_digest(material: bpy.types.Material) -> str:
                   if hasattr(item, "default_value")]  # fmt: skip
         image = getattr(node, "image", None)
         if image is not None:
-            parts.append(f"{image.filepath} {image.colorspace_settings.name}")
+            parts.append(f"{_file_name(image.filepath)} {image.colorspace_settings.name}")
         if node.type in ("RGB", "VALUE"):
             parts.append(_text(node.outputs[0].default_value))
     parts += [
@@ -171,8 +171,14 @@ def values_digest(data: Any) -> str:
     for item in data.bl_rna.properties:
         name = item.identifier
         if item.type in ("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING") and not item.is_readonly and name not in _IDLE:
-            found.append(f"{name} {_text(getattr(data, name))}")
+            value = getattr(data, name)
+            found.append(f"{name} {_file_name(value) if item.subtype == 'FILE_PATH' else _text(value)}")
     return _digest("\n".join(found).encode())
+
+
+def _file_name(filepath: str) -> str:
+    """The name of a file; saving a .blend makes its folder relative, which is no edit."""
+    return filepath.replace("\\", "/").rpartition("/")[2]
 
 
 def _text(value: Any) -> str:

@@ -33,7 +33,10 @@ def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
         reading.result.materials[material.name_full] = path
         prim = reading.model.add(Prim(path, "Material", is_xformable=False, label=material.name))
         physics: Any = material.usdphys  # type: ignore[attr-defined]
-        prim.add(reading.properties.read(physics.physics_material, usd_physics.MaterialAPI))
+        # A material of the source without that schema may be bound for the physics purpose.
+        is_of_source = reading.sources is not None and material.name in reading.sources.materials
+        if physics.physics_material.is_applied or not is_of_source:
+            prim.add(reading.properties.read(physics.physics_material, usd_physics.MaterialAPI))
         vendor_props.read_vendor(reading, physics, "material", prim)
     return path
 

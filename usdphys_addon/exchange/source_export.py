@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from pathlib import Path
@@ -209,15 +210,25 @@ class _Comparison:
                 del model.prims[path]
 
     def _leave_out_what_blender_has_not(self) -> None:
-        """Leave out the old prims that are hidden, or that never became objects: nobody has removed them."""
+        """Keep the old prims that are hidden, or that never became objects: nobody has removed them."""
+        gone = self.removed
         for path, prim in list(self.old.prims.items()):
             is_item = prim.type_name in ("PhysicsScene", "Material", "PhysicsCollisionGroup")
             if path in self.new.prims or is_item:
                 continue
             if path in self.hidden or path not in self.sources.imported:
-                del self.old.prims[path]
-        gone = self.removed
+                if _is_within(path, gone):
+                    del self.old.prims[path]
+                else:
+                    self.new.add(self._as_in_blender(prim))
         self.new.other_paths = frozenset(path for path in self.old.order if not _is_within(path, gone))
+
+    def _as_in_blender(self, prim: Prim) -> Prim:
+        """A prim of the source with the place that its object has: in Blender, the unit of the file is a scale."""
+        made, world = copy(prim), prim.world.copy()
+        world[:3, :3] *= self.old.units.meters_per_unit / self.new.units.meters_per_unit
+        made.world = world
+        return made
 
     def _match_geometry(self) -> None:
         """Geometry that does not collide keeps its type: Blender has meshes in place of gprims, which is no edit."""
