@@ -622,3 +622,39 @@ def test_a_changed_sublayer_is_a_changed_source(tmp_path, cell):
     cell.write_text(CELL.replace("(0, 0, 1)", "(0, 0, 2)"))
     with pytest.raises(InputError, match=r"'cell\.usda'"):
         write(tmp_path / "out.usda", "copy")
+
+
+def test_one_value_of_a_material_changes_no_other(tmp_path, cell):
+    """The source has a roughness in the interface of the material, which Blender does not read."""
+    shader = bpy.data.materials["Paper"].node_tree.nodes["Principled BSDF"]
+    shader.inputs["Metallic"].default_value = 0.75
+    assert edits_in(cell, tmp_path) == ["/Cell/Looks/Paper/Shader.inputs:metallic: 0.25 != 0.75"]
+
+
+def test_points_of_a_curve_that_cannot_be_written_are_reported(tmp_path, cell):
+    curve = bpy.data.objects["Cable"].data
+    points = curve.points if hasattr(curve, "points") else curve.splines[0].points
+    name = "position" if hasattr(curve, "points") else "co"
+    setattr(points[0], name, [5.0] * len(getattr(points[0], name)))
+    for form in FORMS:
+        issues = write(tmp_path / "out.usda", form).issues
+        assert [issue.path for issue in issues if issue.code == "DataEditLeftOut"] == ["/Cell/Cable"]
+
+
+def test_points_that_the_source_animates_stay_animated(tmp_path):
+    path = tmp_path / "flag.usda"
+    path.write_text("""#usda 1.0
+def Mesh "Flag"
+{
+    point3f[] points.timeSamples = {
+        1: [(0, 0, 0), (1, 0, 0), (0, 1, 0)],
+        9: [(0, 0, 0), (1, 0, 0), (0, 2, 0)],
+    }
+    int[] faceVertexCounts = [3]
+    int[] faceVertexIndices = [0, 1, 2]
+}
+""")
+    load(path)
+    bpy.data.objects["Flag"].data.vertices[0].co.z = 1
+    assert edits_in(path, tmp_path) == []
+    assert "DataEditLeftOut" in {issue.code for issue in write(tmp_path / "out.usda").issues}

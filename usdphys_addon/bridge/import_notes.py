@@ -8,7 +8,7 @@ material slots. It is saved, undone and appended with its owner.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -23,6 +23,16 @@ _IDLE = frozenset({"name", "name_full", "users", "tag", "is_evaluated", "session
 
 #: What a note tells apart of a mesh.
 MESH_PARTS = ("points", "faces", "face_materials", "texture_coordinates", "colors")
+
+
+#: Sockets of a Principled BSDF that Blender writes to each input of a UsdPreviewSurface.
+SURFACE_INPUTS = {
+    "diffuseColor": ("Base Color",), "emissiveColor": ("Emission Color", "Emission Strength"),
+    "metallic": ("Metallic",), "roughness": ("Roughness",), "clearcoat": ("Coat Weight",),
+    "clearcoatRoughness": ("Coat Roughness",), "opacity": ("Alpha",), "ior": ("IOR",),
+    "specular": ("Specular IOR Level",), "specularColor": ("Specular Tint",), "opacityThreshold": (),
+    "normal": (), "displacement": (), "occlusion": (), "useSpecularWorkflow": (),
+}  # fmt: skip
 
 
 class Edited(NamedTuple):
@@ -43,7 +53,7 @@ def note(objects: Iterable[bpy.types.Object], materials: Iterable[bpy.types.Mate
     for obj in objects:
         obj.usdphys.prim.noted = "\n".join(_state(obj, known))  # type: ignore[attr-defined]
     for material in materials:
-        material.usdphys.prim.noted = nodes_digest(material)  # type: ignore[attr-defined]
+        material.usdphys.prim.noted = " ".join(_material_state(material))  # type: ignore[attr-defined]
 
 
 def edited(obj: bpy.types.Object) -> Edited:
@@ -73,7 +83,16 @@ def has_new_movers(obj: bpy.types.Object) -> bool:
 
 def is_edited_material(material: bpy.types.Material) -> bool:
     noted = material.usdphys.prim.noted  # type: ignore[attr-defined]
-    return bool(noted and noted != nodes_digest(material))
+    return bool(noted and noted != " ".join(_material_state(material)))
+
+
+def edited_inputs(material: bpy.types.Material) -> frozenset[str]:
+    """Inputs of a UsdPreviewSurface whose values were edited; all of them if other nodes or links were."""
+    before, after = str(material.usdphys.prim.noted).split(), _material_state(material)  # type: ignore[attr-defined]
+    if len(before) != len(after) or before[0] != after[0]:
+        return frozenset(SURFACE_INPUTS)
+    pairs = zip(SURFACE_INPUTS, before[1:], after[1:], strict=False)
+    return frozenset(name for name, one, other in pairs if one != other)
 
 
 # --------------------------------------------------------------------------- objects
@@ -118,7 +137,8 @@ def _data_of(obj: bpy.types.Object, known: dict[str, str]) -> str:
         return ""
     name = f"{obj.type} {data.name}"
     if name not in known:
-        known[name] = mesh_digest(data) if isinstance(data, bpy.types.Mesh) else values_digest(data)
+        is_mesh = isinstance(data, bpy.types.Mesh)
+        known[name] = mesh_digest(data) if is_mesh else _digest(*_points_of(data), values_digest(data).encode())
     return known[name] + "".join(f" {modifier.type}" for modifier in obj.modifiers)
 
 
@@ -134,6 +154,19 @@ def mesh_digest(mesh: Any) -> str:
     return ".".join(_digest(*part, size=5) for part in parts)
 
 
+def _points_of(data: Any) -> Iterator[bytes]:
+    """The points of curves, point clouds and armatures."""
+    for item in getattr(data, "attributes", ()):
+        if item.name in ("position", "radius"):
+            is_vector = item.data_type == "FLOAT_VECTOR"
+            yield _column(item.data, "vector" if is_vector else "value", 3 if is_vector else 1)
+    for spline in getattr(data, "splines", ()):
+        yield _column(spline.points, "co", 4)
+        yield _column(spline.bezier_points, "co", 3)
+    for bone in getattr(data, "bones", ()):
+        yield array("f", [part for row in bone.matrix_local for part in row]).tobytes()
+
+
 def _column(items: Any, name: str, size: int, kind: str = "f4") -> bytes:
     values = np.empty(len(items) * size, kind)
     items.foreach_get(name, values)
@@ -143,16 +176,17 @@ def _column(items: Any, name: str, size: int, kind: str = "f4") -> bytes:
 # --------------------------------------------------------------------------- materials and other data
 
 
-def nodes_digest(material: bpy.types.Material) -> str:
-    """Digest of all that changes the look of a material: its nodes, their values, links and images."""
+def _material_state(material: bpy.types.Material) -> list[str]:
+    """Digests of all that changes the look of a material: nodes, links and images, SURFACE_INPUTS, other inputs."""
     tree: Any = material.node_tree
     if tree is None:
-        return values_digest(material)
+        return [values_digest(material)]
     parts = [f"{material.use_nodes}" if bpy.app.version < (5, 0) else ""]
+    surface = next((node for node in tree.nodes if node.type == "BSDF_PRINCIPLED"), None)
     for node in tree.nodes:
         parts.append(f"{node.bl_idname} {node.name} {node.mute}")
-        parts += [f"{item.identifier} {_text(item.default_value)}" for item in node.inputs
-                  if hasattr(item, "default_value")]  # fmt: skip
+        if node != surface:
+            parts += [f"{name} {value}" for name, value in _values_of(node).items()]
         image = getattr(node, "image", None)
         if image is not None:
             parts.append(f"{_file_name(image.filepath)} {image.colorspace_settings.name}")
@@ -162,7 +196,18 @@ def nodes_digest(material: bpy.types.Material) -> str:
         f"{link.from_node.name} {link.from_socket.identifier} {link.to_node.name} {link.to_socket.identifier}"
         for link in tree.links
     ]
-    return _digest("\n".join(parts).encode())
+    state = [_digest("\n".join(parts).encode())]
+    if surface is not None:
+        values = _values_of(surface)
+        for names in SURFACE_INPUTS.values():
+            state.append(_digest(" ".join(values.pop(name, "") for name in names).encode(), size=4))
+        state.append(_digest(" ".join(values.values()).encode(), size=4))
+    return state
+
+
+def _values_of(node: Any) -> dict[str, str]:
+    """The values of the inputs of a node, by identifier."""
+    return {item.identifier: _text(item.default_value) for item in node.inputs if hasattr(item, "default_value")}
 
 
 def values_digest(data: Any) -> str:

@@ -410,7 +410,9 @@ class _Comparison:
     def _takes_geometry(self, path: str, obj: bpy.types.Object) -> bool:
         """True if the changed data of an object can be written to its prim; reports where it cannot."""
         prim = self.new.prims.get(path)
-        if obj.type == "MESH" and remembered.is_geometry(obj):
+        if any(modifier.type == "MESH_SEQUENCE_CACHE" for modifier in obj.modifiers):
+            reason = "its points are animated in the source"
+        elif obj.type == "MESH" and remembered.is_geometry(obj):
             if prim is None or prim.get(usd_geom.Gprim) is None:
                 return True
             reason = f"its collider is a {prim.type_name}, which has a size and no mesh"
@@ -475,7 +477,7 @@ class _Geometry:
         self.add_materials(layer)
 
     def add_materials(self, layer: Any) -> None:
-        from ..usd.scene_edits import DATA_NAME
+        from ..usd.scene_edits import DATA_NAME, MaterialEdit
 
         sources = self.comparison.sources
         for spec in _prims_of_type(layer, "Material"):
@@ -486,7 +488,7 @@ class _Geometry:
             path = self.comparison.material_path(material)
             self.edits.places[str(spec.path)] = path
             if material.name not in sources.materials or import_notes.is_edited_material(material):
-                self.edits.materials[path] = str(spec.path)
+                self.edits.materials[path] = MaterialEdit(str(spec.path), import_notes.edited_inputs(material))
 
 
 def _object_specs(layer: Any) -> dict[str, Any]:

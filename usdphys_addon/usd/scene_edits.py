@@ -38,6 +38,13 @@ class MeshEdit(NamedTuple):
     parts: frozenset[str]
 
 
+class MaterialEdit(NamedTuple):
+    """path: of the material in the layer that Blender has written. inputs: names of those that may have changed."""
+
+    path: str
+    inputs: frozenset[str]
+
+
 @dataclass(slots=True)
 class SceneEdits:
     """Edits by prim path; paths are those of the source, before `moves`.
@@ -55,7 +62,7 @@ class SceneEdits:
     places: dict[str, str] = field(default_factory=dict)
     objects: dict[str, str] = field(default_factory=dict)
     meshes: dict[str, MeshEdit] = field(default_factory=dict)
-    materials: dict[str, str] = field(default_factory=dict)
+    materials: dict[str, MaterialEdit] = field(default_factory=dict)
     bindings: dict[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
@@ -75,8 +82,8 @@ def apply_first(editor: Editor, edits: SceneEdits) -> None:
     copier = _Copier(editor, edits, edits.geometry)
     for path in sorted(edits.objects, key=lambda path: path.count("/")):
         copier.add_object(path, edits.objects[path])
-    for path, other in edits.materials.items():
-        copier.write_material(path, other)
+    for path, material in edits.materials.items():
+        copier.write_material(path, material)
     for path, edit in edits.meshes.items():
         copier.write_mesh(path, edit)
 
@@ -275,8 +282,9 @@ class _Copier:
             name = paths.free(child.name, lambda name: source.GetChild(name) or name in old)
             Sdf.CopySpec(self.geometry, child.path, spec.layer, spec.path.AppendChild(name))
 
-    def write_material(self, path: str, other: str) -> None:
+    def write_material(self, path: str, edit: MaterialEdit) -> None:
         """Write a new material, or what has changed of the look of one of the source."""
+        other = edit.path
         source = self.editor.stage.GetPrimAtPath(path)
         layer = self.editor.layer
         if not source or not source.IsDefined():
@@ -287,13 +295,13 @@ class _Copier:
             self.editor.copied.add(path)
             self._finish(layer.GetPrimAtPath(path))
             return
-        if not self._set_inputs(path, other, source):
+        if not self._set_inputs(edit, source):
             self._replace_network(path, other, source)
 
-    def _set_inputs(self, path: str, other: str, source: Usd.Prim) -> bool:
+    def _set_inputs(self, edit: MaterialEdit, source: Usd.Prim) -> bool:
         """Write the changed values of a shader; False where the two materials are not both one plain shader."""
         found, plain = _surface(UsdShade.Material(source)), None
-        for child in self.geometry.GetPrimAtPath(other).nameChildren:
+        for child in self.geometry.GetPrimAtPath(edit.path).nameChildren:
             identifier = child.attributes.get("info:id")
             if child.typeName == "Shader" and identifier is not None and identifier.default == "UsdPreviewSurface":
                 plain = child
@@ -302,7 +310,7 @@ class _Copier:
         inputs = {item.GetFullName(): item for item in found.GetInputs()}
         changed: list[tuple[Sdf.Path, Sdf.AttributeSpec]] = []
         for attribute in plain.attributes:
-            if not attribute.name.startswith("inputs:"):
+            if not attribute.name.startswith("inputs:") or attribute.name.removeprefix("inputs:") not in edit.inputs:
                 continue
             item = inputs.get(attribute.name)
             producers = item.GetValueProducingAttributes() if item is not None else []
