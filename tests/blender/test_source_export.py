@@ -658,3 +658,55 @@ def Mesh "Flag"
     bpy.data.objects["Flag"].data.vertices[0].co.z = 1
     assert edits_in(path, tmp_path) == []
     assert "DataEditLeftOut" in {issue.code for issue in write(tmp_path / "out.usda").issues}
+
+
+# --------------------------------------------------------------------------- several scenes in one .blend
+
+
+def same_from(scene: Any, source: Path, folder: Path) -> list[str]:
+    with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+        return edits_in(source, folder)
+
+
+def test_two_scenes_with_two_sources_do_not_mix(tmp_path, cell):
+    """Both files have materials at the same paths."""
+    first, other = bpy.context.scene, tmp_path / "other.usda"
+    other.write_text(CELL.replace("1200", "300").replace("metallic = 0.25", "metallic = 0.5"))
+    second = bpy.data.scenes.new("Second")
+    with bpy.context.temp_override(scene=second, view_layer=second.view_layers[0]):
+        usd_import.import_usd(bpy.context, other, usd_import.ImportOptions())
+    assert same_from(first, cell, tmp_path) == same_from(second, other, tmp_path) == []
+    (slot,) = next(obj for obj in second.objects if obj.name.startswith("Skin")).material_slots
+    slot.material.node_tree.nodes["Principled BSDF"].inputs["Metallic"].default_value = 0.75
+    assert same_from(first, cell, tmp_path) == []
+    assert same_from(second, other, tmp_path) == ["/Cell/Looks/Paper/Shader.inputs:metallic: 0.5 != 0.75"]
+
+
+def test_a_scene_appended_beside_the_same_names_is_not_renamed(tmp_path, cell):
+    other = tmp_path / "other.usda"
+    other.write_text(CELL)
+    load(other)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other.blend"))
+    load(cell)
+    with bpy.data.libraries.load(str(tmp_path / "other.blend")) as (inside, wanted):
+        wanted.scenes = inside.scenes
+    assert same_from(wanted.scenes[0], other, tmp_path) == same_from(bpy.context.scene, cell, tmp_path) == []
+
+
+def test_a_full_copy_of_a_scene_has_the_edits_only(tmp_path, cell):
+    bpy.ops.scene.new(type="FULL_COPY")
+    assert edits_in(cell, tmp_path) == []
+    bpy.data.objects["Arm.001"].name = "Arm.007x"
+    write(tmp_path / "out.usda")
+    assert Usd.Stage.Open(str(tmp_path / "out.usda")).GetPrimAtPath("/Cell/Arm_007x")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_gprim_collider_that_becomes_a_mesh_collider_keeps_its_geometry(tmp_path, cell, form):
+    bpy.data.objects["Base"].usdphys.colliders[0].shape = "MESH"
+    write(tmp_path / "out.usda", form)
+    model = usd_read.read_stage(Usd.Stage.Open(str(tmp_path / "out.usda")))
+    base = model.colliders["/Cell/Base"]
+    points = base.mesh().points
+    assert base.type_name == "Mesh"
+    assert (points.min(0).tolist(), points.max(0).tolist()) == ([-0.5] * 3, [0.5] * 3)

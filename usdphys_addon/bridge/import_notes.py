@@ -8,7 +8,7 @@ material slots. It is saved, undone and appended with its owner.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -47,21 +47,25 @@ class Edited(NamedTuple):
     parts: frozenset[str] = frozenset()
 
 
-def note(objects: Iterable[bpy.types.Object], materials: Iterable[bpy.types.Material]) -> None:
-    """Note the state of objects and materials that an import has made."""
+def note(objects: Iterable[bpy.types.Object], materials: Iterable[bpy.types.Material], source: str) -> None:
+    """Note the state of objects and materials that an import has made. source: path of the file."""
     known: dict[str, str] = {}
     for obj in objects:
         obj.usdphys.prim.noted = "\n".join(_state(obj, known))  # type: ignore[attr-defined]
     for material in materials:
+        material.usdphys.prim.source = source  # type: ignore[attr-defined]
         material.usdphys.prim.noted = " ".join(_material_state(material))  # type: ignore[attr-defined]
 
 
-def edited(obj: bpy.types.Object) -> Edited:
-    """What the user has edited of an imported object. Everything, where the import noted nothing."""
+def edited(obj: bpy.types.Object, materials: Mapping[str, str]) -> Edited:
+    """What the user has edited of an imported object. Everything, where the import noted nothing.
+
+    materials: paths of the imported materials by name.
+    """
     noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
     if len(noted) != 3:
         return Edited(True, True, True, frozenset(MESH_PARTS))
-    now = _state(obj, {})
+    now = _state(obj, {}, materials)
     before, after = (text.partition(" ") for text in (noted[1], now[1]))
     parts = frozenset(MESH_PARTS)
     if before[2] == after[2]:
@@ -98,8 +102,10 @@ def edited_inputs(material: bpy.types.Material) -> frozenset[str]:
 # --------------------------------------------------------------------------- objects
 
 
-def _state(obj: bpy.types.Object, known: dict[str, str]) -> tuple[str, str, str]:
-    return _transform_of(obj), _data_of(obj, known), _slots_of(obj)
+def _state(
+    obj: bpy.types.Object, known: dict[str, str], materials: Mapping[str, str] | None = None
+) -> tuple[str, str, str]:
+    return _transform_of(obj), _data_of(obj, known), _slots_of(obj, materials or {})
 
 
 def _transform_of(obj: Any) -> str:
@@ -122,11 +128,12 @@ def _movers(obj: Any) -> str:
     return "".join(f" {name}" for name in found)
 
 
-def _slots_of(obj: bpy.types.Object) -> str:
+def _slots_of(obj: bpy.types.Object, paths: Mapping[str, str]) -> str:
     """The materials in the slots of an object, by the prims that they were imported from, else by name."""
+    materials = [slot.material for slot in obj.material_slots]
     return "\t".join(
-        "" if slot.material is None else remembered.path_of(slot.material) or slot.material.name
-        for slot in obj.material_slots
+        "" if material is None else paths.get(material.name) or remembered.path_of(material) or material.name
+        for material in materials
     )
 
 
@@ -199,8 +206,8 @@ def _material_state(material: bpy.types.Material) -> list[str]:
     state = [_digest("\n".join(parts).encode())]
     if surface is not None:
         values = _values_of(surface)
-        for names in SURFACE_INPUTS.values():
-            state.append(_digest(" ".join(values.pop(name, "") for name in names).encode(), size=4))
+        texts = [" ".join(values.pop(name, "") for name in names) for names in SURFACE_INPUTS.values()]
+        state += [_digest(text.encode(), size=4) for text in texts]
         state.append(_digest(" ".join(values.values()).encode(), size=4))
     return state
 

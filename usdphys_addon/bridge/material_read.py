@@ -53,6 +53,8 @@ def read_other_materials(reading: ReadingContext) -> None:
     """Read physics materials that no collider uses, to be written if Blender exports the material."""
     read_imported_materials(reading)
     for material in bpy.data.materials:
+        if _is_of_another_scene(reading, material):
+            continue
         if material.name_full not in reading.result.materials and material.usdphys.physics_material.is_applied:  # type: ignore[attr-defined]
             reading.result.optional_materials.append(material_path(reading, material))
 
@@ -64,5 +66,14 @@ def read_imported_materials(reading: ReadingContext) -> None:
     for material in bpy.data.materials:
         physics: Any = material.usdphys  # type: ignore[attr-defined]
         is_source = reading.sources is not None and material.name in reading.sources.materials
+        if _is_of_another_scene(reading, material):
+            continue
         if physics.physics_material.is_applied and (is_source or remembered.prim_of(material) is not None):
             material_path(reading, material)
+
+
+def _is_of_another_scene(reading: ReadingContext, material: Any) -> bool:
+    """True for a material that was imported, but not with the source that gets the edits."""
+    if reading.sources is None or not material.usdphys.prim.path:
+        return False
+    return material.name not in reading.sources.materials

@@ -118,8 +118,8 @@ RememberedPrim = make_group(
     "RememberedPrim",
     "The prim that a data-block was imported from. An export uses its name unless the data-block was renamed.",
     {
-        # noted: what the import made of it, see `import_notes`.
-        **{name: hidden_text() for name in ("path", "type_name", "id_name", "transform", "carried", "noted")},
+        # noted: what the import made of it, see `import_notes`. source: of a material, the file that it is from.
+        **{name: hidden_text() for name in ("path", "type_name", "id_name", "transform", "carried", "noted", "source")},
         "order": bpy.props.IntProperty(options={"HIDDEN"}, override=OVERRIDABLE),
     },
 )

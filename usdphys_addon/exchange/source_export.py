@@ -183,8 +183,8 @@ class _Comparison:
         self.living = set(self.sources.objects.values())
         self.hidden = self.living - self.placements.keys()
         self.edited = {
-            path: import_notes.edited(placement.obj) for path, placement in self.placements.items()
-            if path in self.living
+            path: import_notes.edited(placement.obj, self.sources.materials)
+            for path, placement in self.placements.items() if path in self.living
         }  # fmt: skip
         self.removed = self._removed()
         self.moves = self._moves()
@@ -360,8 +360,7 @@ class _Comparison:
             if origin in wanted:
                 return wanted[origin]
             above = new_path(obj.parent) if obj.parent is not None else self.sources.path_above_origin(origin)
-            is_renamed = obj.usdphys.prim.id_name != obj.name  # type: ignore[attr-defined]
-            leaf = prim_name(obj.name) if is_renamed else paths.name_of(origin)
+            leaf = prim_name(obj.name) if remembered.is_renamed(obj) else paths.name_of(origin)
             expected = paths.followed(origin, moves)
             path = f"{above}/{leaf}"
             if path != expected:
@@ -378,7 +377,7 @@ class _Comparison:
         materials = (material for material in bpy.data.materials if material.name in self.sources.materials)
         for thing in (*materials, *physics.physics_scenes, *physics.collision_groups):
             prim = thing.prim if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys.prim  # type: ignore[attr-defined]
-            if prim.path and prim.id_name != thing.name and self.stage.GetPrimAtPath(prim.path):
+            if prim.path and remembered.is_renamed(thing) and self.stage.GetPrimAtPath(prim.path):
                 place = paths.followed(paths.parent_of(prim.path), moves)
                 moves[prim.path] = paths.free(f"{place}/{prim_name(thing.name)}", taken.__contains__)
                 taken.add(moves[prim.path])
@@ -401,11 +400,17 @@ class _Comparison:
                 continue
             slots = {slot.material.name for slot in obj.material_slots if slot.material is not None}
             takes_faces = edited.slots and len(slots) > 1 and obj.type == "MESH"
-            if takes_faces or (edited.data and self._takes_geometry(path, obj)):
+            if takes_faces or self._becomes_mesh(path) or (edited.data and self._takes_geometry(path, obj)):
                 chosen.changed[path] = placement
             elif slots & edited_materials or not slots <= self.sources.materials.keys():
                 chosen.looks[path] = placement
         return chosen
+
+    def _becomes_mesh(self, path: str) -> bool:
+        """True for a collider whose shape was a gprim in the source, and is now the mesh of its object."""
+        prim, before = self.new.prims.get(path), self.stage.GetPrimAtPath(path)
+        is_mesh = prim is not None and prim.type_name == "Mesh" and prim.get(usd_physics.CollisionAPI) is not None
+        return is_mesh and before.GetTypeName() in remembered.GPRIM_TYPES
 
     def _takes_geometry(self, path: str, obj: bpy.types.Object) -> bool:
         """True if the changed data of an object can be written to its prim; reports where it cannot."""

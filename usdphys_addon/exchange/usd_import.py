@@ -212,7 +212,7 @@ class _Landing:
         units = model.units
         memory.units = f"{units.meters_per_unit!r} {units.kilograms_per_unit!r} {units.up_axis}"
         _take_units(scene, model)
-        import_notes.note(found.objects.values(), found.materials.values())
+        import_notes.note(found.objects.values(), found.materials.values(), memory.filepath)
         return result
 
 
