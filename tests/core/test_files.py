@@ -36,7 +36,8 @@ def test_the_new_file_replaces_the_old_one_and_takes_its_mode(target: Path) -> N
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("asset.usda", WHOLE[:-3]), ("asset.usda", b""), ("asset.usdc", b"PXR-USDC" + bytes(8) + b"\xff" * 8 + bytes(9)),
+        ("asset.usda", WHOLE[:-3]), ("asset.usda", b""),
+        ("asset.usdc", b"PXR-USDC" + bytes(8) + b"\xff" * 8 + bytes(9)),
         ("asset.usdz", b"PK no package"), ("scene.blend", b"BLENDER-v500" + bytes(200)), ("poses.json", b""),
     ],
 )  # fmt: skip

@@ -13,7 +13,7 @@ from ..core.gprims import placed_gprim
 from ..core.model import Mesh, Prim
 from ..core.primitives import Primitive
 from ..core.schemas import usd_physics
-from . import gprim_properties, group_read, material_read, props, vendor_props
+from . import gprim_properties, group_read, material_read, props, remembered, vendor_props
 from . import mesh as meshes
 from .collider_shapes import ColliderShapes, mesh_key
 from .naming import prim_name
@@ -47,7 +47,7 @@ class ColliderReader:
             if is_geometry and kind in props.GPRIM_SHAPES:
                 self.finish(self.geometry_prim(item, placement, world), item, placement)
                 continue
-            if is_geometry:
+            if is_geometry and not remembered.is_geometry(placement.obj):
                 # A collider on a prim without geometry: some readers take the geometry below it.
                 above = self.own_prim(placement.path, "Xform", placement, world)
                 self.add_approximation(above, item)

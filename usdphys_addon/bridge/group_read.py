@@ -36,7 +36,10 @@ def _read_filtered_pairs(reading: ReadingContext, group: Any, prim: Prim, placem
             targets.append(reading.root + reference.path)
             continue
         other = reading.placements.find(reference.object, placement.instance)
-        if other is None:
+        hidden = reading.hidden_path(reference.object)
+        if hidden:
+            targets.append(hidden)
+        elif other is None:
             what = f"'{reference.object.name}'" if reference.object else "a deleted object"
             reading.issue(
                 "FilteredPairMissing", "error", prim.path, placement.obj.name,
@@ -53,7 +56,16 @@ def _read_memberships(reading: ReadingContext, memberships: Iterable[Any], path:
         reading.members.setdefault(membership.name, ([], []))[bool(membership.exclude)].append(path)
 
 
+def _read_hidden_memberships(reading: ReadingContext) -> None:
+    """Read the memberships of imported objects that are not shown: they stay in the source."""
+    for obj in reading.scene.objects if reading.sources is not None else ():
+        if path := reading.hidden_path(obj):
+            for owner in (obj.usdphys, *obj.usdphys.colliders):
+                _read_memberships(reading, owner.collision_groups, path)
+
+
 def read_groups(reading: ReadingContext) -> None:
+    _read_hidden_memberships(reading)
     paths: dict[str, str] = {}
     defined = {item.name: item for item in reading.scene.usdphys.collision_groups}
     for name in (*defined, *(name for name in reading.members if name not in defined)):
@@ -92,6 +104,9 @@ def _defined_elsewhere(reading: ReadingContext, name: str, path: str) -> Any:
 def _group_target(reading: ReadingContext, name: str, paths: dict[str, str], path: str, label: str) -> str:
     if name in paths:
         return paths[name]
+    if reading.sources is not None and name.startswith("/"):
+        # The path of a prim that the source filters, and has not.
+        return name
     reading.issue(
         "GroupTargetMissing", "error", path, label,
         f"The collision group '{label}' filters the group '{name}', which does not exist.",

@@ -7,7 +7,7 @@ material slots. It is saved, undone and appended with its owner.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -36,18 +36,22 @@ class Edited(NamedTuple):
     parts: frozenset[str] = frozenset()
 
 
-def note(objects: Iterable[bpy.types.Object], materials: Iterable[bpy.types.Material]) -> None:
-    """Note the state of objects and materials that an import has made."""
-    states = _States()
+def note(objects: Iterable[bpy.types.Object], materials: Iterable[bpy.types.Material], source: str) -> None:
+    """Note the state of objects and materials that an import has made. source: path of the file."""
+    states = _States({})
     for obj in objects:
         obj.usdphys.prim.noted = "\n".join(states.of(obj))  # type: ignore[attr-defined]
     for material in materials:
+        material.usdphys.prim.source = source  # type: ignore[attr-defined]
         material.usdphys.prim.noted = _look_of(material)  # type: ignore[attr-defined]
 
 
-def edits_of(objects: Iterable[bpy.types.Object]) -> Iterator[Edited]:
-    """What the user has edited of each imported object. Everything, where the import noted nothing."""
-    states = _States()
+def edits_of(objects: Iterable[bpy.types.Object], materials: Mapping[str, str]) -> Iterator[Edited]:
+    """What the user has edited of each imported object. Everything, where the import noted nothing.
+
+    materials: paths of the imported materials by name.
+    """
+    states = _States(materials)
     for obj in objects:
         noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
         if len(noted) != 3:
@@ -64,7 +68,7 @@ def edits_of(objects: Iterable[bpy.types.Object]) -> Iterator[Edited]:
 
 def edited(obj: bpy.types.Object) -> Edited:
     """What the user has edited of one imported object."""
-    return next(edits_of([obj]))
+    return next(edits_of([obj], {}))
 
 
 def has_new_movers(obj: bpy.types.Object) -> bool:
@@ -99,7 +103,7 @@ _ROW = 4 * sum(size for _, size in _TRANSFORM)
 class _States:
     """The states of objects, of which an import notes the text. All transforms are read at once, which is quicker."""
 
-    def __init__(self) -> None:
+    def __init__(self, materials: Mapping[str, str]) -> None:
         objects: Any = bpy.data.objects
         columns = []
         for name, size in _TRANSFORM:
@@ -109,7 +113,7 @@ class _States:
         self.transforms = np.hstack(columns).tobytes()
         self.starts = {obj.as_pointer(): _ROW * row for row, obj in enumerate(objects)}
         self.meshes: dict[int, str] = {}
-        self.materials: dict[str, str] = {}
+        self.materials = dict(materials)
 
     def of(self, obj: Any) -> tuple[str, str, str]:
         """(transform and what moves the object besides, data and modifiers, materials in the slots)."""
@@ -126,7 +130,7 @@ class _States:
             return ""
         key = data.as_pointer()
         if key not in self.meshes:
-            self.meshes[key] = mesh_digest(data) if isinstance(data, bpy.types.Mesh) else values_digest(data)
+            self.meshes[key] = mesh_digest(data) if isinstance(data, bpy.types.Mesh) else _digest(_data_values(data))
         return self.meshes[key] + "".join(f" {modifier.type}" for modifier in obj.modifiers)
 
     def slots(self, obj: Any) -> str:
@@ -164,6 +168,20 @@ def mesh_digest(mesh: Any) -> str:
     return ".".join(map(_digest, (points, faces, materials, layers, colors)))
 
 
+def _data_values(data: Any) -> bytes:
+    """Values of data that is no mesh, with the points of curves, point clouds and armatures."""
+    found = [values_digest(data).encode()]
+    for item in getattr(data, "attributes", ()):
+        if item.name in ("position", "radius"):
+            is_vector = item.data_type == "FLOAT_VECTOR"
+            found.append(_column(item.data, "vector" if is_vector else "value", 3 if is_vector else 1))
+    for spline in getattr(data, "splines", ()):
+        found += [_column(spline.points, "co", 4), _column(spline.bezier_points, "co", 3)]
+    for bone in getattr(data, "bones", ()):
+        found.append(np.array(bone.matrix_local, "f4").tobytes())
+    return b"".join(found)
+
+
 def _column(items: Any, name: str, size: int, kind: str = "f4") -> bytes:
     values = np.empty(len(items) * size, kind)
     items.foreach_get(name, values)
@@ -186,20 +204,19 @@ def _look_of(material: bpy.types.Material) -> str:
     tree: Any = material.node_tree
     if tree is None:
         return values_digest(material)
-    parts, inputs = [], []
+    parts, inputs = [f"{material.use_nodes}" if bpy.app.version < (5, 0) else ""], []
     for node in tree.nodes:
         parts.append(f"{node.bl_idname} {node.name} {node.mute}")
         for item in node.inputs:
             if not hasattr(item, "default_value"):
                 continue
-            name = _SURFACE_INPUTS.get(item.name) if node.type == "BSDF_PRINCIPLED" else None
-            if name is None:
+            if node.type != "BSDF_PRINCIPLED":
                 parts.append(f"{item.identifier} {_text(item.default_value)}")
-            else:
+            elif name := _SURFACE_INPUTS.get(item.name):  # others have no word in USD
                 inputs.append(f"{name} {_digest(_text(item.default_value).encode())}")
         image = getattr(node, "image", None)
         if image is not None:
-            parts.append(f"{image.filepath} {image.colorspace_settings.name}")
+            parts.append(f"{_file_name(image.filepath)} {image.colorspace_settings.name}")
         if node.type in ("RGB", "VALUE"):
             parts.append(_text(node.outputs[0].default_value))
     parts += [
@@ -215,8 +232,14 @@ def values_digest(data: Any) -> str:
     for item in data.bl_rna.properties:
         name = item.identifier
         if item.type in ("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING") and not item.is_readonly and name not in _IDLE:
-            found.append(f"{name} {_text(getattr(data, name))}")
+            value = getattr(data, name)
+            found.append(f"{name} {_file_name(value) if item.subtype == 'FILE_PATH' else _text(value)}")
     return _digest("\n".join(found).encode())
+
+
+def _file_name(filepath: str) -> str:
+    """The name of a file; saving a .blend makes its folder relative, which is no edit."""
+    return filepath.replace("\\", "/").rpartition("/")[2]
 
 
 def _text(value: Any) -> str:

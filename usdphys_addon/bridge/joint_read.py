@@ -56,7 +56,11 @@ def _read_side(
     label = placement.obj.name
     body = getattr(group, f"body{side}")
     target = reading.placements.find(body, placement.instance)
-    if target is None and (body is not None or getattr(group, f"body{side}_name")):
+    path = reading.hidden_path(body) if target is None else target.path
+    matrix = None if target is None else target.matrix
+    if target is None and path:
+        matrix = _unshown_matrix(body)
+    elif target is None and (body is not None or getattr(group, f"body{side}_name")):
         name = body.name if body is not None else getattr(group, f"body{side}_name")
         reading.issue(
             "JointBodyMissing", "error", prim.path, label,
@@ -65,14 +69,15 @@ def _read_side(
         )  # fmt: skip
         return
     elsewhere = getattr(group, f"body{side}_path")
-    if target is None and elsewhere:
+    if not path and elsewhere:
         setattr(joint, f"body{side}", (reading.root + elsewhere,))
         _recall_frame(reading, joint, group, side)
         return
-    if target is not None:
-        setattr(joint, f"body{side}", (target.path,))
+    if path:
+        setattr(joint, f"body{side}", (path,))
+    place = None if matrix is None else reading.metric(matrix)
     try:
-        position, rotation = frames.local_frame(None if target is None else reading.metric(target.matrix), prim.world)
+        position, rotation = frames.local_frame(place, prim.world)
     except np.linalg.LinAlgError:
         reading.issue(
             "ZeroScale", "error", prim.path, label,
@@ -80,7 +85,7 @@ def _read_side(
             f"Give '{body.name}' and its parents a scale that is not zero.",
         )  # fmt: skip
         return
-    if _is_remembered_frame(reading, group, side, position, rotation, target, prim.world):
+    if _is_remembered_frame(reading, group, side, position, rotation, place, prim.world):
         _recall_frame(reading, joint, group, side)
         return
     if getattr(joint, f"local_pos{side}") is None:
@@ -89,9 +94,17 @@ def _read_side(
         setattr(joint, f"local_rot{side}", rotation)
 
 
+def _unshown_matrix(obj: Any) -> frames.Matrix:
+    """World matrix (4, 4) of an object that Blender does not evaluate, without its constraints."""
+    local = np.array(obj.matrix_basis, float)
+    if obj.parent is None:
+        return local
+    return np.asarray(_unshown_matrix(obj.parent) @ np.array(obj.matrix_parent_inverse, float) @ local)
+
+
 def _is_remembered_frame(
     reading: ReadingContext, group: Any, side: int, position: schema.Vector, rotation: schema.Quaternion,
-    target: Placement | None, place: frames.Matrix,
+    body: frames.Matrix | None, place: frames.Matrix,
 ) -> bool:  # fmt: skip
     """True where the objects stand as they were imported, so that the local frame is the imported one."""
     if not group.has_remembered_frames:
@@ -110,7 +123,7 @@ def _is_remembered_frame(
     if turned > 1e-5 or np.abs(apart).max() <= 1e-5 * size:
         return bool(turned <= 1e-5)
     # Compare in the world, where Blender rounds: the space of the body can be scaled down.
-    body = np.eye(4) if target is None else reading.metric(target.matrix)
+    body = np.eye(4) if body is None else body
     noise = _FLOAT_NOISE * (np.linalg.norm(place[:3, 3]) + np.linalg.norm(body[:3, 3]))
     return bool(np.linalg.norm(body[:3, :3] @ apart) <= noise)
 

@@ -33,7 +33,10 @@ def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
         reading.result.materials[material.name_full] = path
         prim = reading.model.add(Prim(path, "Material", is_xformable=False, label=material.name))
         physics: Any = material.usdphys  # type: ignore[attr-defined]
-        prim.add(reading.properties.read(physics.physics_material, usd_physics.MaterialAPI))
+        # A material of the source without that schema may be bound for the physics purpose.
+        is_of_source = reading.sources is not None and material.name in reading.sources.materials
+        if physics.physics_material.is_applied or not is_of_source:
+            prim.add(reading.properties.read(physics.physics_material, usd_physics.MaterialAPI))
         vendor_props.read_vendor(reading, physics, "material", prim)
     return path
 
@@ -50,6 +53,8 @@ def read_other_materials(reading: ReadingContext) -> None:
     """Read physics materials that no collider uses, to be written if Blender exports the material."""
     read_imported_materials(reading)
     for material in bpy.data.materials:
+        if _is_of_another_scene(reading, material):
+            continue
         if material.name_full not in reading.result.materials and material.usdphys.physics_material.is_applied:  # type: ignore[attr-defined]
             reading.result.optional_materials.append(material_path(reading, material))
 
@@ -61,5 +66,14 @@ def read_imported_materials(reading: ReadingContext) -> None:
     for material in bpy.data.materials:
         physics: Any = material.usdphys  # type: ignore[attr-defined]
         is_source = reading.sources is not None and material.name in reading.sources.materials
+        if _is_of_another_scene(reading, material):
+            continue
         if physics.physics_material.is_applied and (is_source or remembered.prim_of(material) is not None):
             material_path(reading, material)
+
+
+def _is_of_another_scene(reading: ReadingContext, material: Any) -> bool:
+    """True for a material that was imported, but not with the source that gets the edits."""
+    if reading.sources is None or not material.usdphys.prim.path:
+        return False
+    return material.name not in reading.sources.materials

@@ -118,8 +118,8 @@ RememberedPrim = make_group(
     "RememberedPrim",
     "The prim that a data-block was imported from. An export uses its name unless the data-block was renamed.",
     {
-        # noted: what the import made of it, see `import_notes`.
-        **{name: hidden_text() for name in ("path", "type_name", "id_name", "transform", "carried", "noted")},
+        # noted: what the import made of it, see `import_notes`. source: of a material, the file that it is from.
+        **{name: hidden_text() for name in ("path", "type_name", "id_name", "transform", "carried", "noted", "source")},
         "order": bpy.props.IntProperty(options={"HIDDEN"}, override=OVERRIDABLE),
     },
 )
@@ -333,6 +333,7 @@ SourceProperties = make_group(
     {
         # objects: paths of all prims that became objects, one a line. meters: length of a Blender unit at the import.
         # units: metres and kilograms per unit and up axis of the file. others: files imported into the scene before.
+        # files: digests of all files that the scene came from, see `core.files.note_of`.
         name: hidden_text()
         for name in (
             "filepath",
@@ -345,6 +346,7 @@ SourceProperties = make_group(
             "meters",
             "units",
             "others",
+            "files",
         )
     },
 )

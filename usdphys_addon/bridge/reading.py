@@ -105,6 +105,12 @@ class ReadingContext:
             )  # fmt: skip
         return path
 
+    def hidden_path(self, obj: Any) -> str:
+        """Path in the source of an imported object that is not shown; empty for all others."""
+        if self.sources is None or obj is None or obj.library is not None:
+            return ""
+        return "" if self.placements.find(obj, None) is not None else self.sources.objects.get(obj.name, "")
+
     def owner(self, name: str, prim_path: str, label: str) -> tuple[str, ...] | None:
         """Targets of a simulation owner by name; None if it is empty, or unknown, which is reported."""
         if not name:

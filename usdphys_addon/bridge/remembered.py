@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,8 @@ from ..core import paths
 from ..core.schemas import usd_geom
 from .naming import prim_name
 
+#: What Blender appends to a name that is taken.
+_NUMBER = re.compile(r"\.\d{3,}\Z")
 GPRIM_TYPES = frozenset(cls.usd_name for cls in usd_geom.Gprim.__subclasses__())
 #: Types of prims that are geometry themselves.
 GEOMETRY_TYPES = frozenset({"Mesh", "Points"}) | GPRIM_TYPES
@@ -22,6 +25,16 @@ def prim_of(thing: Any) -> Any | None:
     owner = thing if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys
     prim: Any = owner.prim  # type: ignore[union-attr]
     return prim if prim.path and prim.id_name == thing.name else None
+
+
+def is_renamed(thing: Any) -> bool:
+    """True if imported data has another name now, and not only a number because something else has the name."""
+    is_item = isinstance(thing, bpy.types.PropertyGroup)
+    imported = str((thing if is_item else thing.usdphys).prim.id_name)
+    if imported == thing.name:
+        return False
+    others: Any = {} if is_item else bpy.data.objects if isinstance(thing, bpy.types.Object) else bpy.data.materials
+    return imported not in others or _NUMBER.sub("", imported) != _NUMBER.sub("", thing.name)
 
 
 def origins(things: Iterable[Any]) -> dict[str, str]:

@@ -113,6 +113,12 @@ class SceneReader:
 
     def report_hidden(self, obj: Any) -> None:
         """Report physics that is left out because its object is hidden."""
+        if self.context.hidden_path(obj):
+            self.context.issue(
+                "NotExported", "warning", "", obj.name, f"'{obj.name}' is hidden, so it is written as it was imported.",
+                f"Show '{obj.name}' to write what was edited of it.",
+            )  # fmt: skip
+            return
         self.context.issue(
             "NotExported", "warning", "", obj.name, f"'{obj.name}' is hidden, so its physics is left out.",
             f"Show '{obj.name}', or remove its physics.",

@@ -50,7 +50,7 @@ def source_paths(scene: Any, all_paths: Collection[str]) -> SourcePaths:
     physics = scene.usdphys
     source = physics.source
     objects = remembered.origins(obj for obj in scene.objects if obj.library is None)
-    materials = remembered.origins(bpy.data.materials)
+    materials = _materials_of(scene)
     items = {item.prim.path for item in (*physics.physics_scenes, *physics.collision_groups)}
     home = f"/{source.default_prim}" if source.default_prim else ""
     shown = [name for name in materials if not bpy.data.materials[name].usdphys.physics_material.is_applied]  # type: ignore[attr-defined]
@@ -59,3 +59,31 @@ def source_paths(scene: Any, all_paths: Collection[str]) -> SourcePaths:
     owned = {*objects.values(), *materials.values(), *items}
     imported = frozenset(source.objects.splitlines())
     return SourcePaths(home, looks, objects, materials, imported, frozenset(all_paths) - owned)
+
+
+def _materials_of(scene: Any) -> dict[str, str]:
+    """Paths of the materials of the source, by name; not of those that another scene was imported with."""
+    file = scene.usdphys.source.filepath
+    used = _used_materials(scene)
+    mine: list[Any] = []
+    rest: list[Any] = []
+    for material in bpy.data.materials:
+        if material.name in used:
+            mine.append(material)
+        elif material.usdphys.prim.source in ("", file):  # type: ignore[attr-defined]
+            rest.append(material)
+    found = remembered.origins(mine)
+    taken = set(found.values())
+    return found | {name: path for name, path in remembered.origins(rest).items() if path not in taken}
+
+
+def _used_materials(scene: Any) -> set[str]:
+    """Names of the materials of the objects of a scene, in slots and for the physics."""
+    names: set[str] = set()
+    for obj in scene.objects:
+        names.update(slot.material.name for slot in obj.material_slots if slot.material is not None)
+        physics = obj.usdphys
+        for owner in (physics, *physics.colliders) if physics.keys() else ():
+            if "physics_material" in owner.keys() and owner.physics_material is not None:
+                names.add(owner.physics_material.name)
+    return names

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 import stat
@@ -61,6 +62,36 @@ def checked(target: Path, inputs: Iterable[str | Path] = ()) -> Path:
         if os.path.realpath(target) == os.path.realpath(other):
             raise OutputError(f"'{target}' is the input itself, which is never changed; choose another name.")
     return target
+
+
+def note_of(files: Iterable[Path], folder: Path) -> str:
+    """Digests of files, one a line, with their paths relative to a folder."""
+    lines = []
+    for file in files:
+        try:
+            name = os.path.relpath(file, folder)
+        except ValueError:  # on another drive of Windows
+            name = str(file)
+        lines.append(f"{_digest(file)} {name}")
+    return "\n".join(sorted(lines))
+
+
+def first_changed(note: str, folder: Path) -> str:
+    """The first file of `note_of` that is not as it was; empty if all are."""
+    for line in note.splitlines():
+        digest, _, name = line.partition(" ")
+        if _digest(folder / name) != digest:
+            return name
+    return ""
+
+
+def _digest(file: Path) -> str:
+    """Digest of the content of a file; "-" if it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=12)).hexdigest()
+    except OSError:
+        return "-"
 
 
 @contextmanager

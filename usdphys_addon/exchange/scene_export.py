@@ -9,6 +9,7 @@ from typing import Any, Literal
 import bpy
 
 from ..core.errors import InputError
+from ..core.files import first_changed
 from ..core.validate import Issue
 from . import source_export, usd_export
 from .usd_export import ExportOptions, ExportResult
@@ -39,7 +40,7 @@ def export_scene(
                 "ComposedByBlender", "warning", "", "",
                 f"Blender has composed the whole file, because {obstacle}: references, payloads, variants and what "
                 "Blender does not know of the source are not in it.",
-                "Leave that option out to write the source with the edits.",
+                "Leave that option out, or import the source again, to write it with the edits.",
             ))  # fmt: skip
         return result
     chosen = "copy" if form == "auto" else form
@@ -66,6 +67,8 @@ def _obstacle(scene: Any, options: ExportOptions) -> str:
         return f"only '{memory.prim_path}' of the source was imported"
     if not source.is_file():
         return f"'{source.name}', from which the scene was imported, is gone"
+    if changed := first_changed(memory.files, source.parent):
+        return f"'{changed}', from which the scene was imported, has changed since"
     if any(abs(one / other - 1.0) > 1e-6 for one, other in (
         (units.meters_per_unit, float(meters)), (units.kilograms_per_unit, float(kilograms))
     )) or units.up_axis != up_axis:  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from pathlib import Path
@@ -192,7 +193,7 @@ class _Comparison:
         self.living = set(self.sources.objects.values())
         self.hidden = self.living - self.placements.keys()
         imported = [placement for path, placement in self.placements.items() if path in self.living]
-        edits = import_notes.edits_of(placement.obj for placement in imported)
+        edits = import_notes.edits_of((placement.obj for placement in imported), self.sources.materials)
         self.edited = {placement.path: edited for placement, edited in zip(imported, edits, strict=True)}
         self.removed = self._removed()
         self.moves = self._moves()
@@ -218,15 +219,25 @@ class _Comparison:
                 del model.prims[path]
 
     def _leave_out_what_blender_has_not(self) -> None:
-        """Leave out the old prims that are hidden, or that never became objects: nobody has removed them."""
+        """Keep the old prims that are hidden, or that never became objects: nobody has removed them."""
+        gone = self.removed
         for path, prim in list(self.old.prims.items()):
             is_item = prim.type_name in ("PhysicsScene", "Material", "PhysicsCollisionGroup")
             if path in self.new.prims or is_item:
                 continue
             if path in self.hidden or path not in self.sources.imported:
-                del self.old.prims[path]
-        gone = self.removed
+                if _is_within(path, gone):
+                    del self.old.prims[path]
+                else:
+                    self.new.add(self._as_in_blender(prim))
         self.new.other_paths = frozenset(path for path in self.old.order if not _is_within(path, gone))
+
+    def _as_in_blender(self, prim: Prim) -> Prim:
+        """A prim of the source with the place that its object has: in Blender, the unit of the file is a scale."""
+        made, world = copy(prim), prim.world.copy()
+        world[:3, :3] *= self.old.units.meters_per_unit / self.new.units.meters_per_unit
+        made.world = world
+        return made
 
     def _match_geometry(self) -> None:
         """Geometry that does not collide keeps its type: Blender has meshes in place of gprims, which is no edit."""
@@ -358,8 +369,7 @@ class _Comparison:
             if origin in wanted:
                 return wanted[origin]
             above = new_path(obj.parent) if obj.parent is not None else self.sources.path_above_origin(origin)
-            is_renamed = obj.usdphys.prim.id_name != obj.name  # type: ignore[attr-defined]
-            leaf = prim_name(obj.name) if is_renamed else paths.name_of(origin)
+            leaf = prim_name(obj.name) if remembered.is_renamed(obj) else paths.name_of(origin)
             expected = paths.followed(origin, moves)
             path = f"{above}/{leaf}"
             if path != expected:
@@ -376,7 +386,7 @@ class _Comparison:
         materials = (material for material in bpy.data.materials if material.name in self.sources.materials)
         for thing in (*materials, *physics.physics_scenes, *physics.collision_groups):
             prim = thing.prim if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys.prim  # type: ignore[attr-defined]
-            if prim.path and prim.id_name != thing.name and self.stage.GetPrimAtPath(prim.path):
+            if prim.path and remembered.is_renamed(thing) and self.stage.GetPrimAtPath(prim.path):
                 place = paths.followed(paths.parent_of(prim.path), moves)
                 moves[prim.path] = paths.free(f"{place}/{prim_name(thing.name)}", taken.__contains__)
                 taken.add(moves[prim.path])
@@ -399,16 +409,24 @@ class _Comparison:
                 continue
             slots = {slot.material.name for slot in obj.material_slots if slot.material is not None}
             takes_faces = edited.slots and len(slots) > 1 and obj.type == "MESH"
-            if takes_faces or (edited.data and self._takes_geometry(path, obj)):
+            if takes_faces or self._becomes_mesh(path) or (edited.data and self._takes_geometry(path, obj)):
                 chosen.changed[path] = placement
             elif slots & edited_materials or not slots <= self.sources.materials.keys():
                 chosen.looks[path] = placement
         return chosen
 
+    def _becomes_mesh(self, path: str) -> bool:
+        """True for a collider whose shape was a gprim in the source, and is now the mesh of its object."""
+        prim, before = self.new.prims.get(path), self.stage.GetPrimAtPath(path)
+        is_mesh = prim is not None and prim.type_name == "Mesh" and prim.get(usd_physics.CollisionAPI) is not None
+        return is_mesh and before.GetTypeName() in remembered.GPRIM_TYPES
+
     def _takes_geometry(self, path: str, obj: bpy.types.Object) -> bool:
         """True if the changed data of an object can be written to its prim; reports where it cannot."""
         prim = self.new.prims.get(path)
-        if obj.type == "MESH" and remembered.is_geometry(obj):
+        if any(modifier.type == "MESH_SEQUENCE_CACHE" for modifier in obj.modifiers):
+            reason = "its points are animated in the source"
+        elif obj.type == "MESH" and remembered.is_geometry(obj):
             if prim is None or prim.get(usd_geom.Gprim) is None:
                 return True
             reason = f"its collider is a {prim.type_name}, which has a size and no mesh"

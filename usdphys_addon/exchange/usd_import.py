@@ -20,6 +20,7 @@ from ..bridge.environment import gc_paused, require_usd, run_in_thread
 from ..bridge.imported import ImportedIDs
 from ..core import clock, paths
 from ..core.errors import InputError
+from ..core.files import note_of
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
@@ -196,19 +197,22 @@ class _Landing:
         result.issues[:0] = issues
         import_materials.bind(source, found, result.issues)
         physics_collections.tidy(model, found)
+        from ..usd import composition
+
         memory = scene.usdphys.source
         known_paths = {*found.objects, *found.materials, *model.prims}
         memory.carried = carry.capture_prims(stage, known_paths, self.opinions)
         memory.carried_trees = _carried_trees(stage, source.instancers, found)
         _note_earlier_source(scene, self.path, found)
         memory.filepath, memory.prim_path = str(self.path), self.options.prim_path
+        memory.files = note_of(composition.files_of(stage), self.path.parent)
         memory.variants = "\n".join(map(str, self.choices))
         memory.default_prim = usd_read.default_prim_name(stage)
         memory.objects, memory.meters = "\n".join(found.objects), repr(self.scene_meters)
         units = model.units
         memory.units = f"{units.meters_per_unit!r} {units.kilograms_per_unit!r} {units.up_axis}"
         _take_units(scene, model)
-        import_notes.note(found.objects.values(), found.materials.values())
+        import_notes.note(found.objects.values(), found.materials.values(), memory.filepath)
         return result
 
 

@@ -49,6 +49,12 @@ class VariantSet:
     selection: str
 
 
+def files_of(stage: Usd.Stage) -> list[Path]:
+    """The files that a stage is composed of; packages once."""
+    names = {layer.realPath.split("[")[0] for layer in stage.GetUsedLayers(includeClipLayers=False)}
+    return [Path(name) for name in sorted(names) if name]
+
+
 def parse_choice(text: str) -> VariantChoice:
     """Parse a variant selection like /Prim{set=choice}. Raises InputError."""
     found = _CHOICE.match(text.strip())

@@ -22,15 +22,15 @@ from ..core.units import StageUnits
 from . import read as usd_read
 from . import scene_edits, verify
 from .carry_fields import PRIM_FIELDS, relative_path
-from .composition import STAGE_FIELDS, VariantChoice, select_variants, write_selections
+from .composition import VariantChoice, select_variants, write_selections
 from .physics_edits import Editor
 from .scene_edits import SceneEdits
 
 SUFFIXES = (".usd", ".usda", ".usdc")
 
 
-#: Metadata of a root layer that says what it is; a layer over it shows the same.
-_ABOUT = ("documentation", "comment", "customLayerData")
+#: Metadata of a root layer that say how it is composed; a layer over it shows all others as its own.
+_COMPOSED = frozenset({"subLayers", "subLayerOffsets", "layerRelocates", "hasOwnedSubLayers"})
 Form = Literal["layer", "copy", "flat"]
 
 
@@ -71,9 +71,8 @@ def write_edits(
     layer = Sdf.Layer.CreateAnonymous(".usda")
     is_moved = False
     if form == "layer":
-        for name in (*STAGE_FIELDS, *_ABOUT):
-            if root.pseudoRoot.HasInfo(name):
-                layer.pseudoRoot.SetInfo(name, root.pseudoRoot.GetInfo(name))
+        for name in set(root.pseudoRoot.ListInfoKeys()) - _COMPOSED:
+            layer.pseudoRoot.SetInfo(name, root.pseudoRoot.GetInfo(name))
         folder = Path(os.path.realpath(Path(source).absolute().parent))
         layer.subLayerPaths.append(relative_path(str(folder / Path(source).name), os.path.realpath(target.parent)))
     else:

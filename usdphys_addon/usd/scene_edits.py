@@ -257,7 +257,7 @@ class _Copier:
             name = attribute.GetName()
             is_normal = name in ("normals", "primvars:normals") and "points" in edit.parts
             if is_normal or (is_other and _is_per_element(attribute)):
-                if name in spec.attributes and spec.attributes[name].HasDefaultValue() and name in geometry.attributes:
+                if name in geometry.attributes:
                     continue
                 made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, attribute.GetTypeName())
                 made.default = Sdf.ValueBlock()
