@@ -92,7 +92,9 @@ def main() -> int:
                 again = "" if is_same else "  second trip differs"
             vendor = found.get("vendor")
             share = f"{vendor:.4f}" if isinstance(vendor, float) else "-"
-            print(f"{found['score']:7.4f} {found.get('facts', 0):>6} {share:>7}  {way:8} {path.name}{again}", flush=True)
+            print(
+                f"{found['score']:7.4f} {found.get('facts', 0):>6} {share:>7}  {way:8} {path.name}{again}", flush=True
+            )
             if found["score"] == 1.0 and not again:
                 whole[way] += 1
             else:

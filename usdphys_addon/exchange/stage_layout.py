@@ -7,7 +7,7 @@ object remembers the name of its prim, and whether that was the geometry itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -15,8 +15,10 @@ import bpy
 import numpy as np
 
 from ..bridge import remembered
+from ..bridge.reading import MATERIALS_SCOPE
 from ..bridge.remembered import GEOMETRY_TYPES
 from ..core import frames
+from ..core import paths as core_paths
 from .stage_match import OBJECT_NAME
 
 _DATA_NAME = "userProperties:blender:data_name"
@@ -24,8 +26,12 @@ _DATA_NAME = "userProperties:blender:data_name"
 _SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpacity", "userProperties:")
 
 
-def restore(stage: Any) -> None:
-    """Merge geometry into the prim of its object if the two were one prim; rename prims, with all below them."""
+def restore(stage: Any, looks: str, materials: Mapping[str, str]) -> None:
+    """Merge geometry into the prim of its object if the two were one prim; rename prims, with all below them.
+
+    looks: path of the scope for new materials; empty to leave them where Blender has written them. materials: paths of
+    physics materials by full name of their material.
+    """
     from pxr import Sdf
 
     from ..usd import hierarchy as usd_hierarchy
@@ -58,7 +64,7 @@ def restore(stage: Any) -> None:
                     type_name = "Mesh"
                 if type_name not in ("", "Scope", "Xform"):
                     _merge_geometry(child, type_name)
-    moves.update(_material_moves(layer))
+    moves.update(_material_moves(layer, looks, materials))
     usd_hierarchy.move_prims(layer, moves)
 
 
@@ -150,23 +156,35 @@ def _merge_geometry(spec: Any, type_name: str) -> None:
     spec.typeName = type_name
 
 
-def _material_moves(layer: Any) -> dict[str, str]:
-    """The moves of materials back to their imported paths."""
+def _material_moves(layer: Any, looks: str, materials: Mapping[str, str]) -> dict[str, str]:
+    """The moves of materials: imported ones back to their paths, new ones to a scope of the imported prims.
+
+    looks: path of that scope, or empty. materials: paths of physics materials by full name.
+    """
     moves: dict[str, str] = {}
-    root = layer.GetPrimAtPath(layer.defaultPrim) if layer.defaultPrim else None
-    scopes = [layer.GetPrimAtPath("/_materials")]
-    if root is not None:
-        scopes.append(layer.GetPrimAtPath(root.path.AppendChild("_materials")))
-    for scope in scopes:
-        if scope is None:
-            continue
+    taken = {*remembered.origins(bpy.data.materials).values(), *materials.values()}
+    for scope in _material_scopes(layer):
         for spec in scope.nameChildren:
             name = spec.attributes.get(_DATA_NAME)
             material = bpy.data.materials.get(str(name.default)) if name is not None else None
             prim = remembered.prim_of(material) if material is not None else None
             if prim is not None:
                 moves[str(spec.path)] = prim.path
+                continue
+            if not looks:
+                continue
+            known = materials.get(material.name_full) if material is not None else None
+            path = known or core_paths.free(f"{looks}/{spec.name}", taken.__contains__)
+            taken.add(path)
+            moves[str(spec.path)] = path
     return moves
+
+
+def _material_scopes(layer: Any) -> list[Any]:
+    """The scopes in which Blender has written materials."""
+    roots = [layer.pseudoRoot, layer.GetPrimAtPath(layer.defaultPrim) if layer.defaultPrim else None]
+    scopes = [root.nameChildren.get(MATERIALS_SCOPE) for root in roots if root is not None]
+    return [scope for scope in scopes if scope is not None]
 
 
 def tidy(stage: Any, scene: Any) -> None:
@@ -190,9 +208,8 @@ def tidy(stage: Any, scene: Any) -> None:
             wanted = sorted(children, key=lambda child: (order.get(str(child.path), last), child.name))
             if wanted != children:
                 mixed.append([child.path for child in wanted])
-        for scope in ("/_materials", f"/{layer.defaultPrim}/_materials"):
-            empty = layer.GetPrimAtPath(scope)
-            if empty is not None and not len(empty.nameChildren):
+        for empty in _material_scopes(layer):
+            if not len(empty.nameChildren):
                 removal = Sdf.BatchNamespaceEdit()
                 removal.Add(empty.path, Sdf.Path.emptyPath)
                 layer.Apply(removal)

@@ -20,6 +20,7 @@ import bpy
 from ..bridge import scene_read
 from ..bridge.environment import gc_paused, require_usd, run_in_thread
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
+from ..bridge.source_paths import looks_of
 from ..core import summary, validate
 from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
 from ..core.files import USD_SUFFIXES, scratch_file
@@ -296,7 +297,9 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
         _check_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
     if scene_of(depsgraph).usdphys.source.filepath:
-        stage_layout.restore(stage)
+        root = _root_path(stage) if job.options is None else job.options.root
+        looks = "" if root else looks_of(scene_of(depsgraph))
+        stage_layout.restore(stage, looks, reading.materials)
     units = _local_units(units, reading)
     opinions = job.opinions.result() if job.opinions is not None else {}
     paths = {path: known.path for path, known in opinions.items()}
