@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fidelity of import and export on files that others wrote: USD -> .blend -> USD, judged by an independent comparer.
 
-    .venv/bin/python scripts/roundtrip.py [FILE ...] [--out FOLDER] [--usd-python PYTHON] [--twice] [--composed | --both]
+    .venv/bin/python scripts/roundtrip.py [FILE ...] [--out FOLDER] [--usd-python PYTHON] [--twice]
+        [--composed | --both]
 
 Without files: every USD of the shared set of test files, and those that the tests author themselves. Prints a row
 per file and way; exit status 1 where a score is below 1. The ways: the source with the edits, which is the default,

@@ -8,7 +8,7 @@ import bpy
 import pytest
 from usdphys_ext.usdphys_addon.exchange import formats, usd_import
 
-from pxr import Usd, UsdShade  # isort: skip
+from pxr import Gf, Usd, UsdShade  # isort: skip
 
 HEAD = """#usda 1.0
 (
@@ -109,3 +109,126 @@ def test_a_reference_to_the_file_brings_its_new_materials(tmp_path, physical):
     assert applied == physical
     assert not stage.GetPrimAtPath("/_materials")
     assert not stage.GetPrimAtPath("/World/_materials")
+
+
+# --------------------------------------------------------------------------- looks
+
+INTERFACE = """
+def Xform "World"
+{
+    def Mesh "Plate" (prepend apiSchemas = ["MaterialBindingAPI"])
+    {
+        rel material:binding = </World/Looks/Red>
+        int[] faceVertexCounts = [3]
+        int[] faceVertexIndices = [0, 1, 2]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    }
+    def Scope "Looks"
+    {
+        def Material "Red" (prepend apiSchemas = ["VendorLookAPI"])
+        {
+            custom string vendor:note = "keep me"
+            color3f inputs:tint = (1, 0.25, 0)
+            float inputs:rough = 0.125
+            token outputs:surface.connect = </World/Looks/Red/S.outputs:surface>
+            token outputs:mdl:surface.connect = </World/Looks/Red/M.outputs:out>
+            def Shader "S"
+            {
+                uniform token info:id = "UsdPreviewSurface"
+                color3f inputs:diffuseColor.connect = </World/Looks/Red.inputs:tint>
+                float inputs:roughness.connect = </World/Looks/Red.inputs:rough>
+                token outputs:surface
+            }
+            def Shader "M"
+            {
+                uniform token info:implementationSource = "sourceAsset"
+                uniform asset info:mdl:sourceAsset = @OmniPBR.mdl@
+                color3f inputs:diffuse_color_constant = (0.2, 0.4, 0.8)
+                token outputs:out
+            }
+        }
+        def Material "Free" (prepend apiSchemas = ["VendorMatterAPI"])
+        {
+            custom float vendorMatter:stiffness = 3
+        }
+    }
+}
+"""
+
+
+def shader_of(name: str) -> Any:
+    nodes: Any = bpy.data.materials[name].node_tree.nodes
+    return next(node for node in nodes if node.type == "BSDF_PRINCIPLED")
+
+
+def test_values_behind_the_interface_of_a_material_are_seen_in_blender(tmp_path):
+    load(tmp_path, INTERFACE)
+    shader = shader_of("Red")
+    assert list(shader.inputs["Base Color"].default_value) == [1, 0.25, 0, 1]
+    assert shader.inputs["Roughness"].default_value == 0.125
+    stage, codes = write(tmp_path)
+    assert "ShaderLeftOut" not in codes
+    assert value(stage, "/World/Looks/Red.inputs:tint") == (1, 0.25, 0)
+    preview = UsdShade.Shader(stage.GetPrimAtPath("/World/Looks/Red/S"))
+    assert [str(one.GetPath()) for one in preview.GetInput("diffuseColor").GetValueProducingAttributes()] == [
+        "/World/Looks/Red.inputs:tint"
+    ]
+
+
+def test_a_texture_behind_the_interface_of_a_material_is_loaded(tmp_path):
+    image = bpy.data.images.new("dots", 2, 2)
+    image.filepath_raw, image.file_format = str(tmp_path / "dots.png"), "PNG"
+    image.save()
+    text = INTERFACE.replace("color3f inputs:tint = (1, 0.25, 0)", "asset inputs:tint = @./dots.png@").replace(
+        "color3f inputs:diffuseColor.connect = </World/Looks/Red.inputs:tint>",
+        "color3f inputs:diffuseColor.connect = </World/Looks/Red/T.outputs:rgb>",
+    ).replace('def Shader "M"', """def Shader "T"
+            {
+                uniform token info:id = "UsdUVTexture"
+                asset inputs:file.connect = </World/Looks/Red.inputs:tint>
+                color3f outputs:rgb
+            }
+            def Shader "M\"""")  # fmt: skip
+    load(tmp_path, text)
+    (link,) = shader_of("Red").inputs["Base Color"].links
+    assert Path(bpy.path.abspath(link.from_node.image.filepath)).name == "dots.png"
+
+
+def test_networks_of_other_renderers_and_unbound_materials_come_back(tmp_path):
+    stage = trip(tmp_path, INTERFACE)
+    red = UsdShade.Material(stage.GetPrimAtPath("/World/Looks/Red"))
+    source, *_ = red.ComputeSurfaceSource("mdl")
+    assert str(source.GetPath()) == "/World/Looks/Red/M"
+    assert source.GetInput("diffuse_color_constant").Get() == Gf.Vec3f(0.2, 0.4, 0.8)
+    assert value(stage, "/World/Looks/Red/M.info:mdl:sourceAsset").path == "OmniPBR.mdl"
+    assert "VendorLookAPI" in stage.GetPrimAtPath("/World/Looks/Red").GetPrimTypeInfo().GetAppliedAPISchemas()
+    assert value(stage, "/World/Looks/Red.vendor:note") == "keep me"
+    free = stage.GetPrimAtPath("/World/Looks/Free")
+    assert free.GetTypeName() == "Material"
+    assert free.GetPrimTypeInfo().GetAppliedAPISchemas() == ["VendorMatterAPI"]
+    assert value(stage, "/World/Looks/Free.vendorMatter:stiffness") == 3
+
+
+def test_edited_nodes_are_written_and_the_lost_network_is_named(tmp_path):
+    load(tmp_path, INTERFACE)
+    shader_of("Red").inputs["Roughness"].default_value = 0.75
+    stage, codes = write(tmp_path)
+    surface, *_ = UsdShade.Material(stage.GetPrimAtPath("/World/Looks/Red")).ComputeSurfaceSource()
+    assert surface.GetInput("roughness").Get() == 0.75
+    assert "ShaderLeftOut" in codes
+
+
+def test_the_network_of_a_renamed_material_goes_with_it(tmp_path):
+    load(tmp_path, INTERFACE)
+    bpy.data.materials["Red"].name = "Rouge"
+    stage, _ = write(tmp_path)
+    rouge = UsdShade.Material(stage.GetPrimAtPath("/World/Looks/Rouge"))
+    assert str(rouge.ComputeSurfaceSource("mdl")[0].GetPath()) == "/World/Looks/Rouge/M"
+    assert not stage.GetPrimAtPath("/World/Looks/Red")
+
+
+def test_a_deleted_material_stays_deleted(tmp_path):
+    load(tmp_path, INTERFACE)
+    bpy.data.materials.remove(bpy.data.materials["Red"])
+    stage, _ = write(tmp_path)
+    assert not stage.GetPrimAtPath("/World/Looks/Red")

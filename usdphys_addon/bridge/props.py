@@ -341,6 +341,7 @@ SourceProperties = make_group(
             "variants",
             "carried",
             "carried_trees",
+            "carried_looks",
             "objects",
             "meters",
             "units",

@@ -14,11 +14,12 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..bridge import remembered
+from ..bridge import import_notes, remembered
 from ..bridge.reading import MATERIALS_SCOPE
 from ..bridge.remembered import GEOMETRY_TYPES
 from ..core import frames
 from ..core import paths as core_paths
+from ..core.validate import Issue
 from .stage_match import OBJECT_NAME
 
 _DATA_NAME = "userProperties:blender:data_name"
@@ -26,11 +27,11 @@ _DATA_NAME = "userProperties:blender:data_name"
 _SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpacity", "userProperties:")
 
 
-def restore(stage: Any, looks: str, materials: Mapping[str, str]) -> None:
+def restore(stage: Any, looks: str, materials: Mapping[str, str]) -> dict[str, str]:
     """Merge geometry into the prim of its object if the two were one prim; rename prims, with all below them.
 
     looks: path of the scope for new materials; empty to leave them where Blender has written them. materials: paths of
-    physics materials by full name of their material.
+    physics materials by full name of their material. Returns the paths of all materials on the stage by name.
     """
     from pxr import Sdf
 
@@ -64,8 +65,10 @@ def restore(stage: Any, looks: str, materials: Mapping[str, str]) -> None:
                     type_name = "Mesh"
                 if type_name not in ("", "Scope", "Xform"):
                     _merge_geometry(child, type_name)
-    moves.update(_material_moves(layer, looks, materials))
+    places: dict[str, str] = {}
+    moves.update(_material_moves(layer, looks, materials, places))
     usd_hierarchy.move_prims(layer, moves)
+    return places
 
 
 def _collides_as_gprim(obj: bpy.types.Object) -> bool:
@@ -156,10 +159,11 @@ def _merge_geometry(spec: Any, type_name: str) -> None:
     spec.typeName = type_name
 
 
-def _material_moves(layer: Any, looks: str, materials: Mapping[str, str]) -> dict[str, str]:
+def _material_moves(layer: Any, looks: str, materials: Mapping[str, str], places: dict[str, str]) -> dict[str, str]:
     """The moves of materials: imported ones back to their paths, new ones to a scope of the imported prims.
 
-    looks: path of that scope, or empty. materials: paths of physics materials by full name.
+    looks: path of that scope, or empty. materials: paths of physics materials by full name. places: gets the new paths
+    by name.
     """
     moves: dict[str, str] = {}
     taken = {*remembered.origins(bpy.data.materials).values(), *materials.values()}
@@ -169,14 +173,16 @@ def _material_moves(layer: Any, looks: str, materials: Mapping[str, str]) -> dic
             material = bpy.data.materials.get(str(name.default)) if name is not None else None
             prim = remembered.prim_of(material) if material is not None else None
             if prim is not None:
-                moves[str(spec.path)] = prim.path
-                continue
-            if not looks:
-                continue
-            known = materials.get(material.name_full) if material is not None else None
-            path = known or core_paths.free(f"{looks}/{spec.name}", taken.__contains__)
-            taken.add(path)
+                path = prim.path
+            elif looks:
+                known = materials.get(material.name_full) if material is not None else None
+                path = known or core_paths.free(f"{looks}/{spec.name}", taken.__contains__)
+                taken.add(path)
+            else:
+                path = str(spec.path)
             moves[str(spec.path)] = path
+            if material is not None:
+                places[material.name] = path
     return moves
 
 
@@ -187,11 +193,15 @@ def _material_scopes(layer: Any) -> list[Any]:
     return [scope for scope in scopes if scope is not None]
 
 
-def tidy(stage: Any, scene: Any) -> None:
-    """Restore carried opinions, transforms and the order of imported prims; remove the names that Blender wrote."""
+def tidy(stage: Any, scene: Any, places: Mapping[str, str], issues: list[Issue]) -> None:
+    """Restore carried opinions, transforms and the order of imported prims; remove the names that Blender wrote.
+
+    places: paths of materials by name. issues: gets what cannot be kept.
+    """
     from pxr import Sdf
 
     layer = stage.GetEditTarget().GetLayer()
+    _restore_looks(layer, scene, places, issues)
     _restore_carried(layer, scene)
     _restore_transforms(stage)
     order = _orders(scene)
@@ -231,6 +241,34 @@ def _reorder(layer: Any, paths: list[Any]) -> None:
         back.Add(aside, path)
     if layer.Apply(away):
         layer.Apply(back)
+
+
+def _restore_looks(layer: Any, scene: Any, places: Mapping[str, str], issues: list[Issue]) -> None:
+    """Write the networks of materials as they were imported, where nobody has edited them."""
+    from ..usd import looks
+
+    text = scene.usdphys.source.carried_looks
+    carried = looks.looks_in(text)
+    moves: dict[str, str] = {}
+    wanted = [path for path, is_shown in carried.items() if not is_shown]
+    for name, path in remembered.origins(bpy.data.materials).items() if carried else ():
+        if path not in carried:
+            continue
+        material = bpy.data.materials[name]
+        if import_notes.is_edited_material(material):
+            if others := looks.other_networks(text, path):
+                issues.append(Issue(
+                    "ShaderLeftOut", "warning", path, name,
+                    f"The nodes of '{name}' were edited, so its shaders of other renderers ({', '.join(others)}) are "
+                    "left out.",
+                    "Export the source with the edits to keep them.",
+                ))  # fmt: skip
+            continue
+        wanted.append(path)
+        if places.get(name, path) != path:
+            moves[path] = places[name]
+    if wanted:
+        looks.restore_looks(text, layer, lambda path: core_paths.followed(path, moves), wanted)
 
 
 def _restore_carried(layer: Any, scene: Any) -> None:

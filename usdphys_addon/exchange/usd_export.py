@@ -296,10 +296,11 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
         _check_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
+    places: dict[str, str] = {}
     if scene_of(depsgraph).usdphys.source.filepath:
         root = _root_path(stage) if job.options is None else job.options.root
         looks = "" if root else looks_of(scene_of(depsgraph))
-        stage_layout.restore(stage, looks, reading.materials)
+        places = stage_layout.restore(stage, looks, reading.materials)
     units = _local_units(units, reading)
     opinions = job.opinions.result() if job.opinions is not None else {}
     paths = {path: known.path for path, known in opinions.items()}
@@ -316,7 +317,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
     if scene_of(depsgraph).usdphys.source.filepath:
-        stage_layout.tidy(stage, scene_of(depsgraph))
+        stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues)
 
 
 def _write_sheared(stage: Any, model: PhysicsModel) -> None:

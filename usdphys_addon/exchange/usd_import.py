@@ -177,7 +177,7 @@ class _Landing:
 
     def finish(self, found: ImportedIDs) -> ImportResult:
         """Put the physics on the new objects, inside Blender's hook: Blender evaluates the scene once, after it."""
-        from ..usd import carry
+        from ..usd import carry, looks
         from ..usd import read as usd_read
 
         assert self.reading is not None
@@ -196,7 +196,9 @@ class _Landing:
         result.issues[:0] = issues
         import_materials.bind(source, found, result.issues)
         physics_collections.tidy(model, found)
+        import_materials.resolve_interfaces(stage, found)
         memory = scene.usdphys.source
+        memory.carried_looks = looks.capture_looks(stage, {*found.materials, *model.materials})
         known_paths = {*found.objects, *found.materials, *model.prims}
         memory.carried = carry.capture_prims(stage, known_paths, self.opinions)
         memory.carried_trees = _carried_trees(stage, source.instancers, found)

@@ -75,7 +75,7 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
     usd_prim, type_name, names = opinions.usd_prim, opinions.type_name, opinions.schemas
     table = table_properties(type_name, names)
     is_by_blender = _writes_of_blender(type_name)
-    carried = _Carrier("prim", folder(usd_prim.GetStage().GetRootLayer()))
+    carried = Carrier("prim", folder(usd_prim.GetStage().GetRootLayer()))
     carried.schemas(usd_prim, names)
     carried.metadata(usd_prim)
     for item in usd_opinions.authored_properties(usd_prim):
@@ -167,7 +167,7 @@ def _writes_of_blender(type_name: str) -> Callable[[str], bool]:
     return lambda name: name in declared or name in _BLENDER_PROPERTIES or name.startswith(prefixes)
 
 
-class _Carrier:
+class Carrier:
     """Collects opinions of composed prims in an anonymous layer, which is created on demand."""
 
     def __init__(self, name: str, folder: str) -> None:
@@ -335,7 +335,7 @@ def capture_prims(stage: Usd.Stage, known: Collection[str], opinions: Collection
     """
     paths = known if isinstance(known, set | frozenset | dict) else frozenset(known)
     root = stage.GetRootLayer()
-    carrier = _Carrier("", folder(root))
+    carrier = Carrier("", folder(root))
     inactive: list[Sdf.Path] = []
     carried: list[str] = []
     everything = Usd.TraverseInstanceProxies(Usd.PrimAllPrimsPredicate)
@@ -350,13 +350,13 @@ def capture_prims(stage: Usd.Stage, known: Collection[str], opinions: Collection
             inactive.append(usd_prim.GetPath())
         elif not usd_prim.IsDefined() or usd_prim.IsAbstract():
             prims.PruneChildren()
-            below = list(_below(usd_prim))
+            below = list(prims_below(usd_prim))
             if any(map(_holds_something, below)) and not any(map(_is_geometry, below)):
-                carried += [_carry_whole(carrier, one) for one in below]
+                carried += [carry_whole(carrier, one) for one in below]
         elif _is_to_be_carried(usd_prim):
-            carried.append(_carry_whole(carrier, usd_prim))
+            carried.append(carry_whole(carrier, usd_prim))
     carried += _carry_inactive(carrier, stage, inactive)
-    _note_ancestors(carrier, stage, carried)
+    note_ancestors(carrier, stage, carried)
     _carry_layer(carrier, root)
     return carrier.text()
 
@@ -366,8 +366,8 @@ def capture_trees(stage: Usd.Stage, paths: Iterable[str]) -> str:
 
     For prims that Blender converts into something else, such as point instancers. Numbers stay in units of the file.
     """
-    carrier = _Carrier("", folder(stage.GetRootLayer()))
-    carried = [_carry_whole(carrier, one) for path in paths for one in _below(stage.GetPrimAtPath(path))]
+    carrier = Carrier("", folder(stage.GetRootLayer()))
+    carried = [carry_whole(carrier, one) for path in paths for one in prims_below(stage.GetPrimAtPath(path))]
     carrier.notes["prims"] = Vt.StringArray(carried)
     return carrier.text()
 
@@ -393,11 +393,11 @@ def _is_geometry(usd_prim: Usd.Prim) -> bool:
     return any(map(usd_prim.IsA, kinds))
 
 
-def _below(usd_prim: Usd.Prim) -> Iterator[Usd.Prim]:
+def prims_below(usd_prim: Usd.Prim) -> Iterator[Usd.Prim]:
     yield from Usd.PrimRange(usd_prim, Usd.TraverseInstanceProxies(Usd.PrimAllPrimsPredicate))
 
 
-def _carry_whole(carrier: _Carrier, usd_prim: Usd.Prim) -> str:
+def carry_whole(carrier: Carrier, usd_prim: Usd.Prim) -> str:
     """A prim with all its opinions, without its children."""
     spec = carrier.at(usd_prim.GetPath())
     spec.specifier = usd_prim.GetSpecifier()
@@ -409,7 +409,7 @@ def _carry_whole(carrier: _Carrier, usd_prim: Usd.Prim) -> str:
     return str(usd_prim.GetPath())
 
 
-def _carry_inactive(carrier: _Carrier, stage: Usd.Stage, paths: list[Sdf.Path]) -> list[str]:
+def _carry_inactive(carrier: Carrier, stage: Usd.Stage, paths: list[Sdf.Path]) -> list[str]:
     """Carry inactive prims and their descendants, read from a second stage on which they are active."""
     if not paths:
         return []
@@ -426,15 +426,15 @@ def _carry_inactive(carrier: _Carrier, stage: Usd.Stage, paths: list[Sdf.Path]) 
                 above.SetInstanceable(False)
         activated.OverridePrim(path).SetActive(True)
         inactive.append(path)
-        pending += [one.GetPath() for one in _below(activated.GetPrimAtPath(path)) if not one.IsActive()]
+        pending += [one.GetPath() for one in prims_below(activated.GetPrimAtPath(path)) if not one.IsActive()]
     for path in paths:
-        carried += [_carry_whole(carrier, one) for one in _below(activated.GetPrimAtPath(path))]
+        carried += [carry_whole(carrier, one) for one in prims_below(activated.GetPrimAtPath(path))]
     for path in inactive:
         carrier.at(path).active = False
     return carried
 
 
-def _note_ancestors(carrier: _Carrier, stage: Usd.Stage, carried: list[str]) -> None:
+def note_ancestors(carrier: Carrier, stage: Usd.Stage, carried: list[str]) -> None:
     """Record the types of ancestors that are not carried, in case `restore_prims` must create them."""
     if not carried:
         return
@@ -446,7 +446,7 @@ def _note_ancestors(carrier: _Carrier, stage: Usd.Stage, carried: list[str]) -> 
     carrier.notes["prims"] = Vt.StringArray(carried)
 
 
-def _carry_layer(carrier: _Carrier, root: Sdf.Layer) -> None:
+def _carry_layer(carrier: Carrier, root: Sdf.Layer) -> None:
     text = carrier.layer or Sdf.Layer.CreateAnonymous(".usda")
     found: list[str] = []
 
