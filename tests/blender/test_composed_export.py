@@ -34,7 +34,9 @@ def write(folder: Path, **options: Any) -> tuple[Usd.Stage, set[str]]:
     """The composed stage, and the codes of its issues."""
     bpy.context.view_layer.update()
     result = formats.USD.write(str(folder / "out.usda"), formats.WriteOptions(form="composed", **options))
-    return Usd.Stage.Open(str(folder / "out.usda")), {issue.code for issue in result.issues}
+    stage = Usd.Stage.Open(str(folder / "out.usda"))
+    stage.Reload()
+    return stage, {issue.code for issue in result.issues}
 
 
 def trip(folder: Path, text: str, **options: Any) -> Usd.Stage:
@@ -232,3 +234,241 @@ def test_a_deleted_material_stays_deleted(tmp_path):
     bpy.data.materials.remove(bpy.data.materials["Red"])
     stage, _ = write(tmp_path)
     assert not stage.GetPrimAtPath("/World/Looks/Red")
+
+
+# --------------------------------------------------------------------------- bindings
+
+HEAVY = """
+def Xform "World" (prepend apiSchemas = ["MaterialBindingAPI"])
+{
+    rel material:binding = </World/Lead>
+    def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        def Cube "Box" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+        {
+            double size = 1
+        }
+        def Mesh "Wedge" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"])
+        {
+            uniform token physics:approximation = "convexHull"
+            int[] faceVertexCounts = [3, 3, 3, 3]
+            int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]
+            point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        }
+    }
+    def Material "Lead" (prepend apiSchemas = ["PhysicsMaterialAPI"])
+    {
+        float physics:density = 11340
+        token outputs:surface.connect = </World/Lead/S.outputs:surface>
+        def Shader "S"
+        {
+            uniform token info:id = "UsdPreviewSurface"
+            token outputs:surface
+        }
+    }
+}
+"""
+
+
+def has_binding_api(stage: Usd.Stage, path: str) -> bool:
+    return bool(stage.GetPrimAtPath(path).HasAPI(UsdShade.MaterialBindingAPI))
+
+
+def test_an_inherited_binding_stays_inherited(tmp_path):
+    stage = trip(tmp_path, HEAVY)
+    assert has_binding_api(stage, "/World")
+    for path in ("/World/Body/Box", "/World/Body/Wedge"):
+        assert not has_binding_api(stage, path)
+        material, _ = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath(path)).ComputeBoundMaterial()
+        assert str(material.GetPath()) == "/World/Lead"
+
+
+def test_a_new_material_of_a_collider_is_bound(tmp_path):
+    load(tmp_path, HEAVY)
+    for name in ("Box", "Wedge"):
+        bpy.data.objects[name].material_slots[0].material = new_material("New")
+    stage, _ = write(tmp_path)
+    for path in ("/World/Body/Box", "/World/Body/Wedge"):
+        material, _ = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath(path)).ComputeBoundMaterial()
+        assert has_binding_api(stage, path)
+        assert material.GetPath().name.startswith("New")
+
+
+# --------------------------------------------------------------------------- values that Blender has no place for
+
+
+def test_an_unknown_approximation_comes_back_unless_another_is_chosen(tmp_path):
+    text = HEAVY.replace('"convexHull"', '"sdf"')
+    load(tmp_path, text)
+    stage, _ = write(tmp_path)
+    assert value(stage, "/World/Body/Wedge.physics:approximation") == "sdf"
+    bpy.data.objects["Wedge"].usdphys.colliders[0].approximation = "boundingCube"
+    stage, _ = write(tmp_path)
+    assert value(stage, "/World/Body/Wedge.physics:approximation") == "boundingCube"
+
+
+SHAPES = """
+def Xform "World"
+{
+    def Sphere "Site" (prepend apiSchemas = ["MjcSiteAPI", "MaterialBindingAPI"])
+    {
+        double radius = 0.02
+        token purpose = "guide"
+        rel material:binding = </World/Red>
+        uniform token mjc:type = "sphere"
+        double3 xformOp:translate = (1, 2, 3)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+    def Cylinder "Post"
+    {
+        double height = 3
+        uniform token axis = "X"
+        token visibility = "invisible"
+    }
+    def Cube "Block"
+    {
+        color3f[] primvars:displayColor = [(1, 0, 0)]
+        token purpose = "render"
+    }
+    def Cube "Stone" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+        double size = 0.5
+        float3[] extent = [(-0.25, -0.25, -0.25), (0.25, 0.25, 0.25)]
+        color3f[] primvars:displayColor = [(0, 1, 0)]
+    }
+    def Xform "Group"
+    {
+        token visibility = "invisible"
+        token purpose = "proxy"
+    }
+    def Material "Red"
+    {
+        token outputs:surface.connect = </World/Red/S.outputs:surface>
+        def Shader "S"
+        {
+            uniform token info:id = "UsdPreviewSurface"
+            token outputs:surface
+        }
+    }
+}
+"""
+
+
+def test_visual_gprims_stay_what_they_are(tmp_path):
+    stage = trip(tmp_path, SHAPES)
+    types = {name: stage.GetPrimAtPath(f"/World/{name}").GetTypeName() for name in ("Site", "Post", "Block")}
+    assert types == {"Site": "Sphere", "Post": "Cylinder", "Block": "Cube"}
+    assert value(stage, "/World/Site.radius") == 0.02
+    assert value(stage, "/World/Site.mjc:type") == "sphere"
+    assert value(stage, "/World/Post.height") == 3
+    assert value(stage, "/World/Post.axis") == "X"
+    assert list(value(stage, "/World/Block.primvars:displayColor")) == [(1, 0, 0)]
+    assert list(value(stage, "/World/Stone.primvars:displayColor")) == [(0, 1, 0)]
+    material, _ = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath("/World/Site")).ComputeBoundMaterial()
+    assert str(material.GetPath()) == "/World/Red"
+    assert not stage.GetPrimAtPath("/World/Site").GetAttribute("points").HasAuthoredValue()
+
+
+def test_a_visual_gprim_whose_mesh_was_edited_becomes_a_mesh(tmp_path):
+    load(tmp_path, SHAPES)
+    bpy.data.objects["Site"].data.vertices[0].co.x += 1
+    stage, _ = write(tmp_path)
+    assert stage.GetPrimAtPath("/World/Site").GetTypeName() == "Mesh"
+    assert not stage.GetPrimAtPath("/World/Site").HasAttribute("radius")
+    assert value(stage, "/World/Site.purpose") == "guide"
+
+
+def test_purpose_and_visibility_come_back(tmp_path):
+    stage = trip(tmp_path, SHAPES)
+    assert value(stage, "/World/Site.purpose") == "guide"
+    assert value(stage, "/World/Block.purpose") == "render"
+    assert value(stage, "/World/Group.purpose") == "proxy"
+    assert value(stage, "/World/Post.visibility") == "invisible"
+    assert value(stage, "/World/Group.visibility") == "invisible"
+
+
+def test_a_cube_without_its_collider_is_still_a_cube(tmp_path):
+    load(tmp_path, SHAPES)
+    bpy.data.objects["Stone"].usdphys.colliders.clear()
+    stage, _ = write(tmp_path)
+    stone = stage.GetPrimAtPath("/World/Stone")
+    assert stone.GetTypeName() == "Cube"
+    assert stone.GetAttribute("size").Get() == 0.5
+    assert stone.GetAppliedSchemas() == ["PhysicsRigidBodyAPI"]
+
+
+# --------------------------------------------------------------------------- prims that Blender does not know
+
+OTHERS = """
+def Xform "World"
+{
+    def "iris" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysxRigidBodyAPI"])
+    {
+        custom string myTag = "hello"
+        float physxRigidBody:angularDamping = 0.3
+        double3 xformOp:translate = (0, 0, 0.9)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Cube "c" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+        {
+            double size = 1
+        }
+    }
+    def DomeLight "Dome"
+    {
+        float inputs:intensity = 500
+        asset inputs:texture:file = @sky.hdr@
+    }
+    def TetMesh "Soft"
+    {
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        int4[] tetVertexIndices = [(0, 1, 2, 3)]
+        double3 xformOp:translate = (1, 0, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+    def Points "Dust"
+    {
+        int64[] ids = [7, 9]
+        point3f[] points = [(0, 0, 0), (1, 0, 0)]
+        float[] widths = [0.1, 0.2]
+    }
+    def Camera "Eye"
+    {
+        token projection = "orthographic"
+        float horizontalAperture = 50
+        float focalLength = 35
+    }
+    def CylinderLight "Tube"
+    {
+        float inputs:intensity = 12
+        float inputs:length = 3
+    }
+}
+"""
+
+
+def test_prims_that_blender_does_not_know_come_back(tmp_path):
+    stage = trip(tmp_path, OTHERS)
+    iris = stage.GetPrimAtPath("/World/iris")
+    assert iris.GetTypeName() == ""
+    assert iris.GetPrimTypeInfo().GetAppliedAPISchemas() == ["PhysicsRigidBodyAPI", "PhysxRigidBodyAPI"]
+    assert value(stage, "/World/iris.myTag") == "hello"
+    assert value(stage, "/World/iris.xformOp:translate") == (0, 0, 0.9)
+    assert list(value(stage, "/World/iris.xformOpOrder")) == ["xformOp:translate"]
+    assert stage.GetPrimAtPath("/World/Dome").GetTypeName() == "DomeLight"
+    assert value(stage, "/World/Dome.inputs:texture:file").path == "sky.hdr"
+    assert stage.GetPrimAtPath("/World/Soft").GetTypeName() == "TetMesh"
+    assert list(value(stage, "/World/Soft.tetVertexIndices")) == [(0, 1, 2, 3)]
+    assert value(stage, "/World/Soft.xformOp:translate") == (1, 0, 0)
+    assert list(value(stage, "/World/Dust.ids")) == [7, 9]
+    assert value(stage, "/World/Eye.projection") == "orthographic"
+    assert value(stage, "/World/Eye.horizontalAperture") == 50
+    assert stage.GetPrimAtPath("/World/Tube").GetTypeName() == "CylinderLight"
+    assert value(stage, "/World/Tube.inputs:length") == 3
+
+
+def test_an_edited_camera_is_written_by_blender(tmp_path):
+    load(tmp_path, OTHERS)
+    bpy.data.cameras[0].type = "PERSP"
+    stage, _ = write(tmp_path)
+    assert stage.GetPrimAtPath("/World/Eye").GetTypeName() == "Camera"
+    assert value(stage, "/World/Eye.projection") == "perspective"

@@ -65,6 +65,18 @@ def is_moved(obj: bpy.types.Object) -> bool:
     return bool(str(obj.usdphys.prim.noted).partition("\n")[0] != _transform_of(obj))  # type: ignore[attr-defined]
 
 
+def has_new_slots(obj: bpy.types.Object) -> bool:
+    """True where the materials of an imported object are not those of the import, or the import noted nothing."""
+    noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
+    return len(noted) != 3 or noted[2] != _slots_of(obj)
+
+
+def has_new_data(obj: bpy.types.Object) -> bool:
+    """True where the mesh, light or camera of an imported object is not that of the import, or it noted nothing."""
+    noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
+    return len(noted) != 3 or noted[1] != _data_of(obj, {})
+
+
 def has_new_movers(obj: bpy.types.Object) -> bool:
     """True if constraints, keyframes or drivers move an object that the import has not made."""
     noted = str(obj.usdphys.prim.noted).partition("\n")[0].partition(" ")  # type: ignore[attr-defined]

@@ -119,7 +119,10 @@ RememberedPrim = make_group(
     "The prim that a data-block was imported from. An export uses its name unless the data-block was renamed.",
     {
         # noted: what the import made of it, see `import_notes`.
-        **{name: hidden_text() for name in ("path", "type_name", "id_name", "transform", "carried", "noted")},
+        **{
+            name: hidden_text()
+            for name in ("path", "type_name", "id_name", "transform", "carried", "shape", "binding", "noted")
+        },
         "order": bpy.props.IntProperty(options={"HIDDEN"}, override=OVERRIDABLE),
     },
 )

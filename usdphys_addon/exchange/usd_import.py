@@ -190,7 +190,7 @@ class _Landing:
         if model.joints:
             # Joints are placed in the world, so the matrices of their parents must be up to date.
             self.context.view_layer.update()  # type: ignore[union-attr]
-        texts = scene_write.Texts(source.carried, source.transforms)
+        texts = scene_write.Texts(source.carried, source.transforms, source.shapes, source.bindings)
         result = write_physics(scene, model, found, texts=texts)
         result.path = self.path
         result.issues[:0] = issues

@@ -54,6 +54,47 @@ def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits
     back.properties(carried, spec)
 
 
+def restore_shape(text: str, spec: Sdf.PrimSpec, *, colors_only: bool = False) -> None:
+    """Give a prim the shape that `carry.capture_shape` returned, in place of what Blender wrote about it.
+
+    colors_only: not the size, which the model has written.
+    """
+    carried = parsed(text).rootPrims[0]
+    back = Restorer(parsed(text), spec.layer, str, layer_units(spec.layer))
+    if not colors_only:
+        back.schemas(carried, spec)
+    for item in carried.properties:
+        if colors_only and not item.name.startswith("primvars:"):
+            continue
+        if item.name in spec.properties.keys():
+            spec.RemoveProperty(spec.properties[item.name])
+        back.add(item, spec, None)
+
+
+_BINDING_API = "MaterialBindingAPI"
+
+
+def restore_binding(text: str, spec: Sdf.PrimSpec, moved: Moved, *, keep_physics: bool) -> None:
+    """Give a prim the bindings that `carry.capture_binding` returned, and no others.
+
+    keep_physics: keep its binding for physics.
+    """
+    kept = {"material:binding:physics"} if keep_physics else set()
+    for name in [name for name in spec.properties.keys() if name.startswith("material:binding") and name not in kept]:
+        spec.RemoveProperty(spec.properties[name])
+    source = parsed(text) if text else None
+    is_applied = False
+    if source is not None:
+        carried = source.rootPrims[0]
+        is_applied = _BINDING_API in _listed(carried)
+        back = Restorer(source, spec.layer, moved, layer_units(spec.layer))
+        back.schemas(carried, spec)
+        for item in carried.properties:
+            back.add(item, spec, None)
+    if not is_applied and not (keep_physics and "material:binding:physics" in spec.properties.keys()):
+        usd_write.remove_schema(spec, _BINDING_API)
+
+
 class Restorer:
     """Copies carried opinions into a layer."""
 
