@@ -2,10 +2,12 @@
 """Fidelity of import and export on files that others wrote: USD -> .blend -> USD, judged by an independent comparer.
 
     .venv/bin/python scripts/roundtrip.py [FILE ...] [--out FOLDER] [--usd-python PYTHON] [--twice]
+        [--composed | --both]
 
 Without files: every USD of the shared set of test files, and those that the tests author themselves. Prints a row
-per file; exit status 1 where a score is below 1. --twice also makes a second round trip and compares the two files
-byte by byte.
+per file and way; exit status 1 where a score is below 1. The ways: the source with the edits, which is the default,
+and as Blender composes the scene (--composed). --twice also makes a second round trip and compares the two files byte
+by byte.
 """
 
 from __future__ import annotations
@@ -48,11 +50,13 @@ def convert(*arguments: object) -> str:
     return lines[-1] if lines else f"exit status {done.returncode}"
 
 
-def trip(source: Path, name: str, folder: Path) -> tuple[Path, str]:
-    """(USD file of the round trip, reason of a failure)."""
-    blend, target = folder / f"{name}.blend", folder / f"{name}.usda"
+def exported(blend: Path, name: str, folder: Path, way: str) -> tuple[Path, str]:
+    """(USD file of a round trip, reason of a failure)."""
+    target = folder / way / f"{name}.usda"
+    target.parent.mkdir(exist_ok=True)
+    flags = ["--composed"] if way == "composed" else []
     # What the file has for errors is not ours to refuse here: it has to come back as it was.
-    return target, convert(source, blend) or convert(blend, target)
+    return target, convert(blend, target, *flags)
 
 
 def main() -> int:
@@ -60,6 +64,9 @@ def main() -> int:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "roundtrip")
     parser.add_argument("--usd-python", type=Path, default=ROOT / ".venv-usd" / "bin" / "python")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--composed", action="store_const", dest="ways", const=("composed",), default=("source",))
+    ways.add_argument("--both", action="store_const", dest="ways", const=("source", "composed"))
     parser.add_argument("--twice", action="store_true", help="two round trips must give the same file as one")
     options = parser.parse_args()
     if not SHARED.is_dir():
@@ -67,27 +74,37 @@ def main() -> int:
         return 1
     options.out.mkdir(parents=True, exist_ok=True)
     files = [path.resolve() for path in options.files] or [*shared_files(), *authored_files(options.out / "authored")]
-    failed = 0
+    whole = dict.fromkeys(options.ways, 0)
     comparer = Comparer(TOOL, options.usd_python)
-    print(f"{'score':>7} {'facts':>6} {'vendor':>7}  file")
+    print(f"{'score':>7} {'facts':>6} {'vendor':>7}  {'way':8} file")
     for path in files:
         name = "_".join(path.parts[-3:]).replace(" ", "_")
-        target, reason = trip(path, name, options.out)
-        found = {"score": 0.0, "diffs": [reason]} if reason else comparer.compare(path, target)
-        again = ""
-        if options.twice and not reason:
-            second, reason = trip(target, f"{name}_twice", options.out)
-            again = "" if not reason and second.read_bytes() == target.read_bytes() else "  second trip differs"
-        vendor = found.get("vendor")
-        share = f"{vendor:.4f}" if isinstance(vendor, float) else "-"
-        print(f"{found['score']:7.4f} {found.get('facts', 0):>6} {share:>7}  {path.name}{again}", flush=True)
-        if found["score"] != 1.0 or again:
-            failed += 1
-            for row in found["diffs"][:5]:
-                print(f"        {row}")
+        blend = options.out / f"{name}.blend"
+        unread = convert(path, blend)
+        for way in options.ways:
+            target, reason = exported(blend, name, options.out, way) if not unread else (path, unread)
+            found = {"score": 0.0, "diffs": [reason]} if reason else comparer.compare(path, target)
+            again = ""
+            if options.twice and not reason:
+                second = options.out / f"{name}_twice.blend"
+                reason = convert(target, second)
+                other, reason = exported(second, f"{name}_twice", options.out, way) if not reason else (target, reason)
+                is_same = not reason and other.read_bytes() == target.read_bytes()
+                again = "" if is_same else "  second trip differs"
+            vendor = found.get("vendor")
+            share = f"{vendor:.4f}" if isinstance(vendor, float) else "-"
+            print(
+                f"{found['score']:7.4f} {found.get('facts', 0):>6} {share:>7}  {way:8} {path.name}{again}", flush=True
+            )
+            if found["score"] == 1.0 and not again:
+                whole[way] += 1
+            else:
+                for row in found["diffs"][:5]:
+                    print(f"        {row}")
     comparer.close()
-    print(f"{len(files) - failed} of {len(files)} files come back whole")
-    return 1 if failed else 0
+    for way, count in whole.items():
+        print(f"{count} of {len(files)} files come back whole ({way})")
+    return 0 if all(count == len(files) for count in whole.values()) else 1
 
 
 if __name__ == "__main__":

@@ -457,4 +457,4 @@ def test_command_line_puts_physics_onto_a_scene(tmp_path, capfd):
     assert "AttachMissing" in capfd.readouterr().err
     stage = open_stage(out)
     assert "PhysicsRigidBodyAPI" in stage.GetPrimAtPath("/root/Door").GetAppliedSchemas()
-    assert cli.main(["convert", str(tmp_path / "scene.blend"), str(out), "--onto", str(tmp_path / "scene.blend")]) == 1
+    assert cli.main(["convert", str(tmp_path / "scene.blend"), str(out), "--onto", str(tmp_path / "scene.blend")]) == 2

@@ -66,9 +66,16 @@ def edits_of(objects: Iterable[bpy.types.Object], materials: Mapping[str, str]) 
         yield Edited(noted[0] != now[0], noted[1] != now[1], noted[2] != now[2], parts)
 
 
-def edited(obj: bpy.types.Object) -> Edited:
-    """What the user has edited of one imported object."""
-    return next(edits_of([obj], {}))
+def has_new_slots(obj: bpy.types.Object) -> bool:
+    """True where the materials of an imported object are not those of the import, or the import noted nothing."""
+    noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
+    return len(noted) != 3 or noted[2] != _slots_of(obj, {})
+
+
+def has_new_data(obj: bpy.types.Object) -> bool:
+    """True where the mesh, light or camera of an imported object is not that of the import, or it noted nothing."""
+    noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
+    return len(noted) != 3 or noted[1] != _data_of(obj, {})
 
 
 def has_new_movers(obj: bpy.types.Object) -> bool:
@@ -117,33 +124,38 @@ class _States:
 
     def of(self, obj: Any) -> tuple[str, str, str]:
         """(transform and what moves the object besides, data and modifiers, materials in the slots)."""
-        return self.transform(obj) + _movers(obj), self.data(obj), self.slots(obj)
+        return self.transform(obj) + _movers(obj), _data_of(obj, self.meshes), _slots_of(obj, self.materials)
 
     def transform(self, obj: Any) -> str:
         start = self.starts[obj.as_pointer()]
         return f"{crc32(self.transforms[start : start + _ROW]):x}{obj.rotation_mode}"
 
-    def data(self, obj: Any) -> str:
-        """Digest of the data of an object, and its modifiers."""
-        data = obj.data
-        if data is None:
-            return ""
-        key = data.as_pointer()
-        if key not in self.meshes:
-            self.meshes[key] = mesh_digest(data) if isinstance(data, bpy.types.Mesh) else _digest(_data_values(data))
-        return self.meshes[key] + "".join(f" {modifier.type}" for modifier in obj.modifiers)
 
-    def slots(self, obj: Any) -> str:
-        """The materials in the slots of an object, by the prims that they were imported from, else by name."""
-        if obj.data is None:
-            return ""
-        return "\t".join("" if slot.material is None else self.place(slot.material) for slot in obj.material_slots)
+def _data_of(obj: Any, known: dict[int, str]) -> str:
+    """Digest of the data of an object, and its modifiers. known: digests of data by its address."""
+    data = obj.data
+    if data is None:
+        return ""
+    key = data.as_pointer()
+    if key not in known:
+        known[key] = mesh_digest(data) if isinstance(data, bpy.types.Mesh) else _digest(_data_values(data))
+    return known[key] + "".join(f" {modifier.type}" for modifier in obj.modifiers)
 
-    def place(self, material: Any) -> str:
-        name = material.name
-        if name not in self.materials:
-            self.materials[name] = remembered.path_of(material) or name
-        return self.materials[name]
+
+def _slots_of(obj: Any, known: dict[str, str]) -> str:
+    """The materials in the slots of an object, by the prims that they were imported from, else by name.
+
+    known: the result for materials, by name.
+    """
+    if obj.data is None:
+        return ""
+    found = []
+    for slot in obj.material_slots:
+        material = slot.material
+        if material is not None and material.name not in known:
+            known[material.name] = remembered.path_of(material) or material.name
+        found.append("" if material is None else known[material.name])
+    return "\t".join(found)
 
 
 def _movers(obj: Any) -> str:

@@ -12,7 +12,7 @@ from ..core.model import Prim
 from ..core.schemas import usd_physics
 from . import remembered, vendor_props
 from .naming import prim_name
-from .reading import MATERIALS_SCOPE, ReadingContext
+from .reading import ReadingContext
 
 
 def slot_path(reading: ReadingContext, material: bpy.types.Material) -> str:
@@ -46,7 +46,9 @@ def _expected_path(reading: ReadingContext, material: bpy.types.Material) -> str
         origin = reading.sources.materials.get(material.name)
         return origin or f"{reading.sources.looks}/{prim_name(material.name)}"
     known = remembered.prim_of(material)
-    return f"{reading.root}{known.path if known is not None else f'/{MATERIALS_SCOPE}/{prim_name(material.name)}'}"
+    if known is not None:
+        return f"{reading.root}{known.path}"
+    return f"{reading.root}{reading.new_looks}/{prim_name(material.name)}"
 
 
 def read_other_materials(reading: ReadingContext) -> None:

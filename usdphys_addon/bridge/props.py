@@ -119,7 +119,10 @@ RememberedPrim = make_group(
     "The prim that a data-block was imported from. An export uses its name unless the data-block was renamed.",
     {
         # noted: what the import made of it, see `import_notes`. source: of a material, the file that it is from.
-        **{name: hidden_text() for name in ("path", "type_name", "id_name", "transform", "carried", "noted", "source")},
+        **{
+            name: hidden_text()
+            for name in ("path", "type_name", "id_name", "transform", "carried", "shape", "binding", "noted", "source")
+        },
         "order": bpy.props.IntProperty(options={"HIDDEN"}, override=OVERRIDABLE),
     },
 )
@@ -342,6 +345,7 @@ SourceProperties = make_group(
             "variants",
             "carried",
             "carried_trees",
+            "carried_looks",
             "objects",
             "meters",
             "units",

@@ -17,6 +17,7 @@ from . import remembered
 from .naming import prim_name
 from .placements import Placement, ScenePlacements
 from .property_units import PropertyReader
+from .source_paths import looks_of
 
 DEFAULT_ROOT = "/root"
 MATERIALS_SCOPE = "_materials"
@@ -68,12 +69,21 @@ class ReadingContext:
         self.taken: set[str] = set() if self.sources is None else set(self.sources.reserved)
         self.scene_paths: dict[str, str] = {}
         self.slot_paths: dict[str, str] = {}
+        self._new_looks = ""
         #: (included, excluded) paths by the name of a collision group.
         self.members: dict[str, tuple[list[str], list[str]]] = {}
 
     @property
     def scene(self) -> Any:
         return self._find_scene()
+
+    @property
+    def new_looks(self) -> str:
+        """Path below the root of the scope of new materials: where Blender writes them, or in the imported prims."""
+        if not self._new_looks:
+            is_imported = self.scene.usdphys.source.filepath and not self.root
+            self._new_looks = looks_of(self.scene) if is_imported else f"/{MATERIALS_SCOPE}"
+        return self._new_looks
 
     @property
     def model(self) -> PhysicsModel:

@@ -23,6 +23,8 @@ class Texts:
 
     carried: Mapping[str, str] = field(default_factory=dict)
     transforms: Mapping[str, str] = field(default_factory=dict)
+    shapes: Mapping[str, str] = field(default_factory=dict)
+    bindings: Mapping[str, str] = field(default_factory=dict)
 
 
 def write_scene(
@@ -74,6 +76,10 @@ class _OriginWriter:
             group.transform = self.texts.transforms[path]
         if path in self.texts.carried:
             group.carried = self.texts.carried[path]
+        if path in self.texts.shapes:
+            group.shape = self.texts.shapes[path]
+        if path in self.texts.bindings:
+            group.binding = self.texts.bindings[path]
 
 
 # --------------------------------------------------------------------------- scenes, materials, groups

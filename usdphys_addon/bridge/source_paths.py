@@ -53,9 +53,7 @@ def source_paths(scene: Any, all_paths: Collection[str]) -> SourcePaths:
     materials = _materials_of(scene)
     items = {item.prim.path for item in (*physics.physics_scenes, *physics.collision_groups)}
     home = f"/{source.default_prim}" if source.default_prim else ""
-    shown = [name for name in materials if not bpy.data.materials[name].usdphys.physics_material.is_applied]  # type: ignore[attr-defined]
-    scopes = [paths.parent_of(materials[name]) for name in shown]
-    looks = next((path for path in scopes if not home or paths.is_at_or_below(path, home)), f"{home}/Looks")
+    looks = _looks_scope(materials, home)
     owned = {*objects.values(), *materials.values(), *items}
     imported = frozenset(source.objects.splitlines())
     return SourcePaths(home, looks, objects, materials, imported, frozenset(all_paths) - owned)
@@ -87,3 +85,16 @@ def _used_materials(scene: Any) -> set[str]:
             if "physics_material" in owner.keys() and owner.physics_material is not None:
                 names.add(owner.physics_material.name)
     return names
+
+
+def looks_of(scene: Any) -> str:
+    """Path of the scope of new materials in an imported scene: below its default prim, so that references bring it."""
+    name = scene.usdphys.source.default_prim
+    return _looks_scope(_materials_of(scene), f"/{name}" if name else "")
+
+
+def _looks_scope(materials: dict[str, str], home: str) -> str:
+    """The scope of the first visible material below `home`; else a new one. materials: their paths by name."""
+    shown = [name for name in materials if not bpy.data.materials[name].usdphys.physics_material.is_applied]  # type: ignore[attr-defined]
+    scopes = [paths.parent_of(materials[name]) for name in shown]
+    return next((path for path in scopes if not home or paths.is_at_or_below(path, home)), f"{home}/Looks")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bind materials that Blender's importer leaves out.
+"""Materials as far as Blender's importer leaves them out: bindings, and values behind the interface of a material.
 
-These are materials of faces that are for physics only, of gprims, and of meshes whose faces all have others.
+It does not bind materials of faces that are for physics only, of gprims, and of meshes whose faces all have others.
 """
 
 from __future__ import annotations
@@ -17,6 +17,13 @@ from ..core.validate import Issue
 
 if TYPE_CHECKING:
     from ..usd.import_source import ImportSource
+
+#: Inputs of the Principled BSDF by inputs of UsdPreviewSurface.
+_SOCKETS = {
+    "diffuseColor": "Base Color", "emissiveColor": "Emission Color", "specularColor": "Specular Tint",
+    "metallic": "Metallic", "roughness": "Roughness", "ior": "IOR", "opacity": "Alpha", "clearcoat": "Coat Weight",
+    "clearcoatRoughness": "Coat Roughness",
+}  # fmt: skip
 
 
 def bind(source: ImportSource, found: ImportedIDs, issues: list[Issue]) -> None:
@@ -68,3 +75,54 @@ def _assign(mesh: bpy.types.Mesh, subsets: list[tuple[Any, bpy.types.Material | 
         slots[faces[(faces >= 0) & (faces < len(slots))]] = len(mesh.materials)
         mesh.materials.append(material)
     mesh.polygons.foreach_set("material_index", slots)
+
+
+# --------------------------------------------------------------------------- values behind an interface
+
+
+def resolve_interfaces(stage: Any, found: ImportedIDs) -> None:
+    """Set the values of shaders that are inputs of their material: Blender's importer reads a shader's own only."""
+    from ..usd import looks
+
+    for path, values in looks.interface_values(stage, found.materials).items():
+        material = found.materials[path]
+        tree: Any = material.node_tree
+        shader = next((node for node in tree.nodes if node.type == "BSDF_PRINCIPLED"), None) if tree else None
+        if shader is None:
+            continue
+        for name, value in values.values.items():
+            _set_input(material, shader, name, value)
+        for name, file in values.textures.items():
+            _set_texture(shader.inputs.get(_SOCKETS.get(name, "Normal")), file)
+
+
+def _set_input(material: Any, shader: Any, name: str, value: Any) -> None:
+    socket = shader.inputs.get(_SOCKETS.get(name, ""))
+    if socket is None or socket.is_linked:
+        return
+    is_color = hasattr(socket.default_value, "__len__")
+    if is_color != isinstance(value, tuple) or (is_color and len(value) != 3):
+        return
+    socket.default_value = (*value, 1.0) if is_color else value
+    if name == "emissiveColor":
+        shader.inputs["Emission Strength"].default_value = float(any(value))
+    # The colour of the viewport, which Blender's importer sets, too.
+    if name == "diffuseColor":
+        material.diffuse_color = (*value, material.diffuse_color[3])
+    elif name in ("metallic", "roughness"):
+        setattr(material, name, value)
+
+
+def _set_texture(socket: Any, file: str) -> None:
+    """Load the file into the texture that leads to a socket, if that has no image."""
+    pending = [socket]
+    while pending:
+        current = pending.pop()
+        for link in current.links if current is not None else ():
+            node = link.from_node
+            if node.type == "TEX_IMAGE" and node.image is None:
+                try:
+                    node.image = bpy.data.images.load(file, check_existing=True)
+                except RuntimeError:  # no image, or in a package
+                    return
+            pending.extend(node.inputs)

@@ -7,16 +7,19 @@ object remembers the name of its prim, and whether that was the geometry itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ..bridge import remembered
+from ..bridge import import_notes, remembered
+from ..bridge.reading import MATERIALS_SCOPE
 from ..bridge.remembered import GEOMETRY_TYPES
 from ..core import frames
+from ..core import paths as core_paths
+from ..core.validate import Issue
 from .stage_match import OBJECT_NAME
 
 _DATA_NAME = "userProperties:blender:data_name"
@@ -24,8 +27,12 @@ _DATA_NAME = "userProperties:blender:data_name"
 _SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpacity", "userProperties:")
 
 
-def restore(stage: Any) -> None:
-    """Merge geometry into the prim of its object if the two were one prim; rename prims, with all below them."""
+def restore(stage: Any, looks: str, materials: Mapping[str, str]) -> dict[str, str]:
+    """Merge geometry into the prim of its object if the two were one prim; rename prims, with all below them.
+
+    looks: path of the scope for new materials; empty to leave them where Blender has written them. materials: paths of
+    physics materials by full name of their material. Returns the paths of all materials on the stage by name.
+    """
     from pxr import Sdf
 
     from ..usd import hierarchy as usd_hierarchy
@@ -53,17 +60,47 @@ def restore(stage: Any) -> None:
                         )
                     _retype_plain(child, remembered.prim_of(obj))
                 type_name = remembered.type_of(obj) if obj is not None else ""
+                if obj is not None and _keeps_shape(obj, type_name):
+                    _replace_geometry(child, type_name)
+                    continue
                 if type_name in remembered.GPRIM_TYPES and obj is not None and not _collides_as_gprim(obj):
-                    # Only colliders keep the parameters of a gprim; without a collider it stays a mesh.
+                    # Its mesh was edited: the size of a gprim cannot say that.
                     type_name = "Mesh"
                 if type_name not in ("", "Scope", "Xform"):
                     _merge_geometry(child, type_name)
-    moves.update(_material_moves(layer))
+    places: dict[str, str] = {}
+    moves.update(_material_moves(layer, looks, materials, places))
     usd_hierarchy.move_prims(layer, moves)
+    return places
 
 
 def _collides_as_gprim(obj: bpy.types.Object) -> bool:
     return any(item.is_geometry for item in obj.usdphys.colliders)  # type: ignore[attr-defined]
+
+
+def _keeps_shape(obj: bpy.types.Object, type_name: str) -> bool:
+    """True if a prim gets the shape of the imported file, because nobody has edited what Blender has instead."""
+    from ..usd import carry
+
+    if type_name not in carry.SHAPED_TYPES or len(obj.usdphys.colliders):  # type: ignore[attr-defined]
+        return False
+    return remembered.prim_of(obj) is not None and not import_notes.has_new_data(obj)
+
+
+def _replace_geometry(spec: Any, type_name: str) -> None:
+    """Make an Xform the imported geometry, light or camera, without what Blender wrote below it of its data."""
+    from pxr import Sdf
+
+    from ..usd import write as usd_write
+
+    for child in [child for child in spec.nameChildren if OBJECT_NAME not in child.attributes]:
+        for name in child.properties.keys():
+            if name.startswith(("material:", "userProperties:")) and name not in spec.properties.keys():
+                Sdf.CopySpec(spec.layer, child.properties[name].path, spec.layer, spec.path.AppendProperty(name))
+        if "material:binding" in child.relationships:
+            usd_write.apply_schemas(spec, ["MaterialBindingAPI"])
+        del spec.nameChildren[child.name]
+    spec.typeName = type_name
 
 
 def _object_of(spec: Any) -> bpy.types.Object | None:
@@ -150,31 +187,52 @@ def _merge_geometry(spec: Any, type_name: str) -> None:
     spec.typeName = type_name
 
 
-def _material_moves(layer: Any) -> dict[str, str]:
-    """The moves of materials back to their imported paths."""
+def _material_moves(layer: Any, looks: str, materials: Mapping[str, str], places: dict[str, str]) -> dict[str, str]:
+    """The moves of materials: imported ones back to their paths, new ones to a scope of the imported prims.
+
+    looks: path of that scope, or empty. materials: paths of physics materials by full name. places: gets the new paths
+    by name.
+    """
     moves: dict[str, str] = {}
-    root = layer.GetPrimAtPath(layer.defaultPrim) if layer.defaultPrim else None
-    scopes = [layer.GetPrimAtPath("/_materials")]
-    if root is not None:
-        scopes.append(layer.GetPrimAtPath(root.path.AppendChild("_materials")))
-    for scope in scopes:
-        if scope is None:
-            continue
+    taken = {*remembered.origins(bpy.data.materials).values(), *materials.values()}
+    for scope in _material_scopes(layer):
         for spec in scope.nameChildren:
             name = spec.attributes.get(_DATA_NAME)
             material = bpy.data.materials.get(str(name.default)) if name is not None else None
             prim = remembered.prim_of(material) if material is not None else None
             if prim is not None:
-                moves[str(spec.path)] = prim.path
+                path = prim.path
+            elif looks:
+                known = materials.get(material.name_full) if material is not None else None
+                path = known or core_paths.free(f"{looks}/{spec.name}", taken.__contains__)
+                taken.add(path)
+            else:
+                path = str(spec.path)
+            moves[str(spec.path)] = path
+            if material is not None:
+                places[material.name] = path
     return moves
 
 
-def tidy(stage: Any, scene: Any) -> None:
-    """Restore carried opinions, transforms and the order of imported prims; remove the names that Blender wrote."""
+def _material_scopes(layer: Any) -> list[Any]:
+    """The scopes in which Blender has written materials."""
+    roots = [layer.pseudoRoot, layer.GetPrimAtPath(layer.defaultPrim) if layer.defaultPrim else None]
+    scopes = [root.nameChildren.get(MATERIALS_SCOPE) for root in roots if root is not None]
+    return [scope for scope in scopes if scope is not None]
+
+
+def tidy(stage: Any, scene: Any, places: Mapping[str, str], issues: list[Issue]) -> None:
+    """Restore carried opinions, transforms and the order of imported prims; remove the names that Blender wrote.
+
+    places: paths of materials by name. issues: gets what cannot be kept.
+    """
     from pxr import Sdf
 
     layer = stage.GetEditTarget().GetLayer()
-    _restore_carried(layer, scene)
+    origins = remembered.origins(bpy.data.materials)
+    moves = {path: places[name] for name, path in origins.items() if places.get(name, path) != path}
+    _restore_looks(layer, scene, moves, issues)
+    _restore_carried(layer, scene, moves)
     _restore_transforms(stage)
     order = _orders(scene)
     last, mixed = len(order), []
@@ -190,9 +248,8 @@ def tidy(stage: Any, scene: Any) -> None:
             wanted = sorted(children, key=lambda child: (order.get(str(child.path), last), child.name))
             if wanted != children:
                 mixed.append([child.path for child in wanted])
-        for scope in ("/_materials", f"/{layer.defaultPrim}/_materials"):
-            empty = layer.GetPrimAtPath(scope)
-            if empty is not None and not len(empty.nameChildren):
+        for empty in _material_scopes(layer):
+            if not len(empty.nameChildren):
                 removal = Sdf.BatchNamespaceEdit()
                 removal.Add(empty.path, Sdf.Path.emptyPath)
                 layer.Apply(removal)
@@ -216,26 +273,90 @@ def _reorder(layer: Any, paths: list[Any]) -> None:
         layer.Apply(back)
 
 
-def _restore_carried(layer: Any, scene: Any) -> None:
+def _restore_looks(layer: Any, scene: Any, moves: Mapping[str, str], issues: list[Issue]) -> None:
+    """Write the networks of materials as they were imported, where nobody has edited them.
+
+    moves: new paths of renamed materials.
+    """
+    from ..usd import looks
+
+    text = scene.usdphys.source.carried_looks
+    carried = looks.looks_in(text)
+    wanted = [path for path, is_shown in carried.items() if not is_shown]
+    for name, path in remembered.origins(bpy.data.materials).items() if carried else ():
+        if path not in carried:
+            continue
+        if import_notes.edited_inputs(bpy.data.materials[name]) == frozenset():
+            wanted.append(path)
+        elif others := looks.other_networks(text, path):
+            issues.append(Issue(
+                "ShaderLeftOut", "warning", path, name,
+                f"The nodes of '{name}' were edited, so its shaders of other renderers ({', '.join(others)}) are "
+                "left out.",
+                "Export the source with the edits to keep them.",
+            ))  # fmt: skip
+    if wanted:
+        looks.restore_looks(text, layer, _follower(moves), wanted)
+
+
+def _follower(moves: Mapping[str, str]) -> Callable[[str], str]:
+    return lambda path: core_paths.followed(path, moves)
+
+
+def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str]) -> None:
     """Write the opinions that were carried along from the imported file back to their prims."""
     from ..usd import carry_restore
 
-    def same(path: str) -> str:
-        return path
-
-    physics = scene.usdphys
-    carry_restore.restore_trees(physics.source.carried_trees, layer, same)
+    physics, moved = scene.usdphys, _follower(moves)
+    carry_restore.restore_trees(physics.source.carried_trees, layer, moved)
     for thing in (*bpy.data.materials, *physics.physics_scenes, *physics.collision_groups):
         prim = remembered.prim_of(thing)
         if prim is None or not prim.carried:
             continue
         spec = layer.GetPrimAtPath(prim.path)
         if spec is not None:
-            carry_restore.restore(prim.carried, spec, same)
+            carry_restore.restore(prim.carried, spec, moved)
+    has_bindings = bool(physics.source.carried_looks) and not physics.source.prim_path
     for spec, obj in list(_objects_on(layer)):
-        if obj.usdphys.prim.carried:  # type: ignore[attr-defined]
-            carry_restore.restore(obj.usdphys.prim.carried, spec, same)  # type: ignore[attr-defined]
-    carry_restore.restore_prims(physics.source.carried, layer, same)
+        prim = obj.usdphys.prim  # type: ignore[attr-defined]
+        if has_bindings and prim.binding != "own":
+            _restore_binding(spec, obj, moved)
+        if prim.shape:
+            _restore_shape(spec, obj)
+        if prim.carried:
+            carry_restore.restore(prim.carried, spec, moved)
+    carry_restore.restore_prims(physics.source.carried, layer, moved)
+
+
+def _restore_binding(spec: Any, obj: Any, moved: Callable[[str], str]) -> None:
+    """Bind as in the imported file if nobody has changed the materials of an object, or what it inherits them from."""
+    from ..usd import carry_restore
+
+    prim, physics = remembered.prim_of(obj), obj.usdphys
+    if prim is None or import_notes.has_new_slots(obj):
+        return
+    if obj.parent is not None and remembered.path_of(obj.parent) != core_paths.parent_of(prim.path):
+        return
+    has_faces = any(child.typeName == "GeomSubset" for child in spec.nameChildren)
+    if has_faces and not prim.binding:
+        return
+    keep_physics = bool(
+        physics.physics_material or physics.physics_material_path
+        or any(item.physics_material for item in physics.colliders)
+    )  # fmt: skip
+    carry_restore.restore_binding(prim.binding, spec, moved, keep_physics=keep_physics)
+
+
+def _restore_shape(spec: Any, obj: Any) -> None:
+    """Write the shape of the imported file, or the colours of a collider, if nobody has edited the data."""
+    from ..usd import carry_restore
+
+    prim = obj.usdphys.prim
+    collides = _collides_as_gprim(obj)
+    if spec.typeName != prim.type_name or (collides and "primvars:" not in prim.shape):
+        return
+    if not import_notes.has_new_data(obj):
+        carry_restore.restore_shape(prim.shape, spec, colors_only=collides)
 
 
 def _objects_on(layer: Any) -> Iterator[tuple[Any, bpy.types.Object]]:
@@ -245,15 +366,13 @@ def _objects_on(layer: Any) -> Iterator[tuple[Any, bpy.types.Object]]:
         for child in pending.pop().nameChildren:
             pending.append(child)
             obj = _object_of(child)
-            if obj is not None and remembered.type_of(obj):
+            if obj is not None and obj.usdphys.prim.path:  # type: ignore[attr-defined]
                 yield child, obj
 
 
 def _restore_transforms(stage: Any) -> None:
     """Write transforms as the imported file had them, for objects that were not moved."""
-    from pxr import Sdf, Usd, UsdGeom
-
-    from ..usd import write as usd_write
+    from pxr import Usd, UsdGeom
 
     layer = stage.GetEditTarget().GetLayer()
     memories = [remembered.prim_of(obj) for obj in bpy.data.objects]
@@ -263,6 +382,10 @@ def _restore_transforms(stage: Any) -> None:
             continue
         spec = layer.GetPrimAtPath(prim.path)
         now = UsdGeom.Xformable(stage.GetPrimAtPath(prim.path))
+        if spec is not None and not spec.typeName and not prim.type_name:
+            # Operations of a prim without a type move nothing, but are there.
+            _copy_transform(_written_transform(prim.transform)[0], spec)
+            continue
         if spec is None or not now or now.TransformMightBeTimeVarying():
             continue
         source, before, resets = _written_transform(prim.transform)
@@ -270,10 +393,19 @@ def _restore_transforms(stage: Any) -> None:
         # In the world, the rounding of all transforms above adds up.
         if not _same(before, place(Usd.TimeCode.Default()), 1e-5 if resets else 2e-6):
             continue
-        usd_write.clear_local(spec)
-        origin = source.rootPrims[0]
-        for name in origin.properties.keys():
-            Sdf.CopySpec(source, origin.path.AppendProperty(name), layer, spec.path.AppendProperty(name))
+        _copy_transform(source, spec)
+
+
+def _copy_transform(source: Any, spec: Any) -> None:
+    """Give a prim the transform operations of the only prim of a layer."""
+    from pxr import Sdf
+
+    from ..usd import write as usd_write
+
+    usd_write.clear_local(spec)
+    origin = source.rootPrims[0]
+    for name in origin.properties.keys():
+        Sdf.CopySpec(source, origin.path.AppendProperty(name), spec.layer, spec.path.AppendProperty(name))
 
 
 @lru_cache(maxsize=64)

@@ -16,6 +16,7 @@ import bpy
 from ..bridge import scene_read
 from ..bridge.environment import gc_paused, require_usd, run_in_thread
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
+from ..bridge.source_paths import looks_of
 from ..core import summary, validate
 from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
 from ..core.files import USD_SUFFIXES, checked, replacing
@@ -247,8 +248,11 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
         _check_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
+    places: dict[str, str] = {}
     if scene_of(depsgraph).usdphys.source.filepath:
-        stage_layout.restore(stage)
+        root = _root_path(stage) if job.options is None else job.options.root
+        looks = "" if root else looks_of(scene_of(depsgraph))
+        places = stage_layout.restore(stage, looks, reading.materials)
     units = _local_units(units, reading)
     opinions = job.opinions.result() if job.opinions is not None else {}
     paths = {path: known.path for path, known in opinions.items()}
@@ -265,7 +269,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
     if scene_of(depsgraph).usdphys.source.filepath:
-        stage_layout.tidy(stage, scene_of(depsgraph))
+        stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues)
 
 
 def _write_sheared(stage: Any, model: PhysicsModel) -> None:

@@ -178,7 +178,7 @@ class _Landing:
 
     def finish(self, found: ImportedIDs) -> ImportResult:
         """Put the physics on the new objects, inside Blender's hook: Blender evaluates the scene once, after it."""
-        from ..usd import carry
+        from ..usd import carry, looks
         from ..usd import read as usd_read
 
         assert self.reading is not None
@@ -191,7 +191,7 @@ class _Landing:
         if model.joints:
             # Joints are placed in the world, so the matrices of their parents must be up to date.
             self.context.view_layer.update()  # type: ignore[union-attr]
-        texts = scene_write.Texts(source.carried, source.transforms)
+        texts = scene_write.Texts(source.carried, source.transforms, source.shapes, source.bindings)
         result = write_physics(scene, model, found, texts=texts)
         result.path = self.path
         result.issues[:0] = issues
@@ -199,7 +199,9 @@ class _Landing:
         physics_collections.tidy(model, found)
         from ..usd import composition
 
+        import_materials.resolve_interfaces(stage, found)
         memory = scene.usdphys.source
+        memory.carried_looks = looks.capture_looks(stage, {*found.materials, *model.materials})
         known_paths = {*found.objects, *found.materials, *model.prims}
         memory.carried = carry.capture_prims(stage, known_paths, self.opinions)
         memory.carried_trees = _carried_trees(stage, source.instancers, found)

@@ -47,12 +47,23 @@ _BLENDER_SCHEMAS = frozenset(
     {"MaterialBindingAPI", "SkelBindingAPI", "NodeDefAPI", "LightAPI", "ShapingAPI", "ShadowAPI"}
 )
 _PHYSICS_BINDING = "material:binding:physics"
+_COLLISION = usd_physics.CollisionAPI.usd_name
+_LIGHT_SCHEMAS = ("LightAPI", "MeshLightAPI", "VolumeLightAPI", "ShapingAPI", "ShadowAPI")
 _BLENDER_PREFIXES = ("xformOp:", "primvars:", "userProperties:", "material:binding", "skel:")
 #: extentsHint is a cached bounding box that would be wrong after edits in Blender.
 _BLENDER_PROPERTIES = frozenset({"xformOpOrder", "extentsHint"})
 _BLENDER_LIBRARIES = frozenset({"usdGeom", "usdShade", "usdLux", "usdSkel", "usdVol", "usdPhysics"})
 #: Properties of UsdGeom that Blender's exporter does not write.
-_NOT_BLENDERS = frozenset({"proxyPrim"})
+_NOT_BLENDERS = frozenset({"proxyPrim", "visibility"})
+_BINDING_API = "MaterialBindingAPI"
+_BINDING = "material:binding"
+#: Types whose geometry Blender shows as something else, or not at all. An export gives them back what they were.
+SHAPED_TYPES = frozenset({
+    "Cube", "Sphere", "Cylinder", "Cylinder_1", "Capsule", "Capsule_1", "Cone", "Plane", "TetMesh", "NurbsPatch",
+    "HermiteCurves", "Camera", "CylinderLight", "DiskLight", "DistantLight", "GeometryLight", "PluginLight",
+    "PortalLight", "RectLight", "SphereLight",
+})  # fmt: skip
+_COLORS = ("primvars:displayColor", "primvars:displayOpacity")
 
 
 # --------------------------------------------------------------------------- one prim
@@ -65,17 +76,20 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
     variability, default, time samples, splines, connections and metadata, among them those of a table schema that the
     prim does not apply; metadata of the prim; of attributes of the table: time samples (in SI), connections,
     metadata, blocked values and values of a type that the model cannot hold.
-    Not carried: geometry, materials, lights, transforms, primvars, visibility, purpose and user properties, which
-    Blender writes; composition arcs, variants, value clips, `active` and `instanceable`, which are resolved.
+    Not carried: geometry, materials, lights, transforms, primvars and user properties, which Blender writes, and the
+    purpose of colliders, which the model holds; composition arcs, variants, value clips, `active` and `instanceable`,
+    which are resolved.
     Numbers of vendor attributes stay in the units of the file, because their dimensions are unknown.
     Relative asset paths that resolve are kept relative to the folder of the stage.
     """
     if _is_plain(opinions):
         return ""
+    if text := _plain_text(opinions):
+        return text
     usd_prim, type_name, names = opinions.usd_prim, opinions.type_name, opinions.schemas
     table = table_properties(type_name, names)
-    is_by_blender = _writes_of_blender(type_name)
-    carried = _Carrier("prim", folder(usd_prim.GetStage().GetRootLayer()))
+    is_by_blender = _writes_of_blender(type_name, _COLLISION in names)
+    carried = Carrier("prim", folder(usd_prim.GetStage().GetRootLayer()))
     carried.schemas(usd_prim, names)
     carried.metadata(usd_prim)
     for item in usd_opinions.authored_properties(usd_prim):
@@ -86,19 +100,22 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
             carried.property(item)
         elif name == _PHYSICS_BINDING and not any(held_class(one, type_name, names) for one in names):
             # Children inherit the binding, so keep it; on physics prims the model already has it.
-            usd_write.apply_schemas(carried.spec, ["MaterialBindingAPI"])
+            if _BINDING_API in names:
+                usd_write.apply_schemas(carried.spec, [_BINDING_API])
             carried.property(item)
     return carried.text()
 
 
 def _is_plain(opinions: Opinions) -> bool:
     """True if nothing is to be carried. A fast test for the usual case, a prim with opinions in one layer only."""
-    spec = opinions.spec
-    if spec is None:
+    if opinions.spec is None:
         return False
     rows = _held_properties(opinions.kind)
-    if rows is None or not PRIM_FIELDS.issuperset(opinions.fields):
-        return False
+    return rows is not None and PRIM_FIELDS.issuperset(opinions.fields) and _are_held(opinions, rows)
+
+
+def _are_held(opinions: Opinions, rows: Iterable[tuple[str, Attribute]]) -> bool:
+    """True if the model can hold all opinions about these properties. opinions: of a prim with one spec."""
     for name, attribute in rows:
         if attribute.is_relationship:
             item = opinions.item(name)
@@ -110,7 +127,115 @@ def _is_plain(opinions: Opinions) -> bool:
             # Value clips can add time samples that are not in this layer.
             if not opinions.is_still and opinions.usd_prim.GetAttribute(name).GetNumTimeSamples():
                 return False
+            if attribute.tokens and opinions.value(name) not in attribute.tokens:
+                return False
     return True
+
+
+def _plain_text(opinions: Opinions) -> str:
+    """What `capture` returns for a prim with plain attributes in one layer, many times faster; else an empty text."""
+    if opinions.spec is None or not opinions.is_still or not PRIM_FIELDS.issuperset(opinions.fields):
+        return ""
+    rows, others = _divided_properties(opinions.kind)
+    if not others or not _are_held(opinions, rows):
+        return ""
+    return _text_of(opinions, others)
+
+
+def _text_of(opinions: Opinions, names: Iterable[str]) -> str:
+    """USDA text of attributes of a prim; empty if one is not plain, or has a type that needs more than its text."""
+    text = ""
+    for name in names:
+        if opinions.plain_type(name) in ("", "asset", "asset[]"):
+            return ""
+        text += f"    {opinions.item(name).GetAsText()}"  # type: ignore[union-attr]
+    return f'#usda 1.0\n\nover "prim"\n{{\n{text}}}\n'
+
+
+@lru_cache(maxsize=4096)
+def _divided_properties(kind: PrimKind) -> tuple[tuple[tuple[str, Attribute], ...], tuple[str, ...]]:
+    """((name, attribute) of properties that the model holds, names to be carried); the latter empty for schemas."""
+    table = table_properties(kind.type_name, kind.schemas)
+    rows = tuple((name, table[name][0]) for name in kind.names if name in table)
+    if _carried_schemas(kind.type_name, kind.schemas):
+        return rows, ()
+    is_by_blender = _writes_of_blender(kind.type_name, _COLLISION in kind.schemas)
+    return rows, tuple(
+        name for name in kind.names if name not in table and (name == _PHYSICS_BINDING or not is_by_blender(name))
+    )
+
+
+# --------------------------------------------------------------------------- shapes and bindings
+
+
+def capture_shape(opinions: Opinions) -> str:
+    """Size and colours of a gprim, or the values of a light or camera, as USDA text; empty if all are fallbacks.
+
+    Restored if nobody has edited the mesh, light or camera that Blender has instead.
+    """
+    names = _shape_names(opinions.kind)
+    if not names:
+        return ""
+    is_light = any(name.startswith("inputs:") for name in names)
+    if opinions.spec is not None and opinions.is_still and not is_light and (text := _text_of(opinions, names)):
+        return text
+    carrier = Carrier("prim", folder(opinions.usd_prim.GetStage().GetRootLayer()))
+    if is_light:
+        applied = [name for name in opinions.schemas if name in _LIGHT_SCHEMAS]
+        usd_write.apply_schemas(carrier.spec, applied)
+    for item in usd_opinions.authored_properties(opinions.usd_prim):
+        if item.GetName() in names:
+            carrier.property(item)
+    return carrier.text()
+
+
+@lru_cache(maxsize=4096)
+def _shape_names(kind: PrimKind) -> tuple[str, ...]:
+    """Names of the authored properties that make the shape of a prim, if Blender does not hold them."""
+    if kind.is_points:
+        return tuple(name for name in kind.names if name == "ids")
+    if kind.type_name not in SHAPED_TYPES:
+        return ()
+    declared = _builtin_properties(kind.type_name) - _builtin_properties("Xform")
+    prefixes = (*_COLORS, "inputs:")
+    return tuple(name for name in kind.names if name in declared or name.startswith(prefixes))
+
+
+#: A prim has a binding of its own that Blender writes, too.
+OWN_BINDING = "own"
+
+
+def capture_binding(opinions: Opinions) -> str:
+    """The material bindings of a prim as USDA text, except for physics; empty if it has none.
+
+    OWN_BINDING for the usual binding of geometry, which Blender writes.
+    """
+    names = _binding_names(opinions.kind)
+    is_applied = _BINDING_API in opinions.schemas
+    if not names and not is_applied:
+        return ""
+    if is_applied and names == (_BINDING,) and is_drawn(opinions.type_name):
+        item = opinions.item(_BINDING)
+        if isinstance(item, Sdf.RelationshipSpec) and PROPERTY_FIELDS.issuperset(item.ListInfoKeys()):
+            return OWN_BINDING
+    carrier = Carrier("prim", "")
+    if is_applied:
+        usd_write.apply_schemas(carrier.spec, [_BINDING_API])
+    for item in usd_opinions.authored_properties(opinions.usd_prim):
+        if item.GetName() in names:
+            carrier.property(item)
+    return carrier.text()
+
+
+@lru_cache(maxsize=4096)
+def _binding_names(kind: PrimKind) -> tuple[str, ...]:
+    return tuple(name for name in kind.names if name.startswith(_BINDING) and name != _PHYSICS_BINDING)
+
+
+@cache
+def is_drawn(type_name: str) -> bool:
+    """True for types of geometry, which can have materials in Blender."""
+    return usd_opinions.is_a(type_name, UsdGeom.Gprim)
 
 
 @lru_cache(maxsize=4096)
@@ -118,11 +243,8 @@ def _held_properties(kind: PrimKind) -> tuple[tuple[str, Attribute], ...] | None
     """(name, attribute) of the properties that the model holds; None if other properties or schemas must be carried."""
     if _carried_schemas(kind.type_name, kind.schemas):
         return None
-    table = table_properties(kind.type_name, kind.schemas)
-    is_by_blender = _writes_of_blender(kind.type_name)
-    if any(name not in table and (name == _PHYSICS_BINDING or not is_by_blender(name)) for name in kind.names):
-        return None
-    return tuple((name, table[name][0]) for name in kind.names if name in table)
+    rows, others = _divided_properties(kind)
+    return None if others else rows
 
 
 def _carried_schemas(type_name: str, names: Iterable[str]) -> list[str]:
@@ -156,9 +278,11 @@ def _library(type_name: str) -> str:
 
 
 @cache
-def _writes_of_blender(type_name: str) -> Callable[[str], bool]:
-    """A predicate: does Blender write the property with a name on prims of this type?"""
+def _writes_of_blender(type_name: str, is_collider: bool) -> Callable[[str], bool]:
+    """A predicate: do Blender or the model write the property with a name on prims of this type?"""
     declared = _builtin_properties(type_name)
+    if not is_collider:
+        declared -= {"purpose"}
     prefixes: tuple[str, ...] = _BLENDER_PREFIXES
     kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
     is_shading = kind and (kind.IsA(UsdShade.NodeGraph) or kind.IsA(UsdShade.Shader))
@@ -167,7 +291,7 @@ def _writes_of_blender(type_name: str) -> Callable[[str], bool]:
     return lambda name: name in declared or name in _BLENDER_PROPERTIES or name.startswith(prefixes)
 
 
-class _Carrier:
+class Carrier:
     """Collects opinions of composed prims in an anonymous layer, which is created on demand."""
 
     def __init__(self, name: str, folder: str) -> None:
@@ -327,15 +451,15 @@ def capture_prims(stage: Usd.Stage, known: Collection[str], opinions: Collection
 
     known: paths of prims that Blender or the model imports. opinions: of all prims, to save a second traversal.
     Carried with all their opinions: prims of types that are unknown to USD, or known to USD but not to Blender
-    (render settings, ...); untyped prims with opinions; inactive prims with all that is below them; `class` prims and
-    dangling `over`s without geometry or shading; time code and frame rate, comment, documentation, customLayerData and
-    other metadata of the layer.
-    Not carried: Imageable and shading prims, which Blender imports; types of the table; units, default prim and
-    sublayers. All numbers stay in the units of the file. Each ancestor gets an `over`.
+    (render settings, ...); lights without an object, such as dome lights; shaders outside of materials; untyped prims
+    with opinions; inactive prims with all that is below them; `class` prims and dangling `over`s without geometry or
+    shading; time code and frame rate, comment, documentation, customLayerData and other metadata of the layer.
+    Not carried: other Imageable prims, which Blender imports; materials, see `looks`; types of the table; units,
+    default prim and sublayers. All numbers stay in the units of the file. Each ancestor gets an `over`.
     """
     paths = known if isinstance(known, set | frozenset | dict) else frozenset(known)
     root = stage.GetRootLayer()
-    carrier = _Carrier("", folder(root))
+    carrier = Carrier("", folder(root))
     inactive: list[Sdf.Path] = []
     carried: list[str] = []
     everything = Usd.TraverseInstanceProxies(Usd.PrimAllPrimsPredicate)
@@ -350,13 +474,13 @@ def capture_prims(stage: Usd.Stage, known: Collection[str], opinions: Collection
             inactive.append(usd_prim.GetPath())
         elif not usd_prim.IsDefined() or usd_prim.IsAbstract():
             prims.PruneChildren()
-            below = list(_below(usd_prim))
+            below = list(prims_below(usd_prim))
             if any(map(_holds_something, below)) and not any(map(_is_geometry, below)):
-                carried += [_carry_whole(carrier, one) for one in below]
+                carried += [carry_whole(carrier, one) for one in below]
         elif _is_to_be_carried(usd_prim):
-            carried.append(_carry_whole(carrier, usd_prim))
+            carried.append(carry_whole(carrier, usd_prim))
     carried += _carry_inactive(carrier, stage, inactive)
-    _note_ancestors(carrier, stage, carried)
+    note_ancestors(carrier, stage, carried)
     _carry_layer(carrier, root)
     return carrier.text()
 
@@ -366,8 +490,8 @@ def capture_trees(stage: Usd.Stage, paths: Iterable[str]) -> str:
 
     For prims that Blender converts into something else, such as point instancers. Numbers stay in units of the file.
     """
-    carrier = _Carrier("", folder(stage.GetRootLayer()))
-    carried = [_carry_whole(carrier, one) for path in paths for one in _below(stage.GetPrimAtPath(path))]
+    carrier = Carrier("", folder(stage.GetRootLayer()))
+    carried = [carry_whole(carrier, one) for path in paths for one in prims_below(stage.GetPrimAtPath(path))]
     carrier.notes["prims"] = Vt.StringArray(carried)
     return carrier.text()
 
@@ -376,10 +500,25 @@ def _is_to_be_carried(usd_prim: Usd.Prim) -> bool:
     type_name = str(usd_prim.GetTypeName())
     if not type_name:
         return _holds_something(usd_prim)
+    if usd_prim.IsA(UsdShade.NodeGraph) or usd_prim.IsA(UsdShade.Shader):
+        return not any(map(_is_material, _above(usd_prim)))
     library = _library(type_name)
+    if library == "usdLux":
+        return True
     if not library.startswith("usd"):
         return type_name not in schema.SCHEMAS or is_vendor(schema.SCHEMAS[type_name])
     return library not in _BLENDER_LIBRARIES and not usd_prim.IsA(UsdGeom.Imageable)
+
+
+def _is_material(usd_prim: Usd.Prim) -> bool:
+    return bool(usd_prim.IsA(UsdShade.Material))
+
+
+def _above(usd_prim: Usd.Prim) -> Iterator[Usd.Prim]:
+    """A prim and all above it."""
+    while usd_prim and not usd_prim.IsPseudoRoot():
+        yield usd_prim
+        usd_prim = usd_prim.GetParent()
 
 
 def _holds_something(usd_prim: Usd.Prim) -> bool:
@@ -393,11 +532,11 @@ def _is_geometry(usd_prim: Usd.Prim) -> bool:
     return any(map(usd_prim.IsA, kinds))
 
 
-def _below(usd_prim: Usd.Prim) -> Iterator[Usd.Prim]:
+def prims_below(usd_prim: Usd.Prim) -> Iterator[Usd.Prim]:
     yield from Usd.PrimRange(usd_prim, Usd.TraverseInstanceProxies(Usd.PrimAllPrimsPredicate))
 
 
-def _carry_whole(carrier: _Carrier, usd_prim: Usd.Prim) -> str:
+def carry_whole(carrier: Carrier, usd_prim: Usd.Prim) -> str:
     """A prim with all its opinions, without its children."""
     spec = carrier.at(usd_prim.GetPath())
     spec.specifier = usd_prim.GetSpecifier()
@@ -409,7 +548,7 @@ def _carry_whole(carrier: _Carrier, usd_prim: Usd.Prim) -> str:
     return str(usd_prim.GetPath())
 
 
-def _carry_inactive(carrier: _Carrier, stage: Usd.Stage, paths: list[Sdf.Path]) -> list[str]:
+def _carry_inactive(carrier: Carrier, stage: Usd.Stage, paths: list[Sdf.Path]) -> list[str]:
     """Carry inactive prims and their descendants, read from a second stage on which they are active."""
     if not paths:
         return []
@@ -426,15 +565,15 @@ def _carry_inactive(carrier: _Carrier, stage: Usd.Stage, paths: list[Sdf.Path]) 
                 above.SetInstanceable(False)
         activated.OverridePrim(path).SetActive(True)
         inactive.append(path)
-        pending += [one.GetPath() for one in _below(activated.GetPrimAtPath(path)) if not one.IsActive()]
+        pending += [one.GetPath() for one in prims_below(activated.GetPrimAtPath(path)) if not one.IsActive()]
     for path in paths:
-        carried += [_carry_whole(carrier, one) for one in _below(activated.GetPrimAtPath(path))]
+        carried += [carry_whole(carrier, one) for one in prims_below(activated.GetPrimAtPath(path))]
     for path in inactive:
         carrier.at(path).active = False
     return carried
 
 
-def _note_ancestors(carrier: _Carrier, stage: Usd.Stage, carried: list[str]) -> None:
+def note_ancestors(carrier: Carrier, stage: Usd.Stage, carried: list[str]) -> None:
     """Record the types of ancestors that are not carried, in case `restore_prims` must create them."""
     if not carried:
         return
@@ -446,7 +585,7 @@ def _note_ancestors(carrier: _Carrier, stage: Usd.Stage, carried: list[str]) -> 
     carrier.notes["prims"] = Vt.StringArray(carried)
 
 
-def _carry_layer(carrier: _Carrier, root: Sdf.Layer) -> None:
+def _carry_layer(carrier: Carrier, root: Sdf.Layer) -> None:
     text = carrier.layer or Sdf.Layer.CreateAnonymous(".usda")
     found: list[str] = []
 
@@ -483,9 +622,11 @@ def _is_relative(path: str) -> bool:
 
 
 def _is_readable(item: Usd.Attribute, attribute: Attribute) -> bool:
-    """Whether the model can hold the values: False if the file declares the attribute with an incompatible type."""
+    """Whether the model can hold the values: False for an incompatible type, and for a token that the table lacks."""
     stack = [spec for spec in item.GetPropertyStack() if isinstance(spec, Sdf.AttributeSpec)]
-    return not stack or alike(str(stack[0].typeName), attribute.type)
+    if stack and not alike(str(stack[0].typeName), attribute.type):
+        return False
+    return not attribute.tokens or item.Get() in (None, *attribute.tokens)
 
 
 def _to_si(attribute: Attribute, instance: str, drive_type: str | None, units: StageUnits) -> Convert:

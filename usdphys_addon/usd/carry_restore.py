@@ -48,13 +48,54 @@ def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits
     if not source.rootPrims:
         return
     carried = source.rootPrims[0]
-    back = _Restorer(source, spec.layer, moved, stage_units or layer_units(spec.layer))
+    back = Restorer(source, spec.layer, moved, stage_units or layer_units(spec.layer))
     back.schemas(carried, spec)
     back.metadata(carried, spec, PRIM_FIELDS)
     back.properties(carried, spec)
 
 
-class _Restorer:
+def restore_shape(text: str, spec: Sdf.PrimSpec, *, colors_only: bool = False) -> None:
+    """Give a prim the shape that `carry.capture_shape` returned, in place of what Blender wrote about it.
+
+    colors_only: not the size, which the model has written.
+    """
+    carried = parsed(text).rootPrims[0]
+    back = Restorer(parsed(text), spec.layer, str, layer_units(spec.layer))
+    if not colors_only:
+        back.schemas(carried, spec)
+    for item in carried.properties:
+        if colors_only and not item.name.startswith("primvars:"):
+            continue
+        if item.name in spec.properties.keys():
+            spec.RemoveProperty(spec.properties[item.name])
+        back.add(item, spec, None)
+
+
+_BINDING_API = "MaterialBindingAPI"
+
+
+def restore_binding(text: str, spec: Sdf.PrimSpec, moved: Moved, *, keep_physics: bool) -> None:
+    """Give a prim the bindings that `carry.capture_binding` returned, and no others.
+
+    keep_physics: keep its binding for physics.
+    """
+    kept = {"material:binding:physics"} if keep_physics else set()
+    for name in [name for name in spec.properties.keys() if name.startswith("material:binding") and name not in kept]:
+        spec.RemoveProperty(spec.properties[name])
+    source = parsed(text) if text else None
+    is_applied = False
+    if source is not None:
+        carried = source.rootPrims[0]
+        is_applied = _BINDING_API in _listed(carried)
+        back = Restorer(source, spec.layer, moved, layer_units(spec.layer))
+        back.schemas(carried, spec)
+        for item in carried.properties:
+            back.add(item, spec, None)
+    if not is_applied and not (keep_physics and "material:binding:physics" in spec.properties.keys()):
+        usd_write.remove_schema(spec, _BINDING_API)
+
+
+class Restorer:
     """Copies carried opinions into a layer."""
 
     def __init__(self, source: Sdf.Layer, layer: Sdf.Layer, moved: Moved, units: StageUnits) -> None:
@@ -183,7 +224,7 @@ def restore_prims(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
     if not text.strip():
         return []
     source = parsed(text)
-    back = _Restorer(source, layer, moved, layer_units(layer))
+    back = Restorer(source, layer, moved, layer_units(layer))
     made: list[str] = []
     with Sdf.ChangeBlock():
         for carried in source.rootPrims:
@@ -201,7 +242,7 @@ def restore_trees(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
     if not text.strip():
         return []
     source = parsed(text)
-    back = _Restorer(source, layer, moved, layer_units(layer))
+    back = Restorer(source, layer, moved, layer_units(layer))
     replaced = []
     for path in sorted(back.prims):
         old = layer.GetPrimAtPath(moved(path))
@@ -221,7 +262,7 @@ def restore_trees(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
     return replaced
 
 
-def _restore_layer(back: _Restorer, source: Sdf.Layer) -> None:
+def _restore_layer(back: Restorer, source: Sdf.Layer) -> None:
     root = back.layer.pseudoRoot
     back.metadata(source.pseudoRoot, root, LAYER_FIELDS)
     data = source.customLayerData.get("layer")
@@ -229,11 +270,11 @@ def _restore_layer(back: _Restorer, source: Sdf.Layer) -> None:
         back.layer.customLayerData = _merged(back.layer.customLayerData, data)
 
 
-def _restore_prim(back: _Restorer, carried: Sdf.PrimSpec, made: list[str]) -> None:
+def _restore_prim(back: Restorer, carried: Sdf.PrimSpec, made: list[str]) -> None:
     if str(carried.path) in back.prims:
         path = Sdf.Path(back.moved(str(carried.path)))
         if back.layer.GetPrimAtPath(path) is None:
-            spec = _made(back, path, carried)
+            spec = made_prim(back, path, carried)
             spec.specifier = carried.specifier
             back.schemas(carried, spec)
             back.metadata(carried, spec, PRIM_FIELDS - {"active"})
@@ -243,12 +284,12 @@ def _restore_prim(back: _Restorer, carried: Sdf.PrimSpec, made: list[str]) -> No
         _restore_prim(back, child, made)
 
 
-def _made(back: _Restorer, path: Sdf.Path, carried: Sdf.PrimSpec) -> Sdf.PrimSpec:
+def made_prim(back: Restorer, path: Sdf.Path, carried: Sdf.PrimSpec) -> Sdf.PrimSpec:
     """Create a prim. Missing ancestors become an Xform or untyped if they were that, else a Scope."""
     above = carried.nameParent
     parent = path.GetParentPath()
     if not parent.IsAbsoluteRootPath() and back.layer.GetPrimAtPath(parent) is None and above is not None:
-        made = _made(back, parent, above)
+        made = made_prim(back, parent, above)
         made.specifier = Sdf.SpecifierDef
         if made.typeName not in ("", "Xform", "Scope"):
             made.typeName = "Scope"

@@ -12,7 +12,7 @@ from pxr import Tf, Usd, UsdGeom, UsdShade, Vt
 
 from ..core import paths
 from ..core.model import PhysicsModel
-from ..core.schemas import usd_physics
+from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from . import carry, composition
 from . import opinions as usd_opinions
@@ -20,6 +20,7 @@ from . import read as usd_read
 from .opinions import Opinions
 
 _COLLISION = usd_physics.CollisionAPI.usd_name
+GPRIM_TYPES = frozenset(cls.usd_name for cls in usd_geom.Gprim.__subclasses__())
 
 
 @dataclass(slots=True)
@@ -28,8 +29,8 @@ class ImportSource:
 
     missing: issues about missing files. instancers, instances: paths of point instancers and of instances. carried,
     transforms: results of `carry.capture` and `opinions.transform_text` by prim path, without empty ones. resets: paths
-    of prims that reset the transform stack. visible_materials: by path of a collider, the render material that
-    Blender's importer does not bind. face_materials: by path of a mesh, (face indices or None, path of the physics
+    of prims that reset the transform stack. visible_materials: by path of a collider or gprim, the render material
+    that Blender's importer does not bind. face_materials: by path of a mesh, (face indices or None, path of the physics
     material) of its subsets.
     """
 
@@ -39,6 +40,8 @@ class ImportSource:
     instances: list[str]
     carried: dict[str, str] = field(default_factory=dict)
     transforms: dict[str, str] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
+    bindings: dict[str, str] = field(default_factory=dict)
     resets: list[str] = field(default_factory=list)
     visible_materials: dict[str, str] = field(default_factory=dict)
     face_materials: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)
@@ -55,7 +58,7 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> ImportSource:
     # Blender's importer binds the materials of meshes without subsets.
     _read_visible_materials(source, [
         one for one in opinions
-        if _COLLISION in one.schemas and (one.path in divided or not one.kind.is_mesh)
+        if one.type_name in GPRIM_TYPES or (_COLLISION in one.schemas and (one.path in divided or not one.kind.is_mesh))
     ])  # fmt: skip
     return source
 
@@ -82,11 +85,15 @@ def _read_rest(source: ImportSource, one: Opinions, divided: set[str]) -> None:
         return
     if text := carry.capture(one, source.model.units):
         source.carried[one.path] = text
-    if not kind.is_xformable:
+    if text := carry.capture_shape(one):
+        source.shapes[one.path] = text
+    if text := carry.capture_binding(one):
+        source.bindings[one.path] = text
+    if not kind.is_xformable and (kind.type_name or not kind.operations):
         return
     if text := usd_opinions.transform_text(one):
         source.transforms[one.path] = text
-    if one.resets_xform_stack():
+    if kind.is_xformable and one.resets_xform_stack():
         source.resets.append(one.path)
 
 

@@ -234,9 +234,12 @@ _soundness: dict[tuple[str, ...], bool] = {}
 
 
 def transform_text(opinions: Opinions) -> str:
-    """The transform operations of a prim as USDA text; empty if not Xformable, or they are animated or invalid."""
+    """The transform operations of a prim as USDA text; empty if they are animated or invalid.
+
+    Also of prims without a type, which have no transform, whatever operations they list.
+    """
     if not opinions.kind.is_xformable:
-        return ""
+        return _text_of_operations(opinions) if not opinions.type_name else ""
     plain = opinions.operations
     if plain is not None and not (plain.text and opinions.is_animated()):
         # Names and types decide whether operations are valid: cached by signature.
@@ -246,6 +249,10 @@ def transform_text(opinions: Opinions) -> str:
         return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{plain.text}}}\n' if _soundness[signature] else ""
     if opinions.is_animated() or not _has_sound_transform(UsdGeom.Xformable(opinions.usd_prim)):
         return ""
+    return _text_of_operations(opinions)
+
+
+def _text_of_operations(opinions: Opinions) -> str:
     layer = Sdf.Layer.CreateAnonymous(".usda")
     stage = Usd.Stage.Open(layer)
     copy = stage.DefinePrim("/Prim", "Xform")

@@ -296,6 +296,21 @@ def apply_schemas(spec: Sdf.PrimSpec, names: Iterable[str], *, last: bool = Fals
         spec.SetInfo("apiSchemas", _with_added(spec.GetInfo("apiSchemas"), wanted, last))
 
 
+def remove_schema(spec: Sdf.PrimSpec, name: str) -> None:
+    """Take an API schema from the list of a prim."""
+    if not spec.HasInfo("apiSchemas"):
+        return
+    current = spec.GetInfo("apiSchemas")
+    for kind in ("explicitItems", "prependedItems", "addedItems", "appendedItems"):
+        items = list(getattr(current, kind))
+        if name in items:
+            setattr(current, kind, [item for item in items if item != name])
+    if current.GetAddedOrExplicitItems():
+        spec.SetInfo("apiSchemas", current)
+    else:
+        spec.ClearInfo("apiSchemas")
+
+
 def retype(spec: Sdf.PrimSpec, type_name: str) -> None:
     """Change the type of a prim; a prim that becomes a joint loses its transform."""
     if spec.typeName == type_name:

@@ -1,0 +1,474 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An imported scene that Blender composes anew: what Blender loses on its way is restored, or named."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.exchange import formats, usd_import
+
+from pxr import Gf, Usd, UsdShade  # isort: skip
+
+HEAD = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+"""
+
+
+def load(folder: Path, text: str, head: str = HEAD) -> Any:
+    """Import a file and open what was saved of it, as a user does."""
+    path = folder / "in.usda"
+    path.write_text(head + text)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    result = usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "saved.blend"))
+    return result
+
+
+def write(folder: Path, **options: Any) -> tuple[Usd.Stage, set[str]]:
+    """The composed stage, and the codes of its issues."""
+    bpy.context.view_layer.update()
+    result = formats.USD.write(str(folder / "out.usda"), formats.WriteOptions(form="composed", **options))
+    stage = Usd.Stage.Open(str(folder / "out.usda"))
+    stage.Reload()
+    return stage, {issue.code for issue in result.issues}
+
+
+def trip(folder: Path, text: str, **options: Any) -> Usd.Stage:
+    load(folder, text)
+    return write(folder, **options)[0]
+
+
+def value(stage: Usd.Stage, path: str) -> Any:
+    return stage.GetAttributeAtPath(path).Get()
+
+
+def new_material(name: str) -> Any:
+    material = bpy.data.materials.new(name)
+    if bpy.app.version < (5, 0):
+        material.use_nodes = True
+    return material
+
+
+# --------------------------------------------------------------------------- places of materials
+
+LOOKS = """
+def Xform "World"
+{
+    def Cube "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "MaterialBindingAPI"])
+    {
+        rel material:binding = </World/Looks/Red>
+        double size = 1
+    }
+    def Mesh "Plain"
+    {
+        int[] faceVertexCounts = [3]
+        int[] faceVertexIndices = [0, 1, 2]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    }
+    def Scope "Looks"
+    {
+        def Material "Red"
+        {
+            token outputs:surface.connect = </World/Looks/Red/S.outputs:surface>
+            def Shader "S"
+            {
+                uniform token info:id = "UsdPreviewSurface"
+                color3f inputs:diffuseColor = (1, 0, 0)
+                token outputs:surface
+            }
+        }
+    }
+}
+"""
+
+
+def bound_where_referenced(stage: Usd.Stage, path: str) -> str:
+    """Material of a prim of a stage, seen by another stage that refers to it."""
+    other = Usd.Stage.CreateInMemory()
+    other.DefinePrim("/Env/A").GetReferences().AddReference(stage.GetRootLayer().identifier)
+    prim = other.GetPrimAtPath(path.replace("/World", "/Env/A", 1))
+    material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()
+    return str(material.GetPath()) if material else ""
+
+
+@pytest.mark.parametrize("physical", [False, True])
+def test_a_reference_to_the_file_brings_its_new_materials(tmp_path, physical):
+    load(tmp_path, LOOKS)
+    blue = new_material("Blue")
+    blue.usdphys.physics_material.is_applied = physical
+    bpy.data.objects["Plain"].data.materials.append(blue)
+    bpy.data.objects["Plain"].usdphys.colliders.add().shape = "MESH"
+    stage, _ = write(tmp_path)
+    assert bound_where_referenced(stage, "/World/Body") == "/Env/A/Looks/Red"
+    assert bound_where_referenced(stage, "/World/Plain") == "/Env/A/Looks/Blue"
+    applied = "PhysicsMaterialAPI" in stage.GetPrimAtPath("/World/Looks/Blue").GetAppliedSchemas()
+    assert applied == physical
+    assert not stage.GetPrimAtPath("/_materials")
+    assert not stage.GetPrimAtPath("/World/_materials")
+
+
+# --------------------------------------------------------------------------- looks
+
+INTERFACE = """
+def Xform "World"
+{
+    def Mesh "Plate" (prepend apiSchemas = ["MaterialBindingAPI"])
+    {
+        rel material:binding = </World/Looks/Red>
+        int[] faceVertexCounts = [3]
+        int[] faceVertexIndices = [0, 1, 2]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    }
+    def Scope "Looks"
+    {
+        def Material "Red" (prepend apiSchemas = ["VendorLookAPI"])
+        {
+            custom string vendor:note = "keep me"
+            color3f inputs:tint = (1, 0.25, 0)
+            float inputs:rough = 0.125
+            token outputs:surface.connect = </World/Looks/Red/S.outputs:surface>
+            token outputs:mdl:surface.connect = </World/Looks/Red/M.outputs:out>
+            def Shader "S"
+            {
+                uniform token info:id = "UsdPreviewSurface"
+                color3f inputs:diffuseColor.connect = </World/Looks/Red.inputs:tint>
+                float inputs:roughness.connect = </World/Looks/Red.inputs:rough>
+                token outputs:surface
+            }
+            def Shader "M"
+            {
+                uniform token info:implementationSource = "sourceAsset"
+                uniform asset info:mdl:sourceAsset = @OmniPBR.mdl@
+                color3f inputs:diffuse_color_constant = (0.2, 0.4, 0.8)
+                token outputs:out
+            }
+        }
+        def Material "Free" (prepend apiSchemas = ["VendorMatterAPI"])
+        {
+            custom float vendorMatter:stiffness = 3
+        }
+    }
+}
+"""
+
+
+def shader_of(name: str) -> Any:
+    nodes: Any = bpy.data.materials[name].node_tree.nodes
+    return next(node for node in nodes if node.type == "BSDF_PRINCIPLED")
+
+
+def test_values_behind_the_interface_of_a_material_are_seen_in_blender(tmp_path):
+    load(tmp_path, INTERFACE)
+    shader = shader_of("Red")
+    assert list(shader.inputs["Base Color"].default_value) == [1, 0.25, 0, 1]
+    assert shader.inputs["Roughness"].default_value == 0.125
+    stage, codes = write(tmp_path)
+    assert "ShaderLeftOut" not in codes
+    assert value(stage, "/World/Looks/Red.inputs:tint") == (1, 0.25, 0)
+    preview = UsdShade.Shader(stage.GetPrimAtPath("/World/Looks/Red/S"))
+    assert [str(one.GetPath()) for one in preview.GetInput("diffuseColor").GetValueProducingAttributes()] == [
+        "/World/Looks/Red.inputs:tint"
+    ]
+
+
+def test_a_texture_behind_the_interface_of_a_material_is_loaded(tmp_path):
+    image = bpy.data.images.new("dots", 2, 2)
+    image.filepath_raw, image.file_format = str(tmp_path / "dots.png"), "PNG"
+    image.save()
+    text = INTERFACE.replace("color3f inputs:tint = (1, 0.25, 0)", "asset inputs:tint = @./dots.png@").replace(
+        "color3f inputs:diffuseColor.connect = </World/Looks/Red.inputs:tint>",
+        "color3f inputs:diffuseColor.connect = </World/Looks/Red/T.outputs:rgb>",
+    ).replace('def Shader "M"', """def Shader "T"
+            {
+                uniform token info:id = "UsdUVTexture"
+                asset inputs:file.connect = </World/Looks/Red.inputs:tint>
+                color3f outputs:rgb
+            }
+            def Shader "M\"""")  # fmt: skip
+    load(tmp_path, text)
+    (link,) = shader_of("Red").inputs["Base Color"].links
+    assert Path(bpy.path.abspath(link.from_node.image.filepath)).name == "dots.png"
+
+
+def test_networks_of_other_renderers_and_unbound_materials_come_back(tmp_path):
+    stage = trip(tmp_path, INTERFACE)
+    red = UsdShade.Material(stage.GetPrimAtPath("/World/Looks/Red"))
+    source, *_ = red.ComputeSurfaceSource("mdl")
+    assert str(source.GetPath()) == "/World/Looks/Red/M"
+    assert source.GetInput("diffuse_color_constant").Get() == Gf.Vec3f(0.2, 0.4, 0.8)
+    assert value(stage, "/World/Looks/Red/M.info:mdl:sourceAsset").path == "OmniPBR.mdl"
+    assert "VendorLookAPI" in stage.GetPrimAtPath("/World/Looks/Red").GetPrimTypeInfo().GetAppliedAPISchemas()
+    assert value(stage, "/World/Looks/Red.vendor:note") == "keep me"
+    free = stage.GetPrimAtPath("/World/Looks/Free")
+    assert free.GetTypeName() == "Material"
+    assert free.GetPrimTypeInfo().GetAppliedAPISchemas() == ["VendorMatterAPI"]
+    assert value(stage, "/World/Looks/Free.vendorMatter:stiffness") == 3
+
+
+def test_edited_nodes_are_written_and_the_lost_network_is_named(tmp_path):
+    load(tmp_path, INTERFACE)
+    shader_of("Red").inputs["Roughness"].default_value = 0.75
+    stage, codes = write(tmp_path)
+    surface, *_ = UsdShade.Material(stage.GetPrimAtPath("/World/Looks/Red")).ComputeSurfaceSource()
+    assert surface.GetInput("roughness").Get() == 0.75
+    assert "ShaderLeftOut" in codes
+
+
+def test_the_network_of_a_renamed_material_goes_with_it(tmp_path):
+    load(tmp_path, INTERFACE)
+    bpy.data.materials["Red"].name = "Rouge"
+    stage, _ = write(tmp_path)
+    rouge = UsdShade.Material(stage.GetPrimAtPath("/World/Looks/Rouge"))
+    assert str(rouge.ComputeSurfaceSource("mdl")[0].GetPath()) == "/World/Looks/Rouge/M"
+    assert not stage.GetPrimAtPath("/World/Looks/Red")
+
+
+def test_a_deleted_material_stays_deleted(tmp_path):
+    load(tmp_path, INTERFACE)
+    bpy.data.materials.remove(bpy.data.materials["Red"])
+    stage, _ = write(tmp_path)
+    assert not stage.GetPrimAtPath("/World/Looks/Red")
+
+
+# --------------------------------------------------------------------------- bindings
+
+HEAVY = """
+def Xform "World" (prepend apiSchemas = ["MaterialBindingAPI"])
+{
+    rel material:binding = </World/Lead>
+    def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        def Cube "Box" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+        {
+            double size = 1
+        }
+        def Mesh "Wedge" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"])
+        {
+            uniform token physics:approximation = "convexHull"
+            int[] faceVertexCounts = [3, 3, 3, 3]
+            int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]
+            point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        }
+    }
+    def Material "Lead" (prepend apiSchemas = ["PhysicsMaterialAPI"])
+    {
+        float physics:density = 11340
+        token outputs:surface.connect = </World/Lead/S.outputs:surface>
+        def Shader "S"
+        {
+            uniform token info:id = "UsdPreviewSurface"
+            token outputs:surface
+        }
+    }
+}
+"""
+
+
+def has_binding_api(stage: Usd.Stage, path: str) -> bool:
+    return bool(stage.GetPrimAtPath(path).HasAPI(UsdShade.MaterialBindingAPI))
+
+
+def test_an_inherited_binding_stays_inherited(tmp_path):
+    stage = trip(tmp_path, HEAVY)
+    assert has_binding_api(stage, "/World")
+    for path in ("/World/Body/Box", "/World/Body/Wedge"):
+        assert not has_binding_api(stage, path)
+        material, _ = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath(path)).ComputeBoundMaterial()
+        assert str(material.GetPath()) == "/World/Lead"
+
+
+def test_a_new_material_of_a_collider_is_bound(tmp_path):
+    load(tmp_path, HEAVY)
+    for name in ("Box", "Wedge"):
+        bpy.data.objects[name].material_slots[0].material = new_material("New")
+    stage, _ = write(tmp_path)
+    for path in ("/World/Body/Box", "/World/Body/Wedge"):
+        material, _ = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath(path)).ComputeBoundMaterial()
+        assert has_binding_api(stage, path)
+        assert material.GetPath().name.startswith("New")
+
+
+# --------------------------------------------------------------------------- values that Blender has no place for
+
+
+def test_an_unknown_approximation_comes_back_unless_another_is_chosen(tmp_path):
+    text = HEAVY.replace('"convexHull"', '"sdf"')
+    load(tmp_path, text)
+    stage, _ = write(tmp_path)
+    assert value(stage, "/World/Body/Wedge.physics:approximation") == "sdf"
+    bpy.data.objects["Wedge"].usdphys.colliders[0].approximation = "boundingCube"
+    stage, _ = write(tmp_path)
+    assert value(stage, "/World/Body/Wedge.physics:approximation") == "boundingCube"
+
+
+SHAPES = """
+def Xform "World"
+{
+    def Sphere "Site" (prepend apiSchemas = ["MjcSiteAPI", "MaterialBindingAPI"])
+    {
+        double radius = 0.02
+        token purpose = "guide"
+        rel material:binding = </World/Red>
+        uniform token mjc:type = "sphere"
+        double3 xformOp:translate = (1, 2, 3)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+    def Cylinder "Post"
+    {
+        double height = 3
+        uniform token axis = "X"
+        token visibility = "invisible"
+    }
+    def Cube "Block"
+    {
+        color3f[] primvars:displayColor = [(1, 0, 0)]
+        token purpose = "render"
+    }
+    def Cube "Stone" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+        double size = 0.5
+        float3[] extent = [(-0.25, -0.25, -0.25), (0.25, 0.25, 0.25)]
+        color3f[] primvars:displayColor = [(0, 1, 0)]
+    }
+    def Xform "Group"
+    {
+        token visibility = "invisible"
+        token purpose = "proxy"
+    }
+    def Material "Red"
+    {
+        token outputs:surface.connect = </World/Red/S.outputs:surface>
+        def Shader "S"
+        {
+            uniform token info:id = "UsdPreviewSurface"
+            token outputs:surface
+        }
+    }
+}
+"""
+
+
+def test_visual_gprims_stay_what_they_are(tmp_path):
+    stage = trip(tmp_path, SHAPES)
+    types = {name: stage.GetPrimAtPath(f"/World/{name}").GetTypeName() for name in ("Site", "Post", "Block")}
+    assert types == {"Site": "Sphere", "Post": "Cylinder", "Block": "Cube"}
+    assert value(stage, "/World/Site.radius") == 0.02
+    assert value(stage, "/World/Site.mjc:type") == "sphere"
+    assert value(stage, "/World/Post.height") == 3
+    assert value(stage, "/World/Post.axis") == "X"
+    assert list(value(stage, "/World/Block.primvars:displayColor")) == [(1, 0, 0)]
+    assert list(value(stage, "/World/Stone.primvars:displayColor")) == [(0, 1, 0)]
+    material, _ = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath("/World/Site")).ComputeBoundMaterial()
+    assert str(material.GetPath()) == "/World/Red"
+    assert not stage.GetPrimAtPath("/World/Site").GetAttribute("points").HasAuthoredValue()
+
+
+def test_a_visual_gprim_whose_mesh_was_edited_becomes_a_mesh(tmp_path):
+    load(tmp_path, SHAPES)
+    bpy.data.objects["Site"].data.vertices[0].co.x += 1
+    stage, _ = write(tmp_path)
+    assert stage.GetPrimAtPath("/World/Site").GetTypeName() == "Mesh"
+    assert not stage.GetPrimAtPath("/World/Site").HasAttribute("radius")
+    assert value(stage, "/World/Site.purpose") == "guide"
+
+
+def test_purpose_and_visibility_come_back(tmp_path):
+    stage = trip(tmp_path, SHAPES)
+    assert value(stage, "/World/Site.purpose") == "guide"
+    assert value(stage, "/World/Block.purpose") == "render"
+    assert value(stage, "/World/Group.purpose") == "proxy"
+    assert value(stage, "/World/Post.visibility") == "invisible"
+    assert value(stage, "/World/Group.visibility") == "invisible"
+
+
+def test_a_cube_without_its_collider_is_still_a_cube(tmp_path):
+    load(tmp_path, SHAPES)
+    bpy.data.objects["Stone"].usdphys.colliders.clear()
+    stage, _ = write(tmp_path)
+    stone = stage.GetPrimAtPath("/World/Stone")
+    assert stone.GetTypeName() == "Cube"
+    assert stone.GetAttribute("size").Get() == 0.5
+    assert stone.GetAppliedSchemas() == ["PhysicsRigidBodyAPI"]
+
+
+# --------------------------------------------------------------------------- prims that Blender does not know
+
+OTHERS = """
+def Xform "World"
+{
+    def "iris" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysxRigidBodyAPI"])
+    {
+        custom string myTag = "hello"
+        float physxRigidBody:angularDamping = 0.3
+        double3 xformOp:translate = (0, 0, 0.9)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Cube "c" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+        {
+            double size = 1
+        }
+    }
+    def DomeLight "Dome"
+    {
+        float inputs:intensity = 500
+        asset inputs:texture:file = @sky.hdr@
+    }
+    def TetMesh "Soft"
+    {
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        int4[] tetVertexIndices = [(0, 1, 2, 3)]
+        double3 xformOp:translate = (1, 0, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+    def Points "Dust"
+    {
+        int64[] ids = [7, 9]
+        point3f[] points = [(0, 0, 0), (1, 0, 0)]
+        float[] widths = [0.1, 0.2]
+    }
+    def Camera "Eye"
+    {
+        token projection = "orthographic"
+        float horizontalAperture = 50
+        float focalLength = 35
+    }
+    def CylinderLight "Tube"
+    {
+        float inputs:intensity = 12
+        float inputs:length = 3
+    }
+}
+"""
+
+
+def test_prims_that_blender_does_not_know_come_back(tmp_path):
+    stage = trip(tmp_path, OTHERS)
+    iris = stage.GetPrimAtPath("/World/iris")
+    assert iris.GetTypeName() == ""
+    assert iris.GetPrimTypeInfo().GetAppliedAPISchemas() == ["PhysicsRigidBodyAPI", "PhysxRigidBodyAPI"]
+    assert value(stage, "/World/iris.myTag") == "hello"
+    assert value(stage, "/World/iris.xformOp:translate") == (0, 0, 0.9)
+    assert list(value(stage, "/World/iris.xformOpOrder")) == ["xformOp:translate"]
+    assert stage.GetPrimAtPath("/World/Dome").GetTypeName() == "DomeLight"
+    assert value(stage, "/World/Dome.inputs:texture:file").path == "sky.hdr"
+    assert stage.GetPrimAtPath("/World/Soft").GetTypeName() == "TetMesh"
+    assert list(value(stage, "/World/Soft.tetVertexIndices")) == [(0, 1, 2, 3)]
+    assert value(stage, "/World/Soft.xformOp:translate") == (1, 0, 0)
+    assert list(value(stage, "/World/Dust.ids")) == [7, 9]
+    assert value(stage, "/World/Eye.projection") == "orthographic"
+    assert value(stage, "/World/Eye.horizontalAperture") == 50
+    assert stage.GetPrimAtPath("/World/Tube").GetTypeName() == "CylinderLight"
+    assert value(stage, "/World/Tube.inputs:length") == 3
+
+
+def test_an_edited_camera_is_written_by_blender(tmp_path):
+    load(tmp_path, OTHERS)
+    bpy.data.cameras[0].type = "PERSP"
+    stage, _ = write(tmp_path)
+    assert stage.GetPrimAtPath("/World/Eye").GetTypeName() == "Camera"
+    assert value(stage, "/World/Eye.projection") == "perspective"

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Looks of materials: values behind their interface, for Blender; and their networks, kept as text for an export."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pxr import Sdf, Tf, Usd, UsdShade, Vt
+
+from ..core.errors import InputError
+from .carry import Carrier, carry_whole, note_ancestors, prims_below
+from .carry_fields import NOTES_KEY, PRIM_FIELDS, folder, parsed, set_type
+from .carry_restore import Moved, Restorer, layer_units, made_prim
+
+#: Identifier of the shader that Blender imports and exports.
+_PREVIEW = "UsdPreviewSurface"
+_OUTPUTS = ("outputs:", "inputs:")
+
+
+# --------------------------------------------------------------------------- values behind an interface
+
+
+@dataclass(slots=True)
+class InterfaceValues:
+    """Inputs of a UsdPreviewSurface that are connected to inputs of the material, and not to another shader.
+
+    values: by name of the input, as floats or tuples of floats. textures: resolved files of the UsdUVTexture behind an
+    input, where their file is an input of the material.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    textures: dict[str, str] = field(default_factory=dict)
+
+
+def interface_values(stage: Usd.Stage, paths: Iterable[str]) -> dict[str, InterfaceValues]:
+    """The values behind the interfaces of materials, by path; without materials that have none."""
+    found = {}
+    for path in paths:
+        try:
+            values = _interface_values(UsdShade.Material(stage.GetPrimAtPath(path)))
+        except Tf.ErrorException:  # an input that is a relationship, or the like
+            continue
+        if values.values or values.textures:
+            found[path] = values
+    return found
+
+
+def _interface_values(material: UsdShade.Material) -> InterfaceValues:
+    found = InterfaceValues()
+    surface = material.ComputeSurfaceSource()[0] if material else None
+    if not surface or surface.GetIdAttr().Get() != _PREVIEW:
+        return found
+    for item in surface.GetInputs():
+        if not item.HasConnectedSource():
+            continue
+        for attribute in item.GetValueProducingAttributes():
+            if not UsdShade.Output.IsOutput(attribute):
+                value = attribute.Get()
+                if value is not None and not isinstance(value, str | Sdf.AssetPath):
+                    found.values[item.GetBaseName()] = value if isinstance(value, float) else tuple(value)
+                continue
+            texture = UsdShade.Shader(attribute.GetPrim())
+            file = texture.GetInput("file") if texture else None
+            if file and file.HasConnectedSource():
+                asset = next((one.Get() for one in file.GetValueProducingAttributes()), None)
+                if isinstance(asset, Sdf.AssetPath) and asset.resolvedPath:
+                    found.textures[item.GetBaseName()] = asset.resolvedPath
+    return found
+
+
+# --------------------------------------------------------------------------- networks
+
+
+def capture_looks(stage: Usd.Stage, shown: Collection[str]) -> str:
+    """All materials with the shaders and node graphs below them, as USDA text; without the physics of the materials.
+
+    shown: paths of the materials that Blender has imported.
+    """
+    carrier = Carrier("", folder(stage.GetRootLayer()))
+    carried: list[str] = []
+    hidden: list[str] = []
+    for material in _materials(stage):
+        path = str(material.GetPath())
+        carried.append(path)
+        if path not in shown:
+            hidden.append(path)
+        if path in shown:
+            spec = carrier.at(material.GetPath())
+            spec.specifier, spec.typeName = Sdf.SpecifierDef, str(material.GetTypeName())
+            for item in material.GetAuthoredProperties():
+                if item.GetName().startswith(_OUTPUTS):
+                    carrier.property(item)
+        else:
+            carry_whole(carrier, material)
+        for below in prims_below(material):
+            if below != material:
+                carry_whole(carrier, below)
+    if not carried:
+        return ""
+    note_ancestors(
+        carrier, stage, [str(one.GetPath()) for path in carried for one in prims_below(stage.GetPrimAtPath(path))]
+    )
+    carrier.notes["prims"] = Vt.StringArray(carried)
+    carrier.notes["hidden"] = Vt.StringArray(hidden)
+    return carrier.text()
+
+
+def _materials(stage: Usd.Stage) -> Iterator[Usd.Prim]:
+    prims = iter(Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)))
+    for prim in prims:
+        if prim.IsA(UsdShade.Material):
+            prims.PruneChildren()
+            yield prim
+
+
+def looks_in(text: str) -> dict[str, bool]:
+    """Paths of the materials that `capture_looks` has carried, and whether Blender has imported each."""
+    if not text.strip():
+        return {}
+    notes = parsed(text).customLayerData.get(NOTES_KEY, {})
+    hidden = frozenset(notes.get("hidden", ()))
+    return {path: path not in hidden for path in notes.get("prims", ())}
+
+
+def other_networks(text: str, path: str) -> list[str]:
+    """Names of the outputs of a material that Blender cannot write, such as `outputs:mdl:surface`."""
+    spec = parsed(text).GetPrimAtPath(path)
+    names = list(spec.properties.keys()) if spec is not None else []
+    return [name for name in names if name.startswith("outputs:") and name.count(":") > 1]
+
+
+def restore_looks(text: str, layer: Sdf.Layer, moved: Moved, paths: Iterable[str]) -> None:
+    """Replace the networks of materials in a layer by the ones that `capture_looks` has found, and make missing ones.
+
+    Properties that are not of the network stay, such as the physics. Raises InputError if the text cannot be parsed.
+    """
+    source = parsed(text)
+    back = Restorer(source, layer, moved, layer_units(layer))
+    for path in paths:
+        carried = source.GetPrimAtPath(path)
+        if carried is None:
+            raise InputError(f"The look of '{path}' is not in the carried text.")
+        spec = layer.GetPrimAtPath(moved(path)) or made_prim(back, Sdf.Path(moved(path)), carried)
+        spec.specifier = Sdf.SpecifierDef
+        for child in list(spec.nameChildren):
+            del spec.nameChildren[child.name]
+        for name in [name for name in spec.properties.keys() if name.startswith(_OUTPUTS)]:
+            spec.RemoveProperty(spec.properties[name])
+        _add(back, carried, spec)
+
+
+def _add(back: Restorer, carried: Sdf.PrimSpec, spec: Sdf.PrimSpec) -> None:
+    back.schemas(carried, spec)
+    back.metadata(carried, spec, PRIM_FIELDS)
+    back.properties(carried, spec)
+    for child in carried.nameChildren:
+        new = Sdf.CreatePrimInLayer(back.layer, spec.path.AppendChild(child.name))
+        new.specifier = child.specifier
+        set_type(new, child.typeName)
+        _add(back, child, new)
