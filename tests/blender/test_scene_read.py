@@ -126,6 +126,14 @@ def test_hidden_objects_are_absent(how):
     assert list(read_model().bodies) == ["/root/Shown"]
 
 
+def test_physics_is_reported_where_all_of_it_is_hidden():
+    scenes.add("Plain")
+    scenes.solid("Hidden").hide_viewport = True
+    result = scenes.read()
+    assert not result.model.prims
+    assert [(issue.code, issue.label) for issue in result.issues] == [("NotExported", "Hidden")]
+
+
 def test_child_of_a_hidden_parent_keeps_its_place():
     parent = scenes.add("Parent", location=(1, 0, 0), hide_viewport=True)
     scenes.solid("Child", parent=parent, location=(0, 2, 0))

@@ -79,6 +79,7 @@ class SceneReader:
                 self.physical.append(placement)
             yield
         if not self.has_physics():
+            yield from self.hidden_steps(self.report_hidden)
             return
         self.context.result.object_paths.update(placement.path for placement in self.context.placements.all)
         self.context.taken.update(self.context.result.object_paths)
