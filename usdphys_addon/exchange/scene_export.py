@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,9 +12,15 @@ import bpy
 from ..core.errors import InputError
 from ..core.files import first_changed
 from ..core.validate import Issue
+from ..core.words import counted
 from . import source_export, usd_export
 from .usd_export import ExportOptions, ExportResult
 
+#: A number, or numbers, of a vendor in carried text; the name of the attribute is the group.
+_VENDOR_NUMBER = re.compile(
+    r"^\s*(?:custom |uniform )*(?:float|double|half|point|vector|normal|int|quat|matrix)\w*(?:\[\])? "
+    r"((?!physics:|primvars:|xformOp:|ui:)\w+:[\w:]+) =", re.MULTILINE
+)  # fmt: skip
 #: auto: a copy of the source where the scene has one and the options allow it, else composed.
 SceneForm = Literal["auto", "copy", "layer", "flat", "composed"]
 
@@ -29,12 +36,13 @@ def export_scene(
     """
     scene: Any = context.scene
     obstacle = "" if form == "composed" else _obstacle(scene, options)
-    if form in ("copy", "layer", "flat") and obstacle:
+    if obstacle and (form in ("copy", "layer", "flat") or physics_only):
         raise InputError(f"The edits cannot be put on the source, because {obstacle}; export as Blender composes it.")
     if form == "composed" or obstacle or source_export.source_of(scene) is None:
         if form in ("copy", "layer", "flat") or physics_only:
             raise InputError("The scene was not imported from a USD file, so there is no source to put edits on.")
         result = usd_export.export_usd(context, filepath, options)
+        result.issues += _unconverted(scene, options)
         if obstacle and form == "auto":
             result.issues.append(Issue(
                 "ComposedByBlender", "warning", "", "",
@@ -49,29 +57,51 @@ def export_scene(
     )  # fmt: skip
 
 
+def _unconverted(scene: Any, options: ExportOptions) -> list[Issue]:
+    """A warning about numbers of vendors that were carried along, if the units are others than those of the source."""
+    if not scene.usdphys.source.units or _has_units_of_source(scene, options):
+        return []
+    names: dict[str, str] = {}
+    for obj in scene.objects:
+        for name in _VENDOR_NUMBER.findall(obj.usdphys.prim.carried):
+            names.setdefault(name, obj.name)
+    if not names:
+        return []
+    first = next(iter(names))
+    others = f" and {counted(len(names) - 1, 'other attribute')}" if len(names) > 1 else ""
+    return [Issue(
+        "VendorUnitsKept", "warning", "", names[first],
+        f"'{first}' of '{names[first]}'{others} keep the numbers of the source's units: the add-on does "
+        "not know what they measure.", "Export in the units of the source, or correct these values.",
+    )]  # fmt: skip
+
+
+def _has_units_of_source(scene: Any, options: ExportOptions) -> bool:
+    meters, kilograms, up_axis = scene.usdphys.source.units.split()
+    units = options.units
+    pairs = ((units.meters_per_unit, float(meters)), (units.kilograms_per_unit, float(kilograms)))
+    return units.up_axis == up_axis and all(abs(one / other - 1.0) <= 1e-6 for one, other in pairs)
+
+
 def _obstacle(scene: Any, options: ExportOptions) -> str:
     """Why a scene cannot be written as its source with the edits; empty where it can, or has no source."""
     memory = scene.usdphys.source
     source = source_export.source_of(scene)
     if source is None:
         return ""
-    units = options.units
     if options.native or options.selected_only or options.root:
         return "only a part of the scene is exported" if options.selected_only else "options of Blender's are given"
     if not memory.units:
         return "it was imported by an older version"
     if memory.others:
         return f"'{Path(memory.others.splitlines()[0]).name}' was imported into the scene, too"
-    meters, kilograms, up_axis = memory.units.split()
     if memory.prim_path:
         return f"only '{memory.prim_path}' of the source was imported"
     if not source.is_file():
         return f"'{source.name}', from which the scene was imported, is gone"
     if changed := first_changed(memory.files, source.parent):
         return f"'{changed}', from which the scene was imported, has changed since"
-    if any(abs(one / other - 1.0) > 1e-6 for one, other in (
-        (units.meters_per_unit, float(meters)), (units.kilograms_per_unit, float(kilograms))
-    )) or units.up_axis != up_axis:  # fmt: skip
+    if not _has_units_of_source(scene, options):
         return "other units or another up axis than those of the source are chosen"
     if options.hierarchy != "nested":
         return f"the hierarchy '{options.hierarchy}' is chosen"
