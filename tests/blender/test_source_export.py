@@ -710,3 +710,55 @@ def test_a_gprim_collider_that_becomes_a_mesh_collider_keeps_its_geometry(tmp_pa
     points = base.mesh().points
     assert base.type_name == "Mesh"
     assert (points.min(0).tolist(), points.max(0).tolist()) == ([-0.5] * 3, [0.5] * 3)
+
+
+@pytest.mark.parametrize("form", [*FORMS, "composed"])
+def test_a_folder_that_takes_no_files_is_named(tmp_path, cell, form, monkeypatch):
+    def refused(*_arguments: Any, **_options: Any) -> Any:
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("mkstemp", "mkdtemp"):
+        monkeypatch.setattr(f"tempfile.{name}", refused)
+    with pytest.raises(OutputError, match=r"out\.usda.*Permission denied"):
+        write(tmp_path / "out.usda", form)
+
+
+def test_the_physics_alone_is_not_composed_and_says_so(tmp_path, cell):
+    with pytest.raises(InputError, match="composes"):
+        write(tmp_path / "out.usda", "composed", physics_only=True)
+    cell.unlink()
+    with pytest.raises(InputError, match="gone"):
+        write(tmp_path / "out.usda", physics_only=True)
+
+
+@pytest.mark.parametrize("folder", [".", "scenes", "assets"])
+def test_a_project_that_was_moved_finds_its_source(tmp_path, folder):
+    """The .blend and the source are in one folder, or in two beside each other."""
+    project = tmp_path / "project"
+    (project / "assets").mkdir(parents=True)
+    (project / "scenes").mkdir()
+    source = project / "assets" / "cell.usda"
+    source.write_text(CELL)
+    load(source)
+    bpy.ops.wm.save_as_mainfile(filepath=str(project / folder / "cell.blend"))
+    project.rename(tmp_path / "moved")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "moved" / folder / "cell.blend"))
+    assert edits_in(tmp_path / "moved" / "assets" / "cell.usda", tmp_path) == []
+    (tmp_path / "moved" / "assets" / "cell.usda").write_text(CELL.replace("1200", "300"))
+    with pytest.raises(InputError, match="gone"):
+        write(tmp_path / "out.usda", "copy")
+
+
+def test_what_is_edited_in_edit_mode_is_written_before_leaving_it(tmp_path, cell):
+    skin = bpy.data.objects["Skin"]
+    bpy.context.view_layer.objects.active = skin
+    bpy.ops.object.mode_set(mode="EDIT")
+    shape = bmesh.from_edit_mesh(skin.data)
+    shape.verts.ensure_lookup_table()
+    shape.verts[0].co.x = -2
+    bmesh.update_edit_mesh(skin.data)
+    for form in FORMS:
+        write(tmp_path / "out.usda", form)
+        stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+        mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/Cell/Arm/Skin"))
+        assert tuple(mesh.GetPointsAttr().Get()[0]) == (-2, 0, 0)

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .errors import OutputError
+
 USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 
 
@@ -49,16 +51,16 @@ def scratch_file(target: Path) -> Iterator[Path]:
     """Yield an unused path beside the target; a file that is still there on exit is deleted.
 
     A .usdz gets a temporary folder, because the names inside the package come from its file name. Other files must be
-    in the folder of the target, because they hold paths relative to it.
+    in the folder of the target, because they hold paths relative to it. Raises OutputError if it takes no files.
     """
     if target.suffix.lower() == ".usdz":
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.stem}-", dir=target.parent))
-        try:
+        with scratch_folder(target) as folder:
             yield folder / target.name
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
         return
-    handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
+    except OSError as error:
+        raise _unwritable(target, error) from error
     os.close(handle)
     scratch = Path(name)
     scratch.unlink()
@@ -66,3 +68,21 @@ def scratch_file(target: Path) -> Iterator[Path]:
         yield scratch
     finally:
         scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def scratch_folder(target: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside the target. Raises OutputError if nothing can be written there."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=".usdphys-", dir=target.parent))
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unwritable(target: Path, error: OSError) -> OutputError:
+    reason = error.strerror or type(error).__name__
+    return OutputError(f"'{target}' could not be written: its folder takes no files ({reason}); choose another folder.")

@@ -7,7 +7,6 @@ Blender does not know. What was edited is found by comparing the scene with the 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -27,6 +26,7 @@ from ..bridge.reading import SceneReading
 from ..bridge.source_paths import source_paths
 from ..core import frames, paths, summary, validate
 from ..core.errors import InputError, OutputError
+from ..core.files import first_changed, scratch_folder
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
@@ -57,9 +57,22 @@ def export_edits(
 
 
 def source_of(scene: Any) -> Path | None:
-    """The file that a scene was imported from; None if it was not."""
-    remembered_path = scene.usdphys.source.filepath
-    return Path(bpy.path.abspath(remembered_path)) if remembered_path else None
+    """The file that a scene was imported from; None if it was not.
+
+    Where it is gone, the same file that lies by the .blend as it did when both were elsewhere.
+    """
+    memory = scene.usdphys.source
+    if not memory.filepath:
+        return None
+    file = Path(bpy.path.abspath(memory.filepath))
+    if file.is_file() or not bpy.data.filepath or not memory.files:
+        return file
+    for above in Path(bpy.data.filepath).parents[:3]:
+        for count in range(1, min(4, len(file.parts))):
+            moved = above.joinpath(*file.parts[-count:])
+            if moved.is_file() and not first_changed(memory.files, moved.parent):
+                return moved
+    return file
 
 
 def _export(
@@ -80,6 +93,10 @@ def _export(
     variants = [composition.parse_choice(line) for line in scene.usdphys.source.variants.splitlines()]
     stage = usd_read.open_stage(source)
     composition.select_variants(stage, variants)
+    for obj in scene.objects:
+        if obj.mode == "EDIT":
+            obj.update_from_editmode()
+    context.view_layer.update()  # type: ignore[union-attr]
     comparison = _Comparison(context, stage)
     reading = comparison.reading
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
@@ -88,8 +105,8 @@ def _export(
     edits = difference.difference(comparison.old, comparison.new)
     _round_frames(edits)
     units = replaced(usd_read.stage_units(stage), local_meters_per_unit=reading.model.units.meters_per_unit)
-    with tempfile.TemporaryDirectory(prefix=".usdphys-", dir=_folder(target)) as folder:
-        found = None if physics_only else comparison.scene_edits(Path(folder))
+    with scratch_folder(_in_folder(target)) as folder:
+        found = None if physics_only else comparison.scene_edits(folder)
         if found is not None:
             edits.removed = tuple(path for path in edits.removed if not _is_within(path, found.removed))
         written = edit_layer.write_edits(source, target, form, edits, found, units=units, variants=variants)
@@ -131,11 +148,11 @@ def _round_frames(edits: Difference) -> None:
                 )
 
 
-def _folder(target: Path) -> Path:
-    """The folder of a target. Raises OutputError where there is none."""
+def _in_folder(target: Path) -> Path:
+    """The target. Raises OutputError where there is no such folder."""
     if not target.parent.is_dir():
         raise OutputError(f"The folder '{target.parent}' does not exist; make it or choose another.")
-    return target.parent
+    return target
 
 
 def _is_within(path: str, others: tuple[str, ...]) -> bool:
@@ -408,9 +425,12 @@ class _Comparison:
 
     def _becomes_mesh(self, path: str) -> bool:
         """True for a collider whose shape was a gprim in the source, and is now the mesh of its object."""
-        prim, before = self.new.prims.get(path), self.stage.GetPrimAtPath(path)
-        is_mesh = prim is not None and prim.type_name == "Mesh" and prim.get(usd_physics.CollisionAPI) is not None
-        return is_mesh and before.GetTypeName() in remembered.GPRIM_TYPES
+        before, after = self.old.prims.get(path), self.new.prims.get(path)
+        return (
+            before is not None and before.get(usd_physics.CollisionAPI) is not None
+            and before.type_name in remembered.GPRIM_TYPES
+            and after is not None and after.get(usd_physics.CollisionAPI) is not None and after.type_name == "Mesh"
+        )  # fmt: skip
 
     def _takes_geometry(self, path: str, obj: bpy.types.Object) -> bool:
         """True if the changed data of an object can be written to its prim; reports where it cannot."""
