@@ -762,3 +762,66 @@ def test_what_is_edited_in_edit_mode_is_written_before_leaving_it(tmp_path, cell
         stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
         mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/Cell/Arm/Skin"))
         assert tuple(mesh.GetPointsAttr().Get()[0]) == (-2, 0, 0)
+
+
+# --------------------------------------------------------------------------- the root, and parents that go
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_renamed_root_stays_the_default_prim(tmp_path, robot, form):
+    bpy.data.objects["World"].name = "Machine"
+    bpy.data.objects["Arm"].parent = None
+    write(tmp_path / "out.usda", form)
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    assert str(stage.GetDefaultPrim().GetPath()) == "/Machine"
+    assert stage.GetPrimAtPath("/Machine/Arm/Hand").GetTypeName() == "Cube"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_deleted_root_takes_nothing_else_along(tmp_path, cell, form):
+    """The objects stay where they are, with the joint, group, physics scene and materials."""
+    bpy.data.objects.remove(bpy.data.objects["Cell"])
+    bpy.context.view_layer.update()
+    result = write(tmp_path / "out.usda", form)
+    assert not result.errors
+    assert differences(cell, tmp_path / "out.usda") == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_materials_below_a_deleted_object_stay_where_they_are_used(tmp_path, form):
+    path = tmp_path / "nest.usda"
+    path.write_text(CELL.replace('def Scope "Looks"', 'def Xform "Looks"'))
+    load(path)
+    bpy.data.objects.remove(bpy.data.objects["Looks"])
+    write(tmp_path / "out.usda", form)
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    material, _ = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath("/Cell/Arm/Skin")).ComputeBoundMaterial()
+    assert material.GetPath() == "/Cell/Looks/Paper"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_object_whose_parent_was_cleared_is_where_blender_shows_it(tmp_path, robot, form):
+    """Its own location is the same, but now in the world: metres, and Z up."""
+    bpy.data.objects["Arm"].parent = None
+    write(tmp_path / "out.usda", form)
+    assert world_of(Usd.Stage.Open(str(tmp_path / "out.usda")), "/World/Arm") == pytest.approx(
+        [0, 5000, -10000], abs=0.01
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_shape_key_deforms_the_mesh_that_is_written(tmp_path, cell, form):
+    skin = bpy.data.objects["Skin"]
+    skin.shape_key_add(name="Basis")
+    key = skin.shape_key_add(name="Bent")
+    key.data[0].co.z, key.value = 4, 0.5
+    write(tmp_path / "out.usda", form)
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    assert tuple(UsdGeom.Mesh(stage.GetPrimAtPath("/Cell/Arm/Skin")).GetPointsAttr().Get()[0]) == (0, 0, 2)
+
+
+def test_a_name_that_the_source_has_is_reported(tmp_path, robot):
+    bpy.data.objects["Base"].name = "Foot"
+    bpy.data.objects["Arm"].name = "Base"
+    issues = write(tmp_path / "out.usda").issues
+    assert any(issue.code == "NameChanged" and issue.path == "/World/Base_1" for issue in issues)

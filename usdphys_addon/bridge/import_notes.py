@@ -157,8 +157,17 @@ def mesh_digest(mesh: Any) -> str:
         part for item in mesh.color_attributes for part in (item.name.encode(), _column(item.data, "color", 4))
     ]  # fmt: skip
     materials = _column(mesh.polygons, "material_index", 1, "i4")
-    parts = ((_column(mesh.vertices, "co", 3),), faces, (materials,), layers, colors)
+    points = _column(mesh.vertices, "co", 3), *_shape_keys_of(mesh)
+    parts = (points, faces, (materials,), layers, colors)
     return ".".join(_digest(*part, size=5) for part in parts)
+
+
+def _shape_keys_of(mesh: Any) -> Iterator[bytes]:
+    """The shape keys of a mesh that nothing animates."""
+    keys = mesh.shape_keys
+    for block in keys.key_blocks if keys is not None and keys.animation_data is None else ():
+        yield f"{block.name} {block.value} {block.mute}".encode()
+        yield _column(block.data, "co", 3)
 
 
 def _points_of(data: Any) -> Iterator[bytes]:

@@ -23,7 +23,7 @@ from ..bridge.environment import gc_paused, require_usd
 from ..bridge.naming import prim_name
 from ..bridge.placements import Placement
 from ..bridge.reading import SceneReading
-from ..bridge.source_paths import source_paths
+from ..bridge.source_paths import source_paths, used_materials
 from ..core import frames, paths, summary, validate
 from ..core.errors import InputError, OutputError
 from ..core.files import first_changed, scratch_folder
@@ -211,8 +211,23 @@ class _Comparison:
         self._match_materials()
 
     def _removed(self) -> tuple[str, ...]:
-        """Paths of imported prims whose objects were deleted; the topmost only."""
-        gone = {path for path in self.sources.imported - self.living if self.stage.GetPrimAtPath(path)}
+        """Paths of imported prims whose objects were deleted; the topmost only.
+
+        A prim that holds what is still in use stays: the default prim, those above materials, scenes and groups.
+        """
+        from pxr import UsdGeom
+
+        physics = self.scene.usdphys
+        used = {self.sources.materials.get(name, "") for name in used_materials(self.scene)}
+        used |= {item.prim.path for item in (*physics.physics_scenes, *physics.collision_groups)}
+        if self.living:
+            used.add(self.sources.home)
+        holders = {above for path in used if path for above in (path, *paths.ancestors_of(path))}
+        gone = set()
+        for path in self.sources.imported - self.living:
+            prim = self.stage.GetPrimAtPath(path)
+            if prim and (path not in holders or prim.IsA(UsdGeom.Gprim)):
+                gone.add(path)
         return tuple(sorted(path for path in gone if not paths.is_below_any(path, gone)))
 
     # ------------------------------------------------------------------ physics
@@ -282,7 +297,7 @@ class _Comparison:
         for path, placement in self.placements.items():
             if path in chosen.new:
                 edits.transforms[path] = self._local(placement, path)
-            elif path in self.edited and self.edited[path].transform:
+            elif path in self.edited and (self.edited[path].transform or self._has_new_parent(path, placement)):
                 self._add_transform(edits, path, placement)
         for path, edited in self.edited.items():
             if edited.slots:
@@ -296,6 +311,11 @@ class _Comparison:
             if spec is None or self.new.prims.get(path, Prim(path)).get(usd_physics.Joint) is not None:
                 edits.transforms.pop(path, None)
         return edits
+
+    def _has_new_parent(self, path: str, placement: Placement) -> bool:
+        parent = placement.obj.parent
+        before, now = paths.parent_of(path), self.sources.objects.get(parent.name, "?") if parent is not None else ""
+        return now != (before if before in self.sources.imported else "")
 
     def _add_transform(self, edits: SceneEdits, path: str, placement: Placement) -> None:
         """Add the transform of an imported object if it is another than the prim's."""
@@ -373,32 +393,42 @@ class _Comparison:
             origin = self.sources.objects.get(obj.name)
             if origin is None:
                 placement = self.by_name.get(obj.name)
-                return paths.followed(placement.path, moves) if placement is not None else self.sources.home
+                return paths.followed(self.sources.home if placement is None else placement.path, moves)
             if origin in wanted:
                 return wanted[origin]
-            above = new_path(obj.parent) if obj.parent is not None else self.sources.path_above_origin(origin)
+            place = self.sources.path_above_origin(origin)
+            above = new_path(obj.parent) if obj.parent is not None else paths.followed(place, moves)
             leaf = prim_name(obj.name) if remembered.is_renamed(obj) else paths.name_of(origin)
             expected = paths.followed(origin, moves)
             path = f"{above}/{leaf}"
             if path != expected:
-                path = paths.free(path, taken.__contains__)
-                taken.add(path)
-                moves[origin] = path
+                path = moves[origin] = self._free(path, taken, obj.name)
             wanted[origin] = path
             return path
 
-        for obj in self.scene.objects:
-            if obj.name in self.sources.objects:
-                new_path(obj)
+        origins = sorted(self.sources.objects.items(), key=lambda item: item[1].count("/"))
+        for name, _ in origins:
+            new_path(self.scene.objects[name])
         physics = self.scene.usdphys
         materials = (material for material in bpy.data.materials if material.name in self.sources.materials)
         for thing in (*materials, *physics.physics_scenes, *physics.collision_groups):
             prim = thing.prim if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys.prim  # type: ignore[attr-defined]
             if prim.path and remembered.is_renamed(thing) and self.stage.GetPrimAtPath(prim.path):
                 place = paths.followed(paths.parent_of(prim.path), moves)
-                moves[prim.path] = paths.free(f"{place}/{prim_name(thing.name)}", taken.__contains__)
-                taken.add(moves[prim.path])
+                moves[prim.path] = self._free(f"{place}/{prim_name(thing.name)}", taken, thing.name)
         return moves
+
+    def _free(self, path: str, taken: set[str], name: str) -> str:
+        """A free path for renamed or moved data; reports it where the source has a prim of that name."""
+        free = paths.free(path, taken.__contains__)
+        taken.add(free)
+        if free != path:
+            self.issues.append(Issue(
+                "NameChanged", "info", free, name,
+                f"'{name}' is written as '{paths.name_of(free)}', because the source has a prim '{path}'.",
+                f"Give '{name}' a name that nothing in the source has.",
+            ))  # fmt: skip
+        return free
 
     # ------------------------------------------------------------------ geometry and materials
 
@@ -570,6 +600,7 @@ def _write_geometry(file: Path) -> None:
                 filepath=str(file), check_existing=False, selected_objects_only=True, export_animation=False,
                 evaluation_mode="VIEWPORT", use_instancing=False, root_prim_path="", export_custom_properties=True,
                 author_blender_name=True, allow_unicode=True, convert_world_material=False,
+                export_shapekeys=False, export_armatures=False,
             )  # fmt: skip
         except RuntimeError as error:
             raise OutputError(f"Blender's USD exporter failed: {str(error).strip()}") from error
