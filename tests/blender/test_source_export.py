@@ -825,3 +825,13 @@ def test_a_name_that_the_source_has_is_reported(tmp_path, robot):
     bpy.data.objects["Arm"].name = "Base"
     issues = write(tmp_path / "out.usda").issues
     assert any(issue.code == "NameChanged" and issue.path == "/World/Base_1" for issue in issues)
+
+
+def test_an_edit_of_a_hidden_object_is_reported(tmp_path, cell):
+    skin = bpy.data.objects["Skin"]
+    skin.hide_set(True)
+    assert "NotExported" not in {issue.code for issue in write(tmp_path / "out.usda").issues}
+    skin.location.x = 1
+    for form in FORMS:
+        issues = write(tmp_path / "out.usda", form).issues
+        assert [issue.path for issue in issues if issue.code == "NotExported"] == ["/Cell/Arm/Skin"]

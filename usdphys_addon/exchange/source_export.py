@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..bridge import import_notes, remembered, scene_read
+from ..bridge import import_notes, props, remembered, scene_read
 from ..bridge.environment import gc_paused, require_usd
 from ..bridge.naming import prim_name
 from ..bridge.placements import Placement
@@ -203,12 +203,26 @@ class _Comparison:
             path: import_notes.edited(placement.obj, self.sources.materials)
             for path, placement in self.placements.items() if path in self.living
         }  # fmt: skip
+        self._report_hidden()
         self.removed = self._removed()
         self.moves = self._moves()
         self._leave_out_instancers(usd_opinions.of_stage(stage))
         self._leave_out_what_blender_has_not()
         self._match_geometry()
         self._match_materials()
+
+    def _report_hidden(self) -> None:
+        """Report edits of objects that are not shown; the reading reports those with physics."""
+        for name, path in self.sources.objects.items():
+            obj = self.scene.objects[name]
+            if path not in self.hidden or props.is_physical(obj):
+                continue
+            edited = import_notes.edited(obj, self.sources.materials)
+            if edited.transform or edited.data or edited.slots:
+                self.issues.append(Issue(
+                    "NotExported", "warning", path, name, f"'{name}' is hidden, so what was edited of it is left out.",
+                    f"Show '{name}' to write it.",
+                ))  # fmt: skip
 
     def _removed(self) -> tuple[str, ...]:
         """Paths of imported prims whose objects were deleted; the topmost only.
