@@ -730,3 +730,128 @@ def test_numbers_of_vendors_that_keep_their_units_are_named(tmp_path, robot):
     (issue,) = [issue for issue in write(tmp_path / "metres.usda", meters_per_unit=1.0).issues
                 if issue.code == "VendorUnitsKept"]  # fmt: skip
     assert "physxCollision:contactOffset" in issue.message and issue.label == "Base"
+
+
+@pytest.mark.parametrize("form", [*FORMS, "composed"])
+def test_a_folder_that_takes_no_files_is_named(tmp_path, cell, form, monkeypatch):
+    def refused(*_arguments: Any, **_options: Any) -> Any:
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("mkstemp", "mkdtemp"):
+        monkeypatch.setattr(f"tempfile.{name}", refused)
+    with pytest.raises(OutputError, match=r"out\.usda.*Permission denied"):
+        write(tmp_path / "out.usda", form)
+
+
+def test_the_physics_alone_is_not_composed_and_says_so(tmp_path, cell):
+    with pytest.raises(InputError, match="composes"):
+        write(tmp_path / "out.usda", "composed", physics_only=True)
+    cell.unlink()
+    with pytest.raises(InputError, match="gone"):
+        write(tmp_path / "out.usda", physics_only=True)
+
+
+@pytest.mark.parametrize("folder", [".", "scenes", "assets"])
+def test_a_project_that_was_moved_finds_its_source(tmp_path, folder):
+    """The .blend and the source are in one folder, or in two beside each other."""
+    project = tmp_path / "project"
+    (project / "assets").mkdir(parents=True)
+    (project / "scenes").mkdir()
+    source = project / "assets" / "cell.usda"
+    source.write_text(CELL)
+    load(source)
+    bpy.ops.wm.save_as_mainfile(filepath=str(project / folder / "cell.blend"))
+    project.rename(tmp_path / "moved")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "moved" / folder / "cell.blend"))
+    assert edits_in(tmp_path / "moved" / "assets" / "cell.usda", tmp_path) == []
+    (tmp_path / "moved" / "assets" / "cell.usda").write_text(CELL.replace("1200", "300"))
+    with pytest.raises(InputError, match="gone"):
+        write(tmp_path / "out.usda", "copy")
+
+
+def test_what_is_edited_in_edit_mode_is_written_before_leaving_it(tmp_path, cell):
+    skin = bpy.data.objects["Skin"]
+    bpy.context.view_layer.objects.active = skin
+    bpy.ops.object.mode_set(mode="EDIT")
+    shape = bmesh.from_edit_mesh(skin.data)
+    shape.verts.ensure_lookup_table()
+    shape.verts[0].co.x = -2
+    bmesh.update_edit_mesh(skin.data)
+    for form in FORMS:
+        write(tmp_path / "out.usda", form)
+        stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+        mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/Cell/Arm/Skin"))
+        assert tuple(mesh.GetPointsAttr().Get()[0]) == (-2, 0, 0)
+
+
+# --------------------------------------------------------------------------- the root, and parents that go
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_renamed_root_stays_the_default_prim(tmp_path, robot, form):
+    bpy.data.objects["World"].name = "Machine"
+    bpy.data.objects["Arm"].parent = None
+    write(tmp_path / "out.usda", form)
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    assert str(stage.GetDefaultPrim().GetPath()) == "/Machine"
+    assert stage.GetPrimAtPath("/Machine/Arm/Hand").GetTypeName() == "Cube"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_deleted_root_takes_nothing_else_along(tmp_path, cell, form):
+    """The objects stay where they are, with the joint, group, physics scene and materials."""
+    bpy.data.objects.remove(bpy.data.objects["Cell"])
+    bpy.context.view_layer.update()
+    result = write(tmp_path / "out.usda", form)
+    assert not result.errors
+    assert differences(cell, tmp_path / "out.usda") == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_materials_below_a_deleted_object_stay_where_they_are_used(tmp_path, form):
+    path = tmp_path / "nest.usda"
+    path.write_text(CELL.replace('def Scope "Looks"', 'def Xform "Looks"'))
+    load(path)
+    bpy.data.objects.remove(bpy.data.objects["Looks"])
+    write(tmp_path / "out.usda", form)
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    material, _ = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath("/Cell/Arm/Skin")).ComputeBoundMaterial()
+    assert material.GetPath() == "/Cell/Looks/Paper"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_object_whose_parent_was_cleared_is_where_blender_shows_it(tmp_path, robot, form):
+    """Its own location is the same, but now in the world: metres, and Z up."""
+    bpy.data.objects["Arm"].parent = None
+    write(tmp_path / "out.usda", form)
+    assert world_of(Usd.Stage.Open(str(tmp_path / "out.usda")), "/World/Arm") == pytest.approx(
+        [0, 5000, -10000], abs=0.01
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_shape_key_deforms_the_mesh_that_is_written(tmp_path, cell, form):
+    skin = bpy.data.objects["Skin"]
+    skin.shape_key_add(name="Basis")
+    key = skin.shape_key_add(name="Bent")
+    key.data[0].co.z, key.value = 4, 0.5
+    write(tmp_path / "out.usda", form)
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    assert tuple(UsdGeom.Mesh(stage.GetPrimAtPath("/Cell/Arm/Skin")).GetPointsAttr().Get()[0]) == (0, 0, 2)
+
+
+def test_a_name_that_the_source_has_is_reported(tmp_path, robot):
+    bpy.data.objects["Base"].name = "Foot"
+    bpy.data.objects["Arm"].name = "Base"
+    issues = write(tmp_path / "out.usda").issues
+    assert any(issue.code == "NameChanged" and issue.path == "/World/Base_1" for issue in issues)
+
+
+def test_an_edit_of_a_hidden_object_is_reported(tmp_path, cell):
+    skin = bpy.data.objects["Skin"]
+    skin.hide_set(True)
+    assert "NotExported" not in {issue.code for issue in write(tmp_path / "out.usda").issues}
+    skin.location.x = 1
+    for form in FORMS:
+        issues = write(tmp_path / "out.usda", form).issues
+        assert [issue.path for issue in issues if issue.code == "NotExported"] == ["/Cell/Arm/Skin"]

@@ -171,13 +171,21 @@ def _movers(obj: Any) -> str:
 
 def mesh_digest(mesh: Any) -> str:
     """Digests of MESH_PARTS, with a dot between them."""
-    points = _column(mesh.vertices, "co", 3)
+    points = b"".join((_column(mesh.vertices, "co", 3), *_shape_keys_of(mesh)))
     # The last face ends where the corners end.
     faces = _column(mesh.loops, "vertex_index", 1, "i4") + _column(mesh.polygons, "loop_start", 1, "i4")
     materials = _column(mesh.polygons, "material_index", 1, "i4") if len(mesh.materials) > 1 else b""
     layers = b"".join(layer.name.encode() + _column(layer.uv, "vector", 2) for layer in mesh.uv_layers)
     colors = b"".join(item.name.encode() + _column(item.data, "color", 4) for item in mesh.color_attributes)
     return ".".join(map(_digest, (points, faces, materials, layers, colors)))
+
+
+def _shape_keys_of(mesh: Any) -> Iterator[bytes]:
+    """The shape keys of a mesh that nothing animates."""
+    keys = mesh.shape_keys
+    for block in keys.key_blocks if keys is not None and keys.animation_data is None else ():
+        yield f"{block.name} {block.value} {block.mute}".encode()
+        yield _column(block.data, "co", 3)
 
 
 def _data_values(data: Any) -> bytes:

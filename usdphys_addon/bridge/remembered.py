@@ -33,7 +33,7 @@ def is_renamed(thing: Any) -> bool:
     imported = str((thing if is_item else thing.usdphys).prim.id_name)
     if imported == thing.name:
         return False
-    others: Any = {} if is_item else bpy.data.objects if isinstance(thing, bpy.types.Object) else bpy.data.materials
+    others: Any = () if is_item else bpy.data.objects if isinstance(thing, bpy.types.Object) else bpy.data.materials
     return imported not in others or _NUMBER.sub("", imported) != _NUMBER.sub("", thing.name)
 
 

@@ -62,7 +62,7 @@ def source_paths(scene: Any, all_paths: Collection[str]) -> SourcePaths:
 def _materials_of(scene: Any) -> dict[str, str]:
     """Paths of the materials of the source, by name; not of those that another scene was imported with."""
     file = scene.usdphys.source.filepath
-    used = _used_materials(scene)
+    used = used_materials(scene)
     mine: list[Any] = []
     rest: list[Any] = []
     for material in bpy.data.materials:
@@ -75,7 +75,7 @@ def _materials_of(scene: Any) -> dict[str, str]:
     return found | {name: path for name, path in remembered.origins(rest).items() if path not in taken}
 
 
-def _used_materials(scene: Any) -> set[str]:
+def used_materials(scene: Any) -> set[str]:
     """Names of the materials of the objects of a scene, in slots and for the physics."""
     names: set[str] = set()
     for obj in scene.objects:

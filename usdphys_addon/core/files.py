@@ -99,14 +99,17 @@ def scratch_file(target: Path) -> Iterator[Path]:
     """Yield an unused path beside the target; a file that is still there on exit is deleted.
 
     A .usdz gets a temporary folder, because the names inside the package come from its file name. Other files must be
-    in the folder of the target, because they hold paths relative to it.
+    in the folder of the target, because they hold paths relative to it. Raises OutputError if it takes no files.
     """
     if target.suffix.lower() == ".usdz":
         with scratch_folder(target) as folder:
             yield folder / target.name
         return
     _clean(target)
-    handle, name = tempfile.mkstemp(prefix=_prefix(target), suffix=target.suffix, dir=target.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=_prefix(target), suffix=target.suffix, dir=target.parent)
+    except OSError as error:
+        raise _unwritable(target, error) from error
     os.close(handle)
     scratch = Path(name)
     scratch.unlink()
@@ -119,9 +122,12 @@ def scratch_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(target: Path) -> Iterator[Path]:
-    """Yield an empty folder beside the target, which is deleted on exit."""
+    """Yield an empty folder beside the target, which is deleted on exit. Raises OutputError if none can be made."""
     _clean(target)
-    folder = Path(tempfile.mkdtemp(prefix=_prefix(target), dir=target.parent))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=_prefix(target), dir=target.parent))
+    except OSError as error:
+        raise _unwritable(target, error) from error
     try:
         yield folder
     finally:
@@ -204,3 +210,8 @@ def _is_whole_package(path: Path) -> bool:
 
 def _reason(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else str(error)
+
+
+def _unwritable(target: Path, error: OSError) -> OutputError:
+    reason = error.strerror or type(error).__name__
+    return OutputError(f"'{target}' could not be written: its folder takes no files ({reason}); choose another folder.")

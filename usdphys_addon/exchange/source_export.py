@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..bridge import import_notes, remembered, scene_read
+from ..bridge import import_notes, props, remembered, scene_read
 from ..bridge.environment import gc_paused, require_usd
 from ..bridge.naming import prim_name
 from ..bridge.placements import Placement
 from ..bridge.reading import SceneReading
-from ..bridge.source_paths import source_paths
+from ..bridge.source_paths import source_paths, used_materials
 from ..core import frames, paths, summary, validate
 from ..core.errors import InputError, OutputError
-from ..core.files import checked, scratch_folder
+from ..core.files import checked, first_changed, scratch_folder
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
@@ -57,9 +57,22 @@ def export_edits(
 
 
 def source_of(scene: Any) -> Path | None:
-    """The file that a scene was imported from; None if it was not."""
-    remembered_path = scene.usdphys.source.filepath
-    return Path(bpy.path.abspath(remembered_path)) if remembered_path else None
+    """The file that a scene was imported from; None if it was not.
+
+    Where it is gone, the same file that lies by the .blend as it did when both were elsewhere.
+    """
+    memory = scene.usdphys.source
+    if not memory.filepath:
+        return None
+    file = Path(bpy.path.abspath(memory.filepath))
+    if file.is_file() or not bpy.data.filepath or not memory.files:
+        return file
+    for above in Path(bpy.data.filepath).parents[:3]:
+        for count in range(1, min(4, len(file.parts))):
+            moved = above.joinpath(*file.parts[-count:])
+            if moved.is_file() and not first_changed(memory.files, moved.parent):
+                return moved
+    return file
 
 
 def errors_of_source(scene: Any) -> frozenset[tuple[str, str]]:
@@ -97,6 +110,10 @@ def _export(
     variants = [composition.parse_choice(line) for line in scene.usdphys.source.variants.splitlines()]
     stage = usd_read.open_stage(source)
     composition.select_variants(stage, variants)
+    for obj in scene.objects:
+        if obj.mode == "EDIT":
+            obj.update_from_editmode()
+    context.view_layer.update()  # type: ignore[union-attr]
     comparison = _Comparison(context, stage)
     reading = comparison.reading
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
@@ -195,6 +212,7 @@ class _Comparison:
         imported = [placement for path, placement in self.placements.items() if path in self.living]
         edits = import_notes.edits_of((placement.obj for placement in imported), self.sources.materials)
         self.edited = {placement.path: edited for placement, edited in zip(imported, edits, strict=True)}
+        self._report_hidden()
         self.removed = self._removed()
         self.moves = self._moves()
         self._leave_out_instancers(usd_opinions.of_stage(stage))
@@ -202,9 +220,35 @@ class _Comparison:
         self._match_geometry()
         self._match_materials()
 
+    def _report_hidden(self) -> None:
+        """Report edits of objects that are not shown; the reading reports those with physics."""
+        hidden = [self.scene.objects[name] for name, path in self.sources.objects.items() if path in self.hidden]
+        hidden = [obj for obj in hidden if not props.is_physical(obj)]
+        for obj, edited in zip(hidden, import_notes.edits_of(hidden, self.sources.materials), strict=True):
+            if edited.transform or edited.data or edited.slots:
+                self.issues.append(Issue(
+                    "NotExported", "warning", self.sources.objects[obj.name], obj.name,
+                    f"'{obj.name}' is hidden, so what was edited of it is left out.", f"Show '{obj.name}' to write it.",
+                ))  # fmt: skip
+
     def _removed(self) -> tuple[str, ...]:
-        """Paths of imported prims whose objects were deleted; the topmost only."""
-        gone = {path for path in self.sources.imported - self.living if self.stage.GetPrimAtPath(path)}
+        """Paths of imported prims whose objects were deleted; the topmost only.
+
+        A prim that holds what is still in use stays: the default prim, those above materials, scenes and groups.
+        """
+        from pxr import UsdGeom
+
+        physics = self.scene.usdphys
+        used = {self.sources.materials.get(name, "") for name in used_materials(self.scene)}
+        used |= {item.prim.path for item in (*physics.physics_scenes, *physics.collision_groups)}
+        if self.living:
+            used.add(self.sources.home)
+        holders = {above for path in used if path for above in (path, *paths.ancestors_of(path))}
+        gone = set()
+        for path in self.sources.imported - self.living:
+            prim = self.stage.GetPrimAtPath(path)
+            if prim and (path not in holders or prim.IsA(UsdGeom.Gprim)):
+                gone.add(path)
         return tuple(sorted(path for path in gone if not paths.is_below_any(path, gone)))
 
     # ------------------------------------------------------------------ physics
@@ -274,7 +318,7 @@ class _Comparison:
         for path, placement in self.placements.items():
             if path in chosen.new:
                 edits.transforms[path] = self._local(placement, path)
-            elif path in self.edited and self.edited[path].transform:
+            elif path in self.edited and (self.edited[path].transform or self._has_new_parent(path, placement)):
                 self._add_transform(edits, path, placement)
         for path, edited in self.edited.items():
             if edited.slots:
@@ -288,6 +332,11 @@ class _Comparison:
             if spec is None or self.new.prims.get(path, Prim(path)).get(usd_physics.Joint) is not None:
                 edits.transforms.pop(path, None)
         return edits
+
+    def _has_new_parent(self, path: str, placement: Placement) -> bool:
+        parent = placement.obj.parent
+        before, now = paths.parent_of(path), self.sources.objects.get(parent.name, "?") if parent is not None else ""
+        return now != (before if before in self.sources.imported else "")
 
     def _add_transform(self, edits: SceneEdits, path: str, placement: Placement) -> None:
         """Add the transform of an imported object if it is another than the prim's."""
@@ -365,32 +414,42 @@ class _Comparison:
             origin = self.sources.objects.get(obj.name)
             if origin is None:
                 placement = self.by_name.get(obj.name)
-                return paths.followed(placement.path, moves) if placement is not None else self.sources.home
+                return paths.followed(self.sources.home if placement is None else placement.path, moves)
             if origin in wanted:
                 return wanted[origin]
-            above = new_path(obj.parent) if obj.parent is not None else self.sources.path_above_origin(origin)
+            place = self.sources.path_above_origin(origin)
+            above = new_path(obj.parent) if obj.parent is not None else paths.followed(place, moves)
             leaf = prim_name(obj.name) if remembered.is_renamed(obj) else paths.name_of(origin)
             expected = paths.followed(origin, moves)
             path = f"{above}/{leaf}"
             if path != expected:
-                path = paths.free(path, taken.__contains__)
-                taken.add(path)
-                moves[origin] = path
+                path = moves[origin] = self._free(path, taken, obj.name)
             wanted[origin] = path
             return path
 
-        for obj in self.scene.objects:
-            if obj.name in self.sources.objects:
-                new_path(obj)
+        origins = sorted(self.sources.objects.items(), key=lambda item: item[1].count("/"))
+        for name, _ in origins:
+            new_path(self.scene.objects[name])
         physics = self.scene.usdphys
         materials = (material for material in bpy.data.materials if material.name in self.sources.materials)
         for thing in (*materials, *physics.physics_scenes, *physics.collision_groups):
             prim = thing.prim if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys.prim  # type: ignore[attr-defined]
             if prim.path and remembered.is_renamed(thing) and self.stage.GetPrimAtPath(prim.path):
                 place = paths.followed(paths.parent_of(prim.path), moves)
-                moves[prim.path] = paths.free(f"{place}/{prim_name(thing.name)}", taken.__contains__)
-                taken.add(moves[prim.path])
+                moves[prim.path] = self._free(f"{place}/{prim_name(thing.name)}", taken, thing.name)
         return moves
+
+    def _free(self, path: str, taken: set[str], name: str) -> str:
+        """A free path for renamed or moved data; reports it where the source has a prim of that name."""
+        free = paths.free(path, taken.__contains__)
+        taken.add(free)
+        if free != path:
+            self.issues.append(Issue(
+                "NameChanged", "info", free, name,
+                f"'{name}' is written as '{paths.name_of(free)}', because the source has a prim '{path}'.",
+                f"Give '{name}' a name that nothing in the source has.",
+            ))  # fmt: skip
+        return free
 
     # ------------------------------------------------------------------ geometry and materials
 
@@ -417,9 +476,12 @@ class _Comparison:
 
     def _becomes_mesh(self, path: str) -> bool:
         """True for a collider whose shape was a gprim in the source, and is now the mesh of its object."""
-        prim, before = self.new.prims.get(path), self.stage.GetPrimAtPath(path)
-        is_mesh = prim is not None and prim.type_name == "Mesh" and prim.get(usd_physics.CollisionAPI) is not None
-        return is_mesh and before.GetTypeName() in remembered.GPRIM_TYPES
+        before, after = self.old.prims.get(path), self.new.prims.get(path)
+        return (
+            before is not None and before.get(usd_physics.CollisionAPI) is not None
+            and before.type_name in remembered.GPRIM_TYPES
+            and after is not None and after.get(usd_physics.CollisionAPI) is not None and after.type_name == "Mesh"
+        )  # fmt: skip
 
     def _takes_geometry(self, path: str, obj: bpy.types.Object) -> bool:
         """True if the changed data of an object can be written to its prim; reports where it cannot."""
@@ -560,6 +622,7 @@ def _write_geometry(file: Path) -> None:
                 filepath=str(file), check_existing=False, selected_objects_only=True, export_animation=False,
                 evaluation_mode="VIEWPORT", use_instancing=False, root_prim_path="", export_custom_properties=True,
                 author_blender_name=True, allow_unicode=True, convert_world_material=False,
+                export_shapekeys=False, export_armatures=False,
             )  # fmt: skip
         except RuntimeError as error:
             raise OutputError(f"Blender's USD exporter failed: {str(error).strip()}") from error

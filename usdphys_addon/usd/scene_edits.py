@@ -97,6 +97,10 @@ def apply_last(editor: Editor, edits: SceneEdits) -> None:
     for old, new in sorted(edits.moves.items(), key=lambda move: move[0].count("/")):
         _Mover(editor, old, paths.followed(old, done), new).move()
         done[old] = new
+    default = editor.layer.defaultPrim
+    moved = paths.followed(f"/{default}", edits.moves) if default and not default.startswith("/") else ""
+    if moved and moved != f"/{default}":
+        editor.layer.defaultPrim = moved[1:] if moved.count("/") == 1 else moved
     for path in edits.removed:
         if _loses_moved(edits, path):
             editor.remove(path)
