@@ -472,3 +472,71 @@ def test_an_edited_camera_is_written_by_blender(tmp_path):
     stage, _ = write(tmp_path)
     assert stage.GetPrimAtPath("/World/Eye").GetTypeName() == "Camera"
     assert value(stage, "/World/Eye.projection") == "perspective"
+
+
+# --------------------------------------------------------------------------- animation
+
+MOVING = """
+def Xform "World"
+{
+    def Cube "Lift" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+        bool physics:kinematicEnabled = 1
+        double3 xformOp:translate.timeSamples = {
+            0: (0, 0, 0),
+            48: (5, 0, 0),
+        }
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+    def Xform "Door"
+    {
+        float xformOp:rotateZ.timeSamples = {
+            0: 0,
+            24: 45,
+            48: 90,
+        }
+        uniform token[] xformOpOrder = ["xformOp:rotateZ"]
+    }
+}
+"""
+TIMES = HEAD.replace("metersPerUnit", "startTimeCode = 0\n    endTimeCode = 48\n    metersPerUnit")
+
+
+@pytest.mark.parametrize("animation", [False, True])
+def test_animation_of_the_file_comes_back(tmp_path, animation):
+    load(tmp_path, MOVING, TIMES)
+    stage, codes = write(tmp_path, animation=animation)
+    assert "AnimationLeftOut" not in codes
+    lift = stage.GetAttributeAtPath("/World/Lift.xformOp:translate")
+    assert {time: lift.Get(time) for time in lift.GetTimeSamples()} == {0: (0, 0, 0), 48: (5, 0, 0)}
+    assert stage.GetAttributeAtPath("/World/Door.xformOp:rotateZ").GetTimeSamples() == [0, 24, 48]
+
+
+def test_a_new_scene_has_the_frames_of_the_file_and_shows_its_begin(tmp_path):
+    load(tmp_path, MOVING, TIMES)
+    scene = bpy.context.scene
+    assert (scene.frame_start, scene.frame_end, scene.frame_current) == (0, 48, 0)
+    assert bpy.data.objects["Lift"].matrix_world.translation.x == 0
+
+
+def test_a_scene_with_its_own_frames_keeps_them(tmp_path):
+    path = tmp_path / "in.usda"
+    path.write_text(TIMES + MOVING)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.context.scene.frame_end = 100
+    usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+    assert (bpy.context.scene.frame_start, bpy.context.scene.frame_end) == (1, 100)
+
+
+def test_animation_that_is_not_written_is_named(tmp_path):
+    load(tmp_path, MOVING, TIMES)
+    door = bpy.data.objects["Door"]
+    for frame, height in ((0, 1.0), (48, 2.0)):
+        door.location.z = height
+        door.keyframe_insert("location", frame=frame)
+    bpy.context.view_layer.update()
+    result = formats.USD.write(str(tmp_path / "out.usda"), formats.WriteOptions(form="composed"))
+    (issue,) = [issue for issue in result.issues if issue.code == "AnimationLeftOut"]
+    assert "'Door'" in issue.message and "--animation" in issue.fix
+    _, codes = write(tmp_path, animation=True)
+    assert "AnimationLeftOut" not in codes
