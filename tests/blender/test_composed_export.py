@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An imported scene that Blender composes anew: what Blender loses on its way is restored, or named."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import bpy
 import pytest
 from usdphys_ext.usdphys_addon.exchange import formats, usd_import
 
-from pxr import Gf, Usd, UsdShade  # isort: skip
+from pxr import Gf, Usd, UsdGeom, UsdShade  # isort: skip
 
 HEAD = """#usda 1.0
 (
@@ -540,3 +541,23 @@ def test_animation_that_is_not_written_is_named(tmp_path):
     assert "'Door'" in issue.message and "--animation" in issue.fix
     _, codes = write(tmp_path, animation=True)
     assert "AnimationLeftOut" not in codes
+
+
+# --------------------------------------------------------------------------- precision
+
+
+@pytest.mark.parametrize("animation", [False, True])
+@pytest.mark.parametrize("pitch", [89.9, 89.99, 90.0, 90.001])
+def test_a_pitch_near_ninety_degrees_is_exact(tmp_path, pitch, animation):
+    """Euler angles lose a yaw of 30 degrees there; the world matrix has 32-bit precision."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.mesh.primitive_cube_add(size=1)
+    cube: Any = bpy.context.object
+    cube.rotation_euler = [math.radians(angle) for angle in (20, pitch, 30)]
+    if animation:
+        cube.keyframe_insert("rotation_euler", frame=1)
+    cube.usdphys.rigid_body.is_applied = True
+    stage, _ = write(tmp_path, animation=animation)
+    world = UsdGeom.XformCache().GetLocalToWorldTransform(stage.GetPrimAtPath("/root/Cube"))
+    expected = [part for column in zip(*cube.matrix_world, strict=True) for part in column]
+    assert [part for row in world for part in row] == pytest.approx(expected, abs=1e-6)

@@ -144,12 +144,15 @@ def write_sheared(spec: Any, local: frames.Matrix | None) -> None:
 
 
 def _is_nothing(attribute: Any) -> bool:
-    neutral = 1.0 if attribute.name == "xformOp:scale" else 0.0
-    # The import converts units and up axis and the export converts back, with 32-bit noise; angles are degrees.
-    noise = 1e-4 if "rotate" in attribute.name else 2e-6
+    """True for a transform operation of Blender that moves nothing."""
     value = attribute.default
     if value is None or attribute.HasInfo("timeSamples"):
         return False
+    # The import converts units and up axis and the export converts back, with 32-bit noise; angles are degrees.
+    noise = 1e-4 if "rotate" in attribute.name else 2e-6
+    if attribute.name == "xformOp:orient":
+        return all(abs(part) < noise for part in value.GetImaginary())
+    neutral = 1.0 if attribute.name == "xformOp:scale" else 0.0
     return all(abs(part - neutral) < noise for part in value)
 
 

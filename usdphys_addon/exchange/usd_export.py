@@ -152,6 +152,9 @@ def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *
         "evaluation_mode": "VIEWPORT",  # colliders that are hidden in renders are exported, too
         "use_instancing": False,
         "root_prim_path": options.root or "",
+        # Blender's Euler angles are up to 4e-4 rad wrong where an axis turns by nearly 90 degrees. Its matrices hold
+        # rounding that OpenUSD's validator takes for sheared rigid bodies.
+        "xform_op_mode": "TOS",
         "export_custom_properties": True,
         "author_blender_name": names,
         "allow_unicode": True,
