@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An imported scene that Blender composes anew: what Blender loses on its way is restored, or named."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import bpy
 import pytest
 from usdphys_ext.usdphys_addon.exchange import formats, usd_import
 
-from pxr import Gf, Usd, UsdShade  # isort: skip
+from pxr import Gf, Usd, UsdGeom, UsdShade  # isort: skip
 
 HEAD = """#usda 1.0
 (
@@ -472,3 +473,91 @@ def test_an_edited_camera_is_written_by_blender(tmp_path):
     stage, _ = write(tmp_path)
     assert stage.GetPrimAtPath("/World/Eye").GetTypeName() == "Camera"
     assert value(stage, "/World/Eye.projection") == "perspective"
+
+
+# --------------------------------------------------------------------------- animation
+
+MOVING = """
+def Xform "World"
+{
+    def Cube "Lift" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+        bool physics:kinematicEnabled = 1
+        double3 xformOp:translate.timeSamples = {
+            0: (0, 0, 0),
+            48: (5, 0, 0),
+        }
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+    def Xform "Door"
+    {
+        float xformOp:rotateZ.timeSamples = {
+            0: 0,
+            24: 45,
+            48: 90,
+        }
+        uniform token[] xformOpOrder = ["xformOp:rotateZ"]
+    }
+}
+"""
+TIMES = HEAD.replace("metersPerUnit", "startTimeCode = 0\n    endTimeCode = 48\n    metersPerUnit")
+
+
+@pytest.mark.parametrize("animation", [False, True])
+def test_animation_of_the_file_comes_back(tmp_path, animation):
+    load(tmp_path, MOVING, TIMES)
+    stage, codes = write(tmp_path, animation=animation)
+    assert "AnimationLeftOut" not in codes
+    lift = stage.GetAttributeAtPath("/World/Lift.xformOp:translate")
+    assert {time: lift.Get(time) for time in lift.GetTimeSamples()} == {0: (0, 0, 0), 48: (5, 0, 0)}
+    assert stage.GetAttributeAtPath("/World/Door.xformOp:rotateZ").GetTimeSamples() == [0, 24, 48]
+
+
+def test_a_new_scene_has_the_frames_of_the_file_and_shows_its_begin(tmp_path):
+    load(tmp_path, MOVING, TIMES)
+    scene = bpy.context.scene
+    assert (scene.frame_start, scene.frame_end, scene.frame_current) == (0, 48, 0)
+    assert bpy.data.objects["Lift"].matrix_world.translation.x == 0
+
+
+def test_a_scene_with_its_own_frames_keeps_them(tmp_path):
+    path = tmp_path / "in.usda"
+    path.write_text(TIMES + MOVING)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.context.scene.frame_end = 100
+    usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+    assert (bpy.context.scene.frame_start, bpy.context.scene.frame_end) == (1, 100)
+
+
+def test_animation_that_is_not_written_is_named(tmp_path):
+    load(tmp_path, MOVING, TIMES)
+    door = bpy.data.objects["Door"]
+    for frame, height in ((0, 1.0), (48, 2.0)):
+        door.location.z = height
+        door.keyframe_insert("location", frame=frame)
+    bpy.context.view_layer.update()
+    result = formats.USD.write(str(tmp_path / "out.usda"), formats.WriteOptions(form="composed"))
+    (issue,) = [issue for issue in result.issues if issue.code == "AnimationLeftOut"]
+    assert "'Door'" in issue.message and "--animation" in issue.fix
+    _, codes = write(tmp_path, animation=True)
+    assert "AnimationLeftOut" not in codes
+
+
+# --------------------------------------------------------------------------- precision
+
+
+@pytest.mark.parametrize("animation", [False, True])
+@pytest.mark.parametrize("pitch", [89.9, 89.99, 90.0, 90.001])
+def test_a_pitch_near_ninety_degrees_is_exact(tmp_path, pitch, animation):
+    """Euler angles lose a yaw of 30 degrees there; the world matrix has 32-bit precision."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.mesh.primitive_cube_add(size=1)
+    cube: Any = bpy.context.object
+    cube.rotation_euler = [math.radians(angle) for angle in (20, pitch, 30)]
+    if animation:
+        cube.keyframe_insert("rotation_euler", frame=1)
+    cube.usdphys.rigid_body.is_applied = True
+    stage, _ = write(tmp_path, animation=animation)
+    world = UsdGeom.XformCache().GetLocalToWorldTransform(stage.GetPrimAtPath("/root/Cube"))
+    expected = [part for column in zip(*cube.matrix_world, strict=True) for part in column]
+    assert [part for row in world for part in row] == pytest.approx(expected, abs=1e-6)

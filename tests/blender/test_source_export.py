@@ -10,6 +10,7 @@ from typing import Any
 import bmesh
 import bpy
 import pytest
+from usdphys_ext.usdphys_addon.bridge import import_notes
 from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.exchange import formats, scene_export, source_export, usd_import
 from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -855,3 +856,15 @@ def test_an_edit_of_a_hidden_object_is_reported(tmp_path, cell):
     for form in FORMS:
         issues = write(tmp_path / "out.usda", form).issues
         assert [issue.path for issue in issues if issue.code == "NotExported"] == ["/Cell/Arm/Skin"]
+
+
+def test_one_object_is_compared_as_all_at_once_are(robot):
+    objects = [bpy.data.objects[name] for name in ("World", "Arm", "Hand", "Base")]
+    assert not any(import_notes.is_moved(obj) for obj in objects)
+    for number, obj in enumerate(objects):
+        obj.rotation_mode = ("XYZ", "QUATERNION", "AXIS_ANGLE", "ZYX")[number]
+        obj.matrix_parent_inverse = [[1, 2, 3, 4], [0, 1, 5, 6], [0, 0, 1, 7], [0, 0, 0, 1]]
+    assert all(import_notes.is_moved(obj) for obj in objects)
+    import_notes.note(objects, [], "robot.usda")
+    assert not any(import_notes.is_moved(obj) for obj in objects)
+    assert not any(edited.transform for edited in import_notes.edits_of(objects, {}))

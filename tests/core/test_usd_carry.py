@@ -121,14 +121,23 @@ def test_path_expression_opaque_and_no_value() -> None:
     assert not prim.GetAttribute("v:n").HasAuthoredValue()
 
 
+def test_purpose_and_visibility_are_carried_unless_the_model_holds_them() -> None:
+    """The model holds the purpose of colliders only; Blender holds no visibility of prims."""
+    lines = '{\ntoken visibility = "invisible"\nuniform token purpose = "guide"\n}'
+    plain, collider = captured(f'def Cube "A" {lines}'), captured(
+        f'def Cube "A" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {lines}'
+    )  # fmt: skip
+    assert "visibility" in plain and "purpose" in plain
+    assert "visibility" in collider and "purpose" not in collider
+
+
 def test_nothing_is_an_empty_text() -> None:
     plain = captured(
         'def Mesh "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "MaterialBindingAPI"]'
         "\ninstanceable = false\n)"
         "\n{\nfloat physics:mass = 3\npoint3f[] points = []\nfloat3[] extent = []\nrel material:binding = </M>"
         '\ndouble3 xformOp:translate = (1, 2, 3)\nuniform token[] xformOpOrder = ["xformOp:translate"]'
-        '\ncustom string userProperties:x = "u"\ncolor3f[] primvars:displayColor = []\ntoken visibility = "invisible"'
-        '\nuniform token purpose = "guide"\n}'
+        '\ncustom string userProperties:x = "u"\ncolor3f[] primvars:displayColor = []\n}'
     )
     assert plain == ""
     stage = stage_of('def Xform "A"\n{\n}')

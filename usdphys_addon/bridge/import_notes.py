@@ -7,6 +7,7 @@ material slots. It is saved, undone and appended with its owner.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -78,6 +79,16 @@ def has_new_data(obj: bpy.types.Object) -> bool:
     return len(noted) != 3 or noted[1] != _data_of(obj, {})
 
 
+def is_moved(obj: bpy.types.Object) -> bool:
+    """True where the place of an imported object below its parent is not that of the import, or it noted nothing."""
+    values: list[float] = []
+    for name, _ in _TRANSFORM:
+        value: Any = getattr(obj, name)
+        columns = zip(*value, strict=True) if name.startswith("matrix") else [value]
+        values += [part for column in columns for part in column]
+    return bool(_placed(obj, array("f", values).tobytes()) != str(obj.usdphys.prim.noted).partition("\n")[0])  # type: ignore[attr-defined]
+
+
 def has_new_movers(obj: bpy.types.Object) -> bool:
     """True if constraints, keyframes or drivers move an object that the import has not made."""
     noted = str(obj.usdphys.prim.noted).partition("\n")[0].partition(" ")  # type: ignore[attr-defined]
@@ -124,11 +135,16 @@ class _States:
 
     def of(self, obj: Any) -> tuple[str, str, str]:
         """(transform and what moves the object besides, data and modifiers, materials in the slots)."""
-        return self.transform(obj) + _movers(obj), _data_of(obj, self.meshes), _slots_of(obj, self.materials)
+        return self.transform(obj), _data_of(obj, self.meshes), _slots_of(obj, self.materials)
 
     def transform(self, obj: Any) -> str:
         start = self.starts[obj.as_pointer()]
-        return f"{crc32(self.transforms[start : start + _ROW]):x}{obj.rotation_mode}"
+        return _placed(obj, self.transforms[start : start + _ROW])
+
+
+def _placed(obj: Any, transform: bytes) -> str:
+    """Text of what places an object: its transform, and what moves it besides."""
+    return f"{crc32(transform):x}{obj.rotation_mode}{_movers(obj)}"
 
 
 def _data_of(obj: Any, known: dict[int, str]) -> str:

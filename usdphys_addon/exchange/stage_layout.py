@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -144,12 +144,15 @@ def write_sheared(spec: Any, local: frames.Matrix | None) -> None:
 
 
 def _is_nothing(attribute: Any) -> bool:
-    neutral = 1.0 if attribute.name == "xformOp:scale" else 0.0
-    # The import converts units and up axis and the export converts back, with 32-bit noise; angles are degrees.
-    noise = 1e-4 if "rotate" in attribute.name else 2e-6
+    """True for a transform operation of Blender that moves nothing."""
     value = attribute.default
     if value is None or attribute.HasInfo("timeSamples"):
         return False
+    # The import converts units and up axis and the export converts back, with 32-bit noise; angles are degrees.
+    noise = 1e-4 if "rotate" in attribute.name else 2e-6
+    if attribute.name == "xformOp:orient":
+        return all(abs(part) < noise for part in value.GetImaginary())
+    neutral = 1.0 if attribute.name == "xformOp:scale" else 0.0
     return all(abs(part - neutral) < noise for part in value)
 
 
@@ -221,10 +224,11 @@ def _material_scopes(layer: Any) -> list[Any]:
     return [scope for scope in scopes if scope is not None]
 
 
-def tidy(stage: Any, scene: Any, places: Mapping[str, str], issues: list[Issue]) -> None:
+def tidy(stage: Any, scene: Any, places: Mapping[str, str], issues: list[Issue], frame: float) -> set[str]:
     """Restore carried opinions, transforms and the order of imported prims; remove the names that Blender wrote.
 
-    places: paths of materials by name. issues: gets what cannot be kept.
+    places: paths of materials by name. issues: gets what cannot be kept. frame: of the scene. Returns the names of the
+    objects that have the animation of the file.
     """
     from pxr import Sdf
 
@@ -233,7 +237,7 @@ def tidy(stage: Any, scene: Any, places: Mapping[str, str], issues: list[Issue])
     moves = {path: places[name] for name, path in origins.items() if places.get(name, path) != path}
     _restore_looks(layer, scene, moves, issues)
     _restore_carried(layer, scene, moves)
-    _restore_transforms(stage)
+    animated = _restore_transforms(stage, frame)
     order = _orders(scene)
     last, mixed = len(order), []
     with Sdf.ChangeBlock():
@@ -256,6 +260,7 @@ def tidy(stage: Any, scene: Any, places: Mapping[str, str], issues: list[Issue])
     # The deepest first, so that the paths above them stay valid.
     for paths in sorted(mixed, key=lambda paths: -paths[0].pathElementCount):
         _reorder(layer, paths)
+    return animated
 
 
 def _reorder(layer: Any, paths: list[Any]) -> None:
@@ -370,30 +375,42 @@ def _objects_on(layer: Any) -> Iterator[tuple[Any, bpy.types.Object]]:
                 yield child, obj
 
 
-def _restore_transforms(stage: Any) -> None:
-    """Write transforms as the imported file had them, for objects that were not moved."""
+def _restore_transforms(stage: Any, frame: float) -> set[str]:
+    """Write transforms as the imported file had them, for objects that were not moved.
+
+    Returns the names of the objects whose animation was written so.
+    """
     from pxr import Usd, UsdGeom
 
     layer = stage.GetEditTarget().GetLayer()
-    memories = [remembered.prim_of(obj) for obj in bpy.data.objects]
+    owners = {prim.path: (obj, prim) for obj in bpy.data.objects if (prim := remembered.prim_of(obj)) is not None}
+    animated: set[str] = set()
     # From the top down: a prim that resets the stack is compared in the world, so its parents must be final.
-    for prim in sorted((memory for memory in memories if memory is not None), key=lambda memory: memory.path):
+    for path in sorted(owners):
+        obj, prim = owners[path]
         if not prim.transform:
             continue
         spec = layer.GetPrimAtPath(prim.path)
         now = UsdGeom.Xformable(stage.GetPrimAtPath(prim.path))
         if spec is not None and not spec.typeName and not prim.type_name:
             # Operations of a prim without a type move nothing, but are there.
-            _copy_transform(_written_transform(prim.transform)[0], spec)
+            _copy_transform(_written_transform(prim.transform).layer, spec)
             continue
-        if spec is None or not now or now.TransformMightBeTimeVarying():
+        if spec is None or not now:
             continue
-        source, before, resets = _written_transform(prim.transform)
-        place = now.ComputeLocalToWorldTransform if resets else now.GetLocalTransformation
+        origin = _written_transform(prim.transform)
+        if import_notes.is_moved(obj) if origin.varies else now.TransformMightBeTimeVarying():
+            continue
+        time = Usd.TimeCode(frame) if origin.varies else Usd.TimeCode.Default()
+        before = origin.xformable.GetLocalTransformation(time) if origin.varies else origin.local
+        place = now.ComputeLocalToWorldTransform if origin.resets else now.GetLocalTransformation
         # In the world, the rounding of all transforms above adds up.
-        if not _same(before, place(Usd.TimeCode.Default()), 1e-5 if resets else 2e-6):
+        if not _same(before, place(time), 1e-5 if origin.resets else 2e-6):
             continue
-        _copy_transform(source, spec)
+        _copy_transform(origin.layer, spec)
+        if origin.varies:
+            animated.add(obj.name)
+    return animated
 
 
 def _copy_transform(source: Any, spec: Any) -> None:
@@ -408,16 +425,29 @@ def _copy_transform(source: Any, spec: Any) -> None:
         Sdf.CopySpec(source, origin.path.AppendProperty(name), spec.layer, spec.path.AppendProperty(name))
 
 
+class _WrittenTransform(NamedTuple):
+    """Transform of an imported prim. stage: keeps `xformable` alive. local: its matrix, without time samples."""
+
+    layer: Any
+    stage: Any
+    xformable: Any
+    local: Any
+    resets: bool
+    varies: bool
+
+
 @lru_cache(maxsize=64)
-def _written_transform(text: str) -> tuple[Any, Any, bool]:
-    """(layer, local matrix, whether the stack is reset) of the transform of an imported prim."""
+def _written_transform(text: str) -> _WrittenTransform:
     from pxr import Sdf, Usd, UsdGeom
 
     source = Sdf.Layer.CreateAnonymous(".usda")
     source.ImportFromString(text)
     stage = Usd.Stage.Open(source)
     xformable = UsdGeom.Xformable(stage.GetPrimAtPath(source.rootPrims[0].path))
-    return source, xformable.GetLocalTransformation(), xformable.GetResetXformStack()
+    return _WrittenTransform(
+        source, stage, xformable, xformable.GetLocalTransformation(), xformable.GetResetXformStack(),
+        xformable.TransformMightBeTimeVarying(),
+    )  # fmt: skip
 
 
 def _same(one: Any, other: Any, tolerance: float) -> bool:

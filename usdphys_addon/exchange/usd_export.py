@@ -23,6 +23,7 @@ from ..core.files import USD_SUFFIXES, checked, replacing
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits, shortest
 from ..core.validate import Hierarchy, Issue
+from ..core.words import counted
 from . import stage_layout
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
@@ -146,6 +147,9 @@ def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *
         "evaluation_mode": "VIEWPORT",  # colliders that are hidden in renders are exported, too
         "use_instancing": False,
         "root_prim_path": options.root or "",
+        # Blender's Euler angles are up to 4e-4 rad wrong where an axis turns by nearly 90 degrees. Its matrices hold
+        # rounding that OpenUSD's validator takes for sheared rigid bodies.
+        "xform_op_mode": "TOS",
         "export_custom_properties": True,
         "author_blender_name": names,
         "allow_unicode": True,
@@ -249,6 +253,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
         _check_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
     places: dict[str, str] = {}
+    kept: set[str] = set()
     if scene_of(depsgraph).usdphys.source.filepath:
         root = _root_path(stage) if job.options is None else job.options.root
         looks = "" if root else looks_of(scene_of(depsgraph))
@@ -269,7 +274,32 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
     if scene_of(depsgraph).usdphys.source.filepath:
-        stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues)
+        kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame)
+    if job.options is not None and not job.options.animation:
+        _report_animation(reading, kept, job.issues)
+
+
+def _report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:
+    """Report objects that move over time, of which only the pose was written. kept: names of other objects."""
+    names = [
+        placement.obj.name for placement in reading.placements
+        if _moves_over_time(placement.obj) and placement.obj.name not in kept
+    ]  # fmt: skip
+    if names:
+        more = f" and {counted(len(names) - 1, 'other object')}" if len(names) > 1 else ""
+        issues.append(Issue(
+            "AnimationLeftOut", "warning", "", names[0],
+            f"'{names[0]}'{more} {'are' if more else 'is'} animated; the pose at frame {reading.frame:g} was written.",
+            "Switch on Animation (--animation) to write time samples.",
+        ))  # fmt: skip
+
+
+def _moves_over_time(obj: Any) -> bool:
+    """True if keyframes, drivers or the animation of an imported file move an object."""
+    data = obj.animation_data
+    if data is not None and (data.action is not None or len(data.drivers) or len(data.nla_tracks)):
+        return True
+    return any(constraint.type == "TRANSFORM_CACHE" for constraint in obj.constraints)
 
 
 def _write_sheared(stage: Any, model: PhysicsModel) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
 import traceback
@@ -30,6 +31,12 @@ from .hook_calls import handled_by
 
 if TYPE_CHECKING:
     from ..usd.import_source import ImportSource
+
+
+#: First and last frame of a new scene.
+_NEW_FRAMES = (1, 250)
+#: First and last frame that Blender can show.
+_FIRST_FRAME, _LAST_FRAME = 0, 1_048_574
 
 
 @dataclass(slots=True)
@@ -160,6 +167,7 @@ class _Landing:
     opinions: list[Any]
     threads: ThreadPoolExecutor
     reading: Future[ImportSource] | None = None
+    is_new_scene: bool = False
 
     @property
     def scene(self) -> Any:
@@ -173,6 +181,8 @@ class _Landing:
     def begin(self) -> None:
         """Read the physics while Blender imports."""
         from ..usd import import_source
+
+        self.is_new_scene = not bpy.data.actions and (self.scene.frame_start, self.scene.frame_end) == _NEW_FRAMES
 
         self.reading = run_in_thread(self.threads, import_source.read_source, self.stage, self.opinions)
 
@@ -214,6 +224,8 @@ class _Landing:
         units = model.units
         memory.units = f"{units.meters_per_unit!r} {units.kilograms_per_unit!r} {units.up_axis}"
         _take_units(scene, model)
+        if self.is_new_scene:
+            _take_frames(scene, stage)
         import_notes.note(found.objects.values(), found.materials.values(), memory.filepath)
         return result
 
@@ -307,6 +319,16 @@ def _take_units(scene: Any, model: PhysicsModel) -> None:
     for name, value in zip(("meters_per_unit", "kilograms_per_unit", "up_axis"), wanted, strict=True):
         if not stage.is_property_set(name):
             setattr(stage, name, value)
+
+
+def _take_frames(scene: Any, stage: Any) -> None:
+    """Let the scene begin and end where the file does, and show its begin: there the physics starts."""
+    if not (stage.HasAuthoredTimeCodeRange() and stage.GetStartTimeCode() < stage.GetEndTimeCode()):
+        return
+    start, end = math.floor(stage.GetStartTimeCode()), math.ceil(stage.GetEndTimeCode())
+    if start >= _FIRST_FRAME and end <= _LAST_FRAME:
+        scene.frame_start, scene.frame_end = start, end
+        scene.frame_current = start
 
 
 def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> ImportResult:

@@ -15,6 +15,8 @@ from pxr import Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 #: Types of transform operations whose USDA text can be copied verbatim.
 _PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
 _XFORM_OP_ORDER = "xformOpOrder"
+#: Characters of a transform with time samples that are kept in a .blend.
+_LONGEST_TRANSFORM = 1_000_000
 
 #: Unbound methods: attribute lookup on a Usd.Prim first checks that the prim is valid, which takes twice as long as the
 #: call itself.
@@ -234,7 +236,7 @@ _soundness: dict[tuple[str, ...], bool] = {}
 
 
 def transform_text(opinions: Opinions) -> str:
-    """The transform operations of a prim as USDA text; empty if they are animated or invalid.
+    """The transform operations of a prim as USDA text, with time samples; empty if they are invalid.
 
     Also of prims without a type, which have no transform, whatever operations they list.
     """
@@ -247,7 +249,7 @@ def transform_text(opinions: Opinions) -> str:
         if signature not in _soundness:
             _soundness[signature] = not signature or _has_sound_transform(UsdGeom.Xformable(opinions.usd_prim))
         return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{plain.text}}}\n' if _soundness[signature] else ""
-    if opinions.is_animated() or not _has_sound_transform(UsdGeom.Xformable(opinions.usd_prim)):
+    if not _has_sound_transform(UsdGeom.Xformable(opinions.usd_prim)):
         return ""
     return _text_of_operations(opinions)
 
@@ -259,14 +261,15 @@ def _text_of_operations(opinions: Opinions) -> str:
     for attribute in authored_properties(opinions.usd_prim):
         if isinstance(attribute, Usd.Attribute) and attribute.GetName().startswith("xformOp"):
             # Blocked values and strings are not transforms, and USD could not parse their text.
-            if attribute.Get() is None or isinstance(attribute.Get(), str):
+            value = attribute.Get(Usd.TimeCode.EarliestTime())
+            if value is None or isinstance(value, str):
                 return ""
             try:
                 attribute.FlattenTo(copy)
             except Tf.ErrorException:  # a value that does not have the type of its attribute
                 return ""
     text: str = layer.ExportToString()
-    return text
+    return text if len(text) <= _LONGEST_TRANSFORM else ""
 
 
 def _find_operations(opinions: Opinions) -> Operations | None:
