@@ -114,8 +114,16 @@ def _export_flat(layer: Sdf.Layer, scratch: Path, left_out: list[str]) -> bool:
         left_out.extend(_unknown_fields(flat, stage))
         if scratch.suffix.lower() == ".usdz":
             return _export_package(flat, scratch, folder / scratch.name)
-        _reanchor(flat, flat, folder)
+        UsdUtils.ModifyAssetPaths(flat, lambda path: _seen_from(path, folder))
         return bool(flat.Export(str(scratch)))
+
+
+def _seen_from(path: str, folder: Path) -> str:
+    """A path that flattening has made absolute, relative to a folder; as it is where it leads to no folder."""
+    file = Path(path.partition("[")[0])
+    if not file.is_absolute() or not file.parent.is_dir():
+        return path
+    return relative_path(path, os.path.realpath(folder))
 
 
 def _unknown_fields(layer: Sdf.Layer, stage: Usd.Stage) -> tuple[str, ...]:
