@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import compare_composed  # noqa: E402
 
-from pxr import Usd, UsdGeom, UsdShade  # noqa: E402  isort: skip
+from pxr import Ar, Usd, UsdGeom, UsdShade  # noqa: E402  isort: skip
 
 CASES = sorted((SHARED / "cases").glob("*.usda"))
 USD, URDF = SHARED / "devset" / "usd", SHARED / "devset" / "urdf"
@@ -868,3 +868,62 @@ def test_one_object_is_compared_as_all_at_once_are(robot):
     import_notes.note(objects, [], "robot.usda")
     assert not any(import_notes.is_moved(obj) for obj in objects)
     assert not any(edited.transform for edited in import_notes.edits_of(objects, {}))
+
+
+# --------------------------------------------------------------------------- images
+
+
+def painted(name: str, file: Path | None, color: tuple[float, ...]) -> Any:
+    """A material with an image: a file, or packed into the .blend."""
+    image = bpy.data.images.new(name, 4, 4)
+    image.generated_color = color
+    if file is None:
+        image.pack()
+    else:
+        image.filepath_raw, image.file_format = str(file), "PNG"
+        image.save()
+        image = bpy.data.images.load(str(file))
+    material = new_material(name)
+    node = material.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = image
+    shader = material.node_tree.nodes["Principled BSDF"]
+    material.node_tree.links.new(node.outputs["Color"], shader.inputs["Base Color"])
+    return material
+
+
+def images_of(target: Path) -> dict[str, bytes]:
+    """Content of the images that the shaders of a file read, by path of the material."""
+    found, stage = {}, Usd.Stage.Open(str(target))
+    for prim in stage.Traverse():
+        asset = UsdShade.Shader(prim).GetInput("file") if prim.IsA(UsdShade.Shader) else None
+        if asset and not prim.GetName().startswith("Texture"):
+            resolved = asset.Get().resolvedPath
+            assert resolved, asset.Get()
+            content = Ar.GetResolver().OpenAsset(Ar.ResolvedPath(resolved)).GetBuffer()
+            found[str(prim.GetPath().GetParentPath())] = bytes(content)
+    return found
+
+
+@pytest.mark.parametrize(("name", "form"), [
+    ("out.usda", "copy"), ("out.usdc", "layer"), ("out.usda", "flat"), ("out.usdz", "copy"), ("out.usdz", "flat"),
+])  # fmt: skip
+def test_images_of_new_materials_come_with_the_file(tmp_path, cell, name, form):
+    """An image of that name beside the target is another one, and stays."""
+    (tmp_path / "files").mkdir()
+    (tmp_path / "target" / "textures").mkdir(parents=True)
+    (tmp_path / "target" / "textures" / "wood.png").write_bytes(b"of somebody else")
+    ball, skin = new_ball(), bpy.data.objects["Skin"]
+    ball.data.uv_layers.new()
+    ball.data.materials.append(painted("wood", tmp_path / "files" / "wood.png", (1, 0, 0, 1)))
+    skin.data.materials[0] = painted("packed", None, (0, 1, 0, 1))
+    write(tmp_path / "target" / name, form)
+    found = images_of(tmp_path / "target" / name)
+    assert found["/Cell/Looks/wood"] == (tmp_path / "files" / "wood.png").read_bytes()
+    assert found["/Cell/Looks/packed"].startswith(b"\x89PNG")
+    assert (tmp_path / "target" / "textures" / "wood.png").read_bytes() == b"of somebody else"
+
+
+def test_a_flat_file_names_its_images_beside_it(tmp_path, cell):
+    """So that both can be moved together."""
+    write(tmp_path / "out.usda", "flat")
+    assert "@./paper.png@" in (tmp_path / "out.usda").read_text()

@@ -7,11 +7,10 @@ Blender does not know. What was edited is found by comparing the scene with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass, field
 from dataclasses import replace as replaced
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +24,12 @@ from ..bridge.placements import Placement
 from ..bridge.reading import SceneReading
 from ..bridge.source_paths import source_paths, used_materials
 from ..core import frames, paths, summary, validate
-from ..core.errors import InputError, OutputError
+from ..core.errors import InputError
 from ..core.files import checked, first_changed, scratch_folder
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
-from .hook_calls import handled_by
+from .edited_geometry import Chosen, Geometry, brought
 from .import_repair import world_conversion
 from .usd_export import ExportResult, refuse_errors
 
@@ -114,7 +113,7 @@ def _export(
         if obj.mode == "EDIT":
             obj.update_from_editmode()
     context.view_layer.update()  # type: ignore[union-attr]
-    comparison = _Comparison(context, stage)
+    comparison = Comparison(context, stage)
     reading = comparison.reading
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
     issues = _told_apart(issues, comparison.old)
@@ -124,6 +123,8 @@ def _export(
     units = replaced(usd_read.stage_units(stage), local_meters_per_unit=reading.model.units.meters_per_unit)
     with scratch_folder(checked(target, [source])) as folder:
         found = None if physics_only else comparison.scene_edits(folder)
+        if found is not None:
+            found.textures = partial(brought, folder, target)
         if found is not None:
             edits.removed = tuple(path for path in edits.removed if not _is_within(path, found.removed))
         written = edit_layer.write_edits(source, target, form, edits, found, units=units, variants=variants)
@@ -172,19 +173,7 @@ def _is_within(path: str, others: tuple[str, ...]) -> bool:
 # --------------------------------------------------------------------------- comparison
 
 
-@dataclass(slots=True)
-class _Chosen:
-    """Objects whose geometry Blender has to write, by path in the source. looks: only for their materials."""
-
-    new: dict[str, Placement] = field(default_factory=dict)
-    changed: dict[str, Placement] = field(default_factory=dict)
-    looks: dict[str, Placement] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return bool(self.new or self.changed or self.looks)
-
-
-class _Comparison:
+class Comparison:
     """A scene beside its source. old, new: their physics, both by the paths of the source."""
 
     def __init__(self, context: bpy.types.Context, stage: Any) -> None:
@@ -324,7 +313,7 @@ class _Comparison:
             if edited.slots:
                 edits.bindings[path] = self._binding(self.placements[path])
         if chosen:
-            _Geometry(self, chosen, edits).add(folder)
+            Geometry(self, chosen, edits).add(folder)
         for path in chosen.new:
             spec = (
                 edits.geometry.GetPrimAtPath(edits.objects[path]) if edits.geometry and path in edits.objects else None
@@ -453,9 +442,9 @@ class _Comparison:
 
     # ------------------------------------------------------------------ geometry and materials
 
-    def _chosen(self) -> _Chosen:
+    def _chosen(self) -> Chosen:
         """The objects whose geometry or materials Blender has to write."""
-        chosen = _Chosen()
+        chosen = Chosen()
         edited_materials = {
             material.name for material in bpy.data.materials
             if material.name in self.sources.materials and import_notes.edited_inputs(material) != frozenset()
@@ -514,115 +503,3 @@ class _Comparison:
 def _drop_gprim(prim: Prim) -> None:
     for name in [name for name, value in prim.schemas.items() if isinstance(value, usd_geom.Gprim)]:
         del prim.schemas[name]
-
-
-# --------------------------------------------------------------------------- geometry by Blender's exporter
-
-
-class _Geometry:
-    """Has Blender write chosen objects to a temporary file, and finds the prims in it."""
-
-    def __init__(self, comparison: _Comparison, chosen: _Chosen, edits: SceneEdits) -> None:
-        self.comparison, self.chosen, self.edits = comparison, chosen, edits
-
-    def add(self, folder: Path) -> None:
-        from pxr import Sdf
-
-        from ..usd.scene_edits import MeshEdit
-
-        file = folder / "geometry.usdc"
-        placements = {**self.chosen.new, **self.chosen.changed, **self.chosen.looks}
-        with _selected(self.comparison.context, [placement.obj for placement in placements.values()]):
-            _write_geometry(file)
-        layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
-        if layer is None:
-            raise OutputError("Blender's USD exporter wrote no geometry; see the console for its reason.")
-        self.edits.geometry = layer
-        specs = _object_specs(layer)
-        for placement in self.comparison.placements.values():
-            if placement.obj.name in specs:
-                self.edits.places[str(specs[placement.obj.name].path)] = placement.path
-        for path, placement in self.chosen.new.items():
-            if placement.obj.name in specs:
-                self.edits.objects[path] = str(specs[placement.obj.name].path)
-        for path, placement in self.chosen.changed.items():
-            spec = specs.get(placement.obj.name)
-            mesh = next((child for child in spec.nameChildren if child.typeName == "Mesh"), None) if spec else None
-            if mesh is not None:
-                self.edits.meshes[path] = MeshEdit(str(mesh.path), self.comparison.edited[path].parts)
-        self.add_materials(layer)
-
-    def add_materials(self, layer: Any) -> None:
-        from ..usd.scene_edits import DATA_NAME, MaterialEdit
-
-        sources = self.comparison.sources
-        for spec in _prims_of_type(layer, "Material"):
-            name = spec.attributes.get(DATA_NAME)
-            material = bpy.data.materials.get(str(name.default)) if name is not None else None
-            if material is None:
-                continue
-            path = self.comparison.material_path(material)
-            self.edits.places[str(spec.path)] = path
-            inputs = import_notes.edited_inputs(material) if material.name in sources.materials else None
-            if inputs is None or inputs:
-                self.edits.materials[path] = MaterialEdit(str(spec.path), inputs)
-
-
-def _object_specs(layer: Any) -> dict[str, Any]:
-    """Specs of plain objects by name; the copies that instances bring have other parents."""
-    from ..usd.scene_edits import OBJECT_NAME
-
-    found: dict[str, Any] = {}
-    pending = [(spec, "") for spec in layer.rootPrims]
-    while pending:
-        spec, above = pending.pop()
-        attribute = spec.attributes.get(OBJECT_NAME)
-        name = str(attribute.default) if attribute is not None else above
-        obj = bpy.data.objects.get(name)
-        if attribute is not None and obj is not None and (obj.parent.name if obj.parent else "") == above:
-            found.setdefault(name, spec)
-        pending.extend((child, name) for child in spec.nameChildren)
-    return found
-
-
-def _prims_of_type(layer: Any, type_name: str) -> Iterator[Any]:
-    pending = list(layer.rootPrims)
-    while pending:
-        spec = pending.pop()
-        if spec.typeName == type_name:
-            yield spec
-        pending.extend(spec.nameChildren)
-
-
-@contextmanager
-def _selected(context: bpy.types.Context, objects: list[bpy.types.Object]) -> Iterator[None]:
-    """Within the block, only these objects are selected."""
-    view_layer: Any = context.view_layer
-    before = [obj for obj in view_layer.objects if obj.select_get()]
-    active = view_layer.objects.active
-    try:
-        for obj in before:
-            obj.select_set(False)
-        for obj in objects:
-            obj.select_set(True)
-        yield
-    finally:
-        for obj in objects:
-            obj.select_set(False)
-        for obj in before:
-            obj.select_set(True)
-        view_layer.objects.active = active
-
-
-def _write_geometry(file: Path) -> None:
-    """Have Blender write the selected objects with plain local transforms and lengths in Blender units."""
-    with handled_by("on_export", lambda _context: True):
-        try:
-            bpy.ops.wm.usd_export(
-                filepath=str(file), check_existing=False, selected_objects_only=True, export_animation=False,
-                evaluation_mode="VIEWPORT", use_instancing=False, root_prim_path="", export_custom_properties=True,
-                author_blender_name=True, allow_unicode=True, convert_world_material=False,
-                export_shapekeys=False, export_armatures=False,
-            )  # fmt: skip
-        except RuntimeError as error:
-            raise OutputError(f"Blender's USD exporter failed: {str(error).strip()}") from error

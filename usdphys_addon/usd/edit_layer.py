@@ -110,8 +110,16 @@ def _flattened(layer: Sdf.Layer, target: Path, left_out: list[str]) -> Sdf.Layer
         flat = stage.Flatten(addSourceFileComment=False)
         left_out.extend(_unknown_fields(flat, stage))
         del stage
-    _reanchor(flat, flat, target.parent)
+    UsdUtils.ModifyAssetPaths(flat, lambda path: _seen_from(path, target.parent))
     return flat
+
+
+def _seen_from(path: str, folder: Path) -> str:
+    """A path that flattening has made absolute, relative to a folder; as it is where it leads to no folder."""
+    file = Path(path.partition("[")[0])
+    if not file.is_absolute() or not file.parent.is_dir():
+        return path
+    return relative_path(path, os.path.realpath(folder))
 
 
 def _unknown_fields(layer: Sdf.Layer, stage: Usd.Stage) -> tuple[str, ...]:

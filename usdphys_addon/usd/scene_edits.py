@@ -52,6 +52,7 @@ class SceneEdits:
     renamed and reparented prims. geometry: layer that Blender has written; its prims are named by the second values of
     objects (new prims), meshes (changed geometry) and materials (new and changed ones). places: by path in `geometry`,
     where an object or material is in the source. bindings: materials of prims whose slots have changed; empty: none.
+    textures: brings an image file of `geometry` to the target, and gives its path there.
     """
 
     transforms: dict[str, frames.Matrix] = field(default_factory=dict)
@@ -63,6 +64,7 @@ class SceneEdits:
     meshes: dict[str, MeshEdit] = field(default_factory=dict)
     materials: dict[str, MaterialEdit] = field(default_factory=dict)
     bindings: dict[str, str] = field(default_factory=dict)
+    textures: Callable[[str], str] = str
 
     def __bool__(self) -> bool:
         return bool(
@@ -296,6 +298,7 @@ class _Copier:
             Sdf.CopySpec(self.geometry, edit.path, layer, path)
             self.editor.copied.add(path)
             self._finish(layer.GetPrimAtPath(path))
+            self._bring_textures(layer.GetPrimAtPath(path))
         elif edit.inputs is None or not self._set_inputs(edit, source):
             self._replace_network(path, edit.path, source)
 
@@ -334,11 +337,18 @@ class _Copier:
             name = paths.free(child.name, lambda name: source.GetChild(name) or name in spec.nameChildren)
             Sdf.CopySpec(self.geometry, child.path, spec.layer, spec.path.AppendChild(name))
             renamed[f"{other}/{child.name}"] = f"{path}/{name}"
+            self._bring_textures(spec.nameChildren[name])
         surface = material.attributes.get(_SURFACE)
         if surface is not None:
             made = spec.attributes.get(_SURFACE) or Sdf.AttributeSpec(spec, _SURFACE, surface.typeName)
             made.connectionPathList.explicitItems = surface.connectionPathList.GetAddedOrExplicitItems()
         self._finish(spec, renamed)
+
+    def _bring_textures(self, spec: Sdf.PrimSpec) -> None:
+        for one in _specs_below(spec):
+            for attribute in one.attributes:
+                if isinstance(attribute.default, Sdf.AssetPath):
+                    attribute.default = Sdf.AssetPath(self.edits.textures(attribute.default.path))
 
     def _finish(self, spec: Sdf.PrimSpec, more: Mapping[str, str] | None = None) -> None:
         """Remove Blender's name attributes of a copied prim; bring its targets to where things are in the source."""

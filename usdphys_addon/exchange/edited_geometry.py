@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Geometry, materials and images that Blender's exporter writes for an export of edits."""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..bridge import import_notes
+from ..bridge.placements import Placement
+from ..core.errors import OutputError
+from .hook_calls import handled_by
+
+if TYPE_CHECKING:
+    from ..usd.scene_edits import SceneEdits
+    from .source_export import Comparison
+
+
+@dataclass(slots=True)
+class Chosen:
+    """Objects whose geometry Blender has to write, by path in the source. looks: only for their materials."""
+
+    new: dict[str, Placement] = field(default_factory=dict)
+    changed: dict[str, Placement] = field(default_factory=dict)
+    looks: dict[str, Placement] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.new or self.changed or self.looks)
+
+
+class Geometry:
+    """Has Blender write chosen objects to a temporary file, and finds the prims in it."""
+
+    def __init__(self, comparison: Comparison, chosen: Chosen, edits: SceneEdits) -> None:
+        self.comparison, self.chosen, self.edits = comparison, chosen, edits
+
+    def add(self, folder: Path) -> None:
+        from pxr import Sdf
+
+        from ..usd.scene_edits import MeshEdit
+
+        file = folder / "geometry.usdc"
+        placements = {**self.chosen.new, **self.chosen.changed, **self.chosen.looks}
+        with _selected(self.comparison.context, [placement.obj for placement in placements.values()]):
+            _write_geometry(file)
+        layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
+        if layer is None:
+            raise OutputError("Blender's USD exporter wrote no geometry; see the console for its reason.")
+        self.edits.geometry = layer
+        specs = _object_specs(layer)
+        for placement in self.comparison.placements.values():
+            if placement.obj.name in specs:
+                self.edits.places[str(specs[placement.obj.name].path)] = placement.path
+        for path, placement in self.chosen.new.items():
+            if placement.obj.name in specs:
+                self.edits.objects[path] = str(specs[placement.obj.name].path)
+        for path, placement in self.chosen.changed.items():
+            spec = specs.get(placement.obj.name)
+            mesh = next((child for child in spec.nameChildren if child.typeName == "Mesh"), None) if spec else None
+            if mesh is not None:
+                self.edits.meshes[path] = MeshEdit(str(mesh.path), self.comparison.edited[path].parts)
+        self.add_materials(layer)
+
+    def add_materials(self, layer: Any) -> None:
+        from ..usd.scene_edits import DATA_NAME, MaterialEdit
+
+        sources = self.comparison.sources
+        for spec in _prims_of_type(layer, "Material"):
+            name = spec.attributes.get(DATA_NAME)
+            material = bpy.data.materials.get(str(name.default)) if name is not None else None
+            if material is None:
+                continue
+            path = self.comparison.material_path(material)
+            self.edits.places[str(spec.path)] = path
+            inputs = import_notes.edited_inputs(material) if material.name in sources.materials else None
+            if inputs is None or inputs:
+                self.edits.materials[path] = MaterialEdit(str(spec.path), inputs)
+
+
+def _object_specs(layer: Any) -> dict[str, Any]:
+    """Specs of plain objects by name; the copies that instances bring have other parents."""
+    from ..usd.scene_edits import OBJECT_NAME
+
+    found: dict[str, Any] = {}
+    pending = [(spec, "") for spec in layer.rootPrims]
+    while pending:
+        spec, above = pending.pop()
+        attribute = spec.attributes.get(OBJECT_NAME)
+        name = str(attribute.default) if attribute is not None else above
+        obj = bpy.data.objects.get(name)
+        if attribute is not None and obj is not None and (obj.parent.name if obj.parent else "") == above:
+            found.setdefault(name, spec)
+        pending.extend((child, name) for child in spec.nameChildren)
+    return found
+
+
+def _prims_of_type(layer: Any, type_name: str) -> Iterator[Any]:
+    pending = list(layer.rootPrims)
+    while pending:
+        spec = pending.pop()
+        if spec.typeName == type_name:
+            yield spec
+        pending.extend(spec.nameChildren)
+
+
+@contextmanager
+def _selected(context: bpy.types.Context, objects: list[bpy.types.Object]) -> Iterator[None]:
+    """Within the block, only these objects are selected."""
+    view_layer: Any = context.view_layer
+    before = [obj for obj in view_layer.objects if obj.select_get()]
+    active = view_layer.objects.active
+    try:
+        for obj in before:
+            obj.select_set(False)
+        for obj in objects:
+            obj.select_set(True)
+        yield
+    finally:
+        for obj in objects:
+            obj.select_set(False)
+        for obj in before:
+            obj.select_set(True)
+        view_layer.objects.active = active
+
+
+def _write_geometry(file: Path) -> None:
+    """Have Blender write the selected objects with plain local transforms and lengths in Blender units."""
+    with handled_by("on_export", lambda _context: True):
+        try:
+            bpy.ops.wm.usd_export(
+                filepath=str(file), check_existing=False, selected_objects_only=True, export_animation=False,
+                evaluation_mode="VIEWPORT", use_instancing=False, root_prim_path="", export_custom_properties=True,
+                author_blender_name=True, allow_unicode=True, convert_world_material=False,
+                export_shapekeys=False, export_armatures=False,
+            )  # fmt: skip
+        except RuntimeError as error:
+            raise OutputError(f"Blender's USD exporter failed: {str(error).strip()}") from error
+
+
+# --------------------------------------------------------------------------- images
+
+
+def brought(folder: Path, target: Path, asset: str) -> str:
+    """Path of an image file, which Blender has written below a folder, seen from the target; copies it there.
+
+    A package takes it from that folder. A file of that name with another content stays.
+    """
+    file = folder / asset
+    tiles = sorted(file.parent.glob(file.name.replace("<UDIM>", "[0-9]*"))) if "<" in file.name else [file]
+    if not asset or not all(tile.is_file() for tile in tiles):
+        return asset
+    if target.suffix.lower() == ".usdz":
+        return f"./{file.relative_to(target.parent).as_posix()}"
+    home, count = target.parent / file.parent.name, 0
+
+    def named(tile: Path) -> Path:
+        return home / (f"{tile.stem}_{count}{tile.suffix}" if count else tile.name)
+
+    while any(named(tile).exists() and not filecmp.cmp(tile, named(tile), shallow=False) for tile in tiles):
+        count += 1
+    try:
+        home.mkdir(exist_ok=True)
+        for tile in tiles:
+            shutil.copyfile(tile, named(tile))
+    except OSError as error:
+        raise OutputError(f"'{named(file)}' could not be written ({error.strerror}).") from error
+    return f"./{home.name}/{named(file).name}"
