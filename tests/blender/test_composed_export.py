@@ -475,6 +475,19 @@ def test_an_edited_camera_is_written_by_blender(tmp_path):
     assert value(stage, "/World/Eye.projection") == "perspective"
 
 
+def test_a_part_of_a_file_brings_no_unbound_materials_of_the_rest(tmp_path):
+    path = tmp_path / "in.usda"
+    path.write_text(HEAD + INTERFACE)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    usd_import.import_usd(bpy.context, path, usd_import.ImportOptions(prim_path="/World/Plate"))
+    for material in list(bpy.data.materials):
+        if material.name == "Free":
+            bpy.data.materials.remove(material)
+    stage, _ = write(tmp_path)
+    assert stage.GetPrimAtPath("/World/Plate")
+    assert not stage.GetPrimAtPath("/World/Looks/Free")
+
+
 # --------------------------------------------------------------------------- animation
 
 MOVING = """

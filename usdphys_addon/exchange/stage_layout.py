@@ -324,7 +324,7 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str]) -> None:
     has_bindings = bool(physics.source.carried_looks) and not physics.source.prim_path
     for spec, obj in list(_objects_on(layer)):
         prim = obj.usdphys.prim  # type: ignore[attr-defined]
-        if has_bindings and prim.binding != "own":
+        if has_bindings and prim.binding != "own" and (prim.binding or len(obj.material_slots)):
             _restore_binding(spec, obj, moved)
         if prim.shape:
             _restore_shape(spec, obj)

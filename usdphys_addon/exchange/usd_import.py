@@ -211,7 +211,7 @@ class _Landing:
 
         import_materials.resolve_interfaces(stage, found)
         memory = scene.usdphys.source
-        memory.carried_looks = looks.capture_looks(stage, {*found.materials, *model.materials})
+        memory.carried_looks = looks.capture_looks(stage, {*found.materials, *model.materials}, self.options.prim_path)
         known_paths = {*found.objects, *found.materials, *model.prims}
         memory.carried = carry.capture_prims(stage, known_paths, self.opinions)
         memory.carried_trees = _carried_trees(stage, source.instancers, found)

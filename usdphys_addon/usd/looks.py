@@ -10,6 +10,7 @@ from typing import Any
 from pxr import Sdf, Tf, Usd, UsdShade, Vt
 
 from ..core.errors import InputError
+from ..core.paths import is_at_or_below
 from .carry import Carrier, carry_whole, note_ancestors, prims_below
 from .carry_fields import NOTES_KEY, PRIM_FIELDS, folder, parsed, set_type
 from .carry_restore import Moved, Restorer, layer_units, made_prim
@@ -73,16 +74,18 @@ def _interface_values(material: UsdShade.Material) -> InterfaceValues:
 # --------------------------------------------------------------------------- networks
 
 
-def capture_looks(stage: Usd.Stage, shown: Collection[str]) -> str:
+def capture_looks(stage: Usd.Stage, shown: Collection[str], below: str = "") -> str:
     """All materials with the shaders and node graphs below them, as USDA text; without the physics of the materials.
 
-    shown: paths of the materials that Blender has imported.
+    shown: paths of the materials that Blender has imported. below: path of the prim that others must be below.
     """
     carrier = Carrier("", folder(stage.GetRootLayer()))
     carried: list[str] = []
     hidden: list[str] = []
     for material in _materials(stage):
         path = str(material.GetPath())
+        if path not in shown and not is_at_or_below(path, below):
+            continue
         carried.append(path)
         if path not in shown:
             hidden.append(path)
