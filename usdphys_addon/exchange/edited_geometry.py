@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import filecmp
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +15,12 @@ import bpy
 
 from ..bridge import import_notes
 from ..bridge.placements import Placement
+from ..bridge.source_paths import SourcePaths
 from ..core.errors import OutputError
 from .hook_calls import handled_by
 
 if TYPE_CHECKING:
     from ..usd.scene_edits import SceneEdits
-    from .source_export import Comparison
 
 
 @dataclass(slots=True)
@@ -38,8 +38,12 @@ class Chosen:
 class Geometry:
     """Has Blender write chosen objects to a temporary file, and finds the prims in it."""
 
-    def __init__(self, comparison: Comparison, chosen: Chosen, edits: SceneEdits) -> None:
-        self.comparison, self.chosen, self.edits = comparison, chosen, edits
+    def __init__(
+        self, context: bpy.types.Context, placements: Iterable[Placement], sources: SourcePaths,
+        material_path: Callable[[bpy.types.Material], str], chosen: Chosen, edits: SceneEdits,
+    ) -> None:  # fmt: skip
+        self.context, self.placements, self.sources = context, placements, sources
+        self.material_path, self.chosen, self.edits = material_path, chosen, edits
 
     def add(self, folder: Path) -> None:
         from pxr import Sdf
@@ -48,14 +52,14 @@ class Geometry:
 
         file = folder / "geometry.usdc"
         placements = {**self.chosen.new, **self.chosen.changed, **self.chosen.looks}
-        with _selected(self.comparison.context, [placement.obj for placement in placements.values()]):
+        with _selected(self.context, [placement.obj for placement in placements.values()]):
             _write_geometry(file)
         layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
         if layer is None:
             raise OutputError("Blender's USD exporter wrote no geometry; see the console for its reason.")
         self.edits.geometry = layer
         specs = _object_specs(layer)
-        for placement in self.comparison.placements.values():
+        for placement in self.placements:
             if placement.obj.name in specs:
                 self.edits.places[str(specs[placement.obj.name].path)] = placement.path
         for path, placement in self.chosen.new.items():
@@ -65,19 +69,21 @@ class Geometry:
             spec = specs.get(placement.obj.name)
             mesh = next((child for child in spec.nameChildren if child.typeName == "Mesh"), None) if spec else None
             if mesh is not None:
-                self.edits.meshes[path] = MeshEdit(str(mesh.path), self.comparison.edited[path].parts)
+                self.edits.meshes[path] = MeshEdit(
+                    str(mesh.path), import_notes.edited(placement.obj, self.sources.materials).parts
+                )
         self.add_materials(layer)
 
     def add_materials(self, layer: Any) -> None:
         from ..usd.scene_edits import DATA_NAME, MaterialEdit
 
-        sources = self.comparison.sources
+        sources = self.sources
         for spec in _prims_of_type(layer, "Material"):
             name = spec.attributes.get(DATA_NAME)
             material = bpy.data.materials.get(str(name.default)) if name is not None else None
             if material is None:
                 continue
-            path = self.comparison.material_path(material)
+            path = self.material_path(material)
             self.edits.places[str(spec.path)] = path
             inputs = import_notes.edited_inputs(material) if material.name in sources.materials else None
             if inputs is None or inputs:

@@ -113,7 +113,7 @@ def _export(
         if obj.mode == "EDIT":
             obj.update_from_editmode()
     context.view_layer.update()  # type: ignore[union-attr]
-    comparison = Comparison(context, stage)
+    comparison = _Comparison(context, stage)
     reading = comparison.reading
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
     issues = _told_apart(issues, comparison.old)
@@ -173,7 +173,7 @@ def _is_within(path: str, others: tuple[str, ...]) -> bool:
 # --------------------------------------------------------------------------- comparison
 
 
-class Comparison:
+class _Comparison:
     """A scene beside its source. old, new: their physics, both by the paths of the source."""
 
     def __init__(self, context: bpy.types.Context, stage: Any) -> None:
@@ -313,7 +313,10 @@ class Comparison:
             if edited.slots:
                 edits.bindings[path] = self._binding(self.placements[path])
         if chosen:
-            Geometry(self, chosen, edits).add(folder)
+            geometry = Geometry(
+                self.context, self.placements.values(), self.sources, self.material_path, chosen, edits
+            )  # fmt: skip
+            geometry.add(folder)
         for path in chosen.new:
             spec = (
                 edits.geometry.GetPrimAtPath(edits.objects[path]) if edits.geometry and path in edits.objects else None
