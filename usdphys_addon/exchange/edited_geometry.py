@@ -65,13 +65,13 @@ class Geometry:
         for path, placement in self.chosen.new.items():
             if placement.obj.name in specs:
                 self.edits.objects[path] = str(specs[placement.obj.name].path)
-        for path, placement in self.chosen.changed.items():
-            spec = specs.get(placement.obj.name)
+        changed = [placement.obj for placement in self.chosen.changed.values()]
+        edits = import_notes.edits_of(changed, self.sources.materials)
+        for path, obj, edited in zip(self.chosen.changed, changed, edits, strict=True):
+            spec = specs.get(obj.name)
             mesh = next((child for child in spec.nameChildren if child.typeName == "Mesh"), None) if spec else None
             if mesh is not None:
-                self.edits.meshes[path] = MeshEdit(
-                    str(mesh.path), import_notes.edited(placement.obj, self.sources.materials).parts
-                )
+                self.edits.meshes[path] = MeshEdit(str(mesh.path), edited.parts)
         self.add_materials(layer)
 
     def add_materials(self, layer: Any) -> None:
