@@ -28,7 +28,9 @@ def demo():
 
 
 def errors(issues):
-    return [f"{issue.code}: {issue.message}" for issue in issues if issue.severity != "info"]
+    # The platform is animated, and these exports are of one frame, which is said.
+    told = ("info", "AnimationLeftOut")
+    return [f"{issue.code}: {issue.message}" for issue in issues if not {issue.severity, issue.code} & {*told}]
 
 
 def read(path):

@@ -254,7 +254,7 @@ class _Copier:
             if part is None or not (is_other or part in edit.parts):
                 continue
             known = source.GetAttribute(attribute.name)
-            if known and known.Get() == attribute.default:
+            if (known and known.Get() == attribute.default) or _is_same_primvar(source, geometry, attribute.name):
                 continue
             if attribute.name == "normals" and not is_other and not (known and known.IsAuthored()):
                 continue
@@ -374,6 +374,22 @@ def _part_of(attribute: Sdf.AttributeSpec) -> str | None:
     if not name.startswith("primvars:"):
         return None
     return "colors" if str(attribute.typeName).startswith("color") else "texture_coordinates"
+
+
+def _is_same_primvar(source: Usd.Prim, geometry: Sdf.PrimSpec, name: str) -> bool:
+    """True for a primvar that Blender has written with the values of the source, perhaps with other indices."""
+    if not name.startswith("primvars:"):
+        return False
+    base = name.removesuffix(":indices")
+    known = UsdGeom.PrimvarsAPI(source).GetPrimvar(base)
+    written = geometry.attributes.get(base)
+    if not known or written is None or written.default is None:
+        return False
+    indices = geometry.attributes.get(f"{base}:indices")
+    values, before = np.asarray(written.default), np.asarray(known.ComputeFlattened())
+    if indices is not None and indices.default is not None:
+        values = values[np.asarray(indices.default)]
+    return bool(np.array_equal(values, before))
 
 
 def _is_per_element(attribute: Usd.Attribute) -> bool:
