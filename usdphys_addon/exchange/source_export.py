@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import replace as replaced
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +125,6 @@ def _export(
         found = None if physics_only else comparison.scene_edits(folder)
         if found is not None:
             found.textures = partial(brought, folder, target)
-        if found is not None:
             edits.removed = tuple(path for path in edits.removed if not _is_within(path, found.removed))
         written = edit_layer.write_edits(source, target, form, edits, found, units=units, variants=variants)
     result = ExportResult(target, issues + comparison.issues, summary.counts(reading.model))
@@ -372,7 +371,7 @@ class _Comparison:
         resets = bool(usd_prim and UsdGeom.Xformable(usd_prim) and UsdGeom.Xformable(usd_prim).GetResetXformStack())
         place = paths.parent_of(paths.followed(path, self.moves))
         if above is None and not resets:
-            above = next((one for one in self.placements.values() if self._new_path(one) == place), None)
+            above = self._at_new_path.get(place)
         if above is not None and not resets:
             obj: Any = placement.obj
             plain = obj.parent is above.obj and obj.parent_type == "OBJECT" and not obj.constraints
@@ -393,8 +392,10 @@ class _Comparison:
             )
         return world
 
-    def _new_path(self, placement: Placement) -> str:
-        return paths.followed(placement.path, self.moves)
+    @cached_property
+    def _at_new_path(self) -> dict[str, Placement]:
+        """The shown objects by the paths that they have after all moves."""
+        return {paths.followed(placement.path, self.moves): placement for placement in self.placements.values()}
 
     def _moves(self) -> dict[str, str]:
         """New paths of imported things that were renamed, or given another parent."""
