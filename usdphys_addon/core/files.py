@@ -9,13 +9,13 @@ import os
 import shutil
 import stat
 import tempfile
-import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
+from . import clock
 from .errors import OutputError
 
 USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
@@ -142,7 +142,7 @@ def _prefix(target: Path) -> str:
 
 def _clean(target: Path) -> None:
     """Delete what killed runs for the same target have left."""
-    prefix, now = _prefix(target), time.time()
+    prefix, now = _prefix(target), clock.wall()
     with suppress(OSError):
         for path in target.parent.iterdir():
             if path.name.startswith(prefix) and now - path.stat().st_mtime > ABANDONED:

@@ -91,7 +91,7 @@ def build():
     rope = joint("Rope", "DISTANCE", (5.2, 2, 1.4), None, made["kite"], max_distance=1.0)
     rope.usdphys.joint.local_pos1 = (0, 0, 0)
     made.update(hinge=hinge, rail=rail, socket=socket, rope=rope)
-    made["post"].usdphys.articulation_root.is_applied = True
+    rail.usdphys.articulation_root.is_applied = True
     pairs = made["box"].usdphys.filtered_pairs
     pairs.is_applied = True
     pairs.filtered_pairs.add().object = made["hull"]
