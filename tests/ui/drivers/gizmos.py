@@ -279,9 +279,19 @@ def steps():
     yield from kit.until(lambda: any(one.key == "mass.diagonal_inertia:X" for one in shown().handles), "a known mass")
     mass = the("Crate").usdphys.mass
     assert not mass.is_property_set("diagonal_inertia")
+    # The handles of the mass before are still shown for a moment: the aim is taken when the new ones stand still.
+    places = []
+
+    def stands_still():
+        found = next((one for one in shown().handles if one.key == "mass.diagonal_inertia:X"), None)
+        places.append(None if found is None else tuple(map(float, found.point(shown().view))))
+        return len(places) > 12 and places[-1] is not None and len(set(places[-12:])) == 1
+
+    yield from kit.until(stands_still, "handles of the inertia that stand still")
     handle = next(handle for handle in shown().handles if handle.key == "mass.diagonal_inertia:X")
     end = pixel_of(handle.point(shown().view) + handle.axis * 0.5)
     yield from drag(at(handle.key), end, "10-inertia")
+    yield from kit.until(lambda: the("Crate").usdphys.mass.is_property_set("diagonal_inertia"), "an authored inertia")
     mass = the("Crate").usdphys.mass
     x, y, z = mass.diagonal_inertia
     assert mass.is_property_set("principal_axes")
