@@ -36,13 +36,13 @@ def export_scene(
     """
     scene: Any = context.scene
     obstacle = "" if form == "composed" else _obstacle(scene, options)
-    if obstacle and (form in ("copy", "layer", "flat") or physics_only):
+    if physics_only and form == "composed":
+        raise InputError("Blender composes the whole file; the edits of the physics alone are not written so.")
+    is_of_edits = physics_only or form in ("copy", "layer", "flat")
+    if obstacle and is_of_edits:
         raise InputError(f"The edits cannot be put on the source, because {obstacle}; export as Blender composes it.")
-    if physics_only and (form == "composed" or obstacle):
-        why = f", because {obstacle}" if obstacle else ""
-        raise InputError(f"Blender composes the whole file{why}; the edits of the physics alone are not written so.")
     if form == "composed" or obstacle or source_export.source_of(scene) is None:
-        if form in ("copy", "layer", "flat") or physics_only:
+        if is_of_edits:
             raise InputError("The scene was not imported from a USD file, so there is no source to put edits on.")
         result = usd_export.export_usd(context, filepath, options)
         result.issues += _unconverted(scene, options)

@@ -125,13 +125,19 @@ def _export(
         found = None if physics_only else comparison.scene_edits(folder)
         if found is not None:
             found.textures = partial(brought, folder, target)
-            edits.removed = tuple(path for path in edits.removed if not _is_within(path, found.removed))
+            gone = frozenset(found.removed)
+            edits.removed = tuple(path for path in edits.removed if not paths.nearest(path, gone))
         written = edit_layer.write_edits(source, target, form, edits, found, units=units, variants=variants)
     result = ExportResult(target, issues + comparison.issues, summary.counts(reading.model))
     for path in written.uninstanced:
         result.issues.append(Issue(
             "InstanceMadeUnique", "info", path, "", f"'{path}' is no longer an instance, because it was edited.",
             "Edit the source of the instance instead to keep it.",
+        ))  # fmt: skip
+    for path in written.missing:
+        result.issues.append(Issue(
+            "EditLeftOut", "warning", path, "", f"An edit of '{path}' is left out: the source has no such prim.",
+            "Import the source again, or export as Blender composes it.",
         ))  # fmt: skip
     if written.left_out:
         result.issues.append(Issue(
@@ -165,10 +171,6 @@ def _round_frames(edits: Difference) -> None:
                 )
 
 
-def _is_within(path: str, others: tuple[str, ...]) -> bool:
-    return any(paths.is_at_or_below(path, other) for other in others)
-
-
 # --------------------------------------------------------------------------- comparison
 
 
@@ -183,7 +185,7 @@ class _Comparison:
         scene: Any = context.scene
         self.scene = scene
         self.issues: list[Issue] = []
-        opinions = usd_opinions.of_stage(stage)
+        opinions = list(usd_opinions.of_stage(stage))
         meters = float(self.scene.unit_settings.scale_length) or 1.0
         self.old = usd_read.read_stage(stage, opinions, local_meters=meters)
         self.sources = source_paths(self.scene, self.old.order)
@@ -203,7 +205,7 @@ class _Comparison:
         self._report_hidden()
         self.removed = self._removed()
         self.moves = self._moves()
-        self._leave_out_instancers(usd_opinions.of_stage(stage))
+        self._leave_out_instancers(opinions)
         self._leave_out_what_blender_has_not()
         self._match_geometry()
         self._match_materials()
@@ -245,24 +247,24 @@ class _Comparison:
         """Leave out point instancers: Blender shows them, and holds nothing of their prototypes."""
         from ..usd import composition
 
-        instancers = composition.instancer_paths(opinions)
+        instancers = frozenset(composition.instancer_paths(opinions))
         for model in (self.old, self.new):
-            for path in [path for path in model.prims if _is_within(path, tuple(instancers))]:
+            for path in [path for path in model.prims if paths.nearest(path, instancers)]:
                 del model.prims[path]
 
     def _leave_out_what_blender_has_not(self) -> None:
         """Keep the old prims that are hidden, or that never became objects: nobody has removed them."""
-        gone = self.removed
+        gone = frozenset(self.removed)
         for path, prim in list(self.old.prims.items()):
             is_item = prim.type_name in ("PhysicsScene", "Material", "PhysicsCollisionGroup")
             if path in self.new.prims or is_item:
                 continue
             if path in self.hidden or path not in self.sources.imported:
-                if _is_within(path, gone):
+                if paths.nearest(path, gone):
                     del self.old.prims[path]
                 else:
                     self.new.add(self._as_in_blender(prim))
-        self.new.other_paths = frozenset(path for path in self.old.order if not _is_within(path, gone))
+        self.new.other_paths = frozenset(path for path in self.old.order if not paths.nearest(path, gone))
 
     def _as_in_blender(self, prim: Prim) -> Prim:
         """A prim of the source with the place that its object has: in Blender, the unit of the file is a scale."""
