@@ -8,6 +8,7 @@ UsdPhysics.RigidBodyAPI.ComputeMassProperties of OpenUSD 26.11 applies them.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -359,26 +360,25 @@ def _positive(value: float | None) -> float | None:
     return value if value is not None and 0.0 < value < math.inf else None
 
 
-def summed_colliders(model: PhysicsModel, body_path: str) -> list[Prim]:
-    """The colliders that give a body its mass: enabled, at or below it, but not at or below another enabled body.
+def colliders_by_body(model: PhysicsModel, others: Collection[str] = ()) -> dict[str, list[Prim]]:
+    """The colliders that give each body its mass: enabled, at or below it, but not at or below another enabled body.
 
     Unlike PhysicsModel.colliders_of, a reset transform stack does not exclude a collider, nor does a nested body that
-    is disabled.
+    is disabled. others: paths of prims that count as bodies, too. One call serves all bodies: it visits each collider
+    once.
     """
-    inner = {
-        path
-        for path, prim in model.bodies.items()
-        if paths.is_below(path, body_path) and _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")
-    }
-
-    ends = {body_path, *inner}
-    return [
-        prim
-        for path, prim in model.colliders.items()
-        if paths.is_at_or_below(path, body_path)
-        and paths.nearest(path, ends) == body_path
-        and _resolved(prim, usd_physics.CollisionAPI, "collision_enabled")
-    ]
+    bodies = model.bodies
+    enabled = {path for path, prim in bodies.items() if _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")}
+    found: dict[str, list[Prim]] = {path: [] for path in (*bodies, *others)}
+    for path, prim in model.colliders.items():
+        if not _resolved(prim, usd_physics.CollisionAPI, "collision_enabled"):
+            continue
+        for above in (path, *paths.ancestors_of(path)):
+            if above in found:
+                found[above].append(prim)
+            if above in enabled:
+                break
+    return found
 
 
 def _resolved(prim: Prim, cls: type[schema.Schema], name: str) -> bool:
@@ -430,18 +430,22 @@ def _collider_mass(model: PhysicsModel, prim: Prim, body: Prim, of_body: _Author
     return ColliderMass(prim.path, shape, mass, turn @ center + offset, rotated(inertia, turn), source)
 
 
-def mass_properties(model: PhysicsModel, body_path: str) -> BodyMassProperties:
+def mass_properties(
+    model: PhysicsModel, body_path: str, colliders: Iterable[Prim] | None = None
+) -> BodyMassProperties:  # fmt: skip
     """Mass, centre of mass and inertia of a body by the precedence of UsdPhysics, with the source of each.
 
     Values authored on the body win; the enabled colliders at and below it give the rest. Without either, the mass is
     1 in the mass unit of the file, as in the specification (OpenUSD's own function returns -1). Raises KeyError if the
-    model has no prim at this path.
+    model has no prim at this path. colliders: of this body, from one call of `colliders_by_body` for many bodies.
     """
     body = model.prims[body_path]
     own = _authored(model, body)
     parts: tuple[ColliderMass, ...] = ()
     if own.mass is None or own.center is None or own.moments is None:
-        parts = tuple(_collider_mass(model, prim, body, own) for prim in summed_colliders(model, body_path))
+        if colliders is None:
+            colliders = colliders_by_body(model, (body_path,))[body_path]
+        parts = tuple(_collider_mass(model, prim, body, own) for prim in colliders)
     notes = [own.note] * bool(own.note)
     notes += [f"{model.prims[part.path].display}: {part.shape.note}" for part in parts if part.shape.note]
     total = sum(part.mass for part in parts)
