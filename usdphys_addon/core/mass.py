@@ -110,32 +110,36 @@ def box(size: ArrayLike, center: ArrayLike = (0.0, 0.0, 0.0), note: str = "") ->
 
 def sphere(radius: float, center: ArrayLike = (0.0, 0.0, 0.0)) -> Shape:
     """Ball."""
-    volume = 4.0 / 3.0 * math.pi * radius**3
-    return Shape(volume, np.array(center, float), 0.4 * volume * radius**2 * np.eye(3))
+    square = radius * radius
+    volume = 4.0 / 3.0 * math.pi * square * radius
+    return Shape(volume, np.array(center, float), 0.4 * volume * square * np.eye(3))
 
 
 def cylinder(radius: float, height: float, axis: str = "Z") -> Shape:
     """Cylinder around its own middle."""
-    volume = math.pi * radius**2 * height
-    across = volume * (3.0 * radius**2 + height**2) / 12.0
-    return _around(axis, volume, 0.0, 0.5 * volume * radius**2, across)
+    square = radius * radius
+    volume = math.pi * square * height
+    across = volume * (3.0 * square + height * height) / 12.0
+    return _around(axis, volume, 0.0, 0.5 * volume * square, across)
 
 
 def capsule(radius: float, height: float, axis: str = "Z") -> Shape:
     """Capsule; `height` is that of the cylinder between the caps."""
-    barrel = math.pi * radius**2 * height
-    ball = 4.0 / 3.0 * math.pi * radius**3
-    along = 0.5 * barrel * radius**2 + 0.4 * ball * radius**2
-    across = barrel * (3.0 * radius**2 + height**2) / 12.0
-    across += ball * (0.4 * radius**2 + 0.375 * radius * height + 0.25 * height**2)
+    square = radius * radius
+    barrel = math.pi * square * height
+    ball = 4.0 / 3.0 * math.pi * square * radius
+    along = 0.5 * barrel * square + 0.4 * ball * square
+    across = barrel * (3.0 * square + height * height) / 12.0
+    across += ball * (0.4 * square + 0.375 * radius * height + 0.25 * height * height)
     return _around(axis, barrel + ball, 0.0, along, across)
 
 
 def cone(radius: float, height: float, axis: str = "Z") -> Shape:
     """Cone with its tip towards the positive axis; the origin is at half height, the centroid at a quarter."""
-    volume = math.pi * radius**2 * height / 3.0
-    across = volume * (0.15 * radius**2 + 0.0375 * height**2)
-    return _around(axis, volume, -0.25 * height, 0.3 * volume * radius**2, across)
+    square = radius * radius
+    volume = math.pi * square * height / 3.0
+    across = volume * (0.15 * square + 0.0375 * height * height)
+    return _around(axis, volume, -0.25 * height, 0.3 * volume * square, across)
 
 
 def _around(axis: str, volume: float, offset: float, along: float, across: float) -> Shape:
@@ -340,8 +344,8 @@ def _authored(model: PhysicsModel, prim: Prim) -> _Authored:
     result = _Authored()
     if api is None:
         return result
-    result.mass = _positive(api.mass)
-    result.density = _positive(api.density)
+    result.mass = _positive(api.resolved("mass"))
+    result.density = _positive(api.resolved("density"))
     center = api.decided("center_of_mass")
     if center is not None:
         result.center = np.asarray(center) * frames.scale_of(prim.world)
@@ -397,7 +401,7 @@ def _density(
     bound = prim.physics_binding if prim.physics_binding in prim.materials else next(reversed(prim.materials), "")
     material = model.prims.get(bound)
     api = material.get(usd_physics.MaterialAPI) if material is not None else None
-    density = _positive(api.density) if api is not None else None
+    density = _positive(api.resolved("density")) if api is not None else None
     if material is not None and density is not None:
         return density, ValueSource(
             "material", f"density {density:.6g} kg/m3 of material {material.label or material.name}"

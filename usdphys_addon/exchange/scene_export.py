@@ -80,10 +80,13 @@ def _unconverted(scene: Any, options: ExportOptions) -> list[Issue]:
 
 
 def _has_units_of_source(scene: Any, options: ExportOptions) -> bool:
-    meters, kilograms, up_axis = scene.usdphys.source.units.split()
     units = options.units
-    pairs = ((units.meters_per_unit, float(meters)), (units.kilograms_per_unit, float(kilograms)))
-    return units.up_axis == up_axis and all(abs(one / other - 1.0) <= 1e-6 for one, other in pairs)
+    try:
+        meters, kilograms, up_axis = scene.usdphys.source.units.split()
+        pairs = ((units.meters_per_unit, float(meters)), (units.kilograms_per_unit, float(kilograms)))
+    except ValueError:  # hidden text, which a script can have changed
+        return False
+    return units.up_axis == up_axis and all(abs(one - other) <= 1e-6 * abs(other) for one, other in pairs)
 
 
 def _obstacle(scene: Any, options: ExportOptions) -> str:

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pxr import Sdf, Usd, UsdGeom, UsdPhysics, Vt
+from pxr import Sdf, Usd, UsdGeom, Vt
 
+from ..core import units
 from ..core.errors import InputError
 from ..core.words import counted
 from . import opinions as usd_opinions
+from . import read as usd_read
 from .opinions import Opinions
 
 #: Largest depth of prims; deeper hierarchies take minutes to import.
 MAX_DEPTH = 200
-#: Smallest unit (m or kg); with smaller units or ones above its inverse, densities and inertias overflow.
-_SMALLEST_UNIT = 1e-20
 #: Largest sum of squared corner counts: Blender's time for the normal of a face grows with the square of its corners.
 _MAX_WORK = 4e9
 #: (name, type) of the arrays of a mesh.
@@ -33,7 +33,7 @@ def check(stage: Usd.Stage, path: Path) -> list[Opinions]:
 
     Returns the opinions of all prims for reuse.
     """
-    _check_units(stage, path)
+    units.checked_units(usd_read.stage_units(stage), path.name)
     found: list[Opinions] = []
     sound: set[Any] = set()
     for one in usd_opinions.of_stage(stage):
@@ -44,14 +44,6 @@ def check(stage: Usd.Stage, path: Path) -> list[Opinions]:
         if reason:
             raise InputError(f"'{path.name}' cannot be imported: {reason}.")
     return found
-
-
-def _check_units(stage: Usd.Stage, path: Path) -> None:
-    metrics = {"metersPerUnit": UsdGeom.GetStageMetersPerUnit, "kilogramsPerUnit": UsdPhysics.GetStageKilogramsPerUnit}
-    for name, ask in metrics.items():
-        value = ask(stage)
-        if not _SMALLEST_UNIT <= value <= 1 / _SMALLEST_UNIT:
-            raise InputError(f"'{path.name}' has {name} = {value:g}; set it to a plausible number above zero.")
 
 
 def _name(path: str) -> str:
