@@ -21,6 +21,7 @@ from .core.errors import InputError, OutputError, UsageError, UsdPhysError
 from .core.files import USD_SUFFIXES, checked, replacing, scratch_file, usable_name
 from .core.units import StageUnits, checked_frame_rate
 from .core.words import counted, tally
+from .exchange import isolate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a fault of ours."""
     console.open_streams()
+    isolate.watch()
     status = _run(list(sys.argv[1:] if arguments is None else arguments))
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         try:
@@ -58,6 +60,8 @@ def _run(arguments: list[str]) -> int:
         return 1
     try:
         _check_names(options)
+        if options.isolate and not isolate.is_isolated():
+            return _run_isolated(arguments, options)
         import numpy as np
 
         command: Callable[[argparse.Namespace], int] = options.run
@@ -84,6 +88,14 @@ def _run(arguments: list[str]) -> int:
             f"({type(error).__name__}: {reason}); run it again with --debug and report what it says."
         )
         return 3
+
+
+def _run_isolated(arguments: list[str], options: argparse.Namespace) -> int:
+    names = [getattr(options, name, None) for name in ("output", "out", "json")]
+    status, cause = isolate.run(arguments, [name for name in names if isinstance(name, str)])
+    if cause:
+        raise InputError(f"{_subject(options)} makes Blender crash ({cause}); no output was written.")
+    return status
 
 
 def _subject(options: argparse.Namespace) -> str:
@@ -220,6 +232,10 @@ def _parser() -> argparse.ArgumentParser:
         "those set for its scene",
     )  # fmt: skip
     move.set_defaults(run=_simulate)
+    for command in (convert, check, look, move):
+        command.add_argument(
+            "--isolate", action="store_true", help="work in a process of its own, and say so if a file makes it crash"
+        )
     return parser
 
 
@@ -355,7 +371,8 @@ def _simulate(options: argparse.Namespace) -> int:
     _print_issues(world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
-    _summarise(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second, {broken}, {unstable}")
+    summarise = _summarise if options.out or options.json else say
+    summarise(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second, {broken}, {unstable}")
     return 0
 
 

@@ -199,3 +199,33 @@ def test_a_fault_of_ours_has_its_own_status_and_no_traceback(crate: Path, monkey
     assert printed.count("\n") == 1 and "ZeroDivisionError: a fault of ours" in printed
     assert cli.main([DEBUG, "inspect", str(crate)]) == 3
     assert "Traceback" in capfd.readouterr().err
+
+
+CRASH = """
+import faulthandler, os, pathlib
+def write_text(self, *arguments, **options):
+    self.write_bytes(b"half")
+    faulthandler._sigsegv()
+if "USDPHYS_FAULT_LOG" in os.environ:
+    pathlib.Path.write_text = write_text
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals end processes of POSIX systems only")
+def test_a_crash_in_an_isolated_command_costs_a_sentence_and_leaves_nothing(crate: Path, tmp_path_factory) -> None:
+    (hooks := tmp_path_factory.mktemp("hooks")).joinpath("sitecustomize.py").write_text(CRASH)
+    (poses := crate.with_name("poses.json")).write_text("old")
+    arguments = ["simulate", str(crate), "--seconds", "0.1", "--isolate", "--json", str(poses)]
+    found = run(arguments, crate.parent, PYTHONPATH=f"{hooks}{os.pathsep}{ROOT}")
+    assert found.returncode == 1, found
+    assert found.stderr.decode().splitlines() == [
+        f"usdphys: error: '{crate}' makes Blender crash (segmentation fault); no output was written."
+    ]
+    assert poses.read_text() == "old"
+    assert sorted(path.name for path in crate.parent.iterdir()) == [crate.name, poses.name]
+
+
+def test_an_isolated_command_says_and_returns_what_it_does_without(crate: Path) -> None:
+    for arguments in (["inspect", str(crate)], ["validate", str(crate)], ["inspect", str(crate) + "x"]):
+        here, isolated = run(arguments, crate.parent), run([*arguments, "--isolate"], crate.parent)
+        assert (isolated.returncode, isolated.stdout, isolated.stderr) == (here.returncode, here.stdout, here.stderr)

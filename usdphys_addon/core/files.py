@@ -169,16 +169,30 @@ def _prefix(target: Path) -> str:
     return f".usdphys-{stem}-{crc32(target.name.encode('utf-8', 'surrogateescape')):08x}-"
 
 
+def temporary_files(target: Path) -> list[Path]:
+    """Temporary files and folders for a target that are there now."""
+    prefix = _prefix(target)
+    with suppress(OSError):
+        return [path for path in target.absolute().parent.iterdir() if path.name.startswith(prefix)]
+    return []
+
+
+def delete(path: Path) -> None:
+    """Delete a file or a folder, if it can be deleted."""
+    with suppress(OSError):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
 def _clean(target: Path) -> None:
     """Delete what killed runs for the same target have left."""
-    prefix, now = _prefix(target), clock.wall()
-    with suppress(OSError):
-        for path in target.parent.iterdir():
-            if path.name.startswith(prefix) and now - path.stat().st_mtime > ABANDONED:
-                if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    path.unlink(missing_ok=True)
+    now = clock.wall()
+    for path in temporary_files(target):
+        with suppress(OSError):
+            if now - path.stat().st_mtime > ABANDONED:
+                delete(path)
 
 
 def _put(scratch: Path, target: Path) -> None:
