@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..core import frames, paths
 from . import hierarchy
 from . import write as usd_write
 from .physics_edits import Editor
+from .targets import followed, properties_of, retarget
 
 #: Attributes on the prims that Blender's exporter writes, with the names of objects and of their data.
 OBJECT_NAME, DATA_NAME = "userProperties:blender:object_name", "userProperties:blender:data_name"
@@ -33,7 +35,6 @@ _PROPERTIES = "userProperties:"
 #: Python types of the custom properties that Blender imports and can delete.
 _SIMPLE = (bool, int, float, str)
 _SURFACE = "outputs:surface"
-_LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems")
 
 
 class MeshEdit(NamedTuple):
@@ -422,10 +423,7 @@ class _Copier:
                 if name in one.properties:
                     one.RemoveProperty(one.properties[name])
             for item in one.properties:
-                targets = (
-                    item.targetPathList if isinstance(item, Sdf.RelationshipSpec) else item.connectionPathList
-                )  # fmt: skip
-                _follow(targets, lambda path: _followed(path, places))
+                retarget(item, partial(followed, moves=places))
 
 
 def _base_name(name: str) -> str:
@@ -498,20 +496,6 @@ def _specs_below(spec: Sdf.PrimSpec) -> Iterator[Sdf.PrimSpec]:
         pending.extend(one.nameChildren)
 
 
-def _follow(items: Any, follow: Callable[[Sdf.Path], Sdf.Path]) -> None:
-    """Bring the paths of a list operation elsewhere."""
-    for name in _LISTS:
-        old = list(getattr(items, name))
-        new = [follow(path) for path in old]
-        if new != old:
-            setattr(items, name, new)
-
-
-def _followed(path: Sdf.Path, moves: Mapping[str, str]) -> Sdf.Path:
-    prim, dot, rest = str(path).partition(".")
-    return Sdf.Path(f"{paths.followed(prim, moves)}{dot}{rest}")
-
-
 def _bind(editor: Editor, path: str, material: str) -> None:
     """Bind a prim to a material for all purposes, or to none."""
     spec = editor.spec(path)
@@ -545,11 +529,9 @@ class _Mover:
         if self.is_own(usd_prim):
             hierarchy.move_prims(layer, {str(self.now): str(self.new)})
             return
-        for path in _property_paths(layer):
-            item = layer.GetPropertyAtPath(path)
-            items = item.targetPathList if isinstance(item, Sdf.RelationshipSpec) else item.connectionPathList
-            if not path.HasPrefix(self.old):
-                _follow(items, self.follow)
+        for item in properties_of(layer):
+            if not item.path.HasPrefix(self.old):
+                retarget(item, self.follow)
         self.retarget(usd_prim)
         spec = self.editor.spec(str(self.new))
         spec.specifier = Sdf.SpecifierDef
@@ -591,21 +573,15 @@ class _Mover:
         """Author, with the new path, what leads to the prim or out of it, unless an edit has done so."""
         for one, item, targets in self.crossing():
             spec = self.editor.spec(str(self.follow(one.GetPath())))
-            name, followed = item.GetName(), [self.follow(target) for target in targets]
+            name, new = item.GetName(), [self.follow(target) for target in targets]
             edited = self.editor.layer.GetPropertyAtPath(one.GetPath().AppendProperty(name))
             is_inside = one.GetPath().HasPrefix(self.old)
             if isinstance(item, Usd.Relationship):
                 if edited is not None and edited.targetPathList.isExplicit:
                     if not is_inside:
                         continue
-                    followed = [self.follow(target) for target in edited.targetPathList.explicitItems]
-                self.editor.writer.relationship(spec, name, followed)
+                    new = [self.follow(target) for target in edited.targetPathList.explicitItems]
+                self.editor.writer.relationship(spec, name, new)
             else:
                 made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, item.GetTypeName())
-                made.connectionPathList.explicitItems = followed
-
-
-def _property_paths(layer: Sdf.Layer) -> list[Sdf.Path]:
-    found: list[Sdf.Path] = []
-    layer.Traverse(Sdf.Path.absoluteRootPath, found.append)
-    return [path for path in found if path.IsPrimPropertyPath()]
+                made.connectionPathList.explicitItems = new
