@@ -15,13 +15,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .core import console
-from .core.console import say, warn
 from .core.errors import InputError, OutputError, UsageError, UsdPhysError
-from .core.files import USD_SUFFIXES, checked, replacing, scratch_file, usable_name
 from .core.units import StageUnits, checked_frame_rate
 from .core.words import counted, tally
-from .exchange import isolate
+from .system import console, isolate
+from .system.console import say, warn
+from .system.files import USD_SUFFIXES, checked, replacing, scratch_file, usable_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

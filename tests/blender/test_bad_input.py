@@ -12,7 +12,6 @@ from pathlib import Path
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.bridge import environment
-from usdphys_ext.usdphys_addon.core import files
 from usdphys_ext.usdphys_addon.core.errors import (
     InputError,
     MissingDependencyError,
@@ -20,6 +19,7 @@ from usdphys_ext.usdphys_addon.core.errors import (
     ValidationFailedError,
 )
 from usdphys_ext.usdphys_addon.exchange import usd_export
+from usdphys_ext.usdphys_addon.system import files
 
 OLD = "#usda 1.0\n# what was there before\n"
 
@@ -193,7 +193,7 @@ spec.loader.exec_module(importlib.util.module_from_spec(spec))
 import bpy
 from usdphys_ext.usdphys_addon.bridge import props
 from usdphys_ext.usdphys_addon.exchange import blend_file, usd_export
-from usdphys_ext.usdphys_addon.core import files
+from usdphys_ext.usdphys_addon.system import files
 from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 props.register()

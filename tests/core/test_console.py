@@ -8,8 +8,8 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from usdphys_ext.usdphys_addon.core import console
 from usdphys_ext.usdphys_addon.core.errors import OutputError
+from usdphys_ext.usdphys_addon.system import console
 
 CONTROL = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), "\u2028", "\u2029", "\u202e", "\u2066", "\ufeff"}
 

@@ -7,8 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from usdphys_ext.usdphys_addon.core import files
 from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
+from usdphys_ext.usdphys_addon.system import files
 
 WHOLE = b'#usda 1.0\ndef Xform "A"\n{\n}\n'
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, UsageError
-from ..core.files import USD_SUFFIXES
+from ..system.files import USD_SUFFIXES
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel

@@ -19,11 +19,11 @@ from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.source_paths import looks_of
 from ..core import summary, validate
 from ..core.errors import InputError, OutputError, UsdPhysError, ValidationFailedError
-from ..core.files import USD_SUFFIXES, checked, replacing
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits, shortest
 from ..core.validate import Hierarchy, Issue
 from ..core.words import counted
+from ..system.files import USD_SUFFIXES, checked, replacing
 from . import stage_layout
 from .hook_calls import handled_by
 from .stage_match import StageMatcher

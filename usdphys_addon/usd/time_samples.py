@@ -13,9 +13,9 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdUtils, Vt
 
 from ..core import frames, units
 from ..core.errors import OutputError
-from ..core.files import replacing
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel
+from ..system.files import replacing
 from .read import despite_broken_ops, stage_units
 from .verify import count_prims, verify
 

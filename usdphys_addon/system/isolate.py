@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..core import files
+from . import files
 
 #: Environment variable of the child: the file that takes the stack of a crash.
 FAULT_LOG = "USDPHYS_FAULT_LOG"

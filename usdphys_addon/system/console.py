@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import TextIO
 
-from .errors import OutputError
+from ..core.errors import OutputError
 
 #: Control characters, invisible characters that turn the order of text, line separators, and lone surrogates, which
 #: stand for bytes of file names that are not UTF-8.

@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
-from . import clock
-from .errors import InputError, OutputError
+from ..core import clock
+from ..core.errors import InputError, OutputError
 
 USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 #: Age in seconds from which a temporary file is one that a killed run has left.
