@@ -22,9 +22,12 @@ from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
 from ..core.vendors import held_class, is_held, is_vendor
 from . import opinions as usd_opinions
+from . import packages
 from .opinions import Opinions, PrimKind
 
 _Answer = TypeVar("_Answer")
+#: Largest depth of prims: USD's own time for a prim grows with its depth.
+_MOST_LEVELS = 1000
 #: (pattern in an error message of USD, reason for the user).
 _REASONS = (
     ("is not a valid usda layer", "it does not begin like a USD text file"),
@@ -37,6 +40,8 @@ def open_stage(path: str | Path) -> Usd.Stage:
     """Open a file as it is on disk. Raises InputError if it is missing or invalid."""
     if not Path(path).is_file():
         raise InputError(f"There is no file '{path}'; check the name.")
+    if Path(path).suffix.lower() == ".usdz":
+        packages.check(path)
     cached = {layer.identifier for layer in Sdf.Layer.GetLoadedLayers()}
     try:
         stage = Usd.Stage.Open(str(path))
@@ -44,6 +49,7 @@ def open_stage(path: str | Path) -> Usd.Stage:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     if stage is None:
         raise InputError(f"'{path}' is not a USD file that can be read.")
+    packages.check_used(stage.GetUsedLayers())
     # USD caches layers while anybody holds them. Reload these by force: a plain Reload goes by the time stamp, which is
     # the same if the file changed quickly, or was copied with its time. Layers that were just opened need nothing.
     try:
@@ -162,6 +168,9 @@ def read_stage(
     others = {}
     for one in usd_opinions.of_stage(stage) if opinions is None else opinions:
         path = one.path
+        if path.count("/") > _MOST_LEVELS:
+            name = stage.GetRootLayer().GetDisplayName()
+            raise InputError(f"'{name}' has prims nested more than {_MOST_LEVELS} levels deep below '{path[:60]}'.")
         reader.model.order[path] = len(reader.model.order)
         reader.has_purposes = reader.has_purposes or "purpose" in one.names
         prim = reader.read(one)
