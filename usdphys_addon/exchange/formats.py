@@ -146,8 +146,8 @@ def _read_usd(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     from ..usd import read as usd_read
 
     # The stage stays open inside: meshes are read when somebody asks for them.
-    stage = usd_read.open_stage(file)
     with usd_read.damage_refused(file):
+        stage = usd_read.open_stage(file)
         yield usd_read.read_stage(stage), []
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, Vt
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 
 from ..core import frames, schema, units
 from ..core.errors import InputError
@@ -21,6 +21,7 @@ from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
 from ..core.vendors import held_class, is_held, is_vendor
+from ..system.console import warn
 from . import opinions as usd_opinions
 from . import packages
 from .opinions import Opinions, PrimKind
@@ -61,11 +62,26 @@ def open_stage(path: str | Path) -> Usd.Stage:
 
 @contextmanager
 def damage_refused(path: str | Path) -> Iterator[None]:
-    """Raise InputError for an error of USD: values are read when they are asked for, long after the file is opened."""
+    """Raise InputError for an error of USD: values are read when they are asked for, long after the file is opened.
+
+    What USD prints itself, which quotes the bytes of the file, is printed as all else is.
+    """
+    delegate = UsdUtils.CoalescingDiagnosticDelegate()
     try:
         yield
     except Tf.ErrorException as error:
         raise InputError(f"'{path}' holds values that USD cannot read{short_reason(error)}.") from error
+    finally:
+        for text in dict.fromkeys(map(_commentary, delegate.TakeUncoalescedDiagnostics())):
+            warn(f"usd: {text[:500]}")
+        del delegate
+
+
+def _commentary(diagnostic: Any) -> str:
+    try:
+        return str(diagnostic.commentary)
+    except UnicodeDecodeError:
+        return "the file holds bytes that are not UTF-8"
 
 
 def _reload(stage: Usd.Stage, identifiers: set[str]) -> None:
