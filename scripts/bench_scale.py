@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Large scenes and long runs: processor time and memory of each command, and what stays behind in memory.
+
+    .venv/bin/python scripts/bench_scale.py [scale] [leaks] [mesh] [hour] [--check]
+
+scale: 1,000 and 20,000 bodies (--many) through validate, inspect, simulate and convert, each in a process of its own;
+Blender's own export beside them, whose time grows with the square of the objects under one parent. leaks: 50 imports
+and 50 exports in one process. mesh: a mesh of five million triangles. hour: an hour of the preview's world at 60 Hz.
+Times are of the processor, so that other work on the machine disturbs them little.
+
+Prints `name value unit` per figure; with --check, exit status 1 where a bound is not met.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import bench
+
+KINDS = ("scale", "leaks", "mesh", "hour")
+FEW = 1_000
+BOUNDS = {
+    "growth_convert_over_native": 1.2, "inspect_over_validate": 2.0, "convert_over_native": 1.5,
+    "leak_import": 1.05, "leak_export": 1.05, "leak_hour": 1.05,
+}  # fmt: skip
+_START = "import os, sys; sys.path[:0] = [{root!r}, {root!r} + '/scripts']\n"
+_MAKE = """
+import bench, bench_export
+import bpy
+bench.load_extension().register()
+from usdphys_ext.usdphys_addon.exchange import usd_export
+for number in map(int, sys.argv[2:]):
+    bench_export.build(number)
+    for obj in bpy.data.objects:
+        obj.usdphys.colliders[0].approximation = "convexHull"
+    bpy.ops.wm.save_as_mainfile(filepath=f"{sys.argv[1]}/{number}.blend")
+    usd_export.export_usd(bpy.context, f"{sys.argv[1]}/{number}.usdc", usd_export.ExportOptions())
+os._exit(0)
+"""
+_COMMAND = """
+from usdphys_addon import cli
+status = cli.main(sys.argv[1:])
+sys.stdout.flush()
+os._exit(status)
+"""
+_NATIVE = """
+import bpy
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1], load_ui=False)
+bpy.ops.wm.usd_export(filepath=sys.argv[2], evaluation_mode="VIEWPORT", use_instancing=False)
+os._exit(0)
+"""
+_LEAKS = """
+import bench, bench_export
+import bpy
+bench.load_extension().register()
+from pathlib import Path
+from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+bench_export.build(500)
+target = Path(sys.argv[1], "leak.usdc")
+sizes = []
+for _ in range(50):
+    usd_export.export_usd(bpy.context, target, usd_export.ExportOptions())
+    sizes.append(resident())
+print("leak_export", max(sizes[40:]) / max(sizes[5:15]), "1", flush=True)
+sizes = []
+for _ in range(50):
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    usd_import.import_usd(bpy.context, target, usd_import.ImportOptions())
+    sizes.append(resident())
+print("leak_import", max(sizes[40:]) / max(sizes[5:15]), "1", flush=True)
+os._exit(0)
+"""
+_MESH = """
+import bpy
+from usdphys_addon.bridge import props
+props.register()
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+bpy.ops.mesh.primitive_grid_add(x_subdivisions=1581, y_subdivisions=1581)
+bpy.context.object.usdphys.rigid_body.is_applied = True
+bpy.context.object.usdphys.colliders.add()
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[1])
+os._exit(0)
+"""
+_HOUR = """
+from pathlib import Path
+from usdphys_addon.simulation.world import World
+from usdphys_addon.usd import read
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+world = World(read.read_stage(read.open_stage(sys.argv[1])), time_step=1 / 60)
+sizes = []
+for minute in range(60):
+    for _ in range(3600):
+        world.step()
+    sizes.append(resident())
+print("leak_hour", max(sizes[50:]) / max(sizes[:5]), "1", flush=True)
+os._exit(0)
+"""
+_TOY = """#usda 1.0
+(
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Cube "Floor" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+{
+    float3 xformOp:scale = (50, 50, 1)
+    uniform token[] xformOpOrder = ["xformOp:scale"]
+}
+def Cube "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+{
+    double3 xformOp:translate = (0, 0, 5)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}
+def Sphere "Ball" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+{
+    vector3f physics:angularVelocity = (0, 400, 0)
+    double3 xformOp:translate = (9, 0, 3)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}
+"""
+
+
+def run(script: str, *arguments: object) -> tuple[float, float, str]:
+    """(processor seconds, peak memory in MB, output) of a script in a process of its own."""
+    code = _START.format(root=str(bench.ROOT)) + script
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, arguments)], stdout=said, stderr=subprocess.STDOUT
+        )  # fmt: skip
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        text = said.read().decode(errors="replace")
+    if process.returncode:
+        sys.exit(f"{arguments} ended with {process.returncode}: {text[-2000:]}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text
+
+
+def measure_scale(folder: Path, figures: bench.Figures, many: int) -> None:
+    run(_MAKE, folder, FEW, many)
+    seconds: dict[tuple[str, int], float] = {}
+    for number in (FEW, many):
+        stage, blend = folder / f"{number}.usdc", folder / f"{number}.blend"
+        lines = {
+            "validate": (_COMMAND, "validate", stage),
+            "inspect": (_COMMAND, "inspect", stage),
+            "simulate": (_COMMAND, "simulate", stage, "--seconds", 0.1, "--json", folder / "poses.json"),
+            "read_blend": (_COMMAND, "validate", blend),
+            "convert": (_COMMAND, "convert", blend, folder / "out.usdc"),
+            "native": (_NATIVE, blend, folder / "native.usdc"),
+        }
+        for name, line in lines.items():
+            seconds[name, number], memory, _ = run(*line)
+            figures[f"{name}_{number}"] = (seconds[name, number], "s")
+            figures[f"{name}_{number}_memory"] = (memory, "MB")
+    growth = {name: seconds[name, many] / seconds[name, FEW] for name in lines}
+    for name in ("validate", "inspect", "simulate", "read_blend", "convert", "native"):
+        figures[f"growth_{name}"] = (growth[name], "1")
+    figures["growth_convert_over_native"] = (growth["convert"] / growth["native"], "1")
+    figures["inspect_over_validate"] = (seconds["inspect", many] / seconds["validate", many], "1")
+    figures["convert_over_native"] = (seconds["convert", many] / seconds["native", many], "1")
+
+
+def measure_mesh(folder: Path, figures: bench.Figures) -> None:
+    blend, stage = folder / "mesh.blend", folder / "mesh.usdc"
+    run(_MESH, blend)
+    for name, line in {
+        "mesh_native": (_NATIVE, blend, folder / "native.usdc"),
+        "mesh_convert": (_COMMAND, "convert", blend, stage),
+        "mesh_validate": (_COMMAND, "inspect", stage),
+        "mesh_import": (_COMMAND, "convert", stage, folder / "back.blend"),
+    }.items():
+        seconds, memory, _ = run(*line)
+        figures[name] = (seconds, "s")
+        figures[f"{name}_memory"] = (memory, "MB")
+
+
+def take(figures: bench.Figures, text: str) -> None:
+    for line in text.splitlines():
+        if line.startswith("leak_"):
+            name, value, unit = line.split()
+            figures[name] = (float(value), unit)
+
+
+def main() -> int:
+    parser = bench.parser(__doc__)
+    parser.add_argument("kinds", nargs="*", choices=[*KINDS, []], default=[])
+    parser.add_argument("--many", type=int, default=20_000, help="bodies of the larger scene")
+    options = parser.parse_args()
+    kinds = options.kinds or list(KINDS)
+    figures: bench.Figures = {}
+    with tempfile.TemporaryDirectory(prefix="usdphys-scale-") as name:
+        folder = Path(name)
+        if "leaks" in kinds:
+            take(figures, run(_LEAKS, folder)[2])
+        if "hour" in kinds:
+            (folder / "toy.usda").write_text(_TOY)
+            take(figures, run(_HOUR, folder / "toy.usda")[2])
+        if "mesh" in kinds:
+            measure_mesh(folder, figures)
+        if "scale" in kinds:
+            measure_scale(folder, figures, options.many)
+    linear = 1.2 * options.many / FEW
+    bounds = BOUNDS | {f"growth_{name}": linear for name in ("validate", "inspect", "simulate", "read_blend")}
+    return bench.report(figures, bounds, check=options.check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Full disks, kills and power cuts: no output is torn or lost, and none is claimed that is not there.
+
+    .venv/bin/python scripts/faults.py [full] [kill] [power] [--moments N] [--pages N] [--check]
+
+full: every command with files that may not grow beyond so many pages of 4 KiB, from none to the whole output, and on a
+small disk in memory with as many pages free, where mounting is allowed. kill: every command is killed at N random
+moments. power: strace tells whether a file is on the disk before it replaces the old one, and the folder after it.
+Each command replaces an old file. Bad is an old file that is neither intact nor replaced by a whole new one (torn), is
+gone (lost), or a success without the new file (lie), and what is left behind beside the target (left).
+
+Prints `name value unit` per figure and a line for each bad run; with --check, exit status 1 where there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = 4096
+OLD = b"what was there before\n"
+BAD = ("torn", "lost", "lie", "left")
+MAKE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import bpy
+from usdphys_addon.bridge import props
+from usdphys_addon import cli
+props.register()
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+bpy.ops.mesh.primitive_uv_sphere_add(segments=48, ring_count=48, location=(0, 0, 3))
+for name in ("Ball", "Crate"):
+    if name == "Crate":
+        bpy.ops.mesh.primitive_cube_add(location=(4, 0, 3))
+    bpy.context.object.name = name
+    bpy.context.object.usdphys.rigid_body.is_applied = True
+    bpy.context.object.usdphys.colliders.add()
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2] + "/scene.blend")
+assert cli.main(["convert", sys.argv[2] + "/scene.blend", sys.argv[2] + "/stage.usda"]) == 0
+assert cli.main(["convert", sys.argv[2] + "/stage.usda", sys.argv[2] + "/imported.blend"]) == 0
+bpy.ops.wm.open_mainfile(filepath=sys.argv[2] + "/imported.blend")
+bpy.data.objects["Crate"].usdphys.rigid_body.kinematic_enabled = True
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2] + "/edited.blend")
+import os
+os._exit(0)
+"""
+#: name: (arguments with {in} for the folder of the inputs and {out} for the target, suffix of the target).
+COMMANDS = {
+    "usda": (["convert", "{in}/scene.blend", "{out}"], ".usda"),
+    "usdc": (["convert", "{in}/scene.blend", "{out}"], ".usdc"),
+    "usdz": (["convert", "{in}/scene.blend", "{out}"], ".usdz"),
+    "blend": (["convert", "{in}/stage.usda", "{out}"], ".blend"),
+    "copy": (["convert", "{in}/edited.blend", "{out}", "--merge"], ".usda"),
+    "layer": (["convert", "{in}/edited.blend", "{out}", "--physics-layer"], ".usda"),
+    "motion": (["simulate", "{in}/stage.usda", "--seconds", "2", "--out", "{out}"], ".usdc"),
+    "poses": (["simulate", "{in}/stage.usda", "--seconds", "2", "--json", "{out}"], ".json"),
+}
+
+
+def run(name: str, inputs: Path, target: Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command_of(name, inputs, target), capture_output=True, check=False, timeout=300, **options)
+
+
+def command_of(name: str, inputs: Path, target: Path) -> list[str]:
+    arguments = [part.replace("{in}", str(inputs)).replace("{out}", str(target)) for part in COMMANDS[name][0]]
+    return [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
+            "from usdphys_addon.cli import run; run()", *arguments]  # fmt: skip
+
+
+def is_new(target: Path, whole: int) -> bool:
+    """True if the target is a whole new file, told apart from a short one by what is in it."""
+    sys.path.insert(0, str(ROOT))
+    from usdphys_addon.system.files import is_whole
+
+    if target.read_bytes() == OLD or not is_whole(target):
+        return False
+    if target.suffix == ".json":
+        return len(json.loads(target.read_text())["bodies"]) == 2
+    # The paths of temporary files, and so sizes, differ a little from run to run.
+    return target.stat().st_size > 0.9 * whole
+
+
+def judged(status: int, target: Path, whole: int) -> str:
+    """The bad outcome of a run, or ""."""
+    if not target.exists():
+        return "lost"
+    is_old = target.read_bytes() == OLD
+    if not is_old and not is_new(target, whole):
+        return "torn"
+    if status == 0 and is_old:
+        return "lie"
+    return ""
+
+
+def left_over(folder: Path, target: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path != target and path.name.startswith(".usdphys-")]
+
+
+# --------------------------------------------------------------------------- full disks
+
+
+def full(inputs: Path, sizes: dict[str, int], pages: int, tell: Callable[..., None]) -> None:
+    for name, size in sizes.items():
+        most = size // PAGE + 1
+        for limit in sorted(
+            {round(most * step / pages) for step in range(pages + 1)} if most > pages else range(most + 1)
+        ):
+            with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
+                target = Path(folder, f"out{COMMANDS[name][1]}")
+                target.write_bytes(OLD)
+                done = run(name, inputs, target, preexec_fn=lambda limit=limit: limited(limit * PAGE))
+                outcome = judged(done.returncode, target, size)
+                if not outcome and left_over(Path(folder), target):
+                    outcome = "left"
+                tell("full", name, outcome, f"files of at most {limit} of {most} pages, status {done.returncode}")
+
+
+def limited(size: int) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@contextmanager
+def small_disk(size: int) -> Iterator[Path | None]:
+    """A disk in memory; None where mounting is not allowed."""
+    with tempfile.TemporaryDirectory(prefix="usdphys-disk-") as name:
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", name]
+        if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+            yield None
+            return
+        try:
+            yield Path(name)
+        finally:
+            subprocess.run(["umount", "-l", name], check=False)
+
+
+def full_disk(inputs: Path, sizes: dict[str, int], pages: int, tell: Callable[..., None]) -> None:
+    for name, size in sizes.items():
+        most = 3 * size // PAGE + 8
+        with small_disk((most + 8) * PAGE) as disk:
+            if disk is None:
+                print("full disk: skipped, because mounting is not allowed here")
+                return
+            for step in range(pages + 1):
+                free = round(most * step / pages)
+                target = disk / f"out{COMMANDS[name][1]}"
+                target.write_bytes(OLD)
+                filler = disk / "filler"
+                with filler.open("wb") as stream:
+                    stream.truncate(0)
+                    status = os.statvfs(disk)
+                    stream.write(bytes(max(0, (status.f_bavail - free) * status.f_frsize)))
+                done = run(name, inputs, target)
+                outcome = judged(done.returncode, target, size)
+                if not outcome and left_over(disk, target):
+                    outcome = "left"
+                tell("full", name, outcome, f"a disk with {free} free pages, status {done.returncode}")
+                filler.unlink()
+
+
+# --------------------------------------------------------------------------- kills
+
+
+def kill(inputs: Path, sizes: dict[str, int], moments: int, tell: Callable[..., None]) -> None:
+    rng = random.Random(1)
+    for name, size in sizes.items():
+        with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
+            target = Path(folder, f"out{COMMANDS[name][1]}")
+            begun = time.monotonic()
+            run(name, inputs, target)
+            seconds = time.monotonic() - begun
+            for _ in range(moments):
+                target.write_bytes(OLD)
+                moment = rng.uniform(0.3, 1.05) * seconds
+                process = subprocess.Popen(
+                    command_of(name, inputs, target), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )  # fmt: skip
+                try:
+                    status = process.wait(moment)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    status = process.wait()
+                tell("kill", name, judged(status, target, size), f"after {moment:.3f} s")
+
+
+# --------------------------------------------------------------------------- power cuts
+
+
+def power(inputs: Path, sizes: dict[str, int], tell: Callable[..., None]) -> None:
+    if shutil.which("strace") is None:
+        print("power: skipped, because there is no strace here")
+        return
+    for name in sizes:
+        with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
+            target, log = Path(folder, f"out{COMMANDS[name][1]}"), Path(folder, "calls.txt")
+            target.write_bytes(OLD)
+            trace = [
+                "strace",
+                "-f",
+                "-y",
+                "-qq",
+                "-e",
+                "trace=fsync,fdatasync,rename,renameat,renameat2",
+                "-o",
+                str(log),
+            ]
+            done = subprocess.run([*trace, *command_of(name, inputs, target)], capture_output=True, check=False)
+            if done.returncode:
+                print(f"power: {name} skipped, because it cannot be traced here (status {done.returncode})")
+                continue
+            calls = log.read_text(errors="replace").splitlines()
+            wanted = (r"fsync\(\d+<([^>]*\.usdphys-[^>]*)>\)", rf'rename.*"{re.escape(str(target))}"',
+                      rf"fsync\(\d+<{re.escape(os.path.realpath(folder))}>\)")  # fmt: skip
+            places = [next((at for at, call in enumerate(calls) if re.search(one, call)), -1) for one in wanted]
+            in_order = -1 < places[0] < places[1] < places[2]
+            tell("power", name, "" if in_order else "lost", f"calls {places} of {len(calls)}")
+
+
+# --------------------------------------------------------------------------- the run
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kinds", nargs="*", choices=["full", "kill", "power", []], default=[])
+    parser.add_argument("--moments", type=int, default=200, help="kills of each command")
+    parser.add_argument("--pages", type=int, default=60, help="sizes of disks for each command")
+    parser.add_argument("--check", action="store_true", help="exit with 1 where a run is bad")
+    parser.add_argument("--only", help="one of the commands", choices=list(COMMANDS))
+    options = parser.parse_args()
+    kinds = options.kinds or ["full", "kill", "power"]
+    found: Counter[str] = Counter()
+
+    def tell(kind: str, name: str, outcome: str, detail: str) -> None:
+        found[kind] += 1
+        found[outcome] += 1
+        if outcome:
+            print(f"{outcome} {kind} {name}: {detail}", flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
+        inputs = Path(folder)
+        subprocess.run([sys.executable, "-c", MAKE, str(ROOT), folder], check=True, capture_output=True)
+        sizes = {}
+        for name, (_, suffix) in COMMANDS.items():
+            if options.only in (None, name):
+                target = inputs / f"whole_{name}{suffix}"
+                done = run(name, inputs, target)
+                if done.returncode:
+                    sys.exit(f"{name} fails without any fault: {done.stderr.decode()[-500:]}")
+                sizes[name] = target.stat().st_size
+        if "full" in kinds:
+            full(inputs, sizes, options.pages, tell)
+            full_disk(inputs, sizes, options.pages, tell)
+        if "kill" in kinds:
+            kill(inputs, sizes, options.moments, tell)
+        if "power" in kinds:
+            power(inputs, sizes, tell)
+    for figure in (*kinds, *BAD):
+        print(f"{figure} {found[figure]} 1")
+    return 1 if options.check and any(found[figure] for figure in BAD) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
