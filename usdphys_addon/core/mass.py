@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +30,8 @@ DEFAULT_DENSITY = 1000.0
 POINT_RADIUS = 0.1
 #: USD treats an inertia (in stage units) or quaternion with a smaller norm as not authored.
 USD_TOLERANCE = 1e-5
+#: Triangles up to which shapes of meshes with the same content are computed once.
+_SMALL_MESH = 500
 
 
 # --------------------------------------------------------------------------- inertia
@@ -259,8 +262,21 @@ def collider_shape(prim: Prim) -> Shape:
     key = (approximation, stretch.tobytes())
     shape = geometry.derived.get(key)
     if shape is None:
-        shape = geometry.derived[key] = mesh_shape(geometry.points @ stretch.T, geometry.triangles, approximation)
+        points, triangles = geometry.points @ stretch.T, geometry.triangles
+        if len(triangles) <= _SMALL_MESH:
+            triangles = np.ascontiguousarray(triangles, np.int64)
+            shape = _small_mesh_shape(points.tobytes(), triangles.tobytes(), approximation)
+        else:
+            shape = mesh_shape(points, triangles, approximation)
+        geometry.derived[key] = shape
     return shape
+
+
+@lru_cache(maxsize=1024)
+def _small_mesh_shape(points: bytes, triangles: bytes, approximation: str) -> Shape:
+    """`mesh_shape` of arrays as bytes: copies of one part, each with a mesh of its own, are computed once."""
+    corners = np.frombuffer(triangles, np.int64).reshape(-1, 3)
+    return mesh_shape(np.frombuffer(points, float).reshape(-1, 3), corners, approximation)
 
 
 def _gprim_shape(gprim: usd_geom.Gprim, scale: Matrix) -> Shape:

@@ -495,6 +495,10 @@ def _array(attribute: Usd.Attribute, kind: Any) -> Any:
 
 def triangulated(counts: Any, indices: Any) -> Any:
     """Fan triangulation (m, 3) of polygons with vertex counts (f,) and indices; faces beyond the end are dropped."""
+    size = int(counts[0]) if len(counts) else 0
+    if size > 2 and size * len(counts) == len(indices) and (counts == size).all():
+        polygons = indices.reshape(-1, size)
+        return np.concatenate([polygons[:, (0, offset, offset + 1)] for offset in range(1, size - 1)])
     starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else np.zeros(0, np.int64)
     inside = starts + counts <= len(indices)
     starts, counts = starts[inside], counts[inside]
