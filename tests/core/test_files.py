@@ -175,3 +175,12 @@ def test_names_that_are_only_odd_stay_as_they_are(name: str) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="two slashes begin a server's name elsewhere")
 def test_two_leading_slashes_are_not_beside_the_open_file() -> None:
     assert files.usable_name("//tmp/a.usda") == "/tmp/a.usda"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only POSIX systems have pipes with names")
+def test_a_pipe_or_a_device_is_never_replaced_by_a_file(tmp_path: Path) -> None:
+    """As root, "--json /dev/stdout" would put a file in the place of the device."""
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(OutputError, match="device or a pipe"), files.replacing(tmp_path / "pipe.json") as scratch:
+        scratch.write_text("{}")
+    assert stat.S_ISFIFO((tmp_path / "pipe.json").stat().st_mode)
