@@ -11,7 +11,7 @@ import bpy
 
 from ..bridge import props
 from ..core.errors import InputError, OutputError
-from ..core.files import replacing
+from ..system.files import replacing
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, UsageError
-from ..core.files import USD_SUFFIXES
+from ..system.files import USD_SUFFIXES
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
@@ -146,7 +146,8 @@ def _read_usd(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
 
     # The stage stays open inside: meshes are read when somebody asks for them.
     stage = usd_read.open_stage(file)
-    yield usd_read.read_stage(stage), []
+    with usd_read.damage_refused(file):
+        yield usd_read.read_stage(stage), []
 
 
 def _write_usd(file: str, options: WriteOptions) -> ExportResult:

@@ -25,10 +25,10 @@ from ..bridge.reading import SceneReading
 from ..bridge.source_paths import source_paths, used_materials
 from ..core import frames, paths, summary, validate
 from ..core.errors import InputError
-from ..core.files import checked, first_changed, scratch_folder
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
+from ..system.files import checked, first_changed, scratch_folder
 from .edited_geometry import Chosen, Geometry, brought
 from .import_repair import world_conversion
 from .usd_export import ExportResult, refuse_errors

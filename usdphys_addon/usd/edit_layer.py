@@ -17,8 +17,8 @@ from pxr import Sdf, Tf, Usd, UsdUtils
 
 from ..core.difference import Difference
 from ..core.errors import OutputError
-from ..core.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
 from ..core.units import StageUnits
+from ..system.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
 from . import read as usd_read
 from . import scene_edits, verify
 from .carry_fields import PRIM_FIELDS, relative_path

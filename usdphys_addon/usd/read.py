@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -50,6 +51,15 @@ def open_stage(path: str | Path) -> Usd.Stage:
     except Exception as error:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     return stage
+
+
+@contextmanager
+def damage_refused(path: str | Path) -> Iterator[None]:
+    """Raise InputError for an error of USD: values are read when they are asked for, long after the file is opened."""
+    try:
+        yield
+    except Tf.ErrorException as error:
+        raise InputError(f"'{path}' holds values that USD cannot read{short_reason(error)}.") from error
 
 
 def _reload(stage: Usd.Stage, identifiers: set[str]) -> None:
@@ -205,7 +215,8 @@ class _StagePrim(Prim):
 class _Reader:
     def __init__(self, stage: Usd.Stage, local_meters: float | None) -> None:
         self.stage = stage
-        self.units = replace(stage_units(stage), local_meters_per_unit=local_meters)
+        found = units.checked_units(stage_units(stage), stage.GetRootLayer().GetDisplayName())
+        self.units = replace(found, local_meters_per_unit=local_meters)
         self.model = PhysicsModel(self.units, source=stage.GetRootLayer().identifier)
         self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
         self.rotation = self.units.to_z_up
@@ -435,18 +446,29 @@ def _bound_material(usd_prim: Usd.Prim) -> UsdShade.Material | None:
 
 
 def _mesh(mesh: UsdGeom.Mesh, meters: float) -> Mesh | None:
-    points, counts, indices = (
-        attribute.Get() or attribute.Get(Usd.TimeCode.EarliestTime())
-        for attribute in (mesh.GetPointsAttr(), mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
+    """The geometry of a mesh; None if it has none, or its arrays do not fit together."""
+    points = _array(mesh.GetPointsAttr(), Vt.Vec3fArray)
+    counts, indices = (
+        _array(attribute, Vt.IntArray).astype(np.int64)
+        for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
     )
-    if not points or not counts or not indices:
+    if not len(points) or not len(counts) or not len(indices) or counts.min() < 0:
         return None
-    triangles = triangulated(np.asarray(counts, np.int64), np.asarray(indices, np.int64))
+    triangles = triangulated(counts, indices)
     if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
         triangles = triangles[:, ::-1]
-    if len(triangles) and triangles.max() >= len(points):
+    if len(triangles) and (triangles.min() < 0 or triangles.max() >= len(points)):
         return None
-    return Mesh(np.asarray(points, float) * meters, triangles)
+    return Mesh(points.astype(float) * meters, triangles)
+
+
+def _array(attribute: Usd.Attribute, kind: Any) -> Any:
+    """Array of an attribute, without a default its earliest sample; empty if it has another type."""
+    for time in (Usd.TimeCode.Default(), Usd.TimeCode.EarliestTime()):
+        value = attribute.Get(time)
+        if isinstance(value, kind) and len(value):
+            return np.asarray(value)
+    return np.zeros(0)
 
 
 def triangulated(counts: Any, indices: Any) -> Any:
@@ -466,9 +488,12 @@ def triangulated(counts: Any, indices: Any) -> Any:
 
 
 def _points(points: UsdGeom.Points, meters: float) -> SpherePoints | None:
-    positions = points.GetPointsAttr().Get()
+    positions = _array(points.GetPointsAttr(), Vt.Vec3fArray)
     primvar = UsdGeom.PrimvarsAPI(points).GetPrimvar("widths")
-    widths = primvar.ComputeFlattened() if primvar.HasAuthoredValue() else points.GetWidthsAttr().Get()
-    if not positions or not widths or len(positions) != len(widths):
+    flattened = primvar.ComputeFlattened() if primvar.HasAuthoredValue() else None
+    widths = (
+        np.asarray(flattened) if isinstance(flattened, Vt.FloatArray) else _array(points.GetWidthsAttr(), Vt.FloatArray)
+    )
+    if not len(positions) or len(positions) != len(widths):
         return None
-    return SpherePoints(np.asarray(positions, float) * meters, np.asarray(widths, float) * meters / 2)
+    return SpherePoints(positions.astype(float) * meters, widths.astype(float) * meters / 2)
