@@ -15,7 +15,7 @@ from usdphys_ext.usdphys_addon.simulation.layout import layout
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import CENTIMETERS, DEGREE, INF, File, about, block
+from .author import CENTIMETERS, DEGREE, INF, METERS, File, Units, about, block
 from .catalogue import NEVER, ROD, SCENES
 from .helpers import apart, codes, made, model_in, place, run, turn, world_of
 
@@ -1089,3 +1089,22 @@ def test_a_joint_to_a_turned_wall_is_where_the_wall_is(side: int, reduced: bool)
     hinge = place(world, "Arm") + turn(world, "Arm") @ (-0.5, 0, 0)
     assert hinge == pytest.approx((2, 1.5, 3), abs=0.01)
     assert place(world, "Arm")[0] > 2.05
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS])
+def test_a_drive_that_loses_its_gains_while_it_runs_lets_the_joint_swing(units: Units, reduced: bool) -> None:
+    """A pendulum held out level for a second, then let go: after a period it has been down and is up again."""
+    file = File(units)
+    inertia = 2.0 * 0.4**2 / 3.0
+    inside = [
+        file.body("Rod", (0.4, 0, 3), size=(0.8, 0.1, 0.1), mass=2.0, inertia=(0.01, inertia, inertia)),
+        file.joint("Hinge", "Revolute", "", f"{W}/R/Rod", pos0=(0, 0, 3), pos1=(-0.4, 0, 0), axis="Y",
+                   drives={"angular": {"stiffness": 1e5, "damping": 1e3}}),
+    ]  # fmt: skip
+    file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"] if reduced else []))
+    world = run(world_of(file), 1.0)
+    assert place(world, "Rod")[2] == pytest.approx(3.0, abs=0.01)
+    world.set_drive(f"{W}/R/Hinge", "angular", stiffness=0.0, damping=0.0)
+    lowest = min(run(world, 1 / 60) and place(world, "Rod")[2] for _ in range(90))
+    assert lowest == pytest.approx(2.6, abs=0.01)

@@ -56,9 +56,12 @@ def set_drive(joint: GenericJoint, axis: int, drive: Drive, target: float, sign:
     name = JOINT_AXES[axis]
     joint.set_motor_model(name, MotorModel.ACCELERATION_BASED if drive.acceleration else MotorModel.FORCE_BASED)
     joint.set_motor(name, target, sign * drive.target_velocity, drive.stiffness, drive.damping)
-    # Without stiffness and damping a drive does nothing; Rapier's motor would hold the axis still.
-    pulls = drive.stiffness != 0.0 or drive.damping != 0.0
-    joint.set_motor_max_force(name, min(drive.max_force, 3e38) if pulls else 0.0)
+    joint.set_motor_max_force(name, _max_force(drive))
+
+
+def _max_force(drive: Drive) -> float:
+    """Largest force for the solver; zero without stiffness and damping, where Rapier's motor would hold the axis."""
+    return min(drive.max_force, 3e38) if drive.stiffness != 0.0 or drive.damping != 0.0 else 0.0
 
 
 @dataclass(slots=True)
@@ -258,7 +261,7 @@ class Constraint:
                         number, JOINT_AXES[axis], sign * drive.target_position, sign * drive.target_velocity,
                         drive.stiffness, drive.damping,
                     )  # fmt: skip
-                    multibody.set_link_motor_max_force(number, JOINT_AXES[axis], min(drive.max_force, 3e38))
+                    multibody.set_link_motor_max_force(number, JOINT_AXES[axis], _max_force(drive))
             return
         if state.base is not None:
             self._apply(physics.impulse_joints[state.base].data)
