@@ -177,6 +177,7 @@ class Constraint:
             # Rotate frame 2, because frame 1 defines the directions of the translations.
             joint.local_frame2 = isometry(self.facts.frame1 @ about_x(-state.angle))
         several = not self.turns
+        targets = self._targets()
         for axis, freedom in enumerate(state.freedoms):
             offset = state.angle if axis == 3 and self.turns else 0.0
             if freedom.is_limited and not (axis > 3 and self.facts.cone is not None):
@@ -186,10 +187,35 @@ class Constraint:
                     low, high = min(max(low, -edge), edge), max(min(high, edge), -edge)
                 joint.set_limits(JOINT_AXES[axis], _bounded(low), _bounded(high))
             if freedom.drive is not None:
-                target = freedom.drive.target_position - offset
+                target = targets[axis] - offset
                 if axis >= 3:
                     target = min(max(target, 0.01 - _HALF_TURN), _HALF_TURN - 0.01)
                 set_drive(joint, axis, freedom.drive, target)
+
+    def _targets(self) -> list[float]:
+        """Target positions of the six degrees of freedom in the solver's coordinates; zero without a drive.
+
+        Several angles together mean Rz * Ry * Rx, as in PhysX. The solver's coordinate of a rotation about several
+        axes is twice the arc sine of each component of its quaternion.
+        """
+        freedoms = self.state.freedoms
+        targets = [0.0 if freedom.drive is None else freedom.drive.target_position for freedom in freedoms]
+        if self.turns or sum(angle != 0.0 for angle in targets[3:]) < 2 or not np.isfinite(targets[3:]).all():
+            return targets
+        return targets[:3] + _half_sines(targets[3:], [freedom.is_locked for freedom in freedoms[3:]])
+
+    def stretch(self, physics: PhysicsWorld, axis: int) -> float:
+        """How far (m or rad) a driven degree of freedom is from its target."""
+        if axis == 6:
+            drive = None if self.state.distance is None else self.state.distance.drive
+            return abs(self.position(physics, axis) - (0.0 if drive is None else drive.target_position))
+        target = self._targets()[axis]
+        if axis == 3 and self.turns:
+            return abs(target - self.turned(physics))
+        if axis < 3 or self.turns:
+            return abs(target - self.position(physics, axis))
+        sine = frames.quaternion_of(self.relative(physics)[:3, :3])[axis - 2]
+        return abs(target - 2.0 * math.asin(min(max(sine, -1.0), 1.0)))
 
     # ----------------------------------------------------------------------- changes
 
@@ -418,6 +444,26 @@ class Constraint:
         self.state = copy.copy(state)
         self.state.freedoms = copy.deepcopy(state.freedoms)
         self.state.distance = copy.deepcopy(state.distance)
+
+
+def _half_sines(angles: list[float], is_locked: list[bool]) -> list[float]:
+    """Twice the arc sines of the quaternion of Rz * Ry * Rx. Angles in rad; a locked component is taken out."""
+    x, y, z = (np.array((math.cos(angle / 2.0), math.sin(angle / 2.0))) for angle in angles)
+    w = x[0] * y[0] * z[0] + x[1] * y[1] * z[1]
+    found = np.array((
+        x[1] * y[0] * z[0] - x[0] * y[1] * z[1],
+        x[0] * y[1] * z[0] + x[1] * y[0] * z[1],
+        x[0] * y[0] * z[1] - x[1] * y[1] * z[0],
+    ))  # fmt: skip
+    if w < 0.0:
+        w, found = -w, -found
+    if is_locked[0]:
+        # Without the twist that is left of X, as PhysX does; the length stays one.
+        cosine, sine = np.array((w, found[0])) / max(math.hypot(w, found[0]), 1e-12)
+        _, b, c = found
+        found = np.array((0.0, cosine * b + sine * c, cosine * c - sine * b))
+    found[is_locked] = 0.0
+    return [2.0 * math.asin(min(max(float(part), -1.0), 1.0)) for part in found]
 
 
 def _bounded(value: float) -> float:
