@@ -91,6 +91,12 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "A body moves faster than anything sensible, gains energy from nowhere, or its pose is not a number any more.",
         "Look for huge forces, tiny masses, or shapes that begin inside each other.",
     ),
+    "VelocityScaled": NoticeKind(
+        "info",
+        "The prim of a moving body is scaled. The initial velocity is not, as in PhysX and Newton, unless the scale "
+        "converts length units; by the specification's text it is.",
+        "Apply the scale, so that all simulators agree.",
+    ),
 }  # fmt: skip
 
 

@@ -220,9 +220,10 @@ class World:
                 continue
             api = prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
-            x, y, z = np.linalg.solve(matrices[row][:3, :3], linear[row]).tolist()
+            rotation = frames.matrix_of(self.rotations[row])
+            x, y, z = (rotation.T @ linear[row] / self._layout.bodies[path].velocity_scale).tolist()
             api.velocity = (x, y, z)
-            x, y, z = (frames.matrix_of(self.rotations[row]).T @ angular[row]).tolist()
+            x, y, z = (rotation.T @ angular[row]).tolist()
             api.angular_velocity = (x, y, z)
             api.starts_asleep = not self.awake[row]
         owners = Above({path: model.prims[path] for path in shifts}, _cuts(model))

@@ -40,6 +40,8 @@ TRIAL_STEPS = 60
 SLOW, SLOW_TURN = 0.01, 0.02
 #: Additional solver iterations for bodies with joints.
 MORE_ITERATIONS = 7
+#: A velocity that the scale of the prim changes by less than this part counts as unscaled.
+SAME_SPEED = 1e-3
 #: Metres: bounds of the length unit to which the solver's tolerances are scaled.
 SMALLEST, LARGEST = 0.005, 1.0
 
@@ -131,7 +133,8 @@ class SolverSpace:
             moves = bool(api.velocity or api.angular_velocity)
             if not body.is_kinematic:
                 if moves:
-                    velocity = body.prim.world[:3, :3] @ np.asarray(api.resolved("velocity"), float)
+                    velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
+                    self._say_scaled(body, velocity)
                     spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
                     builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
                 if api.resolved("starts_asleep"):
@@ -169,6 +172,17 @@ class SolverSpace:
             solver_body.activation = activation
             for material, collider in zip(materials, solver_body.colliders, strict=True):
                 self.surfaces.setdefault(material.material, []).append(collider)
+
+    def _say_scaled(self, body: Body, velocity: Matrix) -> None:
+        """Notice a velocity on a scaled prim: the specification scales it, PhysX and Newton do not."""
+        authored = body.rotation.T @ velocity / body.velocity_scale
+        speeds = [float(np.linalg.norm(each)) for each in (velocity, authored, body.stretch @ authored)]
+        if max(speeds) - min(speeds) > SAME_SPEED * speeds[0]:
+            self.notices.add(
+                "VelocityScaled", body.prim,
+                f"{body.prim.display} starts at {speeds[0]:.3g} m/s: by the text of the specification it is "
+                f"{speeds[2]:.3g} m/s, in PhysX and Newton {speeds[1]:.3g} m/s.",
+            )  # fmt: skip
 
     def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> None:
         for prim in prims:
