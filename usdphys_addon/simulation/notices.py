@@ -46,6 +46,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "info", "A mesh without thickness has no convex shape: a thin one is simulated.",
         "Give the mesh some thickness.",
     ),
+    "JointApart": NoticeKind(
+        "warning", "The two frames of a joint are apart at the start: its bodies are moved together first.",
+        "Align the frames of the joint (Joint Tools), or place the bodies where the joint holds them.",
+    ),
     "JointNotReduced": NoticeKind(
         "info", "A joint of an articulation is of a kind that is simulated in maximal coordinates.",
         "Use revolute, prismatic or fixed joints where precision matters.",

@@ -85,6 +85,9 @@ class World:
         self.positions: Floats = np.array([body.position for body in bodies]).reshape(-1, 3)
         self.rotations: Floats = np.array([body.quaternion for body in bodies], float).reshape(-1, 4)
         self.stretches: Floats = np.array([body.stretch for body in bodies]).reshape(-1, 3, 3)
+        for space, rows in zip(self._spaces, self._ranges, strict=True):
+            if space.is_moved_at_start:
+                space.read_poses(self.positions[rows], self.rotations[rows], everything=True)
         self.kinematic = np.array([body.is_kinematic for body in bodies], bool)
         self.awake = np.ones(len(bodies), bool)
         self._joints = {

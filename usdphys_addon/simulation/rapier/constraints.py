@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +50,15 @@ def about_x(angle: float) -> Matrix:
     """Rotation (4, 4) about X."""
     c, s = math.cos(angle), math.sin(angle)
     return np.array([[1.0, 0.0, 0.0, 0.0], [0.0, c, -s, 0.0], [0.0, s, c, 0.0], [0.0, 0.0, 0.0, 1.0]])
+
+
+def locked_mask(freedoms: Sequence[Freedom]) -> JointAxesMask:
+    """The axes that do not move, for the solver."""
+    mask = FREE
+    for bit, freedom in zip(AXIS_BITS, freedoms, strict=True):
+        if freedom.is_locked:
+            mask = mask | bit
+    return mask
 
 
 def set_drive(joint: GenericJoint, axis: int, drive: Drive, target: float, sign: float = 1.0) -> None:
@@ -108,7 +118,7 @@ class Constraint:
     def reduced_joint(self) -> GenericJoint:
         """The joint of a link of a tree, seen from the parent."""
         facts, state = self.facts, self.state
-        joint = GenericJoint(self._locked())
+        joint = GenericJoint(locked_mask(self.state.freedoms))
         first, second = (facts.frame1, facts.frame0) if self.reversed else (facts.frame0, facts.frame1)
         joint.local_frame1, joint.local_frame2 = isometry(first), isometry(second)
         joint.contacts_enabled = facts.collides
@@ -135,13 +145,6 @@ class Constraint:
                 state.push = joints.insert(*self.handles, self._plain(FREE))
         self.apply_enabled(physics)
 
-    def _locked(self) -> JointAxesMask:
-        mask = FREE
-        for bit, freedom in zip(AXIS_BITS, self.state.freedoms, strict=True):
-            if freedom.is_locked:
-                mask = mask | bit
-        return mask
-
     def _plain(self, mask: JointAxesMask) -> GenericJoint:
         joint = GenericJoint(mask)
         joint.local_frame1, joint.local_frame2 = isometry(self.facts.frame0), isometry(self.facts.frame1)
@@ -149,7 +152,7 @@ class Constraint:
         return joint
 
     def _base_joint(self) -> GenericJoint:
-        joint = self._plain(self._locked())
+        joint = self._plain(locked_mask(self.state.freedoms))
         if self.facts.cone is not None:
             joint.coupled_axes = JointAxesMask.ANG_Y | JointAxesMask.ANG_Z
             limit = max(self.facts.cone)

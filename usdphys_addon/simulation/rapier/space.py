@@ -31,6 +31,7 @@ from .loads import Loads, Weight
 from .matter import Geometries, Weigher
 from .reduced import bend, follow, start_tree, undamp
 from .shapes import Placed, shape_of
+from .start import close, put_to_sleep
 
 #: m/s. A faster body counts as unstable; the solver clamps velocities to CLAMP.
 FASTEST, CLAMP = 1000.0, 1e5
@@ -88,6 +89,8 @@ class SolverSpace:
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
+        #: True if the bodies are not where their prims are, because joints were closed.
+        self.is_moved_at_start = False
         self._extents: list[float] = []
         self._ground: Any = None
         self._upkeep: list[Constraint] | None = None
@@ -103,6 +106,11 @@ class SolverSpace:
         self._views: list[Any] = []
         self._watch, self._matter = EnergyWatch(), _matter(self.paths, self.weights)
         self._refresh()
+        asleep = {path for path in self.weights if _starts_asleep(self.bodies[path])}
+        put_to_sleep(
+            self.physics, [self.handles[path] for path in asleep],
+            [self.handles[path] for path in self.weights if path not in asleep],
+        )  # fmt: skip
 
     # ----------------------------------------------------------------------- building
 
@@ -137,8 +145,6 @@ class SolverSpace:
                     self._say_scaled(body, velocity)
                     spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
                     builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
-                if api.resolved("starts_asleep"):
-                    builder = builder.sleeping(True)
                 self.weights[path], of_solver = weigher.of(body)
                 builder = builder.additional_mass_properties(of_solver)
             elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
@@ -249,6 +255,18 @@ class SolverSpace:
             facts.frame1 = np.linalg.inv(pose) @ facts.frame1
 
     def _add_joints(self, setup: Setup) -> None:
+        sides = []
+        for facts in setup.joints:
+            self._frame_on_static(facts)
+            sides.append((self._side(facts.body0, facts.static0), self._side(facts.body1, facts.static1)))
+        for gap in close(self.physics, list(zip(setup.joints, sides, strict=True)), self.weights):
+            self.is_moved_at_start = True
+            if gap.is_told:
+                self.notices.add(
+                    "JointApart", gap.facts.prim,
+                    f"The frames of {gap.facts.prim.display} are {1e3 * gap.length:.3g} mm and "
+                    f"{math.degrees(gap.angle):.3g} degrees apart: its bodies are moved together before the start.",
+                )  # fmt: skip
         in_tree = {}
         for tree in setup.trees:
             if self._survives(tree, setup.gravity):
@@ -260,9 +278,7 @@ class SolverSpace:
                     f"{prim.display} is unstable in reduced coordinates; its joints are simulated in maximal ones.",
                 )  # fmt: skip
         by_path = {}
-        for facts in setup.joints:
-            self._frame_on_static(facts)
-            handles = (self._side(facts.body0, facts.static0), self._side(facts.body1, facts.static1))
+        for facts, handles in zip(setup.joints, sides, strict=True):
             constraint = Constraint(facts, handles, in_tree.get(facts.path))
             by_path[facts.path] = constraint
             self.constraints.append(constraint)
@@ -610,6 +626,11 @@ def _longest(shape: Any) -> float:
     """The longest side of the bounding box of a shape."""
     box = shape.compute_aabb(Isometry3.identity())
     return float(max(high - low for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)))
+
+
+def _starts_asleep(body: Body) -> bool:
+    api = body.prim.get(usd_physics.RigidBodyAPI)
+    return api is not None and bool(api.resolved("starts_asleep"))
 
 
 def _ends(constraint: Constraint) -> set[str]:
