@@ -140,4 +140,3 @@ def put_to_sleep(physics: PhysicsWorld, asleep: Collection[Any], moving: Collect
         tree.set_generalized_velocity(speeds)
     for handle in asleep:
         bodies[handle].sleep()
-
