@@ -49,7 +49,8 @@ def test_bodies_that_start_asleep_stay_asleep(kind: str, units: Units) -> None:
 def test_what_starts_asleep_wakes_when_it_is_hit_and_the_rest_keeps_its_velocity() -> None:
     file = File(CENTIMETERS)
     file.add(file.ground(size=50), file.body("Target", (3, 0, 0.25), size=(0.5,) * 3, asleep=True),
-             file.body("Ball", (0, 0, 0.25), shape="Sphere", size=(0.2,), velocity=(4, 0, 0), spin=(0, 3, 0)))  # fmt: skip
+             file.body("Ball", (0, 0, 0.25), shape="Sphere", size=(0.2,), velocity=(4, 0, 0), spin=(0, 3, 0)),
+             )  # fmt: skip
     inside = [file.body("Arm", (0.5, 9, 5), velocity=(0, 2, 0), spin=(0, 0, 4), inertia=(0.1,) * 3),
               file.joint("Pin", "Revolute", "", f"{W}/R/Arm", pos0=(0, 9, 5), pos1=(-0.5, 0, 0), axis="Z")]  # fmt: skip
     file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"]))

@@ -90,7 +90,9 @@ def close(physics: PhysicsWorld, joints: Sequence[Jointed], weights: Mapping[str
     scratch.integration_parameters.num_solver_iterations = 32
     scratch.integration_parameters.dt = 32.0
     scratch.integration_parameters.normalized_max_linear_velocity = 1e9
-    paths = {handle: path for facts, handles in listed for handle, path in zip(handles, (facts.body0, facts.body1))}
+    paths = {}
+    for facts, (first, second) in listed:
+        paths.update({first: facts.body0, second: facts.body1})
     copies: dict[Any, Any] = {}
     for handle, path in paths.items():
         moves = path in weights
