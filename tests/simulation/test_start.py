@@ -103,7 +103,7 @@ def test_bodies_keep_their_velocities_where_a_joint_is_closed() -> None:
              file.joint("Axle", "Revolute", "", f"{W}/Wheel", pos0=(0, 0, 2), axis="Z"))  # fmt: skip
     world = run(world_of(file), 1.0)
     assert place(world, "Wheel") == pytest.approx((0, 0, 2), abs=1e-3)
-    assert world.velocities()[1][0] == pytest.approx((0, 0, 7), abs=0.01)
+    assert world.velocities()[1][0] == pytest.approx((0, 0, 7), abs=0.05)
     assert "50 mm" in world.notices[0].message
 
 

@@ -23,6 +23,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "info", "A joint closes a loop of an articulation: it is simulated in maximal coordinates.",
         "Set Exclude From Articulation on the joint of your choice to decide where the loop is cut.",
     ),
+    "ArticulationNotReduced": NoticeKind(
+        "info", "An articulation is too long or too uneven in mass for reduced coordinates: it uses maximal ones.",
+        "Nothing: these are as exact here. Bring the masses of the links nearer to each other where they give way.",
+    ),
     "ArticulationUnstable": NoticeKind(
         "warning", "Reduced coordinates are unstable for these masses: the articulation uses maximal coordinates.",
         "Bring the masses of the links nearer to each other.",
@@ -64,6 +68,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     "LimitBeyondTurn": NoticeKind(
         "warning", "Rotations of more than one axis are limited to less than half a turn.",
         "Keep the limit within 180 degrees, or leave one axis free.",
+    ),
+    "MassRatio": NoticeKind(
+        "warning", "Far more mass hangs on a jointed body than its own: its joints give way.",
+        "Make the light body heavier or what hangs on it lighter, or simulate with the quality Exact.",
     ),
     "MaterialPerFace": NoticeKind(
         "info", "A collider has several physics materials: that of the whole prim is used.",

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 import rapier3d
 from numpy.typing import NDArray
-from rapier3d import CoefficientCombineRule, GenericJoint, Group, InteractionGroups, Isometry3, PhysicsWorld
+from rapier3d import (
+    ActiveHooks,
+    CoefficientCombineRule,
+    GenericJoint,
+    Group,
+    InteractionGroups,
+    Isometry3,
+    PhysicsWorld,
+    SpringCoefficients,
+)
 
 from ...core import frames
 from ...core.frames import Matrix
@@ -24,6 +33,16 @@ from ..filters import Filters
 from ..joint_facts import JointFacts
 from ..layout import Body, ContactMaterial, Layout, contact_material
 from ..notices import Notices
+from ..quality import (
+    BEARABLE_REDUCED,
+    MOST_REDUCED,
+    Quality,
+    contact_steps,
+    hanging,
+    is_bearable,
+    joint_steps,
+    turning_steps,
+)  # fmt: skip
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .grab import Grab, grab, pull, release
@@ -41,6 +60,8 @@ TRIAL_STEPS = 60
 SLOW, SLOW_TURN = 0.01, 0.02
 #: Additional solver iterations for bodies with joints.
 MORE_ITERATIONS = 7
+#: Of contacts, as springs.
+DAMPING_RATIO = 10.0
 #: A velocity that the scale of the prim changes by less than this part counts as unscaled.
 SAME_SPEED = 1e-3
 #: Metres: bounds of the length unit to which the solver's tolerances are scaled.
@@ -74,8 +95,10 @@ class SolverSpace:
     """The Rapier world of one physics scene."""
 
     def __init__(
-        self, layout: Layout, setup: Setup, filters: Filters, notices: Notices, time_step: float, substeps: int
+        self, layout: Layout, setup: Setup, filters: Filters, notices: Notices, time_step: float, substeps: int,
+        quality: Quality,
     ) -> None:  # fmt: skip
+        """substeps: steps of the solver in a time step; 0: by the quality."""
         self.scene, self.model, self.notices = setup.scene, layout.model, notices
         self.places = layout.places
         self.bodies = setup.bodies
@@ -92,6 +115,9 @@ class SolverSpace:
         #: True if the bodies are not where their prims are, because joints were closed.
         self.is_moved_at_start = False
         self._extents: list[float] = []
+        #: Shorter side, m, of the largest collider of each body.
+        self._sizes: dict[str, float] = {}
+        self._bounces = False
         self._ground: Any = None
         self._upkeep: list[Constraint] | None = None
         self._add_bodies(filters)
@@ -99,13 +125,20 @@ class SolverSpace:
         self._add_joints(setup)
         self._add_pairs(filters)
         # In proportion to the time step, above 1/60 s.
-        self.substeps = substeps or math.ceil((4 if self.constraints else 2) * max(1.0, time_step * 60.0 - 0.01))
-        self.time_step = time_step
+        steps = quality.busy_steps if self.constraints or self._bounces else quality.steps
+        self.substeps = substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
+        self.time_step, self.quality = time_step, quality
         self._tune()
         self.loads = Loads(self.handles, self.weights)
+        #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
+        self._leaps = np.array([
+            0.5 * self._sizes[path] if path in self._sizes and path in self.weights else np.inf for path in self.paths
+        ])  # fmt: skip
+        self._watched = np.zeros(len(self.paths), bool)
         self._views: list[Any] = []
         self._watch, self._matter = EnergyWatch(), _matter(self.paths, self.weights)
         self._refresh()
+        self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
         asleep = {path for path in self.weights if _starts_asleep(self.bodies[path])}
         put_to_sleep(
             self.physics, [self.handles[path] for path in asleep],
@@ -120,19 +153,46 @@ class SolverSpace:
         size = float(np.median(self._extents)) if self._extents else LARGEST
         parameters.length_unit = min(max(size, SMALLEST), LARGEST)
         parameters.normalized_max_linear_velocity = CLAMP / parameters.length_unit
-        for constraint in self.constraints:
-            self._iterate_more(constraint)
+        masses = [self.weights[path].mass for path in self._sizes if path in self.weights]
+        sizes = [size for path, size in self._sizes.items() if path in self.weights]
+        contacts = contact_steps(self.quality, parameters.dt, math.hypot(*self.gravity), masses, sizes)
+        parameters.num_solver_iterations = contacts.small_steps
+        parameters.num_internal_pgs_iterations = self.quality.sweeps
+        parameters.contact_softness = SpringCoefficients(contacts.frequency, DAMPING_RATIO)
+        parameters.static_contact_softness = SpringCoefficients(2.0 * contacts.frequency, DAMPING_RATIO)
+        self._tune_joints(contacts.small_steps)
+        if self._bounces:
+            # A body that is seen to come does not enter the other in the step of its impact, which would cost height.
+            for path, size in self._sizes.items():
+                self.physics.rigid_bodies[self.handles[path]].soft_ccd_prediction = 0.5 * size
 
-    def _iterate_more(self, constraint: Constraint) -> None:
-        """Joint chains and drives in reduced coordinates need more iterations; other bodies keep the fast default."""
-        for path in (constraint.facts.body0, constraint.facts.body1):
-            if path:
-                self.physics.rigid_bodies[self.handles[path]].additional_pgs_iterations = MORE_ITERATIONS
+    def _tune_joints(self, small_steps: int) -> None:
+        """Jointed bodies need more iterations and, where much hangs on a light one, smaller steps."""
+        bodies = self.physics.rigid_bodies
+        masses = {path: weight.mass for path, weight in self.weights.items()}
+        joined = ((item.facts.body0, item.facts.body1) for item in self.constraints)
+        groups = hanging(joined, masses)
+        if any(constraint.facts.breaks for constraint in self.constraints):
+            # The solver gives the force of a joint for one small step: all must have the same.
+            small_steps = max([small_steps, *(joint_steps(self.quality, group) for group in groups)])
+            self.physics.integration_parameters.num_solver_iterations = small_steps
+        for group in groups:
+            more = max(joint_steps(self.quality, group) - small_steps, 0)
+            for path in group.bodies:
+                body = bodies[self.handles[path]]
+                body.additional_pgs_iterations, body.additional_solver_iterations = MORE_ITERATIONS, more
+            if not is_bearable(self.quality, group.ratio):
+                prim = self.bodies[group.body].prim
+                self.notices.add(
+                    "MassRatio", prim,
+                    f"{prim.display} has {masses[group.body]:.3g} kg, and {group.ratio:.2g} times that hangs on it by "
+                    "joints: it gives way.",
+                )  # fmt: skip
 
     def _add_bodies(self, filters: Filters) -> None:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
-        longest: dict[int, float] = {}
+        sides: dict[int, tuple[float, float]] = {}
         for path, body in self.bodies.items():
             api = body.prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
@@ -163,11 +223,18 @@ class SolverSpace:
                 if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
                     frame = np.linalg.inv(body.pose) @ self.places[prim.path].pose
                 material = contact_material(self.model, prim, self.notices)
-                builders.append(self._collider(prim, placed, frame, material, filters))
+                collider = self._collider(prim, placed, frame, material, filters)
+                if body.is_kinematic:
+                    # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
+                    # circle it then pushes the other off. It does not for colliders with a hook; there is none.
+                    collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
+                builders.append(collider)
                 # Shapes of meshes are cached and stay alive, so their id() is not reused.
-                if id(placed[0]) not in longest or geometry is None:
-                    longest[id(placed[0])] = _longest(placed[0])
-                self._extents.append(longest[id(placed[0])])
+                if id(placed[0]) not in sides or geometry is None:
+                    sides[id(placed[0])] = _sides(placed[0])
+                shorter, longer = sides[id(placed[0])]
+                self._extents.append(longer)
+                self._sizes[path] = max(shorter, self._sizes.get(path, 0.0))
                 materials.append(material)
             geometries.forget()
             handle = self.physics.add_body(builder, builders)
@@ -209,6 +276,7 @@ class SolverSpace:
         self, prim: Prim, placed: Placed, frame: Matrix | None, material: ContactMaterial, filters: Filters
     ) -> Any:
         """A collider builder. frame: pose (4, 4) of the prim in its body; None: identity."""
+        self._bounces |= material.restitution > 0.0
         shape, center, turn = placed
         builder = (
             rapier3d.Collider.new(shape)
@@ -269,7 +337,14 @@ class SolverSpace:
                 )  # fmt: skip
         in_tree = {}
         for tree in setup.trees:
-            if self._survives(tree, setup.gravity):
+            why = self._too_much(tree)
+            if why:
+                prim = self.model.prims[tree.prim]
+                self.notices.add(
+                    "ArticulationNotReduced", prim,
+                    f"{prim.display} is simulated in maximal coordinates, because {why}.",
+                )  # fmt: skip
+            elif self._survives(tree, setup.gravity):
                 in_tree.update({link.joint.path: link for link in tree.links})
             else:
                 prim = self.model.prims[tree.prim]
@@ -320,6 +395,18 @@ class SolverSpace:
                 inserted.append((parent, handles[link.child], joint))
         start_tree(physics, inserted)
 
+    def _too_much(self, tree: Tree) -> str:
+        """Why a tree is better in maximal coordinates; or empty."""
+        freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
+        if freedoms > MOST_REDUCED:
+            return f"it has {freedoms} degrees of freedom"
+        masses = {path: weight.mass for path, weight in self.weights.items()}
+        groups = hanging([(link.parent, link.child) for link in tree.links], masses)
+        worst = max(groups, key=lambda group: group.ratio, default=None)
+        if worst is not None and worst.ratio > BEARABLE_REDUCED:
+            return f"{worst.ratio:.2g} times the mass of {self.bodies[worst.body].prim.display} hangs on that"
+        return ""
+
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
         """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST."""
         physics = PhysicsWorld(tuple(gravity.tolist()))
@@ -369,12 +456,14 @@ class SolverSpace:
         lost: list[str] = []
         starts = {path: self.pose(path) for path in self.targets}
         breakable = [constraint for constraint in self.constraints if constraint.facts.breaks]
-        for number in range(self.substeps):
-            part = (number + 1) / self.substeps
+        steps = max(self.substeps, self._turning_steps(starts))
+        self.physics.integration_parameters.dt = self.time_step / steps
+        for number in range(steps):
+            part = (number + 1) / steps
             for path, (position, rotation) in self.targets.items():
                 self._drive_kinematic(path, starts[path], position, rotation, part)
             for held in self.grabs:
-                pull(self.physics, held, 1.0 / (self.substeps - number))
+                pull(self.physics, held, 1.0 / (steps - number))
             for constraint in self._kept_up():
                 constraint.upkeep(self.physics)
             if breakable:
@@ -383,12 +472,37 @@ class SolverSpace:
             if not self.physics.quarantine.is_empty():
                 lost += self._rescue()
             if breakable:
-                for constraint in self.loads.after(self.physics, breakable, self.time_step / self.substeps):
+                for constraint in self.loads.after(self.physics, breakable, self.time_step / steps):
                     self._break(constraint)
         if self.targets or self.grabs or lost:
             self._watch.forget()
         self.targets.clear()
         return lost
+
+    def watch_fast(self, ways: NDArray[np.float64]) -> None:
+        """Let the solver look between the places of bodies that leap. ways (n,): m, in the last time step.
+
+        Only of those: it does not look at two bodies that are both watched.
+        """
+        watched = ways > self._leaps * self.substeps
+        for row in np.flatnonzero(watched != self._watched).tolist():
+            self._views[row].ccd_enabled = bool(watched[row])
+        self._watched = watched
+
+    def _turning_steps(self, starts: Mapping[str, tuple[Matrix, Matrix]]) -> int:
+        """Steps that the fastest turn of a kinematic body takes that touches something."""
+        most = 1
+        for path, (_, before) in starts.items():
+            cosine = min(abs(float(before @ self.targets[path][1])), 1.0)
+            steps = turning_steps(self.time_step, 2.0 * math.acos(cosine) / self.time_step)
+            if steps > most and self._touches(path):
+                most = steps
+        return most
+
+    def _touches(self, path: str) -> bool:
+        pairs = self.physics.narrow_phase.contact_pairs_with
+        colliders = self.physics.rigid_bodies[self.handles[path]].colliders
+        return any(pair.has_any_active_contact for collider in colliders for pair in pairs(collider))
 
     def made_energy(self, seconds: float) -> str:
         """Path of the body that gained most if energy grew unphysically since the last call, `seconds` ago; or ""."""
@@ -604,6 +718,7 @@ class SolverSpace:
         self._matter = _matter(self.paths, self.weights)
         self._watch.forget()
         self._refresh()
+        self._watched = np.array([view.ccd_enabled for view in self._views], bool)
 
 
 def _tuple(vector: Any) -> tuple[float, float, float]:
@@ -622,10 +737,11 @@ def _matter(paths: Sequence[str], weights: Mapping[str, Weight]) -> Matter:
     return Matter(np.array(masses, float), np.array(moments, float))
 
 
-def _longest(shape: Any) -> float:
-    """The longest side of the bounding box of a shape."""
+def _sides(shape: Any) -> tuple[float, float]:
+    """The shortest and the longest side of the bounding box of a shape; a plate counts as a tenth as thick as long."""
     box = shape.compute_aabb(Isometry3.identity())
-    return float(max(high - low for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)))
+    sides = [float(high - low) for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)]
+    return max(min(sides), 0.1 * max(sides)), max(sides)
 
 
 def _starts_asleep(body: Body) -> bool:
