@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pxr import Gf, Sdf, Usd, UsdGeom, Vt
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, Vt
 from usdphys_ext.usdphys_addon.core import schema
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.usd import carry, carry_restore
+from usdphys_ext.usdphys_addon.usd import carry, carry_restore, looks
 from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import write as usd_write
@@ -821,3 +821,13 @@ def test_devset_after_the_model(shared: Path) -> None:
             assert set(known) <= set(found)
             assert prim.schemas.keys() - {"PhysicsScene"} <= {*found, *schema.SCHEMAS}
     assert restored_texts > 100
+
+
+def test_looks_of_all_materials_below_a_path_are_carried_after_one_that_has_shaders() -> None:
+    stage = Usd.Stage.CreateInMemory()
+    for path in ("/A/Looks/First", "/A/Looks/Second", "/B/Looks/Third"):
+        UsdShade.Material.Define(stage, path)
+        UsdShade.Shader.Define(stage, f"{path}/Surface").CreateIdAttr("UsdPreviewSurface")
+    materials = ["/A/Looks/First", "/A/Looks/Second", "/B/Looks/Third"]
+    text = looks.capture_looks(stage, materials, {"/A/Looks/First"}, "/A")
+    assert looks.looks_in(text) == {"/A/Looks/First": True, "/A/Looks/Second": False}

@@ -136,18 +136,32 @@ class PropertyWriter:
 
     def __init__(self, meters: float, local: float) -> None:
         self.meters, self.local = meters, local
+        self._factors: dict[tuple[type[Schema], str, str | None], dict[str, float]] = {}
 
     def write(self, group: Any, value: Schema, *, instance: str = "", skip: frozenset[str] = frozenset()) -> None:
-        drive_type = getattr(value, "type", None) if isinstance(value, usd_physics.DriveAPI) else None
+        cls = type(value)
+        key = (cls, instance, getattr(value, "type", None) if issubclass(cls, usd_physics.DriveAPI) else None)
+        factors = self._factors.get(key)
+        if factors is None:
+            factors = self._factors[key] = self._factors_of(*key)
         for attribute, content in value.authored():
-            if not attribute.is_editable or attribute.field in skip:
-                continue
-            if not attribute.accepts(content):
+            if attribute.field in skip or not attribute.is_editable or not attribute.accepts(content):
                 continue
             if attribute.value.base == "float":
-                meters = self.local if attribute.space == "local" else self.meters
-                factor = property_factor(attribute.dimension_for(instance or "transX", drive_type), meters)
-                content = with_elements(attribute.value, content, partial(units.scaled, factor=1.0 / factor))
+                factor = factors[attribute.field]
+                if attribute.value.name in ("float", "double"):
+                    content = units.scaled(content, factor)
+                else:
+                    content = with_elements(attribute.value, content, partial(units.scaled, factor=factor))
             elif not attribute.allows(content):
                 continue
             setattr(group, attribute.field, text_of_value(attribute, content) if is_text(attribute) else content)
+
+    def _factors_of(self, cls: type[Schema], instance: str, drive_type: str | None) -> dict[str, float]:
+        """Factors from SI to the properties of a schema, by field."""
+        found = {}
+        for attribute in cls.attributes:
+            meters = self.local if attribute.space == "local" else self.meters
+            dimension = attribute.dimension_for(instance or "transX", drive_type)
+            found[attribute.field] = 1.0 / property_factor(dimension, meters)
+        return found

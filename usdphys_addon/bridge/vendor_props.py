@@ -108,12 +108,13 @@ def read_vendor(context: ReadingContext, thing: Any, owner: str, prim: Prim, *pl
 
 def write_vendor(writer: PropertyWriter, thing: Any, owner: str, prim: Prim) -> None:
     """Set the properties of the vendor schemas of a prim on an owner of properties."""
-    for cls in schemas_of(owner):
-        name = group_name(cls)
-        found = [("", prim.schemas.get(cls.usd_name))] if cls.kind != "multiple" else list(prim.instances(cls))
-        for instance, value in found:
-            group = getattr(thing.vendor, name) if value is not None else None
-            target = getattr(group, instance, None) if instance else group
-            if target is not None and value is not None:
-                target.is_applied = True
-                writer.write(target, value, instance=instance)
+    for key, value in prim.schemas.items():
+        cls = type(value)
+        if cls.family in schema.OWN_FAMILIES or cls.kind == "typed" or cls.on not in PLACES[owner]:
+            continue
+        instance = schema.split_applied(key)[1]
+        group = getattr(thing.vendor, group_name(cls))
+        target = getattr(group, instance, None) if instance else group
+        if target is not None:
+            target.is_applied = True
+            writer.write(target, value, instance=instance)

@@ -211,7 +211,11 @@ class _Landing:
 
         import_materials.resolve_interfaces(stage, found)
         memory = scene.usdphys.source
-        memory.carried_looks = looks.capture_looks(stage, {*found.materials, *model.materials}, self.options.prim_path)
+        shown = {*found.materials, *model.materials}
+        if shown.issuperset(source.materials):
+            memory.carried_looks = source.looks
+        else:
+            memory.carried_looks = looks.capture_looks(stage, source.materials, shown, self.options.prim_path)
         known_paths = {*found.objects, *found.materials, *model.prims}
         memory.carried = carry.capture_prims(stage, known_paths, self.opinions)
         memory.carried_trees = _carried_trees(stage, source.instancers, found)
@@ -457,9 +461,8 @@ def _on_native_import(import_context: Any) -> bool:
 
 def collect(import_context: Any, found: ImportedIDs) -> None:
     """Note the objects and materials of an import by prim path."""
-    kinds: Any = ((bpy.types.Object, found.objects), (bpy.types.Material, found.materials))
+    known: dict[type, dict[str, Any]] = {bpy.types.Object: found.objects, bpy.types.Material: found.materials}
     for path, ids in import_context.get_prim_map().items():
         for item in ids:
-            for kind, known in kinds:
-                if isinstance(item, kind):
-                    known[path.pathString] = item
+            if (named := known.get(type(item))) is not None:
+                named[path.pathString] = item

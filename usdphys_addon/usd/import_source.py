@@ -14,7 +14,7 @@ from ..core import paths
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
-from . import carry, composition
+from . import carry, composition, looks
 from . import opinions as usd_opinions
 from . import read as usd_read
 from .opinions import Opinions
@@ -29,7 +29,8 @@ class ImportSource:
 
     missing: issues about missing files. instancers, instances: paths of point instancers and of instances. carried,
     transforms: results of `carry.capture` and `opinions.transform_text` by prim path, without empty ones. resets: paths
-    of prims that reset the transform stack. visible_materials: by path of a collider or gprim, the render material
+    of prims that reset the transform stack. materials: paths. looks: of all materials, see `looks.capture_looks`.
+    visible_materials: by path of a collider or gprim, the render material
     that Blender's importer does not bind. face_materials: by path of a mesh, (face indices or None, path of the physics
     material) of its subsets.
     """
@@ -45,6 +46,8 @@ class ImportSource:
     resets: list[str] = field(default_factory=list)
     visible_materials: dict[str, str] = field(default_factory=dict)
     face_materials: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)
+    materials: list[str] = field(default_factory=list)
+    looks: str = ""
 
 
 def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> ImportSource:
@@ -60,6 +63,7 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> ImportSource:
         one for one in opinions
         if one.type_name in GPRIM_TYPES or (_COLLISION in one.schemas and (one.path in divided or not one.kind.is_mesh))
     ])  # fmt: skip
+    source.looks = looks.capture_looks(stage, source.materials, source.materials)
     return source
 
 
@@ -83,6 +87,8 @@ def _read_rest(source: ImportSource, one: Opinions, divided: set[str]) -> None:
         return
     if kind.is_node or one.path == "/":
         return
+    if kind.is_material and not (source.materials and paths.is_below(one.path, source.materials[-1])):
+        source.materials.append(one.path)
     if text := carry.capture(one, source.model.units):
         source.carried[one.path] = text
     if text := carry.capture_shape(one):

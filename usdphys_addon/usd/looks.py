@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,16 +74,17 @@ def _interface_values(material: UsdShade.Material) -> InterfaceValues:
 # --------------------------------------------------------------------------- networks
 
 
-def capture_looks(stage: Usd.Stage, shown: Collection[str], below: str = "") -> str:
-    """All materials with the shaders and node graphs below them, as USDA text; without the physics of the materials.
+def capture_looks(stage: Usd.Stage, materials: Iterable[str], shown: Collection[str], below: str = "") -> str:
+    """Materials with the shaders and node graphs below them, as USDA text; without the physics of the materials.
 
-    shown: paths of the materials that Blender has imported. below: path of the prim that others must be below.
+    materials: paths. shown: paths of the materials that Blender has imported. below: path of the prim that others must
+    be below.
     """
     carrier = Carrier("", folder(stage.GetRootLayer()))
     carried: list[str] = []
     hidden: list[str] = []
-    for material in _materials(stage):
-        path = str(material.GetPath())
+    for path in materials:
+        material = stage.GetPrimAtPath(path)
         if path not in shown and not is_at_or_below(path, below):
             continue
         carried.append(path)
@@ -97,9 +98,9 @@ def capture_looks(stage: Usd.Stage, shown: Collection[str], below: str = "") -> 
                     carrier.property(item)
         else:
             carry_whole(carrier, material)
-        for below in prims_below(material):
-            if below != material:
-                carry_whole(carrier, below)
+        for inner in prims_below(material):
+            if inner != material:
+                carry_whole(carrier, inner)
     if not carried:
         return ""
     note_ancestors(
@@ -108,14 +109,6 @@ def capture_looks(stage: Usd.Stage, shown: Collection[str], below: str = "") -> 
     carrier.notes["prims"] = Vt.StringArray(carried)
     carrier.notes["hidden"] = Vt.StringArray(hidden)
     return carrier.text()
-
-
-def _materials(stage: Usd.Stage) -> Iterator[Usd.Prim]:
-    prims = iter(Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)))
-    for prim in prims:
-        if prim.IsA(UsdShade.Material):
-            prims.PruneChildren()
-            yield prim
 
 
 def looks_in(text: str) -> dict[str, bool]:

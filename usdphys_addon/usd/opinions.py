@@ -34,7 +34,8 @@ class PrimKind:
     """
 
     __slots__ = (
-        "is_mesh", "is_node", "is_points", "is_subset", "is_xformable", "names", "operations", "schemas", "type_name",
+        "is_material", "is_mesh", "is_node", "is_points", "is_subset", "is_xformable", "names", "operations", "schemas",
+        "type_name",
     )  # fmt: skip
 
     def __init__(self, type_name: str, schemas: tuple[str, ...], names: tuple[str, ...]) -> None:
@@ -46,7 +47,8 @@ class PrimKind:
         self.is_points = is_a(type_name, UsdGeom.Points)
         self.is_subset = is_a(type_name, UsdGeom.Subset)
         self.is_xformable = is_a(type_name, UsdGeom.Xformable)
-        is_graph = is_a(type_name, UsdShade.NodeGraph) and not is_a(type_name, UsdShade.Material)
+        self.is_material = is_a(type_name, UsdShade.Material)
+        is_graph = is_a(type_name, UsdShade.NodeGraph) and not self.is_material
         self.is_node = is_graph or is_a(type_name, UsdShade.Shader)
 
 
