@@ -316,6 +316,33 @@ pendulum(1, "Revolute", True)
 pendulum(2, "Revolute", True)
 
 
+def rod(length: float, mass: float) -> None:
+    """A ball on a rod, a distance joint whose limits are equal, swings by 60 degrees: its period."""
+    mean, other = 1.0, math.cos(30 * DEGREE)
+    for _ in range(20):
+        mean, other = (mean + other) / 2, math.sqrt(mean * other)
+    period = 2 * math.pi * math.sqrt(length / G) / mean
+
+    @measure("Joints", f"{mass:g} kg on a rod of {length:g} m: period", 5.0 * period, 100.0, 1.0, "%")
+    def ball(file: File) -> Callable[[Motion], float]:
+        start = (length * math.sin(60 * DEGREE), 0, 3 - length * math.cos(60 * DEGREE))
+        file.add(file.body("Ball", start, shape="Sphere", size=(0.05 * length,), mass=mass),
+                 file.joint("Rod", "Distance", "", f"{W}/Ball", pos0=(0, 0, 3), distance=(length, length)))  # fmt: skip
+
+        def swings(motion: Motion) -> float:
+            x = motion.positions["Ball"][:, 0]
+            before = np.flatnonzero((x[:-1] < 0) & (x[1:] >= 0))
+            times = (before - x[before] / (x[before + 1] - x[before])) / RATE
+            return 100.0 * float(times[-1] - times[0]) / (len(times) - 1) / period if len(times) > 1 else 0.0
+
+        return swings
+
+
+rod(1.0, 1.0)
+rod(0.1, 0.02)
+rod(8.0, 300.0)
+
+
 @measure("Joints", "pendulum with an idle drive: lowest point below the level", 2.0, 0.4, 0.004, "m")
 def idle_drive(file: File) -> Callable[[Motion], float]:
     inertia = 2.0 * 0.8**2 / 12
