@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import joint_kinds
+from usdphys_ext.usdphys_addon.core.frames import matrix_of
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.simulation.joint_facts import read_joints
@@ -15,7 +16,7 @@ from usdphys_ext.usdphys_addon.simulation.layout import layout
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import CENTIMETERS, DEGREE, INF, File, about, block
+from .author import CENTIMETERS, DEGREE, INF, METERS, File, Units, Vector, about, block
 from .catalogue import NEVER, ROD, SCENES
 from .helpers import apart, codes, made, model_in, place, run, turn, world_of
 
@@ -1089,3 +1090,57 @@ def test_a_joint_to_a_turned_wall_is_where_the_wall_is(side: int, reduced: bool)
     hinge = place(world, "Arm") + turn(world, "Arm") @ (-0.5, 0, 0)
     assert hinge == pytest.approx((2, 1.5, 3), abs=0.01)
     assert place(world, "Arm")[0] > 2.05
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS])
+def test_a_drive_that_loses_its_gains_while_it_runs_lets_the_joint_swing(units: Units, reduced: bool) -> None:
+    """A pendulum held out level for a second, then let go: after a period it has been down and is up again."""
+    file = File(units)
+    inertia = 2.0 * 0.4**2 / 3.0
+    inside = [
+        file.body("Rod", (0.4, 0, 3), size=(0.8, 0.1, 0.1), mass=2.0, inertia=(0.01, inertia, inertia)),
+        file.joint("Hinge", "Revolute", "", f"{W}/R/Rod", pos0=(0, 0, 3), pos1=(-0.4, 0, 0), axis="Y",
+                   drives={"angular": {"stiffness": 1e5, "damping": 1e3}}),
+    ]  # fmt: skip
+    file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"] if reduced else []))
+    world = run(world_of(file), 1.0)
+    assert place(world, "Rod")[2] == pytest.approx(3.0, abs=0.01)
+    world.set_drive(f"{W}/R/Hinge", "angular", stiffness=0.0, damping=0.0)
+    lowest = min(run(world, 1 / 60) and place(world, "Rod")[2] for _ in range(90))
+    assert lowest == pytest.approx(2.6, abs=0.01)
+
+
+@pytest.mark.parametrize("type_", ["force", "acceleration"])
+@pytest.mark.parametrize("angles", [(0.6, 0.8, -0.5), (1.2, 0.3, 0.9), (-0.4, -1.0, 2.0), (0.0, 0.7, 0.7)])
+def test_three_driven_angles_are_those_of_a_rotation_about_x_then_y_then_z(angles: Vector, type_: str) -> None:
+    """As in PhysX: Rz * Ry * Rx, in axes that are fixed on body 0."""
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    drive = {"stiffness": 30.0 if type_ == "force" else 400.0, "damping": 2.0 if type_ == "force" else 40.0}
+    file.add(file.body("Head", (0, 0, 2), about("X", 20), size=(0.4, 0.3, 0.2), inertia=(0.07, 0.08, 0.09)))
+    file.add(file.joint(
+        "Neck", "D6", "", f"{W}/Head", pos0=(0, 0, 2), rot0=about("X", 20),
+        limits=dict.fromkeys(("transX", "transY", "transZ"), NEVER),
+        drives={f"rot{axis}": {**drive, "targetPosition": angle, "type": type_}
+                for axis, angle in zip("XYZ", angles, strict=True)},
+    ))  # fmt: skip
+    world = run(world_of(file), 4.0)
+    x, y, z = (matrix_of(about(axis, angle / DEGREE)) for axis, angle in zip("XYZ", angles, strict=True))
+    assert turn(world, "Head") == pytest.approx(matrix_of(about("X", 20)) @ z @ y @ x, abs=0.01)
+    assert world.unstable == {}
+
+
+def test_two_driven_angles_beside_a_locked_twist_point_the_axis_as_in_physx() -> None:
+    """0.6 rad about Y and 0.8 about Z with X locked: the quaternion that PhysX 0.7 comes to rest at."""
+    file = File()
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Head", (0, 0, 2), size=(0.4, 0.3, 0.2), mass=2.0, inertia=(0.05, 0.05, 0.05)))
+    file.add(file.joint(
+        "Neck", "D6", "", f"{W}/Head", pos0=(0, 0, 2),
+        limits=dict.fromkeys(("transX", "transY", "transZ", "rotX"), NEVER),
+        drives={dof: {"stiffness": 400.0, "damping": 20.0, "targetPosition": angle}
+                for dof, angle in (("rotY", 0.6), ("rotZ", 0.8))},
+    ))  # fmt: skip
+    world = run(world_of(file), 4.0)
+    assert world.rotations[0] == pytest.approx((0.8874, 0.0, 0.2216, 0.4042), abs=0.002)

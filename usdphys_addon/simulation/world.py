@@ -28,6 +28,7 @@ from .joint_facts import JointFacts, read_joints
 from .joint_poses import carried, clamped, moved, shift
 from .layout import Layout, layout
 from .notices import Notices
+from .quality import NORMAL, QUALITIES, Quality
 from .rapier.constraints import Constraint, matrix_of
 from .rapier.energy import PERIOD
 from .rapier.grab import Grab
@@ -62,8 +63,13 @@ class World:
     kinematic: (n,) masks.
     """
 
-    def __init__(self, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0) -> None:
-        """time_step: seconds that `step` takes. substeps: steps of the solver in each; 0: automatic."""
+    def __init__(
+        self, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0, quality: str = NORMAL
+    ) -> None:
+        """time_step: seconds that `step` takes. substeps: steps of the solver in each; 0: by the quality.
+
+        quality: a key of `QUALITIES`.
+        """
         self._notices = Notices()
         self.time_step = time_step
         self.frame = 0
@@ -72,7 +78,7 @@ class World:
         self._grabs: dict[int, tuple[SolverSpace, Grab]] = {}
         self._ids = count(1)
         self._layout = layout(model, self._notices)
-        self._spaces = _spaces(self._layout, self._notices, time_step, substeps)
+        self._spaces = _spaces(self._layout, self._notices, time_step, substeps, QUALITIES[quality])
         self.paths = tuple(path for space in self._spaces for path in space.paths)
         self._index = {path: index for index, path in enumerate(self.paths)}
         self._space_of = {path: space for space in self._spaces for path in space.paths}
@@ -85,6 +91,9 @@ class World:
         self.positions: Floats = np.array([body.position for body in bodies]).reshape(-1, 3)
         self.rotations: Floats = np.array([body.quaternion for body in bodies], float).reshape(-1, 4)
         self.stretches: Floats = np.array([body.stretch for body in bodies]).reshape(-1, 3, 3)
+        for space, rows in zip(self._spaces, self._ranges, strict=True):
+            if space.is_moved_at_start:
+                space.read_poses(self.positions[rows], self.rotations[rows], everything=True)
         self.kinematic = np.array([body.is_kinematic for body in bodies], bool)
         self.awake = np.ones(len(bodies), bool)
         self._joints = {
@@ -121,6 +130,9 @@ class World:
                 self._mark(path, "its pose is not a number any more")
             self.awake[rows] = space.read_poses(self.positions[rows], self.rotations[rows], everything=False)
         self.frame += 1
+        ways = np.linalg.norm(self.positions - before, axis=1)
+        for space, rows in zip(self._spaces, self._ranges, strict=True):
+            space.watch_fast(ways[rows])
         self._check(before)
         frames_between = max(1, round(PERIOD / self.time_step))
         if self.frame % frames_between == 0:
@@ -220,9 +232,10 @@ class World:
                 continue
             api = prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
-            x, y, z = np.linalg.solve(matrices[row][:3, :3], linear[row]).tolist()
+            rotation = frames.matrix_of(self.rotations[row])
+            x, y, z = (rotation.T @ linear[row] / self._layout.bodies[path].velocity_scale).tolist()
             api.velocity = (x, y, z)
-            x, y, z = (frames.matrix_of(self.rotations[row]).T @ angular[row]).tolist()
+            x, y, z = (rotation.T @ angular[row]).tolist()
             api.angular_velocity = (x, y, z)
             api.starts_asleep = not self.awake[row]
         owners = Above({path: model.prims[path] for path in shifts}, _cuts(model))
@@ -490,7 +503,7 @@ def _cuts(model: PhysicsModel) -> set[str]:
 # --------------------------------------------------------------------------- building
 
 
-def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) -> list[SolverSpace]:
+def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int, quality: Quality) -> list[SolverSpace]:
     """One solver space for each physics scene that has bodies or static colliders."""
     joints = read_joints(found, notices)
     kinematic = {path for path, body in found.bodies.items() if body.is_kinematic}
@@ -508,7 +521,7 @@ def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) ->
     for tree in articulations:
         by_scene[tree.links[0].joint.scene].trees.append(tree)
     return [
-        SolverSpace(found, setup, chosen, notices, time_step, substeps)
+        SolverSpace(found, setup, chosen, notices, time_step, substeps, quality)
         for setup in by_scene.values() if setup.bodies or setup.statics
     ]  # fmt: skip
 
