@@ -68,8 +68,8 @@ def _limit(layout: Any, index: int, which: str, icon: str) -> None:
 def _range_text(row: Any) -> str:
     # Blender stores infinity as the largest finite float.
     low, high = (
-        "" if units.is_infinite(value) else f"{math.degrees(value):.4g}°" if row.is_angular
-        else f"{value:.4g}"
+        "" if units.is_infinite(value) else f"{round(math.degrees(value), 4):.4g}°" if row.is_angular
+        else f"{round(value, 6):.4g}"
         for value in (row.low, row.high)
     )  # fmt: skip
     if low and high:

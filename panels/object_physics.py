@@ -107,6 +107,10 @@ class _Colliders(_SubPart):
         collider, path = physics.colliders[index], f"object.usdphys.colliders[{index}]"
         column = layout.column()
         column.prop(collider, "shape")
+        if collider.shape == "AUTO":
+            shapes = readout.shapes_of(context.object.name)
+            if shapes and index < len(shapes):
+                column.label(text=f"Automatic: {shapes[index]}", icon="INFO")
         if collider.shape in ("MESH", "AUTO"):
             attributes.draw_one(column, collider, "approximation", path)
         kind = GPRIM_SHAPES.get(collider.shape)

@@ -7,6 +7,7 @@ import pytest
 from mathutils import Vector
 from usdphys_ext.panels import inspector_panel
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+from usdphys_ext.usdphys_addon.playback import joint_inspector
 
 from . import scenes
 from .layout_recorder import draw
@@ -206,3 +207,12 @@ def test_another_preview_starts_without_rows():
     assert panel().labels() == []
     bpy.ops.usdphys.inspect_joints()
     assert rows()[0].angle == pytest.approx(0.0, abs=1e-5)
+
+
+def test_a_limit_at_rest_is_zero_and_not_noise(monkeypatch):
+    arm()
+    bpy.ops.usdphys.inspect_joints()
+    session = preview_guard.current()
+    monkeypatch.setattr(type(session), "joint_positions", lambda self: {rows()[0].path: {rows()[0].dof: -3.8e-22}})
+    joint_inspector.set_limit(rows()[0], "LOWER")
+    assert bpy.data.objects[rows()[0].joint].usdphys.joint.revolute.lower_limit == 0.0

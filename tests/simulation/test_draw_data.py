@@ -450,3 +450,11 @@ def test_a_carrier_without_volume_carries_nothing(scale) -> None:
     start = np.stack([np.eye(4), np.diag((2.0, 2.0, 2.0, 1.0)), np.diag((1.0, scale, 1.0, 1.0))])
     carriers = Carriers({"/Good": 1, "/Flat": 2}, start)
     assert [carriers.row(path) for path in ("/Good/Part", "/Flat", "/Flat/Part", "/Other")] == [1, 0, 0, 0]
+
+
+def test_a_grab_is_a_line_from_the_held_point_to_the_mouse():
+    lines = draw_data.grab_lines([((1, 0, 0), (1, 0, 2))])
+    assert lines[:2].tolist() == [[1, 0, 0], [1, 0, 2]]
+    assert np.allclose(lines[2:].mean(axis=0), (1, 0, 0))
+    two = draw_data.grab_lines([((0, 0, 0), (0, 0, 1)), ((5, 0, 0), (6, 0, 0))])
+    assert len(two) == 2 * len(lines)

@@ -38,12 +38,16 @@ _VECTOR_SUBTYPES: dict[units.Dimension, Any] = {
 }  # fmt: skip
 
 
+#: Units that Blender cannot show with the value: its own mass unit scales with the cube of the scene's unit scale.
+_LABEL_UNITS = {units.MASS: " (kg)", units.DENSITY: " (kg/m³)", units.ANGULAR_VELOCITY: " (°/s)"}
+
+
 def make_property(attribute: Attribute, angular: bool = False) -> Any:
     """The bpy property of an attribute, with its fallback as default. Arrays are text, see `core.array_text`."""
     kind, fallback = attribute.value, attribute.fallback
     dimension = attribute.dimension_for("rotX" if angular else "transX")
     common: dict[str, Any] = {
-        "name": attribute.label,
+        "name": f"{attribute.label}{_LABEL_UNITS.get(dimension, '')}",
         "description": _tooltip(attribute, unit_label(attribute, angular)),
         "override": OVERRIDABLE,
     }

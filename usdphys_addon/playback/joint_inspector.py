@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 64
 _is_filling = False
 #: The session that the rows belong to; another one starts without rows.
-_session: Callable[[], PreviewSession | None] = lambda: None
+_session: weakref.ref[PreviewSession] | None = None
 
 
 @contextmanager
@@ -144,7 +144,7 @@ def open_rows(context: bpy.types.Context) -> int:
 def live_rows(context: Any) -> list[tuple[int, Any]]:
     """(index, row) of the rows whose joint is still simulated, and not deleted since."""
     session = preview_guard.current()
-    if session is None or session is not _session():
+    if session is None or _session is None or session is not _session():
         return []
     known = set(session.world.joints)
     rows = context.window_manager.usdphys_inspector.rows
@@ -178,6 +178,8 @@ def set_limit(row: Any, which: str) -> None:
     if obj.library is not None:
         raise InputError(f"'{obj.name}' is linked; make a library override of it first.")
     value = session.joint_positions()[row.path][row.dof]
+    if abs(value) < joint_frames.NOISE:
+        value = 0.0
     group, low, high, _ = joint_frames.limit_of(obj, row.dof)
     own, other = (low, high) if which == "LOWER" else (high, low)
     if group.is_property_set(other) and (getattr(group, other) < value) == (which == "LOWER"):

@@ -300,6 +300,11 @@ class PreviewSession:
     def release(self, number: int) -> None:
         self.world.release(number)
 
+    @property
+    def grabs(self) -> list[tuple[Any, Any]]:
+        """(held point, its target) of each grab, (3,) each, Blender units."""
+        return [(point / self.meters, target / self.meters) for point, target in self.world.grabs]
+
     def joint_positions(self) -> dict[str, dict[str, float]]:
         """Values of the degrees of freedom of all movable joints, by path: Blender units and radians."""
         return {

@@ -29,6 +29,8 @@ from .draw_data import Drawing, Vertices
 
 (DYNAMIC, STATIC, KINEMATIC, ASLEEP, DISABLED, JOINT, LIMIT, DRIVE, NEEDLE, AXIS_X, AXIS_Y, AXIS_Z, MASS, INERTIA,
  FILTER, ARTICULATION, UNGROUPED, GROUPS) = range(18)  # fmt: skip
+#: Drawn behind surfaces too, because joints are often inside of their bodies.
+OF_JOINTS = (JOINT, LIMIT, DRIVE, NEEDLE)
 #: Largest number of spheres that are drawn for one collider of points.
 MOST_POINTS = 500
 #: Size of the symbol of a joint: as a fraction of its smaller body, and in metres if no body has a size.
