@@ -50,8 +50,8 @@ def draw_text(layout: Any, text: str, icon: str, taken: int = 0) -> None:
 
 
 def _line_length(taken: int) -> int:
-    context = bpy.context
-    region: Any = context.region
+    context: Any = bpy.context
+    region = context.region
     if region is None:
         return _LINE
     scale = context.preferences.system.ui_scale or 1.0

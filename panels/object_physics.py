@@ -100,7 +100,7 @@ class _Colliders(_SubPart):
     def draw(self, context: Any) -> None:
         layout, physics = self.active_layout(context), context.object.usdphys
         attributes.draw_list(layout, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders")
-        layout.prop(physics, "physics_material")
+        layout.prop(physics, "physics_material", text="Material")
         index = physics.active_collider_index
         if not 0 <= index < len(physics.colliders):
             return
@@ -122,7 +122,7 @@ class _Colliders(_SubPart):
                 button.only_active, button.explicit = True, explicit
         column.prop(collider, "purpose")
         attributes.draw_one(column, collider, "collision_enabled", path)
-        column.prop(collider, "physics_material")
+        column.prop(collider, "physics_material", text="Material")
         _draw_owner(column, context, collider)
         column.prop(collider.mass, "is_applied", text="Own Mass")
         if collider.mass.is_applied:

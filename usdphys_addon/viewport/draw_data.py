@@ -64,7 +64,7 @@ def _strip(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def grab_lines(grabs: Sequence[tuple[ArrayLike, ArrayLike]]) -> Vertices:
     """A line from each held point to its target, with a cross at the point."""
-    found = [_lines([point, target]) for point, target in grabs]
+    found = [_lines(np.array([point, target])) for point, target in grabs]
     for point, target in grabs:
         length = float(np.linalg.norm(np.subtract(target, point)))
         found.append(cross(0.1 * length) + np.asarray(point, np.float32))
