@@ -82,6 +82,13 @@ class PreviewSession:
         self.names = [shown.get(path, "") for path in self.world.paths]
         self._written = np.array([bool(name) for name in self.names], bool) & ~self.world.kinematic
         if not self._written.any():
+            hidden = next((path for path in self.world.paths if path in sites and not _is_own(sites[path])), "")
+            if hidden:
+                raise InputError(
+                    f"All rigid bodies that can move, such as '{sites[hidden].obj.name}', are linked or inside of "
+                    "collection instances, where a preview cannot move them; make the instance itself dynamic, or make "
+                    "it real (Object > Apply > Make Instances Real)."
+                )
             raise InputError("No rigid body can move; give an object a rigid body and a collider.")
         moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
         known = objects_by_name()
@@ -122,7 +129,8 @@ class PreviewSession:
                 self.issues.append(Issue(
                     "PreviewUnshown", "warning", path, site.obj.name,
                     f"'{site.obj.name}' is linked or in a collection instance: it is simulated, but not shown "
-                    "moving.", "Make it local, or the instance real (Object > Apply > Make Instances Real).",
+                    "moving.",
+                    "Make it local, or the instance itself dynamic, or real (Object > Apply > Make Instances Real).",
                 ))  # fmt: skip
 
     @property
