@@ -721,16 +721,23 @@ def test_a_gprim_collider_that_becomes_a_mesh_collider_keeps_its_geometry(tmp_pa
     assert (points.min(0).tolist(), points.max(0).tolist()) == ([-0.5] * 3, [0.5] * 3)
 
 
-def test_numbers_of_vendors_that_keep_their_units_are_named(tmp_path, robot):
+def test_numbers_of_vendors_follow_the_units_and_others_are_named(tmp_path, robot):
     robot.write_text(ROBOT.replace(
         "double size = 50", "double size = 50\n        float physxCollision:contactOffset = 2"
     ))  # fmt: skip
     load(robot)
     codes = [issue.code for issue in write(tmp_path / "same.usda", "composed").issues]
     assert "VendorUnitsKept" not in codes
-    (issue,) = [issue for issue in write(tmp_path / "metres.usda", meters_per_unit=1.0).issues
+    result = write(tmp_path / "metres.usda", meters_per_unit=1.0)
+    assert "VendorUnitsKept" not in {issue.code for issue in result.issues}
+    stage = Usd.Stage.Open(str(tmp_path / "metres.usda"))
+    offsets = [prim.GetAttribute("physxCollision:contactOffset").Get() for prim in stage.Traverse()]
+    assert [offset for offset in offsets if offset is not None] == [pytest.approx(0.02)]
+    robot.write_text(ROBOT.replace("double size = 50", "double size = 50\n        float acme:reach = 2"))
+    load(robot)
+    (issue,) = [issue for issue in write(tmp_path / "others.usda", meters_per_unit=1.0).issues
                 if issue.code == "VendorUnitsKept"]  # fmt: skip
-    assert "physxCollision:contactOffset" in issue.message and issue.label == "Base"
+    assert "acme:reach" in issue.message and issue.path.endswith("Base")
 
 
 @pytest.mark.parametrize("form", [*FORMS, "composed"])
@@ -927,3 +934,131 @@ def test_a_flat_file_names_its_images_beside_it(tmp_path, cell):
     """So that both can be moved together."""
     write(tmp_path / "out.usda", "flat")
     assert "@./paper.png@" in (tmp_path / "out.usda").read_text()
+
+
+# --------------------------------------------------------------------------- custom properties and data of meshes
+
+DATA = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 0.01
+    upAxis = "Y"
+)
+def Xform "World"
+{
+    custom string userProperties:owner = "me"
+    custom double userProperties:length = 0.5
+    custom float3 userProperties:size = (1, 2, 3)
+    custom int vendor:count = 4
+    custom token label = "abc"
+    def Mesh "Part" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+    {
+        custom bool userProperties:visible = 1
+        int[] faceVertexCounts = [3, 3]
+        int[] faceVertexIndices = [0, 1, 2, 0, 2, 3]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0.5)]
+        texCoord2f[] primvars:Skin = [(0, 0), (1, 0), (1, 1), (0, 1)] (interpolation = "faceVarying")
+        int[] primvars:Skin:indices = [0, 1, 2, 0, 2, 3]
+        float[] primvars:heat = [1, 2, 3, 4] (interpolation = "vertex")
+        int64[] primvars:ids = [1, 2, 3, 4] (interpolation = "vertex")
+        color3f[] primvars:displayColor = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)] (interpolation = "vertex")
+        normal3f[] primvars:normals = [(0, 0, 1), (0, 0, 1), (0, 0, 1), (0, 0, 1)] (interpolation = "vertex")
+        uniform token subdivisionScheme = "none"
+    }
+}
+"""
+
+
+def part() -> Any:
+    return bpy.data.objects["Part"]
+
+
+def edit_world(name: str, value: Any) -> None:
+    bpy.data.objects["World"][name] = value
+
+
+def edit_uv() -> None:
+    part().data.uv_layers["Skin"].uv[0].vector = (0.5, 0.5)
+
+
+def make_flat() -> None:
+    bpy.context.view_layer.objects.active = part()
+    part().select_set(True)
+    bpy.ops.object.shade_flat()
+
+
+def set_heat() -> None:
+    part().data.attributes["heat"].data[1].value = 7
+
+
+def add_attribute() -> None:
+    part().data.attributes.new("wet", "INT", "FACE").data[1].value = 3
+
+
+def crease() -> None:
+    part().data.attributes.new("crease_edge", "FLOAT", "EDGE").data[0].value = 1.0
+
+
+def delete(owner: Callable[[], Any], name: str) -> None:
+    del owner()[name]
+
+
+#: Name of the edit: (the edit, properties below /World that differ).
+SMALL_EDITS: dict[str, tuple[Callable[[], Any], set[str]]] = {
+    "text": (lambda: edit_world("owner", "you"), {".userProperties:owner"}),
+    "number": (lambda: edit_world("length", 0.75), {".userProperties:length"}),
+    "vector": (lambda: edit_world("size", [1.0, 9.0, 3.0]), {".userProperties:size"}),
+    "property of a vendor": (lambda: edit_world("vendor:count", 5), {".vendor:count"}),
+    "token": (lambda: edit_world("label", "xyz"), {".label"}),
+    "new property": (lambda: edit_world("fresh", 3), {".userProperties:fresh"}),
+    "new property of a mesh": (lambda: part().__setitem__("mine", True), {"/Part.userProperties:mine"}),
+    "property of mesh data": (lambda: part().data.__setitem__("visible", False), {"/Part.userProperties:visible"}),
+    "deleted property": (lambda: delete(lambda: bpy.data.objects["World"], "label"), {".label"}),
+    "flat shading": (make_flat, {"/Part.normals", "/Part.primvars:normals"}),
+    "deleted map": (lambda: part().data.uv_layers.remove(part().data.uv_layers[0]), {"/Part.primvars:Skin"}),
+    "heat": (set_heat, {"/Part.primvars:heat"}),
+    "deleted heat": (
+        lambda: part().data.attributes.remove(part().data.attributes["heat"]), {"/Part.primvars:heat"}),
+    "new attribute": (add_attribute, {"/Part.primvars:wet"}),
+    "crease": (crease, {f"/Part.crease{name}" for name in ("Indices", "Lengths", "Sharpnesses")}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL_EDITS)
+def test_small_edits_of_data_are_written_and_nothing_else_is(tmp_path, name):
+    edit, expected = SMALL_EDITS[name]
+    source = tmp_path / "source.usda"
+    source.write_text(DATA)
+    load(source)
+    edit()
+    reopened(tmp_path)
+    for form in FORMS:
+        result = write(tmp_path / f"{form}.usda", form)
+        assert not [issue for issue in result.issues if issue.severity != "info"]
+        found = {line.split(": ")[0] for line in differences(source, tmp_path / f"{form}.usda")}
+        assert found == {f"/World{one}" for one in expected}, form
+
+
+def test_the_type_of_an_edited_custom_property_stays(tmp_path):
+    source = tmp_path / "source.usda"
+    source.write_text(DATA)
+    load(source)
+    edit_world("label", "xyz")
+    edit_world("length", 0.1)
+    write(tmp_path / "out.usda")
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    world = stage.GetPrimAtPath("/World")
+    assert (world.GetAttribute("label").GetTypeName(), world.GetAttribute("label").Get()) == ("token", "xyz")
+    assert world.GetAttribute("userProperties:length").Get() == 0.1
+
+
+def test_an_edited_map_of_indexed_coordinates_gives_each_corner_its_place(tmp_path):
+    source = tmp_path / "source.usda"
+    source.write_text(DATA)
+    load(source)
+    edit_uv()
+    for form in FORMS:
+        write(tmp_path / f"{form}.usda", form)
+        stage = Usd.Stage.Open(str(tmp_path / f"{form}.usda"))
+        skin = UsdGeom.PrimvarsAPI(stage.GetPrimAtPath("/World/Part")).GetPrimvar("Skin")
+        assert list(skin.ComputeFlattened()) == [(0.5, 0.5), (1, 0), (1, 1), (0, 0), (1, 1), (0, 1)]

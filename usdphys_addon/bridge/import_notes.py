@@ -22,18 +22,31 @@ _IDLE = frozenset({"name", "name_full", "users", "tag", "is_evaluated", "session
 
 
 #: What a note tells apart of a mesh.
-MESH_PARTS = ("points", "faces", "face_materials", "texture_coordinates", "colors")
+MESH_PARTS = ("points", "faces", "face_materials", "texture_coordinates", "colors", "shading", "attributes")
+#: Attributes of a mesh that are told apart by other means, or that nothing outside Blender reads.
+_OWN_ATTRIBUTES = frozenset({
+    "position", "material_index", "sharp_edge", "sharp_face", "custom_normal", "uv_seam", "freestyle_edge",
+    "freestyle_face",
+})  # fmt: skip
+#: Name and number of the values of an attribute, and the type of its column, by its data type.
+_COLUMNS = {
+    "FLOAT": ("value", 1, "f4"), "INT": ("value", 1, "i4"), "BOOLEAN": ("value", 1, "?"), "INT8": ("value", 1, "i1"),
+    "FLOAT_VECTOR": ("vector", 3, "f4"), "FLOAT2": ("vector", 2, "f4"), "QUATERNION": ("value", 4, "f4"),
+    "FLOAT4X4": ("value", 16, "f4"),
+}  # fmt: skip
 
 
 class Edited(NamedTuple):
     """What of an object differs from what the import made.
 
-    data: its mesh, light or camera. slots: its materials. parts: of a mesh, names of `MESH_PARTS` that differ.
+    data: its mesh, light or camera. slots: its materials. properties: its custom properties. parts: of a mesh, names of
+    `MESH_PARTS` that differ.
     """
 
     transform: bool
     data: bool
     slots: bool
+    properties: bool
     parts: frozenset[str] = frozenset()
 
 
@@ -54,9 +67,9 @@ def edits_of(objects: Iterable[bpy.types.Object], materials: Mapping[str, str]) 
     """
     states = _States(materials)
     for obj in objects:
-        noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
-        if len(noted) != 3:
-            yield Edited(True, True, True, frozenset(MESH_PARTS))
+        noted = _noted(obj)
+        if noted is None:
+            yield Edited(True, True, True, True, frozenset(MESH_PARTS))
             continue
         now = states.of(obj)
         before, after = (text.partition(" ") for text in (noted[1], now[1]))
@@ -64,19 +77,26 @@ def edits_of(objects: Iterable[bpy.types.Object], materials: Mapping[str, str]) 
         if before[2] == after[2]:
             pairs = zip(before[0].split("."), after[0].split("."), strict=False)
             parts = frozenset(name for name, (one, other) in zip(MESH_PARTS, pairs, strict=False) if one != other)
-        yield Edited(noted[0] != now[0], noted[1] != now[1], noted[2] != now[2], parts)
+        transform, data, slots, properties = (one != other for one, other in zip(noted, now, strict=True))
+        yield Edited(transform, data, slots, properties, parts)
+
+
+def _noted(obj: bpy.types.Object) -> list[str] | None:
+    """The four texts that an import noted of an object, see `_States.of`; None where it noted nothing."""
+    noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
+    return noted if len(noted) == 4 else None
 
 
 def has_new_slots(obj: bpy.types.Object) -> bool:
     """True where the materials of an imported object are not those of the import, or the import noted nothing."""
-    noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
-    return len(noted) != 3 or noted[2] != _slots_of(obj, {})
+    noted = _noted(obj)
+    return noted is None or noted[2] != _slots_of(obj, {})
 
 
 def has_new_data(obj: bpy.types.Object) -> bool:
     """True where the mesh, light or camera of an imported object is not that of the import, or it noted nothing."""
-    noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
-    return len(noted) != 3 or noted[1] != _data_of(obj, {})
+    noted = _noted(obj)
+    return noted is None or noted[1] != _data_of(obj, {})
 
 
 def is_moved(obj: bpy.types.Object) -> bool:
@@ -133,9 +153,11 @@ class _States:
         self.meshes: dict[int, str] = {}
         self.materials = dict(materials)
 
-    def of(self, obj: Any) -> tuple[str, str, str]:
-        """(transform and what moves the object besides, data and modifiers, materials in the slots)."""
-        return self.transform(obj), _data_of(obj, self.meshes), _slots_of(obj, self.materials)
+    def of(self, obj: Any) -> tuple[str, str, str, str]:
+        """(transform and what moves the object besides, data and modifiers, materials in the slots, properties)."""
+        return (
+            self.transform(obj), _data_of(obj, self.meshes), _slots_of(obj, self.materials), _properties_of(obj)
+        )  # fmt: skip
 
     def transform(self, obj: Any) -> str:
         start = self.starts[obj.as_pointer()]
@@ -187,17 +209,44 @@ def _movers(obj: Any) -> str:
     return "".join(f" {name}" for name in found)
 
 
+def _properties_of(obj: Any) -> str:
+    """Digest of the custom properties of an object and of its data."""
+    found = []
+    for owner in (obj,) if obj.data is None else (obj, obj.data):
+        for name in owner.keys():
+            value = owner[name]
+            # Add-ons keep groups of values there.
+            if isinstance(value, bool | int | float | str) or hasattr(value, "typecode"):
+                found.append(f"{name} {_text(value)}")
+    return _digest("\n".join(sorted(found)).encode()) if found else ""
+
+
 def mesh_digest(mesh: Any) -> str:
     """Digests of MESH_PARTS, with a dot between them."""
+    attributes = mesh.attributes
+    names = frozenset(attributes.keys())
     points = b"".join([_column(mesh.vertices, "co", 3), *_shape_keys_of(mesh)])
-    corners = mesh.attributes.get(".corner_vert")  # quicker to read than `mesh.loops`
-    faces = b"" if corners is None else _column(corners.data, "value", 1, "i4")
+    faces = _column(attributes[".corner_vert"].data, "value", 1, "i4") if ".corner_vert" in names else b""
     # The last face ends where the corners end.
     faces += _column(mesh.polygons, "loop_start", 1, "i4")
     materials = _column(mesh.polygons, "material_index", 1, "i4") if len(mesh.materials) > 1 else b""
-    layers = b"".join([layer.name.encode() + _column(layer.uv, "vector", 2) for layer in mesh.uv_layers])
-    colors = b"".join([item.name.encode() + _column(item.data, "color", 4) for item in mesh.color_attributes])
-    return ".".join([_digest(part) for part in (points, faces, materials, layers, colors)])
+    layers = colors = others = b""
+    if more := [name for name in names - _OWN_ATTRIBUTES if not name.startswith(".")]:
+        layers = b"".join([layer.name.encode() + _column(layer.uv, "vector", 2) for layer in mesh.uv_layers])
+        colors = b"".join([item.name.encode() + _column(item.data, "color", 4) for item in mesh.color_attributes])
+        known = {*mesh.uv_layers.keys(), *mesh.color_attributes.keys()}
+        others = b"".join([_values_of(attributes[name]) for name in sorted(more) if name not in known])
+    shading = b"custom" if "custom_normal" in names else b""
+    for name in ("sharp_face", "sharp_edge"):
+        column = _column(attributes[name].data, "value", 1, "?") if name in names else b""
+        shading += column.rstrip(b"\0") + b"."
+    return ".".join([_digest(part) for part in (points, faces, materials, layers, colors, shading, others)])
+
+
+def _values_of(attribute: Any) -> bytes:
+    """Name, place and values of a generic attribute of a mesh."""
+    start = f"{attribute.name} {attribute.domain} {attribute.data_type} {len(attribute.data)}".encode()
+    return start + _column(attribute.data, *_COLUMNS[attribute.data_type]) if attribute.data_type in _COLUMNS else start
 
 
 def _shape_keys_of(mesh: Any) -> Iterator[bytes]:

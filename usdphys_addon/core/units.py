@@ -99,6 +99,13 @@ class StageUnits:
             meters**dimension.length * self.kilograms_per_unit**dimension.mass * math.radians(1.0) ** dimension.angle
         )
 
+    def is_like(self, other: StageUnits) -> bool:
+        """True where numbers of one are numbers of the other."""
+        pairs = (
+            (self.meters_per_unit, other.meters_per_unit), (self.kilograms_per_unit, other.kilograms_per_unit)
+        )  # fmt: skip
+        return self.up_axis == other.up_axis and all(abs(one / another - 1.0) <= 1e-6 for one, another in pairs)
+
     @property
     def to_z_up(self) -> NDArray[np.float64]:
         """Rotation (3, 3), column vectors, from the stage's world axes to Z up."""

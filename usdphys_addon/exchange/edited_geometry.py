@@ -25,14 +25,18 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Chosen:
-    """Objects whose geometry Blender has to write, by path in the source. looks: only for their materials."""
+    """Objects that Blender has to write, by path in the source.
+
+    changed: their geometry. looks: only for their materials. properties: only for their custom properties.
+    """
 
     new: dict[str, Placement] = field(default_factory=dict)
     changed: dict[str, Placement] = field(default_factory=dict)
     looks: dict[str, Placement] = field(default_factory=dict)
+    properties: dict[str, Placement] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.new or self.changed or self.looks)
+        return bool(self.new or self.changed or self.looks or self.properties)
 
 
 class Geometry:
@@ -51,7 +55,8 @@ class Geometry:
         from ..usd.scene_edits import MeshEdit
 
         file = folder / "geometry.usdc"
-        placements = {**self.chosen.new, **self.chosen.changed, **self.chosen.looks}
+        chosen = self.chosen
+        placements = {**chosen.new, **chosen.changed, **chosen.looks, **chosen.properties}
         with _selected(self.context, [placement.obj for placement in placements.values()]):
             _write_geometry(file)
         layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
@@ -68,10 +73,13 @@ class Geometry:
         changed = [placement.obj for placement in self.chosen.changed.values()]
         edits = import_notes.edits_of(changed, self.sources.materials)
         for path, obj, edited in zip(self.chosen.changed, changed, edits, strict=True):
-            spec = specs.get(obj.name)
-            mesh = next((child for child in spec.nameChildren if child.typeName == "Mesh"), None) if spec else None
-            if mesh is not None:
+            mesh = _data_spec(specs.get(obj.name))
+            if mesh is not None and mesh.typeName == "Mesh":
                 self.edits.meshes[path] = MeshEdit(str(mesh.path), edited.parts)
+        for path, placement in self.chosen.properties.items():
+            spec = specs.get(placement.obj.name)
+            found = [one for one in (spec, _data_spec(spec)) if one is not None]
+            self.edits.properties[path] = tuple(str(one.path) for one in found)
         self.add_materials(layer)
 
     def add_materials(self, layer: Any) -> None:
@@ -105,6 +113,13 @@ def _object_specs(layer: Any) -> dict[str, Any]:
             found.setdefault(name, spec)
         pending.extend((child, name) for child in spec.nameChildren)
     return found
+
+
+def _data_spec(spec: Any) -> Any | None:
+    """The prim with the data of an object, below the one with its transform; None for an empty."""
+    from ..usd.scene_edits import DATA_NAME
+
+    return next((child for child in spec.nameChildren if DATA_NAME in child.attributes), None) if spec else None
 
 
 def _prims_of_type(layer: Any, type_name: str) -> Iterator[Any]:
@@ -143,7 +158,7 @@ def _write_geometry(file: Path) -> None:
             bpy.ops.wm.usd_export(
                 filepath=str(file), check_existing=False, selected_objects_only=True, export_animation=False,
                 evaluation_mode="VIEWPORT", use_instancing=False, root_prim_path="", export_custom_properties=True,
-                author_blender_name=True, allow_unicode=True, convert_world_material=False,
+                author_blender_name=True, allow_unicode=True, rename_uvmaps=False, convert_world_material=False,
                 export_shapekeys=False, export_armatures=False,
             )  # fmt: skip
         except RuntimeError as error:

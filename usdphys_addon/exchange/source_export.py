@@ -215,7 +215,7 @@ class _Comparison:
         hidden = [self.scene.objects[name] for name, path in self.sources.objects.items() if path in self.hidden]
         hidden = [obj for obj in hidden if not props.is_physical(obj)]
         for obj, edited in zip(hidden, import_notes.edits_of(hidden, self.sources.materials), strict=True):
-            if edited.transform or edited.data or edited.slots:
+            if edited.transform or edited.data or edited.slots or edited.properties:
                 self.issues.append(Issue(
                     "NotExported", "warning", self.sources.objects[obj.name], obj.name,
                     f"'{obj.name}' is hidden, so what was edited of it is left out.", f"Show '{obj.name}' to write it.",
@@ -461,6 +461,8 @@ class _Comparison:
             if edited is None:
                 chosen.new[path] = placement
                 continue
+            if edited.properties:
+                chosen.properties[path] = placement
             slots = {slot.material.name for slot in obj.material_slots if slot.material is not None}
             takes_faces = edited.slots and len(slots) > 1 and obj.type == "MESH"
             if takes_faces or self._becomes_mesh(path) or (edited.data and self._takes_geometry(path, obj)):

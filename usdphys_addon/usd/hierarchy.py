@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom
@@ -11,6 +12,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom
 from ..core import paths
 from ..core.rules.base import Hierarchy
 from . import write as usd_write
+from .targets import followed, retarget_layer
 
 
 def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> dict[str, str]:
@@ -50,8 +52,8 @@ def arrange(stage: Usd.Stage, bodies: Iterable[str], hierarchy: Hierarchy) -> di
             raise RuntimeError(f"'{path}' cannot be moved to '{target}'")
         moved[path] = target
         _write_pose(layer.GetPrimAtPath(target), samples, reset=False)
-    follow = _follower(moved)
-    _retarget(layer, follow)
+    follow = partial(followed, moves=moved)
+    retarget_layer(layer, follow)
     _keep_memberships(stage, members, follow)
     return moved
 
@@ -124,20 +126,6 @@ def _keep_memberships(
                 relationship.AddTarget(follow(old))
 
 
-def _follower(moved: dict[str, str]) -> Callable[[Sdf.Path], Sdf.Path]:
-    """A function from the old path of a prim or property to its new path."""
-    prefixes = [(Sdf.Path(old), Sdf.Path(new)) for old, new in moved.items()]
-    prefixes.sort(key=lambda pair: -pair[0].pathElementCount)
-
-    def follow(path: Sdf.Path) -> Sdf.Path:
-        for old, new in prefixes:
-            if path.HasPrefix(old):
-                return path.ReplacePrefix(old, new)
-        return path
-
-    return follow
-
-
 def move_prims(layer: Sdf.Layer, moves: dict[str, str]) -> None:
     """Move prims of a layer (old path -> new path); relationships and connections are retargeted.
 
@@ -149,7 +137,7 @@ def move_prims(layer: Sdf.Layer, moves: dict[str, str]) -> None:
     # Deepest first: a prim is moved before its ancestors are renamed.
     for old, new in sorted(renamed.items(), key=lambda move: -move[0].count("/")):
         parent, new_parent, leaf = paths.parent_of(old), paths.parent_of(new), paths.name_of(new)
-        if _followed(parent, renamed) != new_parent:
+        if paths.followed(parent, renamed) != new_parent:
             elsewhere.append((old, new))
         elif _is_moved(layer, old, f"{parent}/{leaf}"):
             done[old] = new
@@ -158,10 +146,10 @@ def move_prims(layer: Sdf.Layer, moves: dict[str, str]) -> None:
         new_parent = paths.parent_of(new)
         if new_parent and layer.GetPrimAtPath(new) is None:
             _make_scopes(layer, new_parent)
-        if _is_moved(layer, _followed(old, done), new):
+        if _is_moved(layer, paths.followed(old, done), new):
             done[old] = new
     if done:
-        _retarget(layer, lambda path: Sdf.Path(_followed(str(path), done)) if path.IsAbsolutePath() else path)
+        retarget_layer(layer, partial(followed, moves=done))
 
 
 def _is_moved(layer: Sdf.Layer, old: str, new: str) -> bool:
@@ -174,39 +162,8 @@ def _is_moved(layer: Sdf.Layer, old: str, new: str) -> bool:
     return bool(layer.Apply(edit))
 
 
-def _followed(path: str, moves: dict[str, str]) -> str:
-    """The new path of a prim or property; the longest moved prefix decides."""
-    prim, dot, rest = path.partition(".")
-    return f"{paths.followed(prim, moves)}{dot}{rest}"
-
-
 def _make_scopes(layer: Sdf.Layer, path: str) -> None:
     spec = Sdf.CreatePrimInLayer(layer, path)
     while spec is not None and spec.specifier == Sdf.SpecifierOver:
         spec.specifier, spec.typeName = Sdf.SpecifierDef, "Scope"
         spec = spec.nameParent
-
-
-def _retarget(layer: Sdf.Layer, follow: Callable[[Sdf.Path], Sdf.Path]) -> None:
-    """Point every relationship and connection of a layer at the new paths."""
-
-    def visit(path: Sdf.Path) -> None:
-        spec = layer.GetObjectAtPath(path)
-        if isinstance(spec, Sdf.RelationshipSpec):
-            paths = spec.targetPathList
-        elif isinstance(spec, Sdf.AttributeSpec):
-            paths = spec.connectionPathList
-        else:
-            return
-        for name in ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems"):
-            items = list(getattr(paths, name))
-            followed = [follow(item) for item in items]
-            if followed != items:
-                setattr(paths, name, followed)
-
-    with Sdf.ChangeBlock():
-        found: list[Sdf.Path] = []
-        layer.Traverse(Sdf.Path.absoluteRootPath, found.append)
-        for path in found:
-            if path.IsPropertyPath():
-                visit(path)

@@ -18,8 +18,8 @@ from ..core.units import StageUnits
 from . import read as usd_read
 from . import write as usd_write
 from .carry_fields import alike
+from .targets import LISTS
 
-_LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems")
 #: Fields without further information: a spec with no other field is removed with its value.
 _DECLARATION = frozenset({"custom", "typeName", "variability", "default", "timeSamples", "spline"})
 _GROUP_COLLECTION = "CollectionAPI:colliders"
@@ -270,13 +270,13 @@ class Editor:
             if one.HasInfo("apiSchemas") and not self.is_own(one, path)
         )
         listed = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
-        for kind in _LISTS:
+        for kind in LISTS:
             items = list(getattr(listed, kind))
             if name in items:
                 setattr(listed, kind, [item for item in items if item != name])
         if weaker and not listed.isExplicit:
             listed.deletedItems = [*listed.deletedItems, name]
-        if listed.isExplicit or any(getattr(listed, kind) for kind in _LISTS):
+        if listed.isExplicit or any(getattr(listed, kind) for kind in LISTS):
             spec.SetInfo("apiSchemas", listed)
         else:
             spec.ClearInfo("apiSchemas")

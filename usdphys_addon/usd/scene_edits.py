@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdShade
 
 from ..core import frames, paths
 from . import hierarchy
 from . import write as usd_write
 from .physics_edits import Editor
+from .targets import followed, properties_of, retarget
 
 #: Attributes on the prims that Blender's exporter writes, with the names of objects and of their data.
 OBJECT_NAME, DATA_NAME = "userProperties:blender:object_name", "userProperties:blender:data_name"
@@ -26,8 +28,13 @@ _PER_ELEMENT = frozenset({
     "points", "normals", "velocities", "accelerations", "faceVertexCounts", "faceVertexIndices", "holeIndices",
     "cornerIndices", "cornerSharpnesses", "creaseIndices", "creaseLengths", "creaseSharpnesses",
 })  # fmt: skip
+_CREASES = frozenset({"cornerIndices", "cornerSharpnesses", "creaseIndices", "creaseLengths", "creaseSharpnesses"})
+_NORMALS = ("normals", "primvars:normals")
+#: Namespace of the custom properties of Blender.
+_PROPERTIES = "userProperties:"
+#: Python types of the custom properties that Blender imports and can delete.
+_SIMPLE = (bool, int, float, str)
 _SURFACE = "outputs:surface"
-_LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems")
 
 
 class MeshEdit(NamedTuple):
@@ -52,6 +59,7 @@ class SceneEdits:
     renamed and reparented prims. geometry: layer that Blender has written; its prims are named by the second values of
     objects (new prims), meshes (changed geometry) and materials (new and changed ones). places: by path in `geometry`,
     where an object or material is in the source. bindings: materials of prims whose slots have changed; empty: none.
+    properties: paths in `geometry` of the prims with the custom properties of a prim, where these have changed.
     textures: brings an image file of `geometry` to the target, and gives its path there.
     """
 
@@ -64,12 +72,13 @@ class SceneEdits:
     meshes: dict[str, MeshEdit] = field(default_factory=dict)
     materials: dict[str, MaterialEdit] = field(default_factory=dict)
     bindings: dict[str, str] = field(default_factory=dict)
+    properties: dict[str, tuple[str, ...]] = field(default_factory=dict)
     textures: Callable[[str], str] = str
 
     def __bool__(self) -> bool:
         return bool(
             self.transforms or self.removed or self.moves or self.objects or self.meshes or self.materials
-            or self.bindings
+            or self.bindings or self.properties
         )  # fmt: skip
 
 
@@ -87,6 +96,8 @@ def apply_first(editor: Editor, edits: SceneEdits) -> None:
         copier.write_material(path, look)
     for path, edit in edits.meshes.items():
         copier.write_mesh(path, edit)
+    for path, others in edits.properties.items():
+        copier.write_properties(path, others)
 
 
 def apply_last(editor: Editor, edits: SceneEdits) -> None:
@@ -249,27 +260,81 @@ class _Copier:
         is_other = source.GetTypeName() != geometry.typeName or "faces" in edit.parts
         if source.GetTypeName() != geometry.typeName:
             spec.typeName = geometry.typeName
+        # Normals follow the shape, where the source says them.
+        has_normals = any(source.HasProperty(name) and source.GetAttribute(name).IsAuthored() for name in _NORMALS)
+        parts = {*edit.parts, "shading"} if "points" in edit.parts and has_normals else edit.parts
+
+        def is_changed(name: str, type_name: Any) -> bool:
+            part = _part_of(name, str(type_name))
+            return part is not None and (is_other or part in parts)
+
+        written = set()
         for attribute in geometry.attributes:
-            part = _part_of(attribute)
-            if part is None or not (is_other or part in edit.parts):
+            name = attribute.name
+            base = geometry.attributes.get(_base_name(name)) or attribute
+            # Blender keeps imported primvars of that name beside its own normals, and they do not follow the shape.
+            if not is_changed(base.name, base.typeName) or base.name == "primvars:normals":
                 continue
-            known = source.GetAttribute(attribute.name)
-            if (known and known.Get() == attribute.default) or _is_same_primvar(source, geometry, attribute.name):
-                continue
-            if attribute.name == "normals" and not is_other and not (known and known.IsAuthored()):
+            known = source.GetAttribute(name)
+            if (known and known.Get() == attribute.default) or _is_same_primvar(source, geometry, name):
                 continue
             self._replace(spec, attribute)
+            written.add(name)
         for attribute in source.GetAuthoredAttributes():
             name = attribute.GetName()
-            is_normal = name in ("normals", "primvars:normals") and "points" in edit.parts
-            if is_normal or (is_other and _is_per_element(attribute)):
-                if name in geometry.attributes:
-                    continue
+            if name in geometry.attributes and name != "primvars:normals":
+                continue
+            is_gone = (
+                _is_per_element(attribute) and is_changed(name, attribute.GetTypeName())
+                and (is_other or name in _NORMALS or _comes_into_blender(attribute))
+            )  # fmt: skip
+            # Old indices do not fit new values.
+            if is_gone or (name != _base_name(name) and _base_name(name) in written):
                 made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, attribute.GetTypeName())
                 made.default = Sdf.ValueBlock()
         if is_other or "face_materials" in edit.parts:
             self._copy_subsets(spec, source, geometry)
         self._finish(spec)
+
+    def write_properties(self, path: str, others: tuple[str, ...]) -> None:
+        """Write the custom properties that differ from those of the source, and block those that are gone."""
+        source = self.editor.stage.GetPrimAtPath(path)
+        if not source:
+            self.editor.missing.append(path)
+            return
+        wanted = {
+            item.name: item for other in others for item in self.geometry.GetPrimAtPath(other).attributes
+            if item.custom and item.name not in (OBJECT_NAME, DATA_NAME)
+        }  # fmt: skip
+        for name, item in wanted.items():
+            # Blender gives its own namespace to a name without one.
+            names = (name, name.removeprefix(_PROPERTIES))
+            known = next((source.GetAttribute(one) for one in names if source.HasAttribute(one)), None)
+            if known is None:
+                self._replace(self.editor.spec(path), item)
+            elif not _says_same(known.Get(), item.default):
+                self._set(self.editor.spec(path), known, item)
+        for attribute in source.GetAuthoredAttributes():
+            name = attribute.GetName()
+            is_gone = name not in wanted and f"{_PROPERTIES}{name}" not in wanted
+            if is_gone and attribute.IsCustom() and isinstance(attribute.Get(), _SIMPLE):
+                spec = self.editor.spec(path)
+                made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, attribute.GetTypeName())
+                made.custom, made.default = True, Sdf.ValueBlock()
+
+    def _set(self, spec: Sdf.PrimSpec, known: Usd.Attribute, item: Sdf.AttributeSpec) -> None:
+        """Author the value of a custom property with the type of the source, or its own where it fits no more."""
+        name, type_name = known.GetName(), known.GetTypeName()
+        try:
+            value = type(type_name.defaultValue)(item.default)
+        except (TypeError, ValueError, Tf.ErrorException):
+            value, type_name = item.default, item.typeName
+        found = spec.attributes.get(name)
+        if found is not None and found.typeName != type_name:
+            spec.RemoveProperty(found)
+            found = None
+        made = found or Sdf.AttributeSpec(spec, name, type_name, declaresCustom=known.IsCustom())
+        made.default = value
 
     def _replace(self, spec: Sdf.PrimSpec, attribute: Sdf.AttributeSpec) -> None:
         found = spec.attributes.get(attribute.name)
@@ -358,29 +423,41 @@ class _Copier:
                 if name in one.properties:
                     one.RemoveProperty(one.properties[name])
             for item in one.properties:
-                targets = (
-                    item.targetPathList if isinstance(item, Sdf.RelationshipSpec) else item.connectionPathList
-                )  # fmt: skip
-                _follow(targets, lambda path: _followed(path, places))
+                retarget(item, partial(followed, moves=places))
 
 
-def _part_of(attribute: Sdf.AttributeSpec) -> str | None:
+def _base_name(name: str) -> str:
+    """Name of the primvar that an attribute with indices belongs to; the name itself for others."""
+    return name.removesuffix(":indices")
+
+
+def _part_of(name: str, type_name: str) -> str | None:
     """The part of a mesh that an attribute belongs to, of MESH_PARTS; None for what says nothing of the shape."""
-    name = attribute.name
-    if name in ("points", "extent", "normals"):
+    if name in ("points", "extent"):
         return "points"
+    if name in _NORMALS:
+        return "shading"
+    if name in _CREASES:
+        return "attributes"
     if name in ("faceVertexCounts", "faceVertexIndices", "subdivisionScheme") or name in _PER_ELEMENT:
         return "faces"
     if not name.startswith("primvars:"):
         return None
-    return "colors" if str(attribute.typeName).startswith("color") else "texture_coordinates"
+    known = {"color": "colors", "texCoord": "texture_coordinates"}
+    return next((part for start, part in known.items() if type_name.startswith(start)), "attributes")
+
+
+def _comes_into_blender(attribute: Usd.Attribute) -> bool:
+    """True for a primvar that Blender's importer makes an attribute of the mesh, so that it can be deleted there."""
+    name = str(attribute.GetTypeName())
+    return name.startswith(("texCoord2", "color")) or name in ("float[]", "int[]", "bool[]", "float2[]", "float3[]")
 
 
 def _is_same_primvar(source: Usd.Prim, geometry: Sdf.PrimSpec, name: str) -> bool:
     """True for a primvar that Blender has written with the values of the source, perhaps with other indices."""
     if not name.startswith("primvars:"):
         return False
-    base = name.removesuffix(":indices")
+    base = _base_name(name)
     known = UsdGeom.PrimvarsAPI(source).GetPrimvar(base)
     written = geometry.attributes.get(base)
     if not known or written is None or written.default is None:
@@ -390,6 +467,12 @@ def _is_same_primvar(source: Usd.Prim, geometry: Sdf.PrimSpec, name: str) -> boo
     if indices is not None and indices.default is not None:
         values = values[np.asarray(indices.default)]
     return bool(np.array_equal(values, before))
+
+
+def _says_same(one: Any, other: Any) -> bool:
+    if one is None or isinstance(one, str) or isinstance(other, str):
+        return bool(one == other)
+    return np.shape(one) == np.shape(other) and np.array_equal(np.asarray(one, float), np.asarray(other, float))
 
 
 def _is_per_element(attribute: Usd.Attribute) -> bool:
@@ -411,20 +494,6 @@ def _specs_below(spec: Sdf.PrimSpec) -> Iterator[Sdf.PrimSpec]:
         one = pending.pop()
         yield one
         pending.extend(one.nameChildren)
-
-
-def _follow(items: Any, follow: Callable[[Sdf.Path], Sdf.Path]) -> None:
-    """Bring the paths of a list operation elsewhere."""
-    for name in _LISTS:
-        old = list(getattr(items, name))
-        new = [follow(path) for path in old]
-        if new != old:
-            setattr(items, name, new)
-
-
-def _followed(path: Sdf.Path, moves: Mapping[str, str]) -> Sdf.Path:
-    prim, dot, rest = str(path).partition(".")
-    return Sdf.Path(f"{paths.followed(prim, moves)}{dot}{rest}")
 
 
 def _bind(editor: Editor, path: str, material: str) -> None:
@@ -460,11 +529,9 @@ class _Mover:
         if self.is_own(usd_prim):
             hierarchy.move_prims(layer, {str(self.now): str(self.new)})
             return
-        for path in _property_paths(layer):
-            item = layer.GetPropertyAtPath(path)
-            items = item.targetPathList if isinstance(item, Sdf.RelationshipSpec) else item.connectionPathList
-            if not path.HasPrefix(self.old):
-                _follow(items, self.follow)
+        for item in properties_of(layer):
+            if not item.path.HasPrefix(self.old):
+                retarget(item, self.follow)
         self.retarget(usd_prim)
         spec = self.editor.spec(str(self.new))
         spec.specifier = Sdf.SpecifierDef
@@ -506,21 +573,15 @@ class _Mover:
         """Author, with the new path, what leads to the prim or out of it, unless an edit has done so."""
         for one, item, targets in self.crossing():
             spec = self.editor.spec(str(self.follow(one.GetPath())))
-            name, followed = item.GetName(), [self.follow(target) for target in targets]
+            name, new = item.GetName(), [self.follow(target) for target in targets]
             edited = self.editor.layer.GetPropertyAtPath(one.GetPath().AppendProperty(name))
             is_inside = one.GetPath().HasPrefix(self.old)
             if isinstance(item, Usd.Relationship):
                 if edited is not None and edited.targetPathList.isExplicit:
                     if not is_inside:
                         continue
-                    followed = [self.follow(target) for target in edited.targetPathList.explicitItems]
-                self.editor.writer.relationship(spec, name, followed)
+                    new = [self.follow(target) for target in edited.targetPathList.explicitItems]
+                self.editor.writer.relationship(spec, name, new)
             else:
                 made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, item.GetTypeName())
-                made.connectionPathList.explicitItems = followed
-
-
-def _property_paths(layer: Sdf.Layer) -> list[Sdf.Path]:
-    found: list[Sdf.Path] = []
-    layer.Traverse(Sdf.Path.absoluteRootPath, found.append)
-    return [path for path in found if path.IsPrimPropertyPath()]
+                made.connectionPathList.explicitItems = new
