@@ -218,7 +218,7 @@ def _mesh_lines(prim: Prim, geometry: Mesh, rotation: Matrix, stretch: Matrix, a
 
 
 def _solved_box(prim: Prim, geometry: Mesh, rotation: Matrix) -> Matrix | None:
-    """Edge lengths (3,) of the box that the solver creates from a mesh: it makes a flat one thicker. None without it."""
+    """Edge lengths (3,) of the box that the solver creates from a mesh, a flat one thickened; None without a solver."""
     try:
         from ..simulation.rapier import shapes
     except ImportError:
