@@ -216,3 +216,9 @@ def test_a_limit_at_rest_is_zero_and_not_noise(monkeypatch):
     monkeypatch.setattr(type(session), "joint_positions", lambda self: {rows()[0].path: {rows()[0].dof: -3.8e-22}})
     joint_inspector.set_limit(rows()[0], "LOWER")
     assert bpy.data.objects[rows()[0].joint].usdphys.joint.revolute.lower_limit == 0.0
+
+
+def test_nothing_falls_while_joints_are_inspected():
+    arm()
+    bpy.ops.usdphys.inspect_joints()
+    assert not preview_guard.current().is_playing
