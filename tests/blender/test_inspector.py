@@ -218,7 +218,9 @@ def test_a_limit_at_rest_is_zero_and_not_noise(monkeypatch):
     assert bpy.data.objects[rows()[0].joint].usdphys.joint.revolute.lower_limit == 0.0
 
 
-def test_nothing_falls_while_joints_are_inspected():
+def test_a_preview_that_plays_pauses_for_the_inspector():
     arm()
+    session = preview_guard.start(bpy.context)
+    session.play()
     bpy.ops.usdphys.inspect_joints()
-    assert not preview_guard.current().is_playing
+    assert preview_guard.current() is session and not session.is_playing
