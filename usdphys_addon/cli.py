@@ -409,7 +409,7 @@ def _simulate_blend(options: argparse.Namespace) -> tuple[World, Recording, Stag
     from .bridge import scene_read
     from .exchange import formats, usd_export
 
-    formats.BLEND.load(options.file, formats.LoadOptions())
+    _print_issues(formats.BLEND.load(options.file, formats.LoadOptions()), warn)
     scene: Any = bpy.context.scene
     scene.frame_set(scene.frame_start)
     units, hierarchy = usd_export.stage_options(scene)

@@ -66,6 +66,8 @@ FILES = {
     "place beyond the solver": (stage(body=f"double3 xformOp:translate = (1e30, 0, 0)\n{PLACED}"), 0, 1),
     "mass of another type": (stage(body="float3 physics:mass = (1, 2, 3)"), 0, 0),
     "velocity of words": (stage(body='string[] physics:velocity = ["a", "b", "c"]'), 0, 0),
+    "inertia of no numbers": (stage(body="float3[] physics:diagonalInertia = []"), 0, 0),
+    "thousands of levels": (stage(above='def "A" {\n' * 1500 + "}\n" * 1500), 1, 1),
     "operation without a name": (stage(body='uniform token[] xformOpOrder = ["", "nonsense"]'), 0, 0),
     "index below zero": (stage(mesh=MESH.format(points=CORNERS, counts="[3]", indices="[0, 1, -7]")), 0, 0),
     "index beyond the points": (stage(mesh=MESH.format(points=CORNERS, counts="[3]", indices="[0, 1, 99]")), 0, 0),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
@@ -89,6 +90,7 @@ def export_usd(context: bpy.types.Context, filepath: str | Path, options: Export
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
     # Imported here, before the thread starts: two threads cannot import the modules of USD at once.
     from ..usd import hierarchy as usd_hierarchy  # noqa: F401
+    from ..usd import packages as usd_packages
     from ..usd import verify as usd_verify
     from ..usd import write as usd_write
 
@@ -113,7 +115,19 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
             raise job.error
         if not job.done:
             raise OutputError(f"Blender's USD exporter wrote no stage for '{target}'; see the console for its reason.")
+        if target.suffix.lower() == ".usdz" and scratch.is_file():
+            strangers = usd_packages.take_out_strangers(scratch)
+            issues = issues + package_issues(usd_packages.described(usd_packages.names_in(scratch), strangers))
     return ExportResult(target, issues + job.issues, summary.counts(reading.model), job.moved)
+
+
+def package_issues(described: Iterable[tuple[str, str, str]]) -> list[Issue]:
+    """Issues about the files in a package."""
+    fixes = {"FilesPacked": "Leave out what the receiver must not have.", "FilesNotPacked": "Hand them over beside it."}
+    return [
+        Issue(code, "warning" if severity == "warning" else "info", "", "", message, fixes[code])
+        for severity, code, message in described
+    ]
 
 
 def refuse_errors(issues: list[Issue], target: Path, *, strict: bool) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, Vt
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 
 from ..core import frames, schema, units
 from ..core.errors import InputError
@@ -21,10 +21,14 @@ from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
 from ..core.vendors import held_class, is_held, is_vendor
+from ..system.console import warn
 from . import opinions as usd_opinions
+from . import packages
 from .opinions import Opinions, PrimKind
 
 _Answer = TypeVar("_Answer")
+#: Largest depth of prims: USD's own time for a prim grows with its depth.
+_MOST_LEVELS = 1000
 #: (pattern in an error message of USD, reason for the user).
 _REASONS = (
     ("is not a valid usda layer", "it does not begin like a USD text file"),
@@ -37,6 +41,8 @@ def open_stage(path: str | Path) -> Usd.Stage:
     """Open a file as it is on disk. Raises InputError if it is missing or invalid."""
     if not Path(path).is_file():
         raise InputError(f"There is no file '{path}'; check the name.")
+    if Path(path).suffix.lower() == ".usdz":
+        packages.check(path)
     cached = {layer.identifier for layer in Sdf.Layer.GetLoadedLayers()}
     try:
         stage = Usd.Stage.Open(str(path))
@@ -44,6 +50,7 @@ def open_stage(path: str | Path) -> Usd.Stage:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     if stage is None:
         raise InputError(f"'{path}' is not a USD file that can be read.")
+    packages.check_used(stage.GetUsedLayers())
     # USD caches layers while anybody holds them. Reload these by force: a plain Reload goes by the time stamp, which is
     # the same if the file changed quickly, or was copied with its time. Layers that were just opened need nothing.
     try:
@@ -55,11 +62,26 @@ def open_stage(path: str | Path) -> Usd.Stage:
 
 @contextmanager
 def damage_refused(path: str | Path) -> Iterator[None]:
-    """Raise InputError for an error of USD: values are read when they are asked for, long after the file is opened."""
+    """Raise InputError for an error of USD: values are read when they are asked for, long after the file is opened.
+
+    What USD prints itself, which quotes the bytes of the file, is printed as all else is.
+    """
+    delegate = UsdUtils.CoalescingDiagnosticDelegate()
     try:
         yield
     except Tf.ErrorException as error:
         raise InputError(f"'{path}' holds values that USD cannot read{short_reason(error)}.") from error
+    finally:
+        for text in dict.fromkeys(map(_commentary, delegate.TakeUncoalescedDiagnostics())):
+            warn(f"usd: {text[:500]}")
+        del delegate
+
+
+def _commentary(diagnostic: Any) -> str:
+    try:
+        return str(diagnostic.commentary)
+    except UnicodeDecodeError:
+        return "the file holds bytes that are not UTF-8"
 
 
 def _reload(stage: Usd.Stage, identifiers: set[str]) -> None:
@@ -162,6 +184,9 @@ def read_stage(
     others = {}
     for one in usd_opinions.of_stage(stage) if opinions is None else opinions:
         path = one.path
+        if path.count("/") > _MOST_LEVELS:
+            name = stage.GetRootLayer().GetDisplayName()
+            raise InputError(f"'{name}' has prims nested more than {_MOST_LEVELS} levels deep below '{path[:60]}'.")
         reader.model.order[path] = len(reader.model.order)
         reader.has_purposes = reader.has_purposes or "purpose" in one.names
         prim = reader.read(one)

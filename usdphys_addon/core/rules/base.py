@@ -201,8 +201,9 @@ class Facts:
         kind, types = attribute.value, set(map(type, values))
         if attribute.is_relationship or (kind.size > 1 and not kind.is_array):
             parts = {str} if attribute.is_relationship else _PLAIN[kind.base]
-            is_right = types <= _TUPLES and set(map(type, chain.from_iterable(filter(None, values)))) <= parts
-            if is_right and (attribute.is_relationship or set(map(len, filter(None, values))) <= {kind.size}):
+            tuples = [value for value in values if value is not None] if types <= _TUPLES else [()]
+            is_right = set(map(type, chain.from_iterable(tuples))) <= parts
+            if is_right and (attribute.is_relationship or set(map(len, tuples)) <= {kind.size}):
                 return
         elif not kind.is_array and types <= _PLAIN[kind.base]:
             return
