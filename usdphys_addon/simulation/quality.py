@@ -47,7 +47,9 @@ STIFFNESS, STIFFEST = 120.0, 0.25
 SAG, HEAVY_SAG = 0.001, 0.015
 #: Small steps in each step of the solver, at least, by the number of jointed bodies in a group: swinging bodies lose
 #: energy in proportion to the length of a small step.
-SMALL_JOINT_STEPS = ((32, 16), (300, 8))
+SMALL_JOINT_STEPS = ((8, 16), (64, 8))
+#: From this ratio on, sweeps are needed in spite of small steps.
+UNEVEN = 60.0
 #: Reduced coordinates are for articulations with fewer degrees of freedom, the cost of which grows with their cube, and
 #: with less mass that hangs on a body, relative to its own.
 MOST_REDUCED, BEARABLE_REDUCED = 48, 100.0
@@ -81,12 +83,20 @@ def contact_steps(
     return ContactSteps(small, min(wanted, STIFFEST * small / step))
 
 
-def joint_steps(quality: Quality, group: Hanging) -> int:
-    """Small steps in each step of the solver for a group of jointed bodies."""
+def joint_steps(quality: Quality, group: Hanging, *, breaks: bool = False) -> int:
+    """Small steps in each step of the solver for a group of jointed bodies.
+
+    breaks: their loads are measured, with an error that grows as the steps become smaller.
+    """
     ratio = group.ratio
     wanted = math.ceil(SMALL_STEPS * math.sqrt(ratio / BEARABLE) - 1e-6) if math.isfinite(ratio) else math.inf
-    least = next((steps for most, steps in SMALL_JOINT_STEPS if len(group.bodies) <= most), SMALL_STEPS)
+    least = next((steps for most, steps in SMALL_JOINT_STEPS if len(group.bodies) <= most and not breaks), SMALL_STEPS)
     return int(min(max(wanted, least * 4 // quality.busy_steps, SMALL_STEPS), quality.joint_steps))
+
+
+def joint_sweeps(group: Hanging, small_steps: int) -> int:
+    """Additional sweeps over all constraints in each small step for a group of jointed bodies."""
+    return 7 if group.ratio > UNEVEN else max(1, 28 // small_steps - (small_steps > SMALL_STEPS))
 
 
 def is_bearable(quality: Quality, ratio: float) -> bool:

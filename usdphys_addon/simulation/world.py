@@ -451,8 +451,13 @@ class World:
         return tuple(self._joints)
 
     def joint_load(self, path: str) -> tuple[float, float]:
-        """Force (N) and torque (N m) of a joint that can break, in the last solver step; zero for all others."""
-        return self._joints[path][1].load
+        """Force (N) and torque (N m) of a joint in the last solver step; zero before the first step.
+
+        A joint that cannot break is measured from the first call on, so that the first one returns zero.
+        """
+        space, constraint = self._joints[path]
+        space.loads.asked.add(path)
+        return constraint.load
 
     def joint_position(self, path: str, dof: str) -> float:
         """Position (m) or angle (rad) of a degree of freedom; angles are within half a turn."""
@@ -490,10 +495,7 @@ class World:
 
     def kinetic_energy(self) -> float:
         """Of all dynamic bodies, J."""
-        return sum(
-            float(space.physics.rigid_bodies[handle].kinetic_energy())
-            for space in self._spaces for path, handle in space.handles.items() if path in space.weights
-        )  # fmt: skip
+        return sum(space.kinetic_energy() for space in self._spaces)
 
 
 def _cuts(model: PhysicsModel) -> set[str]:
