@@ -8,21 +8,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-#: Names of the quality levels, from fast to exact.
-DRAFT, NORMAL, EXACT = "draft", "normal", "exact"
+from ..core.qualities import DRAFT, EXACT, NORMAL
 
 
 class Quality(NamedTuple):
-    """label, cost: for the user.
+    """steps: of the solver in a sixtieth of a second, with nothing but free bodies.
 
-    steps: of the solver in a sixtieth of a second, with nothing but free bodies. busy_steps: the same for a scene with
-    joints or materials that bounce. sweeps: over all contacts in each small step. small_steps, joint_steps: the most
-    small steps in each step, for masses and sizes that need more than four: for all bodies, and for jointed ones.
-    sag: how far contacts may yield, relative to that of Normal.
+    busy_steps: the same for a scene with joints or materials that bounce. sweeps: over all contacts in each small step.
+    small_steps, joint_steps: the most small steps in each step, for masses and sizes that need more than four: for all
+    bodies, and for jointed ones. sag: how far contacts may yield, relative to that of Normal.
     """
 
-    label: str
-    cost: str
     steps: int
     busy_steps: int
     sweeps: int
@@ -32,11 +28,9 @@ class Quality(NamedTuple):
 
 
 QUALITIES: dict[str, Quality] = {
-    DRAFT: Quality("Draft", "About half the time of Normal; contacts and joints give way", 1, 2, 1, 8, 16, 4.0),
-    NORMAL: Quality("Normal", "Exact enough for most scenes, and fast", 2, 4, 2, 12, 32, 1.0),
-    EXACT: Quality(
-        "Exact", "Three to five times the time of Normal; stiffer contacts and joints", 8, 8, 4, 16, 64, 0.25
-    ),
+    DRAFT: Quality(1, 2, 1, 8, 16, 4.0),
+    NORMAL: Quality(2, 4, 2, 12, 32, 1.0),
+    EXACT: Quality(8, 8, 4, 16, 64, 0.25),
 }
 
 #: Small steps in each step of the solver.

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import clock, frames, paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
+from ..core.qualities import NORMAL
 from ..core.rules.base import Above, Issue
 from ..core.schemas import usd_physics
 from .articulations import Tree, trees
@@ -28,7 +29,7 @@ from .joint_facts import JointFacts, read_joints
 from .joint_poses import carried, clamped, moved, shift
 from .layout import Layout, layout
 from .notices import Notices
-from .quality import NORMAL, QUALITIES, Quality
+from .quality import QUALITIES, Quality
 from .rapier.constraints import Constraint, matrix_of
 from .rapier.energy import PERIOD
 from .rapier.grab import Grab

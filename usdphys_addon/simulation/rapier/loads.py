@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,8 +132,10 @@ class Loads:
                 continue
             # "" has a number too: rows count from the number of the first body.
             numbers[root] = lowest[root] = len(numbers)
+            stack: list[tuple[str, str, Constraint | None, Iterator[tuple[str, Constraint]]]]
             stack = [(root, "", None, iter(at[root]))]
-            group_start, cuts = len(self._rows), []
+            group_start = len(self._rows)
+            cuts: list[tuple[Constraint, str, int, int]] = []
             if root:
                 self._rows.append(root)
             starts = {root: group_start}
