@@ -338,7 +338,7 @@ class SolverSpace:
                 )  # fmt: skip
         in_tree = {}
         for tree in setup.trees:
-            why = self._too_much(tree)
+            why = self._too_much(tree, setup)
             if why:
                 prim = self.model.prims[tree.prim]
                 self.notices.add(
@@ -396,8 +396,23 @@ class SolverSpace:
                 inserted.append((parent, handles[link.child], joint))
         start_tree(physics, inserted)
 
-    def _too_much(self, tree: Tree) -> str:
+    def _too_much(self, tree: Tree, setup: Setup) -> str:
         """Why a tree is better in maximal coordinates; or empty."""
+        inside = {link.joint.path for link in tree.links}
+        bodies = {path for link in tree.links for path in (link.parent, link.child)}
+        # Trees that hang on the world are one.
+        joined = bodies | {WORLD} if tree.root == WORLD else bodies
+        for other in setup.trees if tree.root == WORLD else ():
+            if other.root == WORLD:
+                joined |= {link.child for link in other.links}
+                inside |= {link.joint.path for link in other.links}
+        for joint in setup.joints:
+            ends = {joint.body0, joint.body1}
+            is_loop = joint.path not in inside and ends <= joined and not ends.isdisjoint(bodies - {WORLD})
+            # The rows of such a joint depend on those of the tree: in the solver they drive each other up.
+            if is_loop and joint.enabled and any(freedom.is_locked for freedom in joint.freedoms):
+                if joint.kind != "DistanceJoint":
+                    return f"{joint.prim.display} closes a loop of it"
         freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
         if freedoms > MOST_REDUCED:
             return f"it has {freedoms} degrees of freedom"
