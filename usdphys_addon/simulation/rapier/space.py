@@ -410,9 +410,9 @@ class SolverSpace:
             ends = {joint.body0, joint.body1}
             is_loop = joint.path not in inside and ends <= joined and not ends.isdisjoint(bodies - {WORLD})
             # The rows of such a joint depend on those of the tree: in the solver they drive each other up.
-            if is_loop and joint.enabled and any(freedom.is_locked for freedom in joint.freedoms):
-                if joint.kind != "DistanceJoint":
-                    return f"{joint.prim.display} closes a loop of it"
+            holds = joint.enabled and joint.kind != "DistanceJoint"
+            if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
+                return f"{joint.prim.display} closes a loop of it"
         freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
         if freedoms > MOST_REDUCED:
             return f"it has {freedoms} degrees of freedom"
