@@ -316,6 +316,65 @@ pendulum(1, "Revolute", True)
 pendulum(2, "Revolute", True)
 
 
+def linkage(size: float, root: bool, value: str, expected: float, tolerance: float, unit: str) -> None:
+    """A crank of 0.2, a coupler of 0.5 and a rocker of 0.4 on pivots 0.5 apart (times size, m), in the plane XZ; the
+    crank is driven at 120 degrees a second, the joint of coupler and rocker is excluded from the articulation."""
+    what = "articulation" if root else "joints"
+    crank, coupler, rocker, base = (part * size for part in (0.2, 0.5, 0.4, 0.5))
+    start = 60 * DEGREE
+    first, last = np.array((0, 0, 1.0)), np.array((base, 0, 1.0))
+    elbow = first + crank * np.array((math.cos(start), 0, math.sin(start)))
+    away = last - elbow
+    reach = float(np.linalg.norm(away))
+    along = (coupler**2 - rocker**2 + reach**2) / (2 * reach)
+    away /= reach
+    knee = elbow + along * away + math.sqrt(coupler**2 - along**2) * np.array((-away[2], 0, away[0]))
+
+    @measure("Linkages", f"four bars of {size:g} m, {what}: {value}", 6.0, expected, tolerance, unit)
+    def bars(file: File) -> Callable[[Motion], float]:
+        file.gravity = (0, 0, 0)
+        inside, ends = [], {}
+        for name, a, b in (("Crank", first, elbow), ("Coupler", elbow, knee), ("Rocker", last, knee)):
+            length = float(np.linalg.norm(b - a))
+            pitch = math.atan2((a - b)[2], (b - a)[0]) / DEGREE
+            ends[name] = (length, pitch)
+            inertia = 0.5 * length**2 / 12
+            inside.append(file.body(name, tuple((a + b) / 2), about("Y", pitch), mass=0.5,
+                                    size=(0.9 * length, 0.02 * size, 0.02 * size),
+                                    inertia=(0.01 * inertia, inertia, inertia)))  # fmt: skip
+
+        def hinge(name: str, one: str, other: str, side: float, **options) -> str:
+            """side: of the other bar, -1 or 1; of the one it is 1. Frames have the directions of the world."""
+            place = {"": tuple(first if other == "Crank" else last)}
+            length0, pitch0 = ends.get(one, (0.0, 0.0))
+            length1, pitch1 = ends[other]
+            return file.joint(name, "Revolute", f"{W}/Linkage/{one}" if one else "", f"{W}/Linkage/{other}", axis="Y",
+                              pos0=place.get(one, (length0 / 2, 0, 0)), rot0=about("Y", -pitch0),
+                              pos1=(side * length1 / 2, 0, 0), rot1=about("Y", -pitch1), **options)  # fmt: skip
+
+        drive = {"angular": {"damping": 1e3 * size**2, "targetVelocity": 120 * DEGREE}}
+        out = ["bool physics:excludeFromArticulation = 1"]
+        inside += [hinge("A", "", "Crank", -1, drives=drive), hinge("B", "Crank", "Coupler", -1),
+                   hinge("C", "", "Rocker", -1), hinge("D", "Coupler", "Rocker", 1, lines=out)]  # fmt: skip
+        file.add(block("Xform", "Linkage", inside, ["PhysicsArticulationRootAPI"] if root else []))
+
+        def speed(motion: Motion) -> float:
+            axis = motion.axis("Crank", 0)
+            angles = np.unwrap(np.arctan2(-axis[:, 2], axis[:, 0]))
+            return float(angles[-1] - angles[60]) / DEGREE / ((len(angles) - 61) / RATE)
+
+        def gap(motion: Motion) -> float:
+            tips = [motion.positions[name] + motion.axis(name, 0) * ends[name][0] / 2 for name in ("Coupler", "Rocker")]
+            return 1e3 * float(np.linalg.norm(tips[0] - tips[1], axis=1).max())
+
+        return speed if value == "crank" else gap
+
+
+for _size, _root in ((1.0, True), (0.1, True), (1.0, False)):
+    linkage(_size, _root, "crank", 120.0, 2.0, "deg/s")
+    linkage(_size, _root, "gap", 0.0, 2.0 * _size, "mm")
+
+
 def rod(length: float, mass: float) -> None:
     """A ball on a rod, a distance joint whose limits are equal, swings by 60 degrees: its period."""
     mean, other = 1.0, math.cos(30 * DEGREE)

@@ -24,7 +24,8 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Set Exclude From Articulation on the joint of your choice to decide where the loop is cut.",
     ),
     "ArticulationNotReduced": NoticeKind(
-        "info", "An articulation is too long or too uneven in mass for reduced coordinates: it uses maximal ones.",
+        "info",
+        "An articulation has a loop, or is too long or too uneven in mass for reduced coordinates: it uses maximal ones.",
         "Nothing: these are as exact here. Bring the masses of the links nearer to each other where they give way.",
     ),
     "ArticulationUnstable": NoticeKind(

@@ -8,21 +8,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-#: Names of the quality levels, from fast to exact.
-DRAFT, NORMAL, EXACT = "draft", "normal", "exact"
+from ..core.qualities import DRAFT, EXACT, NORMAL
 
 
 class Quality(NamedTuple):
-    """label, cost: for the user.
+    """steps: of the solver in a sixtieth of a second, with nothing but free bodies.
 
-    steps: of the solver in a sixtieth of a second, with nothing but free bodies. busy_steps: the same for a scene with
-    joints or materials that bounce. sweeps: over all contacts in each small step. small_steps, joint_steps: the most
-    small steps in each step, for masses and sizes that need more than four: for all bodies, and for jointed ones.
-    sag: how far contacts may yield, relative to that of Normal.
+    busy_steps: the same for a scene with joints or materials that bounce. sweeps: over all contacts in each small step.
+    small_steps, joint_steps: the most small steps in each step, for masses and sizes that need more than four: for all
+    bodies, and for jointed ones. sag: how far contacts may yield, relative to that of Normal.
     """
 
-    label: str
-    cost: str
     steps: int
     busy_steps: int
     sweeps: int
@@ -32,11 +28,9 @@ class Quality(NamedTuple):
 
 
 QUALITIES: dict[str, Quality] = {
-    DRAFT: Quality("Draft", "About half the time of Normal; contacts and joints give way", 1, 2, 1, 8, 16, 4.0),
-    NORMAL: Quality("Normal", "Exact enough for most scenes, and fast", 2, 4, 2, 12, 32, 1.0),
-    EXACT: Quality(
-        "Exact", "Three to five times the time of Normal; stiffer contacts and joints", 8, 8, 4, 16, 64, 0.25
-    ),
+    DRAFT: Quality(1, 2, 1, 8, 16, 4.0),
+    NORMAL: Quality(2, 4, 2, 12, 32, 1.0),
+    EXACT: Quality(8, 8, 4, 16, 64, 0.25),
 }
 
 #: Small steps in each step of the solver.
@@ -47,7 +41,9 @@ STIFFNESS, STIFFEST = 120.0, 0.25
 SAG, HEAVY_SAG = 0.001, 0.015
 #: Small steps in each step of the solver, at least, by the number of jointed bodies in a group: swinging bodies lose
 #: energy in proportion to the length of a small step.
-SMALL_JOINT_STEPS = ((32, 16), (300, 8))
+SMALL_JOINT_STEPS = ((8, 16), (64, 8))
+#: From this ratio on, sweeps are needed in spite of small steps.
+UNEVEN = 60.0
 #: Reduced coordinates are for articulations with fewer degrees of freedom, the cost of which grows with their cube, and
 #: with less mass that hangs on a body, relative to its own.
 MOST_REDUCED, BEARABLE_REDUCED = 48, 100.0
@@ -81,12 +77,20 @@ def contact_steps(
     return ContactSteps(small, min(wanted, STIFFEST * small / step))
 
 
-def joint_steps(quality: Quality, group: Hanging) -> int:
-    """Small steps in each step of the solver for a group of jointed bodies."""
+def joint_steps(quality: Quality, group: Hanging, *, breaks: bool = False) -> int:
+    """Small steps in each step of the solver for a group of jointed bodies.
+
+    breaks: their loads are measured, with an error that grows as the steps become smaller.
+    """
     ratio = group.ratio
     wanted = math.ceil(SMALL_STEPS * math.sqrt(ratio / BEARABLE) - 1e-6) if math.isfinite(ratio) else math.inf
-    least = next((steps for most, steps in SMALL_JOINT_STEPS if len(group.bodies) <= most), SMALL_STEPS)
+    least = next((steps for most, steps in SMALL_JOINT_STEPS if len(group.bodies) <= most and not breaks), SMALL_STEPS)
     return int(min(max(wanted, least * 4 // quality.busy_steps, SMALL_STEPS), quality.joint_steps))
+
+
+def joint_sweeps(group: Hanging, small_steps: int) -> int:
+    """Additional sweeps over all constraints in each small step for a group of jointed bodies."""
+    return 7 if group.ratio > UNEVEN else max(1, 28 // small_steps - (small_steps > SMALL_STEPS))
 
 
 def is_bearable(quality: Quality, ratio: float) -> bool:

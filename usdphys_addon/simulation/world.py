@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import clock, frames, paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
+from ..core.qualities import NORMAL
 from ..core.rules.base import Above, Issue
 from ..core.schemas import usd_physics
 from .articulations import Tree, trees
@@ -28,7 +29,7 @@ from .joint_facts import JointFacts, read_joints
 from .joint_poses import carried, clamped, moved, shift
 from .layout import Layout, layout
 from .notices import Notices
-from .quality import NORMAL, QUALITIES, Quality
+from .quality import QUALITIES, Quality
 from .rapier.constraints import Constraint, matrix_of
 from .rapier.energy import PERIOD
 from .rapier.grab import Grab
@@ -456,8 +457,13 @@ class World:
         return tuple(self._joints)
 
     def joint_load(self, path: str) -> tuple[float, float]:
-        """Force (N) and torque (N m) of a joint that can break, in the last solver step; zero for all others."""
-        return self._joints[path][1].load
+        """Force (N) and torque (N m) of a joint in the last solver step; zero before the first step.
+
+        A joint that cannot break is measured from the first call on, so that the first one returns zero.
+        """
+        space, constraint = self._joints[path]
+        space.loads.asked.add(path)
+        return constraint.load
 
     def joint_position(self, path: str, dof: str) -> float:
         """Position (m) or angle (rad) of a degree of freedom; angles are within half a turn."""
@@ -495,10 +501,7 @@ class World:
 
     def kinetic_energy(self) -> float:
         """Of all dynamic bodies, J."""
-        return sum(
-            float(space.physics.rigid_bodies[handle].kinetic_energy())
-            for space in self._spaces for path, handle in space.handles.items() if path in space.weights
-        )  # fmt: skip
+        return sum(space.kinetic_energy() for space in self._spaces)
 
 
 def _cuts(model: PhysicsModel) -> set[str]:

@@ -41,6 +41,7 @@ from ..quality import (
     hanging,
     is_bearable,
     joint_steps,
+    joint_sweeps,
     turning_steps,
 )  # fmt: skip
 from .constraints import FREE, Constraint, State, isometry, matrix_of
@@ -58,8 +59,6 @@ FASTEST, CLAMP = 1000.0, 1e5
 TRIAL_STEPS = 60
 #: Sleep thresholds, m/s and rad/s.
 SLOW, SLOW_TURN = 0.01, 0.02
-#: Additional solver iterations for bodies with joints.
-MORE_ITERATIONS = 7
 #: Of contacts, as springs.
 DAMPING_RATIO = 10.0
 #: A velocity that the scale of the prim changes by less than this part counts as unscaled.
@@ -172,15 +171,17 @@ class SolverSpace:
         masses = {path: weight.mass for path, weight in self.weights.items()}
         joined = ((item.facts.body0, item.facts.body1) for item in self.constraints)
         groups = hanging(joined, masses)
-        if any(constraint.facts.breaks for constraint in self.constraints):
+        breaks = any(constraint.facts.breaks for constraint in self.constraints)
+        wanted = [joint_steps(self.quality, group, breaks=breaks) for group in groups]
+        if breaks:
             # The solver gives the force of a joint for one small step: all must have the same.
-            small_steps = max([small_steps, *(joint_steps(self.quality, group) for group in groups)])
+            small_steps = max([small_steps, *wanted])
             self.physics.integration_parameters.num_solver_iterations = small_steps
-        for group in groups:
-            more = max(joint_steps(self.quality, group) - small_steps, 0)
+        for group, steps in zip(groups, wanted, strict=True):
             for path in group.bodies:
                 body = bodies[self.handles[path]]
-                body.additional_pgs_iterations, body.additional_solver_iterations = MORE_ITERATIONS, more
+                body.additional_pgs_iterations = joint_sweeps(group, max(steps, small_steps))
+                body.additional_solver_iterations = max(steps - small_steps, 0)
             if not is_bearable(self.quality, group.ratio):
                 prim = self.bodies[group.body].prim
                 self.notices.add(
@@ -337,7 +338,7 @@ class SolverSpace:
                 )  # fmt: skip
         in_tree = {}
         for tree in setup.trees:
-            why = self._too_much(tree)
+            why = self._too_much(tree, setup)
             if why:
                 prim = self.model.prims[tree.prim]
                 self.notices.add(
@@ -395,8 +396,23 @@ class SolverSpace:
                 inserted.append((parent, handles[link.child], joint))
         start_tree(physics, inserted)
 
-    def _too_much(self, tree: Tree) -> str:
+    def _too_much(self, tree: Tree, setup: Setup) -> str:
         """Why a tree is better in maximal coordinates; or empty."""
+        inside = {link.joint.path for link in tree.links}
+        bodies = {path for link in tree.links for path in (link.parent, link.child)}
+        # Trees that hang on the world are one.
+        joined = bodies | {WORLD} if tree.root == WORLD else bodies
+        for other in setup.trees if tree.root == WORLD else ():
+            if other.root == WORLD:
+                joined |= {link.child for link in other.links}
+                inside |= {link.joint.path for link in other.links}
+        for joint in setup.joints:
+            ends = {joint.body0, joint.body1}
+            is_loop = joint.path not in inside and ends <= joined and not ends.isdisjoint(bodies - {WORLD})
+            # The rows of such a joint depend on those of the tree: in the solver they drive each other up.
+            holds = joint.enabled and joint.kind != "DistanceJoint"
+            if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
+                return f"{joint.prim.display} closes a loop of it"
         freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
         if freedoms > MOST_REDUCED:
             return f"it has {freedoms} degrees of freedom"
@@ -455,7 +471,7 @@ class SolverSpace:
         """One time step. Returns the paths of bodies whose state was not finite any more."""
         lost: list[str] = []
         starts = {path: self.pose(path) for path in self.targets}
-        breakable = [constraint for constraint in self.constraints if constraint.facts.breaks]
+        measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
         steps = max(self.substeps, self._turning_steps(starts))
         self.physics.integration_parameters.dt = self.time_step / steps
         for number in range(steps):
@@ -466,13 +482,13 @@ class SolverSpace:
                 pull(self.physics, held, 1.0 / (steps - number))
             for constraint in self._kept_up():
                 constraint.upkeep(self.physics)
-            if breakable:
-                self.loads.before(self.physics, self.constraints)
+            if measured:
+                self.loads.before(self.physics, self.constraints, is_next=number > 0)
             self.physics.step()
             if not self.physics.quarantine.is_empty():
                 lost += self._rescue()
-            if breakable:
-                for constraint in self.loads.after(self.physics, breakable, self.time_step / steps):
+            if measured:
+                for constraint in self.loads.after(self.physics, measured, self.time_step / steps):
                     self._break(constraint)
         if self.targets or self.grabs or lost:
             self._watch.forget()
@@ -579,6 +595,16 @@ class SolverSpace:
             rotations[chosen] = numbers[:, (3, 0, 1, 2)]
             positions[chosen] = numbers[:, 4:]
         return awake
+
+    def kinetic_energy(self) -> float:
+        """Of all dynamic bodies, J; from their weights, because the solver knows inertia after its first step only."""
+        found = 0.0
+        for path, (vx, vy, vz, *spin) in zip(self.paths, self.velocities().tolist(), strict=True):
+            weight = self.weights.get(path)
+            if weight is not None and not self.physics.rigid_bodies[self.handles[path]].is_sleeping:
+                turn = frames.matrix_of(self.pose(path)[1]).T @ spin
+                found += 0.5 * weight.mass * (vx * vx + vy * vy + vz * vz) + 0.5 * float(turn @ weight.inertia @ turn)
+        return found
 
     def velocities(self) -> NDArray[np.float64]:
         """Linear velocities of the centres of mass and angular velocities (n, 6) in the world, m/s and rad/s."""
@@ -690,6 +716,7 @@ class SolverSpace:
     def set_mass(self, path: str, mass: float) -> None:
         """Scale the mass of a body, and its inertia with it."""
         self.weights[path] = self.weights[path].scaled_to(mass)
+        self.loads.forget()
         body = self.physics.rigid_bodies[self.handles[path]]
         body.set_additional_mass_properties(self.weights[path].of_solver, True)
         self._matter = _matter(self.paths, self.weights)
@@ -718,6 +745,7 @@ class SolverSpace:
         self._matter = _matter(self.paths, self.weights)
         self._watch.forget()
         self._refresh()
+        self.loads.forget()
         self._watched = np.array([view.ccd_enabled for view in self._views], bool)
 
 
