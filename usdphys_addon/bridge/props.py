@@ -14,11 +14,13 @@ from typing import Any
 import bpy
 
 from ..core import schema
+from ..core.qualities import NORMAL, QUALITY_TEXTS
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
 from . import group_names, vendor_props
 from .property_types import (
     OVERRIDABLE,
+    apply_schema,
     hidden_flag,
     hidden_text,
     index,
@@ -99,6 +101,8 @@ def _body(side: int, doc: str) -> dict[str, Any]:
     def remember(joint: Any, _context: Any) -> None:
         body = getattr(joint, field)
         setattr(joint, name_field, body.name if body else "")
+        if body is not None:
+            apply_schema(joint, _context)
 
     return {
         field: bpy.props.PointerProperty(
@@ -218,37 +222,41 @@ RevoluteProperties = make_group(
     "RevoluteProperties",
     "Limits of a PhysicsRevoluteJoint",
     make_properties(usd_physics.RevoluteJoint, skip=JOINT_SHARED_FIELDS),
+    of_joint=True,
 )
 PrismaticProperties = make_group(
     "PrismaticProperties",
     "Limits of a PhysicsPrismaticJoint",
     make_properties(usd_physics.PrismaticJoint, skip=JOINT_SHARED_FIELDS),
+    of_joint=True,
 )
 SphericalProperties = make_group(
     "SphericalProperties",
     "Limits of a PhysicsSphericalJoint",
     make_properties(usd_physics.SphericalJoint, skip=JOINT_SHARED_FIELDS),
+    of_joint=True,
 )
 DistanceProperties = make_group(
     "DistanceProperties",
     "Limits of a PhysicsDistanceJoint",
     make_properties(usd_physics.DistanceJoint, skip=JOINT_SHARED_FIELDS),
+    of_joint=True,
 )
 LinearLimitProperties = make_group(
     "LinearLimitProperties", "PhysicsLimitAPI of a translation",
-    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI)},
+    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI)}, of_joint=True,
 )  # fmt: skip
 AngularLimitProperties = make_group(
     "AngularLimitProperties", "PhysicsLimitAPI of a rotation",
-    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI, angular=True)},
+    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI, angular=True)}, of_joint=True,
 )  # fmt: skip
 LinearDriveProperties = make_group(
     "LinearDriveProperties", "PhysicsDriveAPI of a translation",
-    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI)},
+    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI)}, of_joint=True,
 )  # fmt: skip
 AngularDriveProperties = make_group(
     "AngularDriveProperties", "PhysicsDriveAPI of a rotation",
-    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI, angular=True)},
+    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI, angular=True)}, of_joint=True,
 )  # fmt: skip
 
 
@@ -384,12 +392,18 @@ PreviewProperties = make_group(
             max=1000,
             description="Time steps per second of simulated time (Hz)",
         ),
+        "quality": bpy.props.EnumProperty(
+            name="Quality",
+            items=[(name, text.label, text.cost) for name, text in QUALITY_TEXTS.items()],
+            default=NORMAL,
+            description="How exact contacts and joints are, and how much time they take",
+        ),
         "substeps": bpy.props.IntProperty(
             name="Substeps",
             default=0,
             min=0,
             max=64,
-            description="Solver steps per time step; 0 chooses automatically",
+            description="Solver steps per time step; 0 leaves it to the quality",
         ),
         "speed": bpy.props.FloatProperty(
             name="Speed",

@@ -376,11 +376,14 @@ class _Reader:
                 setattr(joint, f"local_pos{side}", position)
             if self.units.up_axis == "Z":
                 continue
+            # A frame that nobody has authored is that of the world of the file.
+            is_default = position is None and rotation is None
             is_readable = joint.holds(f"local_pos{side}") or joint.holds(f"local_rot{side}")
-            if not getattr(joint, f"body{side}") and is_readable:
+            if not getattr(joint, f"body{side}") and (is_default or is_readable):
                 frame = frames.world_frame(None, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))
-                position, rotation = frames.local_frame(None, frames.transform((0, 0, 0), self.rotation) @ frame)
-                setattr(joint, f"local_pos{side}", position)
+                turned, rotation = frames.local_frame(None, frames.transform((0, 0, 0), self.rotation) @ frame)
+                if position is not None:
+                    setattr(joint, f"local_pos{side}", turned)
                 setattr(joint, f"local_rot{side}", rotation)
 
     def geometry(self, opinions: Opinions) -> Callable[[], Mesh | SpherePoints | None] | None:

@@ -155,7 +155,7 @@ class Translator:
             if getattr(joint, f"body{side}"):
                 continue
             position, rotation = getattr(joint, f"local_pos{side}"), getattr(joint, f"local_rot{side}")
-            if position is None and rotation is None:
+            if position is None and rotation is None and self.units.up_axis == "Z":
                 continue
             frame = frames.world_frame(None, position or (0, 0, 0), rotation or frames.IDENTITY_ROTATION)
             world_position, world_rotation = frames.local_frame(None, turn @ frame)
