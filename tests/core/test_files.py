@@ -184,3 +184,5 @@ def test_a_pipe_or_a_device_is_never_replaced_by_a_file(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="device or a pipe"), files.replacing(tmp_path / "pipe.json") as scratch:
         scratch.write_text("{}")
     assert stat.S_ISFIFO((tmp_path / "pipe.json").stat().st_mode)
+    with pytest.raises(OutputError, match="device or a pipe"):
+        files.checked(Path("/dev/stdout"))

@@ -82,7 +82,8 @@ def checked(target: Path, inputs: Iterable[str | Path] = ()) -> Path:
         raise OutputError(f"'{target}' cannot be written: its folder does not exist; make it or choose another.")
     if target.is_dir():
         raise OutputError(f"'{target}' is a folder; choose a file name.")
-    if target.exists() and not target.is_file():
+    # What "/dev/stdout" leads to can be a file: a replacement would still take the place of the link.
+    if (target.exists() and not target.is_file()) or target.as_posix().startswith(("/dev/", "/proc/")):
         raise OutputError(f"'{target}' is a device or a pipe, which cannot be replaced; choose a file name.")
     # By its mode, because a file system lets root write to everything.
     if target.exists() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
