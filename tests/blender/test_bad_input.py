@@ -18,7 +18,7 @@ from usdphys_ext.usdphys_addon.core.errors import (
     OutputError,
     ValidationFailedError,
 )
-from usdphys_ext.usdphys_addon.exchange import blend_file, usd_export
+from usdphys_ext.usdphys_addon.exchange import blend_file, scene_export, usd_export
 from usdphys_ext.usdphys_addon.system import files
 
 OLD = "#usda 1.0\n# what was there before\n"
@@ -192,7 +192,7 @@ spec = importlib.util.spec_from_file_location("alias", sys.argv[1])
 spec.loader.exec_module(importlib.util.module_from_spec(spec))
 import bpy
 from usdphys_ext.usdphys_addon.bridge import props
-from usdphys_ext.usdphys_addon.exchange import blend_file, usd_export
+from usdphys_ext.usdphys_addon.exchange import blend_file, scene_export, usd_export
 from usdphys_ext.usdphys_addon.system import files
 from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -310,3 +310,17 @@ def test_a_package_holds_no_file_of_the_machine_that_is_no_asset(tmp_path):
     body().data.materials.append(material)
     export(tmp_path / "new.usdz")
     assert b"password" not in (tmp_path / "new.usdz").read_bytes()
+
+
+def test_hidden_text_that_a_script_has_changed_costs_the_memory_and_not_the_export(tmp_path):
+    """What the import remembers is text in properties that the panels do not show."""
+    hinge = joint("Hinge", body("Door"), body("Frame", (2, 0, 0)))
+    group = hinge.usdphys.joint
+    group.has_remembered_frames = True
+    group.remembered_local_pos0, group.remembered_local_rot1 = "Crate", "1 2"
+    group.body0, group.body0_path = None, "..//not a path\x7f"
+    bpy.context.scene.usdphys.source.units = "metres"
+    bpy.context.view_layer.update()
+    result = scene_export.export_scene(bpy.context, tmp_path / "new.usda", usd_export.ExportOptions())
+    assert result.counts["joints"] == 1
+    assert "not a path" not in (tmp_path / "new.usda").read_text()
