@@ -319,7 +319,8 @@ def test_hidden_text_that_a_script_has_changed_costs_the_memory_and_not_the_expo
     group.has_remembered_frames = True
     group.remembered_local_pos0, group.remembered_local_rot1 = "Crate", "1 2"
     group.body0, group.body0_path = None, "..//not a path\x7f"
-    bpy.context.scene.usdphys.source.units = "metres"
+    source = bpy.context.scene.usdphys.source
+    source.units, source.default_prim, source.carried = "metres", "9 lives/..", "no USD {"
     bpy.context.view_layer.update()
     result = scene_export.export_scene(bpy.context, tmp_path / "new.usda", usd_export.ExportOptions())
     assert result.counts["joints"] == 1

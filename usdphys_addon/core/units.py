@@ -130,6 +130,15 @@ class StageUnits:
 SI = StageUnits()
 
 
+def remembered_units(text: str) -> StageUnits | None:
+    """Units from the text that an import keeps: metres and kilograms per unit and up axis; None for other text."""
+    try:
+        meters, kilograms, up_axis = text.split()
+        return StageUnits(float(meters), float(kilograms), "Z" if up_axis == "Z" else "Y")
+    except ValueError:
+        return None
+
+
 def checked_units(units: StageUnits, file: str) -> StageUnits:
     """The units. Raises InputError, naming the file, if nothing can be measured in one of them."""
     values = {"metersPerUnit": units.meters_per_unit, "kilogramsPerUnit": units.kilograms_per_unit}

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import bpy
 
 from ..core.errors import InputError
-from ..core.units import StageUnits
+from ..core.units import remembered_units
 from ..core.validate import Issue
 from ..system.files import first_changed
 from . import source_export, usd_export
@@ -54,11 +54,8 @@ def export_scene(
 
 
 def _has_units_of_source(scene: Any, options: ExportOptions) -> bool:
-    try:
-        meters, kilograms, up_axis = scene.usdphys.source.units.split()
-        return options.units.is_like(StageUnits(float(meters), float(kilograms), up_axis))
-    except ValueError:  # hidden text, which a script can have changed
-        return False
+    before = remembered_units(scene.usdphys.source.units)
+    return before is not None and options.units.is_like(before)
 
 
 def _obstacle(scene: Any, options: ExportOptions) -> str:

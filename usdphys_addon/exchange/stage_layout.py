@@ -19,7 +19,7 @@ from ..bridge.reading import MATERIALS_SCOPE
 from ..bridge.remembered import GEOMETRY_TYPES
 from ..core import frames
 from ..core import paths as core_paths
-from ..core.units import StageUnits
+from ..core.units import remembered_units
 from ..core.validate import Issue
 from ..core.words import counted
 from .stage_match import OBJECT_NAME
@@ -355,11 +355,10 @@ def _carried_units(layer: Any, source: str) -> CarriedUnits | None:
     """
     from ..usd import carried_units, carry_restore
 
-    if not source:
+    before = remembered_units(source)
+    if before is None:
         return None
-    meters, kilograms, up_axis = source.split()
     target = carry_restore.layer_units(layer)
-    before = StageUnits(float(meters), float(kilograms), "Z" if up_axis == "Z" else "Y")
     return carried_units.CarriedUnits(before, target) if not before.is_like(target) else None
 
 
