@@ -340,3 +340,23 @@ def test_an_output_is_no_input_and_no_other_kind_of_file(tmp_path, parts):
     assert run("simulate", parts, "--seconds", "0.1", "--out", layer, "--json", poses) == 1
     assert not layer.exists(), "refused before anything is written"
     assert parts.read_bytes() == before and poses.read_text() == "{}"
+
+
+def test_progress_that_nobody_can_read_is_no_fault(tmp_path, parts, monkeypatch):
+    """An import that takes a second prints its steps to stderr, which can be full."""
+    from usdphys_ext.usdphys_addon.core import clock
+
+    times = iter(range(0, 10_000, 10))
+    monkeypatch.setattr(clock, "now", lambda: float(next(times)))
+
+    class Full:
+        encoding, closed = "utf-8", False
+
+        def write(self, text: str) -> int:
+            raise OSError(28, "No space left on device")
+
+        def flush(self) -> None: ...
+
+    monkeypatch.setattr("sys.stderr", Full())
+    monkeypatch.setattr("usdphys_ext.usdphys_addon.system.console.silence", lambda number: None)
+    assert run("convert", parts, tmp_path / "out.blend") == 0

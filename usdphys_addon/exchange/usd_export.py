@@ -24,6 +24,7 @@ from ..core.model import PhysicsModel
 from ..core.units import StageUnits, shortest
 from ..core.validate import Hierarchy, Issue
 from ..core.words import counted
+from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
 from . import stage_layout
 from .hook_calls import handled_by
@@ -259,9 +260,9 @@ def on_native_export(export_context: Any) -> bool:
     _run(job, export_context)
     for issue in job.issues:
         if issue.severity != "info":
-            print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+            note(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
     if job.error is not None:
-        print(f"USD Physics: error: {job.error}")
+        note(f"USD Physics: error: {job.error}")
     return job.error is None
 
 
@@ -360,7 +361,7 @@ def _warn_of_unit_scale(depsgraph: Any) -> None:
     """Warn that Blender's own export ignores the unit scale of the scene."""
     scale = scene_of(depsgraph).unit_settings.scale_length
     if abs(scale - 1.0) > 1e-6:
-        print(
+        note(
             f"USD Physics: warning: Blender's own USD export ignores the unit scale {scale:g} of the scene and takes a "
             "unit for a metre. File > Export > USD Physics does not."
         )

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Generator, Iterator
@@ -25,6 +24,7 @@ from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
 from ..core.words import counted
+from ..system.console import note, warn
 from ..system.files import note_of
 from . import import_materials, import_repair
 from .hook_calls import handled_by
@@ -80,7 +80,7 @@ class LateProgress:
 
     def __call__(self, step: Step) -> None:
         if clock.now() - self.start > 1.0:
-            print(f"usdphys: {step.done:.0%} {step.text}", file=sys.stderr, flush=True)
+            warn(f"usdphys: {step.done:.0%} {step.text}")
 
 
 def import_usd(
@@ -437,7 +437,7 @@ def on_native_import(import_context: Any) -> bool:
         return _on_native_import(import_context)
     except Exception as error:  # an exception that leaves a hook is lost in Blender's log
         traceback.print_exc()
-        print(f"USD Physics: error: the physics could not be imported: {type(error).__name__}: {error}")
+        note(f"USD Physics: error: the physics could not be imported: {type(error).__name__}: {error}")
         return False
 
 
@@ -455,7 +455,7 @@ def _on_native_import(import_context: Any) -> bool:
     # Blender's own import takes a unit for a metre whatever the scene says.
     result = write_physics(scene, model, found, meters=1.0)
     for issue in result.issues:
-        print(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+        note(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
     return True
 
 

@@ -39,6 +39,12 @@ def say(line: str) -> None:
         raise OutputError(f"The result could not be printed ({error.strerror}); stdout has to be writable.") from error
 
 
+def note(line: str) -> None:
+    """Print a line about what Blender does at the moment to stdout. Where that fails, nothing is lost."""
+    with suppress(OSError):
+        _write(sys.stdout, line)
+
+
 def warn(line: str) -> None:
     """Print a line to stderr. Where that fails, there is nobody left to be told."""
     try:
