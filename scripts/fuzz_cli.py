@@ -397,7 +397,8 @@ def odd_line(rng: random.Random, folder: Path) -> tuple[list[str], list[Path], d
         one = "\u0661"  # a digit of another script
         return rng.choice(("1", "0.1", "0", "-1", "nan", "inf", "1e9", "1e-9", "1e300", "9" * 30, "x", "", one, "0x1"))
 
-    out = f"{odd_folder(rng, folder) or '.'}/{odd_file_name(rng, rng.choice(('.usda', '.usdc', '.json', '.blend', '.usdz')))}"
+    place = odd_folder(rng, folder) or "."
+    out = f"{place}/{odd_file_name(rng, rng.choice(('.usda', '.usdc', '.json', '.blend', '.usdz')))}"
     command = rng.choice(("validate", "inspect", "simulate", "simulate", "convert", "", "nonsense", "--help", "-h"))
     arguments, outputs = [command, source], []
     if command == "validate":

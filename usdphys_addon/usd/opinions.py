@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
+from ..core.errors import InputError
+
 #: Types of transform operations whose USDA text can be copied verbatim.
 _PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
 _XFORM_OP_ORDER = "xformOpOrder"
@@ -196,7 +198,12 @@ def _find_schemas(opinions: Opinions) -> tuple[str, ...]:
 
 def _find_names(opinions: Opinions) -> tuple[str, ...]:
     if opinions.spec is not None:
-        return tuple(sorted(opinions.spec.GetInfo("properties")))
+        try:
+            return tuple(sorted(opinions.spec.GetInfo("properties")))
+        except TypeError as error:  # the bytes of a damaged crate file, read as something else
+            raise InputError(
+                f"'{opinions.spec.layer.GetDisplayName()}' is damaged at '{opinions.path[:80]}'."
+            ) from error
     return tuple(opinions.usd_prim.GetAuthoredPropertyNames())
 
 
