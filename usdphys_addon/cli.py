@@ -370,7 +370,13 @@ def _simulate(options: argparse.Namespace) -> int:
         with blend_file.properties_registered(), _output_to_stderr():
             world, recording, units = _simulate_blend(options)
     if options.json:
-        _write_text(Path(options.json), json.dumps(recording.as_json(units), allow_nan=False))
+        try:
+            text = json.dumps(recording.as_json(units), allow_nan=False)
+        except ValueError as error:
+            raise InputError(
+                f"'{options.file}' moves to places that are too far for the units of its stage."
+            ) from error
+        _write_text(Path(options.json), text)
     _print_issues(world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
