@@ -373,9 +373,7 @@ def _simulate(options: argparse.Namespace) -> int:
         try:
             text = json.dumps(recording.as_json(units), allow_nan=False)
         except ValueError as error:
-            raise InputError(
-                f"'{options.file}' moves to places that are too far for the units of its stage."
-            ) from error
+            raise InputError(f"'{options.file}' moves too far for the units of its stage.") from error
         _write_text(Path(options.json), text)
     _print_issues(world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
