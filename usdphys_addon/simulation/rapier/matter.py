@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Masses of bodies, cached for bodies that differ in position only."""
+"""Masses of bodies, cached for bodies that differ in position and rotation only."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import rapier3d
 
+from ...core.frames import Matrix
 from ...core.mass import mass_properties
 from ...core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ...core.schema import Schema
@@ -28,6 +30,8 @@ _DECIDING: tuple[type[Schema], ...] = (
     usd_physics.MeshCollisionAPI,
     usd_geom.Gprim,
 )
+#: Decimals of poses and scales that count, where they are no smaller than COARSE.
+DIGITS, COARSE = 10, 1e-3
 _IGNORED = frozenset({"velocity", "angular_velocity", "simulation_owner", "starts_asleep", "kinematic_enabled"})
 
 
@@ -68,16 +72,18 @@ class Weigher:
         return known
 
     def _key(self, body: Body) -> Hashable:
-        """Cache key: all inputs of a mass. Bodies with the same key have the same mass, bit for bit."""
-        world = body.prim.world
-        parts: list[Hashable] = [world[:3, :3].tobytes(), self._facts(body.prim)]
+        """Cache key: all inputs of a mass, in the space of the body: equal bodies share one wherever they are."""
+        back = body.rotation.T
+        parts: list[Hashable] = [rounded(body.stretch), self._facts(body.prim)]
         for prim in body.inside:
             if prim is body.prim:
                 parts.append(self._substance(prim))
                 continue
             below = prim.path[len(body.prim.path) :]
-            offset = (prim.world[:3, 3] - world[:3, 3]).tobytes()
-            parts.append((below, prim.world[:3, :3].tobytes(), offset, self._facts(prim), self._substance(prim)))
+            local = np.empty((3, 4))
+            local[:, :3] = prim.world[:3, :3]
+            local[:, 3] = prim.world[:3, 3] - body.position
+            parts.append((below, rounded(back @ local), self._facts(prim), self._substance(prim)))
         return tuple(parts)
 
     def _facts(self, prim: Prim) -> Hashable:
@@ -113,6 +119,11 @@ class Weigher:
                 if material in self.model.prims:
                     part.add(self.model.prims[material])
         return part
+
+
+def rounded(matrix: Matrix) -> bytes:
+    """Without the noise of a rotation; 0.0 turns -0.0 into 0.0."""
+    return (np.round(matrix, DIGITS) + 0.0).tobytes() if np.abs(matrix).max() >= COARSE else matrix.tobytes()
 
 
 def fingerprint(geometry: Geometry) -> bytes:

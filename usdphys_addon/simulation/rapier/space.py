@@ -193,7 +193,7 @@ class SolverSpace:
     def _add_bodies(self, filters: Filters) -> None:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
-        sides: dict[int, tuple[float, float]] = {}
+        sides: dict[int, tuple[float, float, Any]] = {}
         for path, body in self.bodies.items():
             api = body.prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
@@ -222,7 +222,8 @@ class SolverSpace:
                     continue
                 frame = None
                 if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
-                    frame = np.linalg.inv(body.pose) @ self.places[prim.path].pose
+                    place, back = self.places[prim.path], body.rotation.T
+                    frame = frames.transform(back @ (place.position - body.position), back @ place.rotation)
                 material = contact_material(self.model, prim, self.notices)
                 collider = self._collider(prim, placed, frame, material, filters)
                 if body.is_kinematic:
@@ -230,10 +231,10 @@ class SolverSpace:
                     # circle it then pushes the other off. It does not for colliders with a hook; there is none.
                     collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
                 builders.append(collider)
-                # Shapes of meshes are cached and stay alive, so their id() is not reused.
-                if id(placed[0]) not in sides or geometry is None:
-                    sides[id(placed[0])] = _sides(placed[0])
-                shorter, longer = sides[id(placed[0])]
+                if id(placed[0]) not in sides:
+                    # With the shape, which stays alive, so that its id is not used again.
+                    sides[id(placed[0])] = (*_sides(placed[0]), placed[0])
+                shorter, longer, _ = sides[id(placed[0])]
                 self._extents.append(longer)
                 self._sizes[path] = max(shorter, self._sizes.get(path, 0.0))
                 materials.append(material)
