@@ -277,9 +277,9 @@ chain(10, 1.0, 1000.0, 0.2, True)
 
 def pendulum(count: int, kind: str, root: bool) -> None:
     """Rods that hang in a row and start level: how much the energy changes, relative to the work of gravity."""
-    what = "articulation" if root else "rods"
+    what = f"{count} link{'s' * (count > 1)} of an articulation" if root else f"{count} rod{'s' * (count > 1)}"
 
-    @measure("Joints", f"{count} {what} on {kind.lower()} joints: change of energy in 5 s", 5.0, 0.0, 5.0, "%")
+    @measure("Joints", f"{what} on {kind.lower()} joints: change of energy in 5 s", 5.0, 0.0, 5.0, "%")
     def rods(file: File) -> Callable[[Motion], float]:
         previous, anchor, length = "", (0.0, 0.0, 3.0), 0.5
         inside = []
