@@ -35,6 +35,11 @@ DIGITS, COARSE = 10, 1e-3
 _IGNORED = frozenset({"velocity", "angular_velocity", "simulation_owner", "starts_asleep", "kinematic_enabled"})
 
 
+#: Weights by all that decides them: needed again at every start of the preview, and slow for heavy meshes.
+KNOWN: dict[Hashable, tuple[Weight, rapier3d.MassProperties]] = {}
+MOST_KNOWN = 10_000
+
+
 class Geometries:
     """Cache of loaded geometry, by path."""
 
@@ -58,17 +63,18 @@ class Weigher:
 
     def __init__(self, model: PhysicsModel, geometries: Geometries) -> None:
         self.model, self.geometries = model, geometries
-        self._known: dict[Hashable, tuple[Weight, rapier3d.MassProperties]] = {}
         self._getters: dict[type[Schema], attrgetter[Any] | None] = {}
 
     def of(self, body: Body) -> tuple[Weight, rapier3d.MassProperties]:
         """The weight of a body, also in the type of the solver."""
         key = self._key(body)
-        known = self._known.get(key)
+        known = KNOWN.get(key)
         if known is None:
+            if len(KNOWN) >= MOST_KNOWN:
+                KNOWN.clear()
             found = mass_properties(self._part_of(body), body.prim.path)
             weight = Weight(found.mass, found.center_of_mass, found.diagonal_inertia, found.principal_axes)
-            known = self._known[key] = (weight, weight.of_solver)
+            known = KNOWN[key] = (weight, weight.of_solver)
         return known
 
     def _key(self, body: Body) -> Hashable:

@@ -15,6 +15,7 @@ from rapier3d import SharedShape
 
 from ...core import frames, gprims
 from ...core.frames import Matrix
+from ...core.hull import support_points
 from ...core.model import Mesh, Prim, SpherePoints
 from ...core.schemas import usd_geom, usd_physics
 from ..notices import Notices
@@ -231,6 +232,7 @@ def _hull(mesh: Mesh) -> SharedShape | None:
     extent = np.ptp(mesh.points, axis=0)
     if extent.max() == 0.0:
         raise ShapeError("all its points are in one place")
+    mesh = Mesh(mesh.points[support_points(mesh.points)], mesh.triangles)
     away = mesh.points - mesh.points.mean(axis=0)
     # Thickness across the best plane through the points.
     normal = np.linalg.svd(away[:, :3].T @ away)[0][:, 2]
