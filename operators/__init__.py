@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from functools import wraps
+from typing import Any
+
 import bpy
 
 from .. import keymap
+from ..usdphys_addon.bridge import environment
 from . import (
     action_bar,
     batch,
@@ -45,6 +49,24 @@ CLASSES = (
     *preview.CLASSES,
     *structure.CLASSES,
 )
+
+
+def _with_redraw(cls: Any) -> None:
+    """Draw panels again after an operator that edits: Blender sends no notifier for properties that a script sets."""
+    execute = cls.execute
+
+    @wraps(execute)
+    def execute_and_redraw(self: Any, context: Any) -> Any:
+        result = execute(self, context)
+        environment.redraw("VIEW_3D", "PROPERTIES")
+        return result
+
+    cls.execute = execute_and_redraw
+
+
+for _cls in CLASSES:
+    if "UNDO" in getattr(_cls, "bl_options", ()):
+        _with_redraw(_cls)
 
 
 def register() -> None:

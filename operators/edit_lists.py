@@ -65,6 +65,8 @@ class USDPHYS_OT_list_add(_ListOperator, bpy.types.Operator):
         except InputError as error:
             return refuse(self, error)
         item = items.add()
+        if hasattr(owner, "is_applied"):
+            owner.is_applied = True
         if name:
             taken = {other.name for other in items}
             item.name = paths.free(name, taken.__contains__, "{}", 2)

@@ -264,8 +264,8 @@ and the pose is the zero: set one limit with the door closed, turn the door, set
 
 
 class USDPHYS_OT_joint_motor(_JointOperator, bpy.types.Operator):
-    """Drive the joints: keep a velocity, as a wheel does, or go to a position, as a servo does. The strength follows \
-the masses"""
+    """Drive the joints: keep a velocity, as a wheel does, or go to a position, as a servo does. The strength \
+follows from the masses and the load"""
 
     bl_idname = "usdphys.joint_motor"
     bl_label = "Motor"
@@ -276,6 +276,7 @@ the masses"""
         angle: float
         distance: float
         response: float
+        outcome: str
         dof: str
     else:
         holds: bpy.props.BoolProperty(name="Hold a Position", description="Move to a position. Off: keep a velocity")
@@ -292,10 +293,11 @@ the masses"""
             name="Distance", subtype="DISTANCE", description="Target position of a joint that slides"
         )
         response: bpy.props.FloatProperty(
-            name="Response", default=0.1, min=0.005, soft_max=2.0, subtype="TIME", unit="TIME_ABSOLUTE",
-            description="Time constant: a velocity is reached to 63% after this time, a position to 80% after three "
-            "times as long. A smaller value is stiffer",
+            name="Response", default=0.5, min=0.02, soft_max=5.0, subtype="TIME", unit="TIME_ABSOLUTE",
+            description="Time after which 98% of the way, or of the velocity, is reached, without overshoot. A smaller "
+            "value is stiffer; a load that would make it sag too far makes it stiffer too",
         )  # fmt: skip
+        outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         dof: bpy.props.EnumProperty(
             name="Degree of Freedom",
             items=_DOFS[:6],
@@ -311,15 +313,24 @@ the masses"""
             layout.prop(self, name)
         layout.prop(self, "response")
         layout.prop(self, "dof")
+        for line in self.outcome.splitlines():
+            layout.label(text=line, icon="INFO")
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         chosen = [(obj, joint_edits.driven_dof(obj, self.dof)) for obj in self.chosen(context)]
-        for obj, dof in chosen:
-            position = self.angle if dof in ANGULAR_DOFS else self.distance
-            target = position if self.holds else self.speed
-            joint_edits.add_motors([obj], holds=self.holds, target=target, response=self.response, dof=self.dof)
+        targets = [
+            (obj, dof, (self.angle if dof in ANGULAR_DOFS else self.distance) if self.holds else self.speed)
+            for obj, dof in chosen
+        ]
+        made, notes = joint_edits.add_motors(context, targets, holds=self.holds, response=self.response)
+        for note in notes:
+            self.report({"WARNING"}, note)
+        texts = joint_edits.motor_texts(made, holds=self.holds) if len(notes) < len(made) else []
+        self.outcome = "\n".join(texts)
+        if texts:
+            self.report({"INFO"}, f"{'; '.join(texts)}.")
 
 
 CLASSES = (

@@ -32,40 +32,41 @@ def _session_runs(cls: Any) -> bool:
     return True
 
 
-class USDPHYS_OT_preview_play(bpy.types.Operator):
-    """Simulate the physics of the scene; pause and go on. Ctrl drag grabs a body, Esc puts everything back"""
+#: Seconds between looks for windows that do not listen yet.
+_LOOK = 0.25
+#: Windows that have a modal operator of the running preview, by pointer.
+listening: set[int] = set()
 
-    bl_idname = "usdphys.preview_play"
-    bl_label = "Play Physics"
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return _in_object_mode(cls, context)
+class _Listener:
+    """A modal operator that advances the preview and handles the events of one window.
 
-    def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
+    Each window has one: a modal operator gets only the events of its own window, and ends when that is closed.
+    """
 
-        session = preview_guard.current()
-        if session is not None:
-            session.pause() if session.is_playing else session.play()
-            redraw("VIEW_3D", "PROPERTIES")
-            return {"FINISHED"}
-        try:
-            self._session = preview_guard.start(context)
-        except UsdPhysError as error:
-            return refuse(self, error)
-        for notice in self._session.notices:
-            if notice.severity != "info":
-                self.report({"WARNING"}, f"{notice.message} {notice.fix}")
-        self._session.play()
-        self._grab = 0
+    report: Any
+    _session: Any
+    _timer: Any = None
+    _grab = 0
+
+    def listen(self, context: Any) -> set[Any]:
+        """Begin to listen in the window of the context; without a window there is nothing to listen to."""
+        self._session, self._grab = preview_guard.current(), 0
         if context.window is None:
             return {"FINISHED"}
         manager = context.window_manager
+        self._window = context.window.as_pointer()
+        listening.add(self._window)
         self._timer = manager.event_timer_add(1.0 / 60.0, window=context.window)
         manager.modal_handler_add(self)
         context.workspace.status_text_set(GRAB_HINT)
         return {"RUNNING_MODAL"}
+
+    def cancel(self, _context: Any) -> None:
+        """The window is closed; Blender removes its timer."""
+        listening.discard(self._window)
+        if self._grab:
+            self._session.release(self._grab)
 
     def modal(self, context: Any, event: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
@@ -102,6 +103,7 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
 
     def end(self, context: Any, status: set[Any]) -> set[Any]:
         timer, self._timer = self._timer, None
+        listening.discard(self._window)
         if timer is not None:
             context.window_manager.event_timer_remove(timer)
         context.workspace.status_text_set(None)
@@ -144,6 +146,63 @@ class USDPHYS_OT_preview_play(bpy.types.Operator):
             self._session.drag(self._grab, view3d_utils.region_2d_to_location_3d(region, view, place, self._point))
             return {"RUNNING_MODAL"}
         return {"PASS_THROUGH"}
+
+
+def _listen_everywhere() -> float | None:
+    """Timer: let the windows listen that do not yet, such as new ones."""
+    if preview_guard.current() is None:
+        return None
+    for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
+        if window.as_pointer() not in listening:
+            with bpy.context.temp_override(window=window):
+                bpy.ops.usdphys.preview_listen()  # type: ignore[attr-defined]
+    return _LOOK
+
+
+class USDPHYS_OT_preview_listen(_Listener, bpy.types.Operator):
+    """Handle the events of another window while the preview runs"""
+
+    bl_idname = "usdphys.preview_listen"
+    bl_label = "Listen to This Window"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, _context: Any) -> bool:
+        return _session_runs(cls)
+
+    def execute(self, context: Any) -> set[Any]:
+        return self.listen(context)
+
+
+class USDPHYS_OT_preview_play(_Listener, bpy.types.Operator):
+    """Simulate the physics of the scene; pause and go on. Ctrl drag grabs a body, Esc puts everything back"""
+
+    bl_idname = "usdphys.preview_play"
+    bl_label = "Play Physics"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _in_object_mode(cls, context)
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        session = preview_guard.current()
+        if session is not None:
+            session.pause() if session.is_playing else session.play()
+            redraw("VIEW_3D", "PROPERTIES")
+            return {"FINISHED"}
+        try:
+            self._session = preview_guard.start(context)
+        except UsdPhysError as error:
+            return refuse(self, error)
+        for notice in self._session.notices:
+            if notice.severity != "info":
+                self.report({"WARNING"}, f"{notice.message} {notice.fix}")
+        self._session.play()
+        if context.window is not None and not bpy.app.timers.is_registered(_listen_everywhere):
+            bpy.app.timers.register(_listen_everywhere, first_interval=_LOOK)
+        return self.listen(context)
 
 
 def _view_under(context: Any, event: Any) -> tuple[Any, Any, tuple[float, float]] | None:
@@ -324,6 +383,6 @@ class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
 
 
 CLASSES = (
-    USDPHYS_OT_preview_play, USDPHYS_OT_preview_step, USDPHYS_OT_preview_reset, USDPHYS_OT_preview_apply,
-    USDPHYS_OT_preview_bake, USDPHYS_OT_preview_clear_bake,
+    USDPHYS_OT_preview_play, USDPHYS_OT_preview_listen, USDPHYS_OT_preview_step, USDPHYS_OT_preview_reset,
+    USDPHYS_OT_preview_apply, USDPHYS_OT_preview_bake, USDPHYS_OT_preview_clear_bake,
 )  # fmt: skip

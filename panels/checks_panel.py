@@ -9,8 +9,11 @@ import bpy
 
 from ..usdphys_addon.checks import live as checks
 from ..usdphys_addon.checks import report
+from . import attributes
 
 MAX_ROWS = 20
+#: Pixels that the buttons of an issue take.
+_BUTTONS = 50
 ICONS = {"error": "CANCEL", "warning": "ERROR", "info": "INFO"}
 
 
@@ -56,7 +59,7 @@ class USDPHYS_PT_checks(bpy.types.Panel):
 
 def _draw_issue(column: Any, issue: report.FoundIssue) -> None:
     row = column.row(align=True)
-    row.label(text=issue.short, icon=ICONS[issue.severity])
+    attributes.draw_text(row.column(align=True), issue.short, ICONS[issue.severity], taken=_BUTTONS)
     if issue.kind in ("object", "material", "group"):
         _set(row.operator("usdphys.check_select", text="", icon="RESTRICT_SELECT_OFF"), issue)
     if issue.can_be_fixed:

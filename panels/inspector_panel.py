@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.core import units
-from ..usdphys_addon.playback import guard as preview_guard
+from ..usdphys_addon.playback import joint_inspector
 from . import attributes
 
 #: Stiffness and damping are shown for up to this many rows.
@@ -28,12 +28,13 @@ class USDPHYS_PT_inspector(bpy.types.Panel):
         layout: Any = self.layout
         layout.operator("usdphys.inspect_joints", icon="CON_ROTLIKE")
         inspector = context.window_manager.usdphys_inspector
-        if preview_guard.current() is None or not len(inspector.rows):
+        rows = joint_inspector.live_rows(context)
+        if not rows:
             return
         layout.prop(inspector, "physics", toggle=True, icon="PHYSICS")
         if inspector.problem:
             attributes.draw_text(layout, inspector.problem, "ERROR")
-        for index, row in enumerate(inspector.rows):
+        for index, row in rows:
             column = layout.column(align=True)
             column.label(text=row.name)
             line = column.row(align=True)
@@ -41,7 +42,7 @@ class USDPHYS_PT_inspector(bpy.types.Panel):
             line.prop(row, "angle" if row.is_angular else "distance", text="", slider=True)
             _limit(line, index, "UPPER", "TRIA_RIGHT_BAR")
             column.label(text=_range_text(row), icon="BLANK1")
-            if len(inspector.rows) <= MAX_GAINS:
+            if len(rows) <= MAX_GAINS:
                 _draw_gains(column, row)
         row = layout.row(align=True)
         row.operator("usdphys.preview_apply", text="Keep Pose", icon="CHECKMARK")
@@ -67,8 +68,8 @@ def _limit(layout: Any, index: int, which: str, icon: str) -> None:
 def _range_text(row: Any) -> str:
     # Blender stores infinity as the largest finite float.
     low, high = (
-        "" if units.is_infinite(value) else f"{math.degrees(value):.4g}°" if row.is_angular
-        else f"{value:.4g}"
+        "" if units.is_infinite(value) else f"{round(math.degrees(value), 4):.4g}°" if row.is_angular
+        else f"{round(value, 6):.4g}"
         for value in (row.low, row.high)
     )  # fmt: skip
     if low and high:

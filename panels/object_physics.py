@@ -100,13 +100,17 @@ class _Colliders(_SubPart):
     def draw(self, context: Any) -> None:
         layout, physics = self.active_layout(context), context.object.usdphys
         attributes.draw_list(layout, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders")
-        layout.prop(physics, "physics_material")
+        layout.prop(physics, "physics_material", text="Material")
         index = physics.active_collider_index
         if not 0 <= index < len(physics.colliders):
             return
         collider, path = physics.colliders[index], f"object.usdphys.colliders[{index}]"
         column = layout.column()
         column.prop(collider, "shape")
+        if collider.shape == "AUTO":
+            shapes = readout.shapes_of(context.object.name)
+            if shapes and index < len(shapes):
+                column.label(text=f"Automatic: {shapes[index]}", icon="INFO")
         if collider.shape in ("MESH", "AUTO"):
             attributes.draw_one(column, collider, "approximation", path)
         kind = GPRIM_SHAPES.get(collider.shape)
@@ -118,7 +122,7 @@ class _Colliders(_SubPart):
                 button.only_active, button.explicit = True, explicit
         column.prop(collider, "purpose")
         attributes.draw_one(column, collider, "collision_enabled", path)
-        column.prop(collider, "physics_material")
+        column.prop(collider, "physics_material", text="Material")
         _draw_owner(column, context, collider)
         column.prop(collider.mass, "is_applied", text="Own Mass")
         if collider.mass.is_applied:

@@ -28,7 +28,8 @@ class Part:
 
     def split_layout(self) -> Any:
         layout: Any = self.layout
-        layout.use_property_split = True
+        # The sidebar is too narrow for two columns: labels would be cut.
+        layout.use_property_split = not type(self).__name__.endswith(VIEW)
         layout.use_property_decorate = False
         return layout
 

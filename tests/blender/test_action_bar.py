@@ -788,3 +788,48 @@ def test_static_to_dynamic_exports_without_triangles(tmp_path):
     run("make_dynamic", ring)
     _, result = scenes.export(tmp_path / "made.usda")
     assert [issue.code for issue in result.issues if issue.severity != "info"] == []
+
+
+# --------------------------------------------------------------------------- collection instances
+
+
+def crate_instance(name="Crates", location=(0, 0, 5)):
+    """An Empty that shows a collection with a box and a smaller one on it, which is not in the scene itself."""
+    held = bpy.data.collections.new("Held")
+    for part, place, half in (("Box", (0, 0, 0), 0.5), ("Lid", (0, 0, 0.6), 0.1)):
+        scenes.add_box(part, (half,) * 3, collection=held, location=place)
+    return scenes.add_instance(name, held, location=location)
+
+
+def test_a_dynamic_collection_instance_is_one_body_with_colliders_and_falls():
+    empty = crate_instance()
+    select(empty)
+    bpy.ops.usdphys.make_dynamic()
+    assert empty.usdphys.rigid_body.is_applied
+    for name in ("Box", "Lid"):
+        part = bpy.data.objects[name]
+        assert len(part.usdphys.colliders) == 1 and not part.usdphys.rigid_body.is_applied
+    model = scenes.read_model()
+    (body,) = model.bodies.values()
+    assert len(model.colliders_of(body.path)) == 2
+    bpy.ops.usdphys.preview_play()
+    for _ in range(15):
+        bpy.ops.usdphys.preview_step()
+    assert empty.location.z < 4.5
+    bpy.ops.usdphys.preview_reset()
+    assert empty.location.z == 5.0
+
+
+def test_a_body_inside_of_an_instance_alone_says_why_it_cannot_play():
+    crate_instance()
+    scenes.make_body(bpy.data.objects["Box"])
+    scenes.make_collider(bpy.data.objects["Box"])
+    with pytest.raises(RuntimeError, match="'Box', are linked or inside of collection instances"):
+        bpy.ops.usdphys.preview_play()
+
+
+def test_a_static_collection_instance_collides():
+    empty = crate_instance()
+    select(empty)
+    bpy.ops.usdphys.make_static()
+    assert len(scenes.read_model().colliders) == 2

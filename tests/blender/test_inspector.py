@@ -7,6 +7,7 @@ import pytest
 from mathutils import Vector
 from usdphys_ext.panels import inspector_panel
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+from usdphys_ext.usdphys_addon.playback import joint_inspector
 
 from . import scenes
 from .layout_recorder import draw
@@ -176,3 +177,50 @@ def test_limits_are_told_and_infinite_ones_are_none():
         texts.append(labels[1])
         bpy.ops.usdphys.preview_reset()
     assert texts == ["free", "from -28.65°", "up to 57.3°", "-28.65° to 57.3°"]
+
+
+def test_rows_of_a_deleted_joint_are_gone():
+    arm()
+    bpy.ops.usdphys.inspect_joints()
+    bpy.data.objects.remove(bpy.data.objects["Fore Joint"])
+    assert panel().labels()[::2] == ["Upper Joint"]
+    bpy.ops.usdphys.preview_step()
+    assert panel().labels()[::2] == ["Upper Joint"]
+
+
+def test_a_joint_whose_body_is_no_body_any_more_has_no_row():
+    arm()
+    bpy.ops.usdphys.inspect_joints()
+    bpy.data.objects["Fore Joint"].usdphys.joint.joint_enabled = True
+    bpy.data.objects["Fore Joint"].usdphys.joint.is_applied = False
+    bpy.ops.usdphys.preview_step()
+    assert panel().labels()[::2] == ["Upper Joint"]
+
+
+def test_another_preview_starts_without_rows():
+    """The rows would show positions of the last one."""
+    arm()
+    bpy.ops.usdphys.inspect_joints()
+    rows()[0].angle = 0.3
+    bpy.ops.usdphys.preview_reset()
+    bpy.ops.usdphys.preview_play()
+    assert panel().labels() == []
+    bpy.ops.usdphys.inspect_joints()
+    assert rows()[0].angle == pytest.approx(0.0, abs=1e-5)
+
+
+def test_a_limit_at_rest_is_zero_and_not_noise(monkeypatch):
+    arm()
+    bpy.ops.usdphys.inspect_joints()
+    session = preview_guard.current()
+    monkeypatch.setattr(type(session), "joint_positions", lambda self: {rows()[0].path: {rows()[0].dof: -3.8e-22}})
+    joint_inspector.set_limit(rows()[0], "LOWER")
+    assert bpy.data.objects[rows()[0].joint].usdphys.joint.revolute.lower_limit == 0.0
+
+
+def test_a_preview_that_plays_pauses_for_the_inspector():
+    arm()
+    session = preview_guard.start(bpy.context)
+    session.play()
+    bpy.ops.usdphys.inspect_joints()
+    assert preview_guard.current() is session and not session.is_playing

@@ -1042,9 +1042,10 @@ def joined(kind: str) -> Any:
 
 
 def test_a_motor_keeps_the_velocity():
-    """A revolution in a second, late by the response: the integral of 1 - exp(-t / response)."""
+    """A revolution in a second, late by the time constant: 2 % of a velocity is left after the response."""
     joined("REVOLUTE")
-    assert bpy.ops.usdphys.joint_motor(speed=2 * math.pi, response=0.1) == {"FINISHED"}
+    response = -math.log(0.02) * 0.1
+    assert bpy.ops.usdphys.joint_motor(speed=2 * math.pi, response=response) == {"FINISHED"}
     turned = simulated(1.15)
     angle = math.atan2(turned[1, 0], turned[0, 0]) % (2 * math.pi)
     # A frame is two of 60 time steps in a second here.
@@ -1062,8 +1063,8 @@ def test_a_servo_goes_to_the_angle():
 def test_a_servo_slides_to_the_place():
     joined("PRISMATIC")
     assert bpy.ops.usdphys.joint_motor(holds=True, distance=0.4, response=0.02) == {"FINISHED"}
-    # A critically damped acceleration drive sags by g / stiffness.
-    assert simulated(2.0)[2, 3] == pytest.approx(0.4 - 9.81 * 0.02**2, abs=0.005)
+    # The sag is at most half a percent of the height of the box.
+    assert simulated(2.0)[2, 3] == pytest.approx(0.4, abs=0.01)
 
 
 def test_what_nothing_drives_has_no_motor():
@@ -1094,7 +1095,107 @@ def test_a_motor_is_made_where_a_drive_acts_and_no_fix_takes_it_away():
             with pytest.raises(RuntimeError, match="which no drive can move"):
                 bpy.ops.usdphys.joint_motor(dof=dof)
             continue
-        joint_edits.add_motors([obj], holds=True, target=0.1, response=0.2, dof=dof)
+        joint_edits.add_motors(bpy.context, [(obj, dof, 0.1)], holds=True, response=0.2)
         bpy.ops.usdphys.check()
         bpy.ops.usdphys.check_fix_all()
         assert getattr(obj.usdphys.joint.drives, dof).is_applied, kind.identifier
+
+
+# --------------------------------------------------------------------------- what a motor promises
+
+
+def arm(length: float, *, tilt: float = 0.0, density: float = 1000.0) -> Any:
+    """A bar that is hinged to the world at one end about the world's Y, "Second"."""
+    bar = scenes.add_box("Second", half=(length / 2, 0.1, 0.05), location=(length / 2, 0, 3))
+    scenes.make_collider(bar)
+    bar.usdphys.mass.density = density
+    bar.rotation_euler[0] = tilt
+    bpy.context.scene.cursor.location = (0, 0, 3)
+    select(bar)
+    bpy.ops.usdphys.joint_add(type="REVOLUTE", place="CURSOR", axis="WORLD_Y")
+    return the_joint()
+
+
+def course(seconds: float, read: Any) -> tuple[list[float], float]:
+    """(values of a body in each frame, seconds between frames)."""
+    from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+
+    rate, values = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base, []
+    try:
+        for _ in range(round(seconds * rate)):
+            bpy.ops.usdphys.preview_step()
+            values.append(read(np.array(bpy.data.objects["Second"].matrix_world)))
+    finally:
+        session = preview_guard.current()
+        if session is not None:
+            session.stop()
+        preview_guard.forget()
+    return values, 1.0 / rate
+
+
+def pitch(matrix: np.ndarray) -> float:
+    return math.atan2(-matrix[2, 0], matrix[0, 0])
+
+
+def settled(values: list[float], step: float) -> float:
+    """Time after which the values stay within 2 % of the way to the last one."""
+    return step * (
+        1 + max((i for i, v in enumerate(values) if abs(v - values[-1]) > 0.02 * abs(values[-1])), default=0)
+    )
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+@pytest.mark.parametrize("articulated", [False, True])
+def test_a_servo_holds_its_arm_against_gravity(meters: float, articulated: bool):
+    """It sagged by 77 degrees with gains that knew neither the inertia about the hinge nor the load."""
+    bpy.context.scene.unit_settings.scale_length = meters
+    bpy.context.scene.render.fps = 60
+    obj = arm(2.0 / meters)
+    if articulated:
+        obj.usdphys.articulation_root.is_applied = True
+    assert bpy.ops.usdphys.joint_motor(holds=True, angle=0.0, response=0.5) == {"FINISHED"}
+    values, _ = course(2.0, pitch)
+    assert max(map(abs, values)) < 0.01
+
+
+@pytest.mark.parametrize("density", [20.0, 7800.0])
+def test_a_servo_arrives_when_it_promises(density: float):
+    bpy.context.scene.render.fps = 60
+    arm(1.5, density=density)
+    assert bpy.ops.usdphys.joint_motor(holds=True, angle=0.6, response=0.5) == {"FINISHED"}
+    values, step = course(2.0, pitch)
+    assert values[-1] == pytest.approx(0.6, abs=0.01)
+    assert settled(values, step) == pytest.approx(0.5, rel=0.2)
+    assert max(values) < values[-1] + 0.01
+
+
+def test_a_door_closer_does_not_overshoot():
+    bpy.context.scene.render.fps = 60
+    door = scenes.add_box("Second", half=(0.5, 0.02, 1.0), location=(0.5, 0, 1))
+    bpy.context.scene.cursor.location = (0, 0, 1)
+    select(door)
+    bpy.ops.usdphys.joint_add(type="REVOLUTE", place="CURSOR", axis="WORLD_Z")
+    bpy.ops.usdphys.joint_motor(holds=True, angle=1.2, response=1.0)
+    values, step = course(3.0, lambda matrix: math.atan2(matrix[1, 0], matrix[0, 0]))
+    assert settled(values, step) == pytest.approx(1.0, rel=0.2)
+    assert max(values) < 1.2 * 1.01
+
+
+def test_the_motor_shows_its_sag_and_its_settling_time():
+    arm(2.0)
+    made, notes = joint_edits.add_motors(bpy.context, [(the_joint(), "angular", 0.0)], holds=True, response=0.5)
+    assert notes == []
+    # 40 kg at 1 m: the stiffness lets it sag by half a percent of the reach, 2 m.
+    texts = ["Settles in 0.5 s", "Sags by at most 0.29°, 10 mm at the end"]
+    assert joint_edits.motor_texts(made, holds=True) == [*texts, "PhysX needs an articulation for that"]
+    the_joint().usdphys.articulation_root.is_applied = True
+    made, _ = joint_edits.add_motors(bpy.context, [(the_joint(), "angular", 0.0)], holds=True, response=0.5)
+    assert joint_edits.motor_texts(made, holds=True) == texts
+
+
+def test_a_motor_whose_joint_moves_nothing_says_so():
+    obj = arm(2.0)
+    bpy.data.objects["Second"].usdphys.rigid_body.kinematic_enabled = True
+    _made, notes = joint_edits.add_motors(bpy.context, [(obj, "angular", 0.0)], holds=True, response=0.5)
+    assert "moves no rigid body" in notes[0]
+    assert obj.usdphys.joint.drives.angular.type == "acceleration"

@@ -16,6 +16,7 @@ from usdphys_ext.usdphys_addon.authoring import group_edits
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.core.validate import Issue
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+from usdphys_ext.usdphys_addon.simulation import drive_design
 
 from . import scenes
 from .layout_recorder import LayoutRecorder, drawing_part
@@ -396,22 +397,21 @@ def test_a_motor_aims_at_the_value_that_is_meant_for_its_joint(kind, options, dr
 
 def test_the_tooltip_of_the_response_says_what_the_motor_does():
     text = bpy.ops.usdphys.joint_motor.get_rna_type().properties["response"].description
-    velocity, position = (int(part) for part in re.findall(r"(\d+)%", text))
-    # v' = (target - v) / response, and x'' = (target - x) / response^2 - 2 x' / response, both from rest.
-    assert velocity == round(100 * (1 - math.exp(-1)))
-    assert position == round(100 * (1 - (1 + 3) * math.exp(-3)))
+    (share,) = (int(part) for part in re.findall(r"(\d+)%", text))
+    assert share == round(100 * (1 - drive_design.SETTLED))
 
 
 def test_a_motor_is_as_stiff_as_its_response_asks():
-    """An acceleration drive is a damped oscillator: critically damped at the rate of the response."""
-    joint = added(type="PRISMATIC").usdphys.joint
+    """Without a load it is critically damped, and 2 % of the way is left after the response."""
+    joint = added(type="PRISMATIC", axis="WORLD_X").usdphys.joint
     bpy.ops.usdphys.joint_motor(holds=True, response=0.5)
     drive = joint.drives.linear
-    assert (drive.type, drive.stiffness, drive.damping) == ("acceleration", pytest.approx(4.0), pytest.approx(4.0))
-    turning = added(type="REVOLUTE").usdphys.joint
+    rate = drive.damping / drive.stiffness / 2.0
+    assert (1 + 0.5 / rate) * math.exp(-0.5 / rate) == pytest.approx(0.02, rel=1e-3)
+    turning = added(type="REVOLUTE", axis="WORLD_Z").usdphys.joint
     bpy.ops.usdphys.joint_motor(holds=True, response=0.5)
-    # Gains of what turns are per degree.
-    assert turning.drives.angular.stiffness == pytest.approx(np.radians(4.0))
+    drive = turning.drives.angular
+    assert drive.damping / drive.stiffness / 2.0 == pytest.approx(rate, rel=1e-3)
 
 
 @pytest.mark.parametrize(

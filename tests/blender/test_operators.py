@@ -10,7 +10,7 @@ import pytest
 from bpy_extras.io_utils import ExportHelper
 from usdphys_ext import operators, preferences
 from usdphys_ext.operators import export_usd
-from usdphys_ext.usdphys_addon.bridge import property_values
+from usdphys_ext.usdphys_addon.bridge import environment, property_values
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
@@ -185,8 +185,8 @@ def test_what_is_done_is_a_step_to_undo():
 
 #: Operators that change nothing of the file, or whose session an undo would end, and presets, which are files.
 WITHOUT_UNDO = {
-    "check", "export_usd", "export_layer", "preview_play", "preview_step", "preview_reset", "inspect_joints",
-    "inspect_limit", "material_preset_add", "body_preset_add", "drive_preset_add",
+    "check", "export_usd", "export_layer", "preview_play", "preview_listen", "preview_step", "preview_reset",
+    "inspect_joints", "inspect_limit", "material_preset_add", "body_preset_add", "drive_preset_add",
 }  # fmt: skip
 OPERATORS = [cls for cls in operators.CLASSES if issubclass(cls, bpy.types.Operator)]
 
@@ -224,7 +224,7 @@ NOT_IN_PREVIEW = [
     "joint_fix_frames", "joint_swap_bodies", "joint_limit_from_pose", "joint_motor", "mirror_physics", "drag_handle",
 ]  # fmt: skip
 #: Operators that are of no use before the preview runs.
-IN_PREVIEW = ["preview_reset", "preview_apply", "inspect_limit"]
+IN_PREVIEW = ["preview_listen", "preview_reset", "preview_apply", "inspect_limit"]
 ON_SELECTION = [
     "make_dynamic", "make_static", "make_kinematic", "add_collider", "add_group", "clear_physics", "joint_add",
     "joint_chain", "weld", "joint_align", "joint_fix_frames", "joint_swap_bodies", "joint_limit_from_pose",
@@ -369,3 +369,15 @@ def test_an_export_checks_what_has_changed_before_it_asks(asked):
     preview_guard.start(bpy.context)
     bpy.ops.usdphys.export_usd()
     assert checks.report(name) is None
+
+
+@pytest.mark.parametrize("name", ["make_dynamic", "add_collider", "joint_add", "list_add"])
+def test_panels_are_drawn_again_after_an_edit(name, monkeypatch):
+    """The properties editor showed the state from before the click until the mouse moved over it."""
+    drawn: list[str] = []
+    monkeypatch.setattr(environment, "redraw", lambda *kinds: drawn.extend(kinds))
+    crate = scenes.add_box("Crate")
+    crate.select_set(True)
+    bpy.context.view_layer.objects.active = crate
+    getattr(bpy.ops.usdphys, name)()
+    assert {"VIEW_3D", "PROPERTIES"} <= set(drawn)

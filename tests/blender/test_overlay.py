@@ -8,6 +8,8 @@ from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.viewport import overlay, overlay_settings, overlay_state, scene_shapes
 from usdphys_ext.usdphys_addon.viewport.scene_shapes import Options
 
+from . import scenes
+
 EVERY = Options("ALL", "ALL", "ALL", "ALL", "ALL", "ALL")
 
 
@@ -493,3 +495,14 @@ def test_pixels_of_each_part_are_where_they_belong_and_nowhere_else(drawn):
         for other in REGIONS:
             if one < other:
                 assert (lit(pictures[one, 0.0]) != lit(pictures[other, 0.0])).any(), (one, other)
+
+
+def test_joints_are_seen_inside_of_their_bodies(drawn):
+    """They are drawn behind surfaces too, fainter, without X-ray."""
+    base, arm = cube("Base"), cube("Arm", (1.5, 0, 0))
+    joint = scenes.add_joint("Hinge", "REVOLUTE", base, arm)
+    joint.location = (0.7, 0, 0)
+    look(colliders="NONE", joints="ALL", line_width=3)
+    in_front, behind = drawn(), drawn(wall=True)
+    assert lit(in_front).any()
+    assert 0.05 < behind.sum() / in_front.sum() < 0.7

@@ -15,6 +15,7 @@ from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks.report import FoundIssue, Report
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+from usdphys_ext.usdphys_addon.playback import joint_inspector
 from usdphys_ext.usdphys_addon.viewport import readout
 
 from . import scenes
@@ -1085,8 +1086,15 @@ def test_the_inspector_offers_to_begin_and_nothing_else_without_joints(monkeypat
     assert [one.name for one in drawn("inspector", "VIEW_3D").all()] == ["usdphys.inspect_joints"]
 
 
-def test_each_joint_has_a_slider_of_its_kind_between_buttons_for_its_limits(monkeypatch):
+def run_inspector(monkeypatch: Any) -> None:
+    """A session whose rows all have a joint."""
     run_session(monkeypatch)
+    rows = bpy.context.window_manager.usdphys_inspector.rows
+    monkeypatch.setattr(joint_inspector, "live_rows", lambda _context: list(enumerate(rows)))
+
+
+def test_each_joint_has_a_slider_of_its_kind_between_buttons_for_its_limits(monkeypatch):
+    run_inspector(monkeypatch)
     hinge = inspected("Hinge", is_angular=True, low=-0.5, high=1.0)
     slide = inspected("Slide", is_angular=False, low=-0.25, high=3.4e38)
     layout = drawn("inspector", "VIEW_3D")
@@ -1107,7 +1115,7 @@ def test_each_joint_has_a_slider_of_its_kind_between_buttons_for_its_limits(monk
 
 
 def test_the_inspector_shows_why_a_joint_does_not_follow(monkeypatch):
-    run_session(monkeypatch)
+    run_inspector(monkeypatch)
     inspected("Hinge")
     inspector = bpy.context.window_manager.usdphys_inspector
     inspector.problem = "It is in a closed loop"
@@ -1118,7 +1126,7 @@ def test_the_inspector_shows_why_a_joint_does_not_follow(monkeypatch):
 
 
 def test_the_inspector_shows_gains_of_driven_joints_unless_there_are_many(monkeypatch):
-    run_session(monkeypatch)
+    run_inspector(monkeypatch)
     drives = scenes.add_joint("Hinge", "REVOLUTE").usdphys.joint.drives
     inspected("Hinge", is_angular=True, dof="angular")
     assert drawn("inspector", "VIEW_3D").props(drives.angular) == []
@@ -1513,3 +1521,27 @@ def test_preferences_of_a_blender_without_usd_offer_no_export(monkeypatch):
         assert any("without USD" in text for text in layout.labels())
         assert not any(name.startswith(("add_to_usd", "export")) for name in layout.props())
         assert "check_live" in layout.props()
+
+
+def test_labels_of_the_sidebar_have_the_whole_width():
+    """In two columns "Upper Limit" was cut to "Upper Li..."."""
+    active(scenes.add_joint("Hinge", "REVOLUTE"))
+    assert not drawn("joint_view", "VIEW_3D").use_property_split
+    assert drawn("joint").use_property_split
+
+
+def test_values_without_a_unit_of_blender_name_theirs():
+    rows = scenes.solid("Crate").usdphys
+    names = {
+        "mass.mass": "Mass (kg)", "mass.density": "Density (kg/m³)",
+        "rigid_body.angular_velocity": "Angular Velocity (°/s)",
+    }  # fmt: skip
+    for path, name in names.items():
+        owner, _, field = path.rpartition(".")
+        assert rows.path_resolve(owner).bl_rna.properties[field].name == name
+
+
+def test_the_whole_text_of_an_issue_is_shown(known_report):
+    text = "The joint 'Front Left Wheel Hinge' has its lower limit (90°) above its upper limit (-30°)"
+    known_report(found("warning", 0, short=text))
+    assert " ".join(drawn("checks", "VIEW_3D").labels()) == text

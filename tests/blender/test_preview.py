@@ -732,3 +732,41 @@ def test_frame_change_leaves_the_bodies_to_the_preview():
     assert obj.matrix_world.translation.z == pytest.approx(height, abs=1e-5)
     preview_guard.stop()
     assert raw() == before
+
+
+def test_a_body_that_is_renamed_while_it_plays_gets_its_authored_pose_back():
+    obj = crate(rotation_euler=(0.1, 0.2, 0.3))
+    other = crate("Other", (3, 0, 5))
+    before = raw()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.25)
+    obj.name = "Renamed"
+    run(session, 0.25)
+    assert obj.location.z < 4.5 and other.location.z < 4.5
+    preview_guard.stop()
+    before["Renamed"] = before.pop("Crate")
+    assert raw() == before
+
+
+def test_bodies_that_exchange_their_names_while_they_play_get_their_own_poses_back():
+    one, two = crate("One", (0, 0, 5)), crate("Two", (3, 0, 8))
+    session = preview_guard.start(bpy.context)
+    run(session, 0.25)
+    one.name, two.name = "Third", "One"
+    one.name = "Two"
+    preview_guard.stop()
+    assert tuple(one.location) == (0, 0, 5) and tuple(two.location) == (3, 0, 8)
+    assert one.rotation_mode == two.rotation_mode == "XYZ"
+
+
+def test_a_renamed_body_is_saved_and_applied_as_any_other(tmp_path):
+    obj = crate()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.25)
+    obj.name = "Renamed"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"), copy=True)
+    with bpy.data.libraries.load(str(tmp_path / "saved.blend")) as (_, to):
+        to.objects = ["Renamed"]
+    assert to.objects[0].location.z == 5.0
+    bpy.ops.usdphys.preview_apply()
+    assert obj.rotation_mode == "XYZ" and obj.location.z == pytest.approx(5.0 - fallen(0.25), abs=0.03)

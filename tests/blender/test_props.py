@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import props
+from usdphys_ext.usdphys_addon.bridge import property_values, props
 from usdphys_ext.usdphys_addon.core import joint_kinds, schema
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 
@@ -501,3 +501,79 @@ def test_library_override_of_an_object_without_physics(library, tmp_path):
     (plain,) = overridden("Plain")
     check(plain.usdphys, [("mass.mass", 5.0), ("joint.drives.rotX.stiffness", 3.0)])
     assert [item.radius for item in plain.usdphys.colliders] == [2.0]
+
+
+#: (path of the group whose schema is applied, path of a value in it, value).
+TYPED = (
+    ("rigid_body", "rigid_body.velocity", (1.0, 0.0, 0.0)),
+    ("rigid_body", "rigid_body.kinematic_enabled", True),
+    ("mass", "mass.mass", 5.0),
+    ("mass", "mass.density", 700.0),
+    ("joint", "joint.type", "REVOLUTE"),
+    ("joint", "joint.axis", "Z"),
+    ("joint", "joint.break_force", 5.0),
+    ("joint", "joint.revolute.lower_limit", -0.5),
+    ("joint", "joint.distance.max_distance", 2.0),
+    ("joint", "joint.limits.rotX.high", 0.5),
+    ("joint.limits.rotX", "joint.limits.rotX.high", 0.5),
+    ("joint.drives.transY", "joint.drives.transY.stiffness", 50.0),
+    ("joint", "joint.drives.transY.is_applied", True),
+)
+
+
+@pytest.mark.parametrize("group,path,value", TYPED)
+def test_a_typed_value_applies_its_schema(group, path, value):
+    obj = scenes.add_box("Box")
+    physics: Any = obj.usdphys
+    assert not physics.path_resolve(group).is_applied
+    owner, _, name = path.rpartition(".")
+    setattr(physics.path_resolve(owner), name, value)
+    assert physics.path_resolve(group).is_applied
+
+
+def test_a_typed_mass_of_a_collider_and_a_material_count():
+    obj = scenes.add_box("Box")
+    collider = obj.usdphys.colliders.add()
+    collider.mass.mass = 5.0
+    assert collider.mass.is_applied and not obj.usdphys.mass.is_applied
+    material: Any = bpy.data.materials.new("Rubber")
+    material.usdphys.physics_material.density = 900.0
+    assert material.usdphys.physics_material.is_applied
+
+
+def test_a_body_that_is_picked_makes_the_object_a_joint():
+    obj, other = scenes.add_box("Joint"), scenes.add_box("Box")
+    obj.usdphys.joint.body1 = other
+    assert obj.usdphys.joint.is_applied
+
+
+def test_switching_a_part_of_a_joint_off_does_not_make_a_joint():
+    obj = scenes.add_box("Box")
+    obj.usdphys.joint.drives.rotX.is_applied = False
+    obj.usdphys.joint.body0 = None
+    assert not obj.usdphys.joint.is_applied
+
+
+def test_clearing_a_value_of_a_schema_that_is_off_leaves_it_off():
+    obj = scenes.add_box("Box")
+    obj.usdphys.mass.mass = 5.0
+    obj.usdphys.mass.is_applied = False
+    obj.usdphys.mass.property_unset("mass")
+    assert not obj.usdphys.mass.is_applied
+
+
+def test_a_filtered_pair_that_is_added_is_applied():
+    obj = scenes.add_box("Box")
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.usdphys.list_add(which="filtered_pairs")
+    assert obj.usdphys.filtered_pairs.is_applied
+
+
+def test_a_copy_of_a_schema_that_is_off_is_off():
+    source, target = scenes.add_box("Source"), scenes.add_box("Target")
+    source.usdphys.mass.mass = 5.0
+    source.usdphys.mass.is_applied = False
+    property_values.copy_property(source.usdphys, target.usdphys, "mass")
+    assert target.usdphys.mass.mass == 5.0 and not target.usdphys.mass.is_applied
+    property_values.restore(scenes.add_box("Third").usdphys, property_values.snapshot(source.usdphys))
+    assert not bpy.data.objects["Third"].usdphys.mass.is_applied

@@ -193,3 +193,22 @@ def test_a_list_that_is_edited_counts_as_well(clock):
     later(clock, obj)
     bpy.ops.usdphys.list_remove(which="colliders")
     assert dict(later(clock, obj).sources)["mass"] == "1 kg, because there are no colliders"
+
+
+def test_automatic_says_which_shape_it_chose():
+    cube = body()
+    cube.usdphys.colliders[0].shape = "AUTO"
+    assert readout.compute_shapes(bpy.context, cube.name) == ("Box",)
+    bpy.ops.mesh.primitive_monkey_add()
+    monkey = bpy.context.object
+    monkey.usdphys.colliders.add().shape = "AUTO"
+    assert readout.compute_shapes(bpy.context, monkey.name) == ("Triangle Mesh",)
+    monkey.usdphys.rigid_body.is_applied = True
+    monkey.usdphys.colliders.add().shape = "CAPSULE"
+    assert readout.compute_shapes(bpy.context, monkey.name) == ("Convex Hull", "Capsule")
+    bpy.ops.mesh.primitive_cylinder_add()
+    wheel = bpy.context.object
+    wheel.parent = monkey
+    wheel.usdphys.colliders.add().shape = "AUTO"
+    assert readout.compute_shapes(bpy.context, wheel.name) == ("Cylinder",)
+    assert readout.compute_shapes(bpy.context, "Gone") == ()

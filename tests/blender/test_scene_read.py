@@ -486,7 +486,7 @@ def test_drives_and_limits_of_degrees_of_freedom(scale_length):
         scenes.assign(getattr(joint.limits, dof), is_applied=True, low=-0.5, high=1.0)
     scenes.assign(joint.drives.rotY, is_applied=True, type="acceleration", stiffness=10.0, damping=2.0)
     scenes.assign(joint.drives.transY, is_applied=True, type="acceleration", stiffness=10.0, damping=2.0)
-    joint.drives.rotZ.stiffness = 5.0  # not applied
+    scenes.assign(joint.drives.rotZ, stiffness=5.0, is_applied=False)
     prim = the(read_model().joints)
     drives = {dof: authored(value) for dof, value in prim.instances(usd_physics.DriveAPI)}
     limits = {dof: authored(value) for dof, value in prim.instances(usd_physics.LimitAPI)}

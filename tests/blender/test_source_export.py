@@ -721,16 +721,23 @@ def test_a_gprim_collider_that_becomes_a_mesh_collider_keeps_its_geometry(tmp_pa
     assert (points.min(0).tolist(), points.max(0).tolist()) == ([-0.5] * 3, [0.5] * 3)
 
 
-def test_numbers_of_vendors_that_keep_their_units_are_named(tmp_path, robot):
+def test_numbers_of_vendors_follow_the_units_and_others_are_named(tmp_path, robot):
     robot.write_text(ROBOT.replace(
         "double size = 50", "double size = 50\n        float physxCollision:contactOffset = 2"
     ))  # fmt: skip
     load(robot)
     codes = [issue.code for issue in write(tmp_path / "same.usda", "composed").issues]
     assert "VendorUnitsKept" not in codes
-    (issue,) = [issue for issue in write(tmp_path / "metres.usda", meters_per_unit=1.0).issues
+    result = write(tmp_path / "metres.usda", meters_per_unit=1.0)
+    assert "VendorUnitsKept" not in {issue.code for issue in result.issues}
+    stage = Usd.Stage.Open(str(tmp_path / "metres.usda"))
+    offsets = [prim.GetAttribute("physxCollision:contactOffset").Get() for prim in stage.Traverse()]
+    assert [offset for offset in offsets if offset is not None] == [pytest.approx(0.02)]
+    robot.write_text(ROBOT.replace("double size = 50", "double size = 50\n        float acme:reach = 2"))
+    load(robot)
+    (issue,) = [issue for issue in write(tmp_path / "others.usda", meters_per_unit=1.0).issues
                 if issue.code == "VendorUnitsKept"]  # fmt: skip
-    assert "physxCollision:contactOffset" in issue.message and issue.label == "Base"
+    assert "acme:reach" in issue.message and issue.path.endswith("Base")
 
 
 @pytest.mark.parametrize("form", [*FORMS, "composed"])

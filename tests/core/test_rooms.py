@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 #: From the ground up. A room imports those before it, and itself.
 ROOMS = (
     "usdphys_addon/core",
+    "usdphys_addon/system",
     "usdphys_addon/usd",
     "usdphys_addon/simulation",
     "usdphys_addon/bridge",
@@ -35,7 +36,7 @@ APART = {
 }
 #: Who may import what from outside.
 BLENDER = {"bpy", "bmesh", "bpy_extras", "bl_ui", "bl_operators", "gpu", "gpu_extras", "mathutils", "blf", "idprop"}
-WITHOUT_BLENDER = ("usdphys_addon/core", "usdphys_addon/usd", "usdphys_addon/simulation")
+WITHOUT_BLENDER = ("usdphys_addon/core", "usdphys_addon/system", "usdphys_addon/usd", "usdphys_addon/simulation")
 ONLY_IN = {
     "pxr": (
         "usdphys_addon/usd",

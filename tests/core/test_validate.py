@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every rule on a stage of its own; OpenUSD's validators and the development files as judges; speed."""
 
+import math
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -786,3 +787,17 @@ def big_model(count: int) -> PhysicsModel:
 
 def test_ten_thousand_bodies_and_colliders_have_no_issues():
     assert validate.validate(big_model(10_000)) == []
+
+
+def test_reversed_limits_are_reported_in_the_units_of_the_panel():
+    def messages(cls, low, high):
+        joint = cls(lower_limit=low, upper_limit=high)
+        prim = Prim("/Joint", cls.usd_name, schemas={cls.usd_name: joint})
+        model = PhysicsModel()
+        model.add(prim)
+        return [issue.message for issue in validate.validate(model) if issue.code == "LimitsReversed"]
+
+    assert "lower limit (90°) above its upper limit (-30°)" in messages(
+        usd_physics.RevoluteJoint, math.radians(90), math.radians(-30)
+    )[0]  # fmt: skip
+    assert "lower limit (0.5 m) above its upper limit (0 m)" in messages(usd_physics.PrismaticJoint, 0.5, 0.0)[0]

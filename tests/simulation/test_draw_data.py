@@ -8,6 +8,8 @@ import pytest
 from usdphys_ext.usdphys_addon.core import frames, gprims
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.simulation.notices import Notices
+from usdphys_ext.usdphys_addon.simulation.rapier import shapes
 from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.viewport import draw_data, scene_shapes
 from usdphys_ext.usdphys_addon.viewport.scene_shapes import Carriers, Options, Seen
@@ -450,3 +452,24 @@ def test_a_carrier_without_volume_carries_nothing(scale) -> None:
     start = np.stack([np.eye(4), np.diag((2.0, 2.0, 2.0, 1.0)), np.diag((1.0, scale, 1.0, 1.0))])
     carriers = Carriers({"/Good": 1, "/Flat": 2}, start)
     assert [carriers.row(path) for path in ("/Good/Part", "/Flat", "/Flat/Part", "/Other")] == [1, 0, 0, 0]
+
+
+def test_a_grab_is_a_line_from_the_held_point_to_the_mouse():
+    lines = draw_data.grab_lines([((1, 0, 0), (1, 0, 2))])
+    assert lines[:2].tolist() == [[1, 0, 0], [1, 0, 2]]
+    assert np.allclose(lines[2:].mean(axis=0), (1, 0, 0))
+    two = draw_data.grab_lines([((0, 0, 0), (0, 0, 1)), ((5, 0, 0), (6, 0, 0))])
+    assert len(two) == 2 * len(lines)
+
+
+@pytest.mark.parametrize("size", [(60.0, 60.0, 0.2), (2.0, 2.0, 0.0), (0.3, 0.2, 0.1)])
+def test_a_box_is_drawn_as_thick_as_it_is_simulated(size) -> None:
+    corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * size
+    mesh = Mesh(corners, np.array([(0, 1, 2), (1, 3, 2), (4, 6, 5), (5, 6, 7)]))
+    api = usd_physics.MeshCollisionAPI("boundingCube")
+    prim = Prim("/Slab", "Mesh", schemas={"PhysicsCollisionAPI": usd_physics.CollisionAPI(), api.usd_name: api})
+    prim.mesh = lambda: mesh
+    placed = shapes.shape_of(prim, mesh, np.eye(3), Notices(), moves=False)
+    assert placed is not None
+    half = placed[0].as_cuboid().half_extents.to_tuple()
+    assert np.ptp(scene_shapes.collider_lines(prim, np.eye(3)), axis=0) == pytest.approx(2 * np.array(half), rel=1e-5)

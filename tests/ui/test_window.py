@@ -35,3 +35,7 @@ def test_gizmos_are_dragged_undone_and_step_aside(drive):
 
 def test_overlays_show_each_part_in_every_kind_of_view(drive):
     drive("overlays")
+
+
+def test_preview_goes_on_in_a_second_window_and_when_its_own_is_closed(drive):
+    drive("preview_windows")

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
-from ..bridge import props
+from ..bridge import props, scene_read
 from ..bridge.joint_frames import (
     NOISE,
     coordinate,
@@ -24,6 +25,7 @@ from ..bridge.property_values import decided
 from ..core import joint_kinds
 from ..core.errors import InputError
 from ..core.schemas import usd_physics
+from ..simulation import articulations, drive_design
 
 _ANGULAR_DRIVE = props.AngularDriveProperties
 _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
@@ -185,27 +187,88 @@ def driven_dof(obj: Any, dof: str) -> str:
     return dofs[0] if len(dofs) == 1 else dof
 
 
-def add_motors(objects: Sequence[Any], *, holds: bool, target: float, response: float, dof: str = "rotZ") -> None:
-    """Give joints an acceleration drive to a position or a velocity, which does not depend on the masses.
+@dataclass(frozen=True, slots=True)
+class Motor:
+    """A drive that `add_motors` has made. settling: s. sag: largest error by gravity, in rad or m, or per second.
+    reach: m, of the farthest point from the axis of a rotation. is_angular: it rotates. in_articulation: its joint is
+    one of an articulation."""
 
-    holds: True for a position, False for a velocity. target: rad, Blender units, or these per second. response: time
-    constant, s: after it a part 1/e of a velocity error is left; a position is critically damped at the inverse rate.
-    Raises InputError, with nothing changed, if a joint cannot be driven.
+    joint: str
+    settling: float
+    sag: float
+    reach: float
+    is_angular: bool
+    in_articulation: bool
+
+
+def add_motors(
+    context: Any, targets: Sequence[tuple[Any, str, float]], *, holds: bool, response: float
+) -> tuple[list[Motor], list[str]]:
+    """Give joints a force drive to a position or a velocity, with gains for the inertia and the load that hang on it.
+
+    targets: (joint object, degree of freedom, target in rad, Blender units, or these per second). holds: True for a
+    position, False for a velocity. response: s, after which at most 2 % of the way or of the velocity is left.
+    Returns the drives, and a note about each joint that moves no body: its drive is an acceleration drive.
     """
-    drives = [getattr(obj.usdphys.joint.drives, driven_dof(obj, dof)) for obj in objects]
-    for drive in drives:
+    reading = scene_read.read_scene(context.evaluated_depsgraph_get())
+    model, meters = reading.model, reading.model.units.meters_per_unit
+    by_label = {prim.label: path for path, prim in model.joints.items()}
+    wanted = {by_label[obj.name]: dof for obj, dof, _ in targets if obj.name in by_label}
+    tasks = drive_design.tasks_of(model, wanted)
+    reduced = {link.joint.path for tree in articulations.trees_of(model) for link in tree.links}
+    made, notes = [], []
+    for obj, dof, target in targets:
+        drive = getattr(obj.usdphys.joint.drives, dof)
+        is_angular = isinstance(drive, _ANGULAR_DRIVE)
+        length = 1.0 if is_angular else meters
+        path = by_label.get(obj.name, "")
+        task = tasks.get(path)
+        if task is None:
+            # No mass is known: the gains of an acceleration drive do not need one.
+            notes.append(f"'{obj.name}' moves no rigid body, so its motor is not fitted to a mass; look at the checks.")
+            task = drive_design.Task(1.0, 0.0, 1.0, is_angular)
+            drive.type = "acceleration"
+        else:
+            drive.type = "force"
+        gains = (
+            drive_design.position_gains(task, response) if holds
+            else drive_design.velocity_gains(task, target * length, response)
+        )  # fmt: skip
         drive.is_applied = True
-        drive.type = "acceleration"
         # Gains of angular drives are per degree.
-        per_unit = 1.0 / math.degrees(1.0) if isinstance(drive, _ANGULAR_DRIVE) else 1.0
-        rate = 1.0 / response
+        per_unit = math.radians(1.0) if is_angular else 1.0
+        drive.damping = gains.damping * per_unit
         if holds:
-            drive.target_position = target
-            # Critically damped.
-            drive.stiffness, drive.damping = rate**2 * per_unit, 2.0 * rate * per_unit
+            drive.target_position, drive.stiffness = target, gains.stiffness * per_unit
             drive.property_unset("target_velocity")
         else:
             drive.target_velocity = target
-            drive.damping = rate * per_unit
             for name in ("target_position", "stiffness"):
                 drive.property_unset(name)
+        made.append(Motor(obj.name, gains.settling, gains.sag, task.reach, is_angular, path in reduced))
+    return made, notes
+
+
+def motor_texts(motors: Sequence[Motor], *, holds: bool) -> list[str]:
+    """Sentences about the slowest and the most loaded of the drives, for the user."""
+    slowest = max(motors, key=lambda motor: motor.settling)
+    loaded = max(motors, key=lambda motor: motor.sag)
+    of = f" ('{loaded.joint}')" if len(motors) > 1 else ""
+    texts = [f"Settles in {slowest.settling:.3g} s"]
+    if loaded.sag == 0.0:
+        return [*texts, "Gravity does not move it"]
+    if holds:
+        end = f", {_length_text(loaded.sag * loaded.reach)} at the end" if loaded.is_angular else ""
+        texts.append(f"Sags by at most {_amount_text(loaded.sag, loaded.is_angular)}{end}{of}")
+        if not all(motor.in_articulation for motor in motors if motor.sag):
+            texts.append("PhysX needs an articulation for that")
+        return texts
+    return [*texts, f"Gravity changes the velocity by at most {_amount_text(loaded.sag, loaded.is_angular)}/s{of}"]
+
+
+def _amount_text(amount: float, is_angular: bool) -> str:
+    return f"{math.degrees(amount):.2g}°" if is_angular else _length_text(amount)
+
+
+def _length_text(meters: float) -> str:
+    return f"{meters:.2g} m" if meters >= 1.0 else f"{meters * 1000.0:.2g} mm"

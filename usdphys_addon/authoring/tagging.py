@@ -256,6 +256,8 @@ class Tagging:
         for obj in bpy.data.objects:
             if obj.parent is not None:
                 self._children[obj.parent.name_full].append(obj)
+        #: The Empty that shows an object of a collection, by full name.
+        self._instancers: dict[str, Any] = {}
         self._faces: dict[str, bool] = {}
         self._choices: dict[str, ColliderChoice | None] = {}
         self._forms: dict[str, _Form | None] = {}
@@ -305,6 +307,20 @@ class Tagging:
         for child in self._children.get(obj.name_full, ()):
             if not self._will_be_body(child) and (child.name_full in self._chosen or child.visible_get()):
                 found += self._below(child)
+        return found + self._instanced(obj)
+
+    def _instanced(self, obj: Any) -> list[Any]:
+        """The objects that a collection instance shows, except other bodies, what is below them, and joints."""
+        if obj.type != "EMPTY" or obj.instance_type != "COLLECTION" or obj.instance_collection is None:
+            return []
+        found = []
+        for part in obj.instance_collection.all_objects:
+            above: Any = part
+            while above is not None and not is_body(above):
+                above = above.parent
+            if above is None and not applies(part, "joint"):
+                self._instancers[part.name_full] = obj
+                found.append(part)
         return found
 
     def _will_be_body(self, obj: Any) -> bool:
@@ -356,7 +372,7 @@ class Tagging:
                     return self.role == "DYNAMIC"
             elif is_body(obj):
                 return is_moved(obj)
-            obj = obj.parent
+            obj = obj.parent if obj.parent is not None else self._instancers.get(obj.name_full)
         return False
 
     def parts(self) -> list[Any]:

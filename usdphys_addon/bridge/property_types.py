@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -36,12 +38,16 @@ _VECTOR_SUBTYPES: dict[units.Dimension, Any] = {
 }  # fmt: skip
 
 
+#: Units that Blender cannot show with the value: its own mass unit scales with the cube of the scene's unit scale.
+_LABEL_UNITS = {units.MASS: " (kg)", units.DENSITY: " (kg/m³)", units.ANGULAR_VELOCITY: " (°/s)"}
+
+
 def make_property(attribute: Attribute, angular: bool = False) -> Any:
     """The bpy property of an attribute, with its fallback as default. Arrays are text, see `core.array_text`."""
     kind, fallback = attribute.value, attribute.fallback
     dimension = attribute.dimension_for("rotX" if angular else "transX")
     common: dict[str, Any] = {
-        "name": attribute.label,
+        "name": f"{attribute.label}{_LABEL_UNITS.get(dimension, '')}",
         "description": _tooltip(attribute, unit_label(attribute, angular)),
         "override": OVERRIDABLE,
     }
@@ -84,7 +90,65 @@ def _token_label(token: str) -> str:
     return "".join(f" {letter}" if letter.isupper() else letter for letter in token).strip().title()
 
 
-def make_group(name: str, doc: str, annotations: dict[str, Any]) -> type[bpy.types.PropertyGroup]:
+#: Kinds of properties that a user sets as one value; lists and groups have no `update`.
+_SINGLE_VALUES = (
+    bpy.props.BoolProperty, bpy.props.IntProperty, bpy.props.FloatProperty, bpy.props.StringProperty,
+    bpy.props.EnumProperty, bpy.props.IntVectorProperty, bpy.props.FloatVectorProperty, bpy.props.BoolVectorProperty,
+)  # fmt: skip
+
+
+_is_applying = True
+
+
+@contextmanager
+def values_only() -> Iterator[None]:
+    """Within the block, setting a value does not apply its schema."""
+    global _is_applying
+    before, _is_applying = _is_applying, False
+    try:
+        yield
+    finally:
+        _is_applying = before
+
+
+def apply_schema(group: Any, _context: Any) -> None:
+    """Update callback of a value: apply the schema that it belongs to."""
+    if _is_applying and not group.is_applied:
+        group.is_applied = True
+
+
+def apply_joint(group: Any, _context: Any = None) -> None:
+    """Apply the joint that a group of values belongs to, unless the group was switched off."""
+    joint = group.id_data.usdphys.joint
+    if _is_applying and getattr(group, "is_applied", True) and not joint.is_applied:
+        joint.is_applied = True
+
+
+def _apply_with_joint(group: Any, context: Any) -> None:
+    apply_schema(group, context)
+    apply_joint(group)
+
+
+def make_group(
+    name: str, doc: str, annotations: dict[str, Any], of_joint: bool = False
+) -> type[bpy.types.PropertyGroup]:
+    """A group of properties. Setting a visible value applies the schema of the group.
+
+    of_joint: it is a part of a joint, which is applied as well.
+    """
+    has_switch = "is_applied" in annotations
+    update = (_apply_with_joint if has_switch else apply_joint) if of_joint else apply_schema if has_switch else None
+    for field, deferred in annotations.items():
+        if (
+            update is None
+            or deferred.function not in _SINGLE_VALUES
+            or "HIDDEN" in deferred.keywords.get("options", ())
+        ):
+            continue
+        if field != "is_applied":
+            deferred.keywords["update"] = update
+        elif of_joint:
+            deferred.keywords["update"] = apply_joint
     return type(name, (bpy.types.PropertyGroup,), {"__doc__": doc, "__annotations__": annotations})
 
 

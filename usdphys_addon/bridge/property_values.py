@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ..core.schema import Schema, attribute_of
+from .property_types import values_only
 
 
 def decided(group: Any, cls: type[Schema], name: str, instance: str = "") -> Any:
@@ -40,14 +41,19 @@ def snapshot(group: Any) -> dict[str, Any]:
 
 def restore(group: Any, values: dict[str, Any]) -> None:
     """Set the values of a `snapshot`; other properties stay."""
+    with values_only():
+        _restore(group, values)
+
+
+def _restore(group: Any, values: dict[str, Any]) -> None:
     for name, value in values.items():
         if isinstance(value, dict):
-            restore(getattr(group, name), value)
+            _restore(getattr(group, name), value)
         elif isinstance(value, list):
             items = getattr(group, name)
             items.clear()
             for each in value:
-                restore(items.add(), each)
+                _restore(items.add(), each)
         else:
             setattr(group, name, value)
 
@@ -66,6 +72,11 @@ def copy_property(
 
     left_out: gives the names that are not copied from a nested group.
     """
+    with values_only():
+        _copy_property(source, target, name, left_out)
+
+
+def _copy_property(source: Any, target: Any, name: str, left_out: Callable[[Any], Collection[str]]) -> None:
     is_set = source.is_property_set(name)
     # is_property_set first: reading an unset group creates it.
     if not is_set and not target.is_property_set(name):
@@ -88,4 +99,4 @@ def _copy_group(source: Any, target: Any, left_out: Callable[[Any], Collection[s
     skipped = left_out(source)
     for name in source.bl_rna.properties.keys():
         if name != "rna_type" and name not in skipped:
-            copy_property(source, target, name, left_out)
+            _copy_property(source, target, name, left_out)

@@ -20,6 +20,7 @@ from ..core.schemas import usd_geom, usd_physics
 from . import group_names, vendor_props
 from .property_types import (
     OVERRIDABLE,
+    apply_schema,
     hidden_flag,
     hidden_text,
     index,
@@ -100,6 +101,8 @@ def _body(side: int, doc: str) -> dict[str, Any]:
     def remember(joint: Any, _context: Any) -> None:
         body = getattr(joint, field)
         setattr(joint, name_field, body.name if body else "")
+        if body is not None:
+            apply_schema(joint, _context)
 
     return {
         field: bpy.props.PointerProperty(
@@ -219,37 +222,41 @@ RevoluteProperties = make_group(
     "RevoluteProperties",
     "Limits of a PhysicsRevoluteJoint",
     make_properties(usd_physics.RevoluteJoint, skip=JOINT_SHARED_FIELDS),
+    of_joint=True,
 )
 PrismaticProperties = make_group(
     "PrismaticProperties",
     "Limits of a PhysicsPrismaticJoint",
     make_properties(usd_physics.PrismaticJoint, skip=JOINT_SHARED_FIELDS),
+    of_joint=True,
 )
 SphericalProperties = make_group(
     "SphericalProperties",
     "Limits of a PhysicsSphericalJoint",
     make_properties(usd_physics.SphericalJoint, skip=JOINT_SHARED_FIELDS),
+    of_joint=True,
 )
 DistanceProperties = make_group(
     "DistanceProperties",
     "Limits of a PhysicsDistanceJoint",
     make_properties(usd_physics.DistanceJoint, skip=JOINT_SHARED_FIELDS),
+    of_joint=True,
 )
 LinearLimitProperties = make_group(
     "LinearLimitProperties", "PhysicsLimitAPI of a translation",
-    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI)},
+    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI)}, of_joint=True,
 )  # fmt: skip
 AngularLimitProperties = make_group(
     "AngularLimitProperties", "PhysicsLimitAPI of a rotation",
-    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI, angular=True)},
+    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI, angular=True)}, of_joint=True,
 )  # fmt: skip
 LinearDriveProperties = make_group(
     "LinearDriveProperties", "PhysicsDriveAPI of a translation",
-    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI)},
+    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI)}, of_joint=True,
 )  # fmt: skip
 AngularDriveProperties = make_group(
     "AngularDriveProperties", "PhysicsDriveAPI of a rotation",
-    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI, angular=True)},
+    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI, angular=True)}, of_joint=True,
 )  # fmt: skip
 
 
@@ -337,7 +344,7 @@ SourceProperties = make_group(
     {
         # objects: paths of all prims that became objects, one a line. meters: length of a Blender unit at the import.
         # units: metres and kilograms per unit and up axis of the file. others: files imported into the scene before.
-        # files: digests of all files that the scene came from, see `core.files.note_of`.
+        # files: digests of all files that the scene came from, see `system.files.note_of`.
         name: hidden_text()
         for name in (
             "filepath",

@@ -3,24 +3,18 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any, Literal
 
 import bpy
 
 from ..core.errors import InputError
-from ..core.files import first_changed
+from ..core.units import StageUnits
 from ..core.validate import Issue
-from ..core.words import counted
+from ..system.files import first_changed
 from . import source_export, usd_export
 from .usd_export import ExportOptions, ExportResult
 
-#: A number, or numbers, of a vendor in carried text; the name of the attribute is the group.
-_VENDOR_NUMBER = re.compile(
-    r"^\s*(?:custom |uniform )*(?:float|double|half|point|vector|normal|int|quat|matrix)\w*(?:\[\])? "
-    r"((?!physics:|primvars:|xformOp:|ui:)\w+:[\w:]+) =", re.MULTILINE
-)  # fmt: skip
 #: auto: a copy of the source where the scene has one and the options allow it, else composed.
 SceneForm = Literal["auto", "copy", "layer", "flat", "composed"]
 
@@ -45,7 +39,6 @@ def export_scene(
         if is_of_edits:
             raise InputError("The scene was not imported from a USD file, so there is no source to put edits on.")
         result = usd_export.export_usd(context, filepath, options)
-        result.issues += _unconverted(scene, options)
         if obstacle and form == "auto":
             result.issues.append(Issue(
                 "ComposedByBlender", "warning", "", "",
@@ -60,30 +53,12 @@ def export_scene(
     )  # fmt: skip
 
 
-def _unconverted(scene: Any, options: ExportOptions) -> list[Issue]:
-    """A warning about numbers of vendors that were carried along, if the units are others than those of the source."""
-    if not scene.usdphys.source.units or _has_units_of_source(scene, options):
-        return []
-    names: dict[str, str] = {}
-    for obj in scene.objects:
-        for name in _VENDOR_NUMBER.findall(obj.usdphys.prim.carried):
-            names.setdefault(name, obj.name)
-    if not names:
-        return []
-    first = next(iter(names))
-    others = f" and {counted(len(names) - 1, 'other attribute')}" if len(names) > 1 else ""
-    return [Issue(
-        "VendorUnitsKept", "warning", "", names[first],
-        f"'{first}' of '{names[first]}'{others} keep the numbers of the source's units: the add-on does "
-        "not know what they measure.", "Export in the units of the source, or correct these values.",
-    )]  # fmt: skip
-
-
 def _has_units_of_source(scene: Any, options: ExportOptions) -> bool:
-    meters, kilograms, up_axis = scene.usdphys.source.units.split()
-    units = options.units
-    pairs = ((units.meters_per_unit, float(meters)), (units.kilograms_per_unit, float(kilograms)))
-    return units.up_axis == up_axis and all(abs(one / other - 1.0) <= 1e-6 for one, other in pairs)
+    try:
+        meters, kilograms, up_axis = scene.usdphys.source.units.split()
+        return options.units.is_like(StageUnits(float(meters), float(kilograms), up_axis))
+    except ValueError:  # hidden text, which a script can have changed
+        return False
 
 
 def _obstacle(scene: Any, options: ExportOptions) -> str:

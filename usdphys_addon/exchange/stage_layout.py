@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -19,8 +19,13 @@ from ..bridge.reading import MATERIALS_SCOPE
 from ..bridge.remembered import GEOMETRY_TYPES
 from ..core import frames
 from ..core import paths as core_paths
+from ..core.units import StageUnits
 from ..core.validate import Issue
+from ..core.words import counted
 from .stage_match import OBJECT_NAME
+
+if TYPE_CHECKING:
+    from ..usd.carried_units import CarriedUnits
 
 _DATA_NAME = "userProperties:blender:data_name"
 #: Properties of a mesh that are true of the gprim in its place, too.
@@ -236,7 +241,7 @@ def tidy(stage: Any, scene: Any, places: Mapping[str, str], issues: list[Issue],
     origins = remembered.origins(bpy.data.materials)
     moves = {path: places[name] for name, path in origins.items() if places.get(name, path) != path}
     _restore_looks(layer, scene, moves, issues)
-    _restore_carried(layer, scene, moves)
+    _restore_carried(layer, scene, moves, issues)
     animated = _restore_transforms(stage, frame)
     order = _orders(scene)
     last, mixed = len(order), []
@@ -308,19 +313,20 @@ def _follower(moves: Mapping[str, str]) -> Callable[[str], str]:
     return lambda path: core_paths.followed(path, moves)
 
 
-def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str]) -> None:
+def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str], issues: list[Issue]) -> None:
     """Write the opinions that were carried along from the imported file back to their prims."""
     from ..usd import carry_restore
 
     physics, moved = scene.usdphys, _follower(moves)
-    carry_restore.restore_trees(physics.source.carried_trees, layer, moved)
+    numbers = _carried_units(layer, physics.source.units)
+    carry_restore.restore_trees(physics.source.carried_trees, layer, moved, numbers)
     for thing in (*bpy.data.materials, *physics.physics_scenes, *physics.collision_groups):
         prim = remembered.prim_of(thing)
         if prim is None or not prim.carried:
             continue
         spec = layer.GetPrimAtPath(prim.path)
         if spec is not None:
-            carry_restore.restore(prim.carried, spec, moved)
+            carry_restore.restore(prim.carried, spec, moved, numbers=numbers)
     has_bindings = bool(physics.source.carried_looks) and not physics.source.prim_path
     for spec, obj in list(_objects_on(layer)):
         prim = obj.usdphys.prim  # type: ignore[attr-defined]
@@ -329,8 +335,32 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str]) -> None:
         if prim.shape:
             _restore_shape(spec, obj)
         if prim.carried:
-            carry_restore.restore(prim.carried, spec, moved)
-    carry_restore.restore_prims(physics.source.carried, layer, moved)
+            carry_restore.restore(prim.carried, spec, moved, numbers=numbers)
+    carry_restore.restore_prims(physics.source.carried, layer, moved, numbers)
+    if numbers is not None and numbers.unknown:
+        name, path = next(iter(numbers.unknown.items()))
+        count = len(numbers.unknown) - 1
+        others = f" and {counted(count, 'other attribute')}" if count else ""
+        issues.append(Issue(
+            "VendorUnitsKept", "warning", path, "",
+            f"'{name}' of '{path}'{others} keep the numbers of the source's units: the add-on does not know what they "
+            "measure.", "Export in the units of the source, or correct these values.",
+        ))  # fmt: skip
+
+
+def _carried_units(layer: Any, source: str) -> CarriedUnits | None:
+    """Converts what is carried to the units of the layer; None if these are those of the source.
+
+    source: metres and kilograms per unit and up axis.
+    """
+    from ..usd import carried_units, carry_restore
+
+    if not source:
+        return None
+    meters, kilograms, up_axis = source.split()
+    target = carry_restore.layer_units(layer)
+    before = StageUnits(float(meters), float(kilograms), "Z" if up_axis == "Z" else "Y")
+    return carried_units.CarriedUnits(before, target) if not before.is_like(target) else None
 
 
 def _restore_binding(spec: Any, obj: Any, moved: Callable[[str], str]) -> None:

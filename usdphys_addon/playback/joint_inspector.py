@@ -7,6 +7,7 @@ The rows are in the window manager, so they are in no file and no undo step.
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 #: Largest number of rows in the panel.
 MAX_ROWS = 64
 _is_filling = False
+#: The session that the rows belong to; another one starts without rows.
+_session: weakref.ref[PreviewSession] | None = None
 
 
 @contextmanager
@@ -117,6 +120,8 @@ def open_rows(context: bpy.types.Context) -> int:
     session = preview_guard.current()
     if session is None:
         raise InputError("The preview is not running; press Play first.")
+    global _session
+    _session = weakref.ref(session)
     inspector = context.window_manager.usdphys_inspector  # type: ignore[union-attr]
     inspector.rows.clear()
     inspector.problem = ""
@@ -134,6 +139,16 @@ def open_rows(context: bpy.types.Context) -> int:
         row.low, row.high = session.joint_range(path, dof)
         _show(row, value)
     return len(inspector.rows)
+
+
+def live_rows(context: Any) -> list[tuple[int, Any]]:
+    """(index, row) of the rows whose joint is still simulated, and not deleted since."""
+    session = preview_guard.current()
+    if session is None or _session is None or session is not _session():
+        return []
+    known = set(session.world.joints)
+    rows = context.window_manager.usdphys_inspector.rows
+    return [(index, row) for index, row in enumerate(rows) if row.path in known and row.joint in bpy.data.objects]
 
 
 def _chosen(context: Any, session: PreviewSession, known: set[str]) -> list[str]:
@@ -163,6 +178,8 @@ def set_limit(row: Any, which: str) -> None:
     if obj.library is not None:
         raise InputError(f"'{obj.name}' is linked; make a library override of it first.")
     value = session.joint_positions()[row.path][row.dof]
+    if abs(value) < joint_frames.NOISE:
+        value = 0.0
     group, low, high, _ = joint_frames.limit_of(obj, row.dof)
     own, other = (low, high) if which == "LOWER" else (high, low)
     if group.is_property_set(other) and (getattr(group, other) < value) == (which == "LOWER"):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,6 +144,11 @@ class PoseWriter:
             depth += parent.name in rows
             parent = parent.parent
         return depth
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Follow objects that have new names. names: new by old."""
+        self.names = [names.get(name, name) for name in self.names]
+        self._order = []
 
     @property
     def are_plain(self) -> bool:

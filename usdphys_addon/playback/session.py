@@ -82,10 +82,19 @@ class PreviewSession:
         self.names = [shown.get(path, "") for path in self.world.paths]
         self._written = np.array([bool(name) for name in self.names], bool) & ~self.world.kinematic
         if not self._written.any():
+            hidden = next((path for path in self.world.paths if path in sites and not _is_own(sites[path])), "")
+            if hidden:
+                raise InputError(
+                    f"All rigid bodies that can move, such as '{sites[hidden].obj.name}', are linked or inside of "
+                    "collection instances, where a preview cannot move them; make the instance itself dynamic, or make "
+                    "it real (Object > Apply > Make Instances Real)."
+                )
             raise InputError("No rigid body can move; give an object a rigid body and a collider.")
         moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
         known = objects_by_name()
         self.authored: dict[str, Transform] = {name: saved(known[name]) for name in moving}
+        #: Session-wide identifiers of the moving objects, by which a renamed one is found again.
+        self._uids = {name: int(known[name].session_uid) for name in moving}
         self._kinematic_places: dict[str, Any] = {}
         #: Goals of kinematic bodies: position (3,), m, quaternion (4,), and the steps left to reach them.
         self._ways: dict[str, tuple[Any, Any, int]] = {}
@@ -120,7 +129,8 @@ class PreviewSession:
                 self.issues.append(Issue(
                     "PreviewUnshown", "warning", path, site.obj.name,
                     f"'{site.obj.name}' is linked or in a collection instance: it is simulated, but not shown "
-                    "moving.", "Make it local, or the instance real (Object > Apply > Make Instances Real).",
+                    "moving.",
+                    "Make it local, or the instance itself dynamic, or real (Object > Apply > Make Instances Real).",
                 ))  # fmt: skip
 
     @property
@@ -257,8 +267,23 @@ class PreviewSession:
             context.view_layer.update()  # type: ignore[union-attr]
         finally:
             self._is_writing = False
-        for name in gone:
-            self.authored.pop(name, None)
+        if gone:
+            self._follow_renames()
+            for name in gone:
+                self.authored.pop(name, None)
+
+    def _follow_renames(self) -> None:
+        """Find moving objects again whose names have changed."""
+        known = objects_by_name()
+        if all(name in known and known[name].session_uid == uid for name, uid in self._uids.items()):
+            return
+        by_uid = {int(obj.session_uid): name for name, obj in known.items()}
+        renamed = {name: by_uid[uid] for name, uid in self._uids.items() if by_uid.get(uid, name) != name}
+        # All at once: two objects may have exchanged their names.
+        self.authored = {renamed.get(name, name): before for name, before in self.authored.items()}
+        self._uids = {renamed.get(name, name): uid for name, uid in self._uids.items()}
+        self.names = [renamed.get(name, name) for name in self.names]
+        self._writer.rename(renamed)
 
     def _scaled_matrices(self) -> Any:
         matrices = self.world.matrices()
@@ -299,6 +324,11 @@ class PreviewSession:
 
     def release(self, number: int) -> None:
         self.world.release(number)
+
+    @property
+    def grabs(self) -> list[tuple[Any, Any]]:
+        """(held point, its target) of each grab, (3,) each, Blender units."""
+        return [(point / self.meters, target / self.meters) for point, target in self.world.grabs]
 
     def joint_positions(self) -> dict[str, dict[str, float]]:
         """Values of the degrees of freedom of all movable joints, by path: Blender units and radians."""
@@ -484,6 +514,7 @@ class PreviewSession:
     def stop(self) -> None:
         """End the session and restore the authored transform of every object exactly."""
         self.is_playing = False
+        self._follow_renames()
         known = objects_by_name()
         for name, before in self.authored.items():
             if name in known:
@@ -494,6 +525,7 @@ class PreviewSession:
     def apply(self, context: bpy.types.Context) -> None:
         """End the session and keep the current poses as authored; joint objects move with their first body."""
         self.is_playing = False
+        self._follow_renames()
         self._show(context, np.ones(len(self.names), bool))
         after = dict(zip(self.world.paths, self.world.matrices(), strict=True))
         known = objects_by_name()
@@ -508,6 +540,7 @@ class PreviewSession:
     def put_authored(self) -> dict[str, Transform]:
         """Restore the authored transforms for a moment. Returns the simulated ones, for `put_shown`."""
         self._is_writing = True
+        self._follow_renames()
         shown: dict[str, Transform] = {}
         known = objects_by_name()
         for name, before in self.authored.items():

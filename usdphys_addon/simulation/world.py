@@ -413,6 +413,11 @@ class World:
         turned: Floats = frames.matrix_of(self.rotations[row]) @ np.asarray(held.point) + self.positions[row]
         return turned
 
+    @property
+    def grabs(self) -> list[tuple[Floats, Floats]]:
+        """(held point, its target) of each grab, (3,) each."""
+        return [(self.grab_point(number), np.array(held.target)) for number, (_, held) in self._grabs.items()]
+
     def release(self, number: int) -> None:
         """Release a grab. Unknown numbers, as after a reset, are ignored."""
         found = self._grabs.pop(number, None)

@@ -79,7 +79,8 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
     Not carried: geometry, materials, lights, transforms, primvars and user properties, which Blender writes, and the
     purpose of colliders, which the model holds; composition arcs, variants, value clips, `active` and `instanceable`,
     which are resolved.
-    Numbers of vendor attributes stay in the units of the file, because their dimensions are unknown.
+    Numbers of vendor attributes stay in the units of the file; an export in other units converts them, see
+    `carried_units`.
     Relative asset paths that resolve are kept relative to the folder of the stage.
     """
     if _is_plain(opinions):

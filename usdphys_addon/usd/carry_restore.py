@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pxr import Sdf, Tf
 from ..core.schema import Attribute
 from ..core.units import StageUnits
 from . import write as usd_write
+from .carried_units import CarriedUnits
 from .carry_fields import (
     LAYER_FIELDS,
     NOTES_KEY,
@@ -33,14 +35,17 @@ from .carry_fields import (
 )
 
 
-def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits | None = None) -> None:
+def restore(
+    text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits | None = None,
+    numbers: CarriedUnits | None = None,
+) -> None:  # fmt: skip
     """Add the opinions that `capture` returned to a prim of the exported layer, after Blender and `usd.write`.
 
     moved: maps old to new paths of relationship targets and connections. stage_units: of the layer; by default from
-    its metadata. Existing values win; carried time samples, connections and metadata are added to them. Table
-    attributes are restored only if their schema is still applied. API schemas keep their original order. Raises
-    InputError if the text cannot be parsed. Do not call it for many prims inside one Sdf.ChangeBlock, which slows the
-    parser down.
+    its metadata. numbers: converts numbers of vendors; None where the units are those of the source. Existing values
+    win; carried time samples, connections and metadata are added to them. Table attributes are restored only if their
+    schema is still applied. API schemas keep their original order. Raises InputError if the text cannot be parsed. Do
+    not call it for many prims inside one Sdf.ChangeBlock, which slows the parser down.
     """
     if not text.strip():
         return
@@ -48,7 +53,7 @@ def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits
     if not source.rootPrims:
         return
     carried = source.rootPrims[0]
-    back = Restorer(source, spec.layer, moved, stage_units or layer_units(spec.layer))
+    back = Restorer(source, spec.layer, moved, stage_units or layer_units(spec.layer), numbers)
     back.schemas(carried, spec)
     back.metadata(carried, spec, PRIM_FIELDS)
     back.properties(carried, spec)
@@ -98,10 +103,14 @@ def restore_binding(text: str, spec: Sdf.PrimSpec, moved: Moved, *, keep_physics
 class Restorer:
     """Copies carried opinions into a layer."""
 
-    def __init__(self, source: Sdf.Layer, layer: Sdf.Layer, moved: Moved, units: StageUnits) -> None:
+    def __init__(
+        self, source: Sdf.Layer, layer: Sdf.Layer, moved: Moved, units: StageUnits,
+        numbers: CarriedUnits | None = None,
+    ) -> None:  # fmt: skip
         notes = source.customLayerData.get(NOTES_KEY, {})
         self.layer = layer
         self.units = units
+        self.numbers = numbers
         self.moved = moved
         self.table = frozenset(notes.get("table", ()))
         self.order = list(notes.get("schemas", ()))
@@ -169,6 +178,8 @@ class Restorer:
         self.retarget(item.connectionPathList, added.connectionPathList)
         if is_asset(item.typeName) and item.HasDefaultValue():
             added.default = self.here(item.default)
+        elif self.numbers is not None and row is None and item.HasDefaultValue():
+            added.default = self.numbers.value(item, spec, item.default)
         self.samples(item, path, row)
 
     def add_animation(self, item: Sdf.AttributeSpec, found: Sdf.AttributeSpec, row: Any) -> None:
@@ -189,6 +200,8 @@ class Restorer:
         if row is not None and alike(str(item.typeName), row[0].type):
             drive = self.layer.GetAttributeAtPath(path.GetPrimPath().AppendProperty(f"drive:{row[1]}:physics:type"))
             convert = _from_si(*row, str(drive.default) if drive else None, self.units)
+        elif self.numbers is not None and not is_asset(item.typeName):
+            convert = partial(self.numbers.value, item, self.layer.GetPrimAtPath(path.GetPrimPath()))
         elif not is_asset(item.typeName) and self.layer.GetNumTimeSamplesForPath(path):
             return
         for time in item.layer.ListTimeSamplesForPath(item.path):
@@ -215,7 +228,9 @@ class Restorer:
         return Sdf.AssetPath(relative_path(absolute, self.to_folder) if self.to_folder else absolute)
 
 
-def restore_prims(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
+def restore_prims(
+    text: str, layer: Sdf.Layer, moved: Moved, numbers: CarriedUnits | None = None
+) -> list[str]:  # fmt: skip
     """Create the prims that `capture_prims` returned in the exported layer. Returns the paths of the created prims.
 
     moved: maps old to new paths of prims and targets. Existing prims and fields are not changed; missing ancestors are
@@ -224,7 +239,7 @@ def restore_prims(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
     if not text.strip():
         return []
     source = parsed(text)
-    back = Restorer(source, layer, moved, layer_units(layer))
+    back = Restorer(source, layer, moved, layer_units(layer), numbers)
     made: list[str] = []
     with Sdf.ChangeBlock():
         for carried in source.rootPrims:
@@ -233,7 +248,9 @@ def restore_prims(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
     return made
 
 
-def restore_trees(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
+def restore_trees(
+    text: str, layer: Sdf.Layer, moved: Moved, numbers: CarriedUnits | None = None
+) -> list[str]:  # fmt: skip
     """Replace subtrees of the layer by those that `capture_trees` returned. Returns the paths of their root prims.
 
     The roots keep their transform in the layer, so that they can be moved in Blender. Roots that are missing in the
@@ -242,7 +259,7 @@ def restore_trees(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
     if not text.strip():
         return []
     source = parsed(text)
-    back = Restorer(source, layer, moved, layer_units(layer))
+    back = Restorer(source, layer, moved, layer_units(layer), numbers)
     replaced = []
     for path in sorted(back.prims):
         old = layer.GetPrimAtPath(moved(path))

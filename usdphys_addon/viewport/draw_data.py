@@ -62,6 +62,15 @@ def _strip(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.stack((points[:-1], points[1:]), axis=1).reshape(-1, 3)
 
 
+def grab_lines(grabs: Sequence[tuple[ArrayLike, ArrayLike]]) -> Vertices:
+    """A line from each held point to its target, with a cross at the point."""
+    found = [_lines(np.array([point, target])) for point, target in grabs]
+    for point, target in grabs:
+        length = float(np.linalg.norm(np.subtract(target, point)))
+        found.append(cross(0.1 * length) + np.asarray(point, np.float32))
+    return joined(*found)
+
+
 def joined(*parts: ArrayLike) -> Vertices:
     """Several sets of lines as one."""
     return _lines(np.concatenate([np.asarray(part, float).reshape(-1, 3) for part in parts] or [np.zeros((0, 3))]))
@@ -360,6 +369,10 @@ class Drawing:
         """Colours (total, 4) of all vertices. palette: (n, 4). colors: indices that replace those of the drawing."""
         chosen = np.asarray(palette, np.float32)[self.colors if colors is None else colors]
         return np.repeat(chosen, self.counts, axis=0)
+
+    def vertices_of(self, colors: NDArray[np.int64], wanted: Sequence[int]) -> NDArray[np.bool_]:
+        """Mask (total,) of the vertices whose colour index is one of these. colors: as in `vertex_colors`."""
+        return np.repeat(np.isin(colors, wanted), self.counts)
 
     def is_same(self, other: Drawing) -> bool:
         """True if both have the same lines and colours on the same carriers."""

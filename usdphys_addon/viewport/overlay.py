@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 #: Red, green, blue, opacity.
 BROKEN = (1.0, 0.06, 0.06, 1.0)
 CONTACT = (1.0, 0.35, 0.1, 1.0)
+GRABBED = (1.0, 1.0, 1.0, 0.9)
 WIDTH = 3.0
 #: Width of the rim of lines, pixels, its opacity, and the opacity of what is behind surfaces.
 RIM, RIM_OPACITY, BEHIND = 2.0, 0.35, 0.25
@@ -47,6 +48,10 @@ def _draw() -> None:
                 from . import draw_data
 
                 _draw_lines(draw_data.broken_joints(session.broken_places))
+            if session is not None and session.grabs:
+                from . import draw_data
+
+                _draw_lines(draw_data.grab_lines(session.grabs), GRABBED)
     except Exception:
         failed = True
         traceback.print_exc()
@@ -74,7 +79,8 @@ def draw_physics(context: Any, space: Any, region: Any, view3d: Any, settings: A
             if view.look != look or view.extra is None or not np.array_equal(view.extra[0], view.colors):
                 colors = scene_shapes.palette(dict(look[0]), look[1])
                 view.extra = view.colors, view.drawing.vertex_colors(colors, view.colors)
-            view.batch = _batches(view.positions, view.extra[1], settings.use_xray)
+            inside = None if settings.use_xray else view.drawing.vertices_of(view.colors, scene_shapes.OF_JOINTS)
+            view.batch = _batches(view.positions, view.extra[1], True, inside)
             view.moved, view.look = False, look
         draw_batches(view.batch, look[2])
     if contacts:
@@ -114,14 +120,15 @@ def _is_light(context: Any) -> bool:
     return bool(0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2] > 0.5)
 
 
-def _batches(positions: Any, colors: Any, both: bool) -> tuple[Any, Any]:
-    """(batch, second batch for lines behind surfaces or None)."""
+def _batches(positions: Any, colors: Any, both: bool, inside: Any = None) -> tuple[Any, Any]:
+    """(batch, second batch for lines behind surfaces or None). inside: mask of the vertices of the second one."""
     front = _batch(positions, colors)
-    if not both:
+    if not both or (inside is not None and not inside.any()):
         return front, None
-    faint = colors.copy()
+    faint = colors if inside is None else colors[inside]
+    faint = faint.copy()
     faint[:, 3] *= BEHIND
-    return front, _batch(positions, faint)
+    return front, _batch(positions if inside is None else positions[inside], faint)
 
 
 def _batch(positions: Any, colors: Any) -> Any:
@@ -217,7 +224,8 @@ def _draw_contacts(name: str, view3d: Any, width: float) -> None:
     draw_batches(_batches(lines, colors, True), width)
 
 
-def _draw_lines(vertices: draw_data.Vertices) -> None:
+def _draw_lines(vertices: draw_data.Vertices, color: tuple[float, ...] | None = None) -> None:
+    """Draw lines in front of everything. color: that of broken joints if None."""
     import gpu
     from gpu_extras.batch import batch_for_shader
 
@@ -232,7 +240,7 @@ def _draw_lines(vertices: draw_data.Vertices) -> None:
         shader.bind()
         shader.uniform_float("viewportSize", (width, height))
         shader.uniform_float("lineWidth", WIDTH * context.preferences.system.ui_scale)
-        shader.uniform_float("color", tuple(getattr(_preferences(context), "overlay_broken", BROKEN)))
+        shader.uniform_float("color", color or tuple(getattr(_preferences(context), "overlay_broken", BROKEN)))
         batch.draw(shader)
     finally:
         gpu.state.depth_test_set(depth)

@@ -17,7 +17,8 @@ from ..authoring import group_edits
 from ..bridge import scene_watch
 from ..bridge.environment import redraw
 from ..core import clock
-from ..core.schemas import usd_physics
+from ..core.model import Prim
+from ..core.schemas import usd_geom, usd_physics
 from ..playback import guard as preview_guard
 
 #: Seconds between a request and its computation.
@@ -83,7 +84,38 @@ def compute_members(_context: bpy.types.Context, name: str) -> tuple[str, ...]:
     return tuple(obj.name for obj in group_edits.members(name))
 
 
-_KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {"mass": compute_mass, "members": compute_members}
+_APPROXIMATIONS = {
+    "none": "Triangle Mesh", "convexHull": "Convex Hull", "convexDecomposition": "Convex Parts",
+    "boundingCube": "Box", "boundingSphere": "Sphere", "meshSimplification": "Simplified Mesh",
+}  # fmt: skip
+
+
+def compute_shapes(context: bpy.types.Context, name: str) -> tuple[str, ...]:
+    """What each collider of an object is, such as "Box"; empty if it has none that can be read."""
+    from ..bridge import scene_read
+
+    obj: Any = bpy.data.objects.get(name)
+    if obj is None:
+        return ()
+    family, above = {obj.name_full}, obj.parent
+    while above is not None:
+        family.add(above.name_full)
+        above = above.parent
+    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family)
+    found = [_shape_name(prim) for prim in reading.model.colliders.values() if prim.label == name]
+    return tuple(found) if len(found) == len(obj.usdphys.colliders) else ()
+
+
+def _shape_name(prim: Prim) -> str:
+    if prim.get(usd_geom.Gprim) is not None:
+        return "Box" if prim.type_name == "Cube" else prim.type_name
+    mesh = prim.get(usd_physics.MeshCollisionAPI)
+    return _APPROXIMATIONS.get("none" if mesh is None else mesh.resolved("approximation"), "Mesh")
+
+
+_KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {
+    "mass": compute_mass, "members": compute_members, "shapes": compute_shapes,
+}  # fmt: skip
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -98,6 +130,12 @@ class _Known:
 
 _known: dict[tuple[str, str], _Known] = {}
 _asked: list[tuple[str, str]] = []
+
+
+def shapes_of(name: str) -> tuple[str, ...] | None:
+    """For a draw: what the colliders of an object are, as last computed; None where it is not known yet."""
+    found: tuple[str, ...] | None = _ask("shapes", name)
+    return found
 
 
 def mass_of(name: str) -> MassReadout | None:

@@ -11,7 +11,7 @@ import math
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,8 @@ from .draw_data import Drawing, Vertices
 
 (DYNAMIC, STATIC, KINEMATIC, ASLEEP, DISABLED, JOINT, LIMIT, DRIVE, NEEDLE, AXIS_X, AXIS_Y, AXIS_Z, MASS, INERTIA,
  FILTER, ARTICULATION, UNGROUPED, GROUPS) = range(18)  # fmt: skip
+#: Drawn behind surfaces too, because joints are often inside of their bodies.
+OF_JOINTS = (JOINT, LIMIT, DRIVE, NEEDLE)
 #: Largest number of spheres that are drawn for one collider of points.
 MOST_POINTS = 500
 #: Size of the symbol of a joint: as a fraction of its smaller body, and in metres if no body has a size.
@@ -199,7 +201,8 @@ def _mesh_lines(prim: Prim, geometry: Mesh, rotation: Matrix, stretch: Matrix, a
     points = np.asarray(geometry.points, float) @ stretch.T
     low, high = points.min(axis=0), points.max(axis=0)
     if approximation == "boundingCube":
-        return draw_data.joined(draw_data.box(high - low) + (low + high) / 2.0)
+        size = _solved_box(prim, geometry, rotation)
+        return draw_data.joined(draw_data.box(high - low if size is None else size) + (low + high) / 2.0)
     if approximation == "boundingSphere":
         middle = (low + high) / 2.0
         return draw_data.joined(draw_data.sphere(float(np.linalg.norm(points - middle, axis=1).max())) + middle)
@@ -212,6 +215,19 @@ def _mesh_lines(prim: Prim, geometry: Mesh, rotation: Matrix, stretch: Matrix, a
         return draw_data.mesh_edges(points, geometry.triangles)
     faces = hull.convex_hull(points)
     return draw_data.mesh_edges(points, geometry.triangles if faces is None else faces)
+
+
+def _solved_box(prim: Prim, geometry: Mesh, rotation: Matrix) -> Matrix | None:
+    """Edge lengths (3,) of the box that the solver creates from a mesh, a flat one thickened; None without a solver."""
+    try:
+        from ..simulation.rapier import shapes
+    except ImportError:
+        return None
+    from ..simulation.notices import Notices
+
+    placed = shapes.shape_of(prim, geometry, rotation, Notices(), moves=True)
+    box = None if placed is None else placed[0].as_cuboid()
+    return None if box is None else 2.0 * np.array(box.half_extents.to_tuple(), float)
 
 
 def _solved(prim: Prim, geometry: Mesh, rotation: Matrix) -> Iterator[Vertices]:
@@ -282,6 +298,11 @@ class _Builder:
         if options.articulations != "NONE":
             self.add_articulations()
         return self.drawing.finish()
+
+    @cached_property
+    def weighed(self) -> dict[str, list[Prim]]:
+        """The colliders that give each body its mass."""
+        return mass.colliders_by_body(self.model)
 
     # ------------------------------------------------------------------ what is seen
 
@@ -395,7 +416,7 @@ class _Builder:
     def add_mass(self, path: str, prim: Prim) -> None:
         """Add a cross at the centre of mass, and the homogeneous box with this mass and inertia."""
         try:
-            found = mass.mass_properties(self.model, path)
+            found = mass.mass_properties(self.model, path, self.weighed.get(path))
         except (ValueError, np.linalg.LinAlgError):
             return
         place, row = self.places[path], self.carriers.row(path)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from ..joint_kinds import DISTANCE, driven_dofs
@@ -106,7 +107,11 @@ def reversed_limits(facts: Facts) -> Iterator[Finding]:
         elif isinstance(joint, usd_physics.DistanceJoint) and (joint.max_distance or 0.0) >= 0:
             low, high = joint.min_distance, joint.max_distance
         if low is not None and high is not None and low > high:
-            limits = f"lower limit ({low:.4g}) above its upper limit ({high:.4g})"
+            if isinstance(joint, usd_physics.RevoluteJoint):
+                texts = [f"{math.degrees(limit):.4g}°" for limit in (low, high)]
+            else:
+                texts = [f"{limit:.4g} m" for limit in (low, high)]
+            limits = f"lower limit ({texts[0]}) above its upper limit ({texts[1]})"
             yield Finding(prim, f"The joint {prim.display} has its {limits}.")
 
 

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Numbers of vendors in other units: what the tables say they measure, and the numbers that follow from it."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from pxr import Gf, Sdf, Usd, UsdGeom
+from usdphys_ext.usdphys_addon.core import units, vendor_units
+from usdphys_ext.usdphys_addon.core.units import Dimension, StageUnits
+from usdphys_ext.usdphys_addon.usd import carry, carry_restore
+from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
+from usdphys_ext.usdphys_addon.usd.carried_units import CarriedUnits
+
+TABLES = sorted((Path(vendor_units.__file__).parent / "vendor_tables").glob("*.json"))
+CENTIMETRES = StageUnits(0.01, 1.0, "Y")
+METRES = StageUnits(1.0, 1.0, "Z")
+
+
+def test_units_are_read_from_their_text() -> None:
+    assert vendor_units.parse_unit("1") == units.NONE
+    assert vendor_units.parse_unit("kg*m^2/s^2/deg") == units.ANGULAR_STIFFNESS
+    assert vendor_units.parse_unit("1/s") == units.RATE and vendor_units.parse_unit("m") == units.LENGTH
+    assert vendor_units.parse_unit("deg*s/kg/m^2") == Dimension(-2, -1, 1, 1)
+    for text in ("", "N", "kg m", "kg*", "m^x"):
+        with pytest.raises(ValueError, match="is no unit"):
+            vendor_units.parse_unit(text)
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_every_number_of_a_table_has_a_unit_or_says_that_nobody_knows_it(path) -> None:
+    """And every row has a type that USD knows, and a name that is found again."""
+    count = 0
+    for schema in json.loads(path.read_text())["schemas"]:
+        for row in schema["attributes"]:
+            count += 1
+            assert row["type"] == "rel" or Sdf.ValueTypeNames.Find(row["type"]), row
+            is_number = row["type"].startswith(("float", "double", "half", "point", "vector", "normal"))
+            assert not is_number or "unit" in row, row["usd"]
+            if "unit" in row:
+                name = row["usd"].replace("__INSTANCE_NAME__", "rotX")
+                assert vendor_units.unit_of(name, schema["name"]) is not None, name
+    assert count > 100
+
+
+def test_joints_decide_what_an_armature_measures() -> None:
+    unit = vendor_units.unit_of("newton:armature")
+    assert unit.dimension("newton:armature", "PhysicsRevoluteJoint") == units.INERTIA
+    assert unit.dimension("newton:armature", "PhysicsPrismaticJoint") == units.MASS
+    assert unit.dimension("newton:armature", "PhysicsJoint") == units.INERTIA
+    assert unit.dimension("newton:armature", "Xform") is None
+    state = vendor_units.unit_of("state:angular:physics:position")
+    assert state.dimension("state:angular:physics:position", "PhysicsRevoluteJoint") == units.ANGLE
+    assert state.dimension("state:linear:physics:position", "PhysicsPrismaticJoint") == units.LENGTH
+
+
+def restored(prims: str, target: StageUnits) -> tuple[Usd.Stage, CarriedUnits]:
+    """The prims of a file in centimetres with Y up, carried and restored on prims of the same types."""
+    text = f'#usda 1.0\n(\n    metersPerUnit = 0.01\n    upAxis = "Y"\n)\n{prims}'
+    source = Sdf.Layer.CreateAnonymous(".usda")
+    source.ImportFromString(text)
+    stage = Usd.Stage.Open(source)
+    made = Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(made, target.meters_per_unit)
+    UsdGeom.SetStageUpAxis(made, target.up_axis)
+    numbers = CarriedUnits(CENTIMETRES, target)
+    for prim in stage.Traverse():
+        spec = made.GetRootLayer().GetPrimAtPath(made.DefinePrim(prim.GetPath(), prim.GetTypeName()).GetPath())
+        carried = carry.capture(usd_opinions.Opinions(prim), CENTIMETRES)
+        carry_restore.restore(carried, spec, str, numbers=numbers)
+    return made, numbers
+
+
+def value(stage: Usd.Stage, path: str) -> object:
+    return stage.GetAttributeAtPath(path).Get()
+
+
+def test_numbers_of_a_body_are_those_of_the_new_units() -> None:
+    stage, numbers = restored("""
+def Xform "Body" (prepend apiSchemas = ["PhysxRigidBodyAPI", "PhysxForceAPI", "PhysxCollisionAPI"])
+{
+    float physxCollision:contactOffset = 2
+    float physxCollision:restOffset = -inf
+    float physxRigidBody:maxLinearVelocity = 1000
+    float physxRigidBody:maxAngularVelocity = 720
+    float physxRigidBody:linearDamping = 0.5
+    float physxRigidBody:sleepThreshold = 0.5
+    int physxRigidBody:lockedPosAxis = 5
+    int physxRigidBody:lockedRotAxis = 2
+    bool physxForce:worldFrameEnabled = 1
+    uniform token physxForce:mode = "force"
+    vector3f physxForce:force = (100, 200, 300)
+    double[] newton:inertia = [10000, 20000, 30000]
+    float[] unknown:thing = [1]
+    float unknown:nothing = 0
+}
+""", METRES)  # fmt: skip
+    body = "/Body.physx"
+    assert value(stage, f"{body}Collision:contactOffset") == pytest.approx(0.02)
+    assert value(stage, f"{body}Collision:restOffset") == -math.inf
+    assert value(stage, f"{body}RigidBody:maxLinearVelocity") == pytest.approx(10)
+    assert value(stage, f"{body}RigidBody:maxAngularVelocity") == 720
+    assert value(stage, f"{body}RigidBody:linearDamping") == 0.5
+    assert value(stage, f"{body}RigidBody:sleepThreshold") == pytest.approx(0.5e-4)
+    # The Y axis of the file is the Z axis now, and its Z axis is -Y.
+    assert value(stage, f"{body}RigidBody:lockedPosAxis") == 3 and value(stage, f"{body}RigidBody:lockedRotAxis") == 4
+    assert Gf.IsClose(value(stage, f"{body}Force:force"), Gf.Vec3f(1, -3, 2), 1e-6)
+    assert list(value(stage, "/Body.newton:inertia")) == [1, 2, 3]
+    assert value(stage, "/Body.unknown:thing")[0] == 1 and numbers.unknown == {"unknown:thing": "/Body"}
+
+
+def test_modes_and_frames_decide_what_a_number_is() -> None:
+    """An acceleration has no mass; a vector in the frame of the body does not turn with the up axis."""
+    stage, _ = restored("""
+def Xform "Pushed" (prepend apiSchemas = ["PhysxForceAPI"])
+{
+    vector3f physxForce:force = (100, 200, 300)
+}
+def Material "Soft" (prepend apiSchemas = ["PhysxMaterialAPI"])
+{
+    float physxMaterial:compliantContactStiffness = 8
+}
+def Material "Springy" (prepend apiSchemas = ["PhysxMaterialAPI"])
+{
+    bool physxMaterial:compliantContactAccelerationSpring = 1
+    float physxMaterial:compliantContactStiffness = 8
+}
+""", StageUnits(1.0, 0.001, "Z"))  # fmt: skip
+    assert Gf.IsClose(value(stage, "/Pushed.physxForce:force"), Gf.Vec3f(1, 2, 3), 1e-6)
+    assert value(stage, "/Soft.physxMaterial:compliantContactStiffness") == pytest.approx(8000)
+    assert value(stage, "/Springy.physxMaterial:compliantContactStiffness") == 8
+
+
+def test_joints_and_time_samples_are_converted() -> None:
+    stage, numbers = restored("""
+def PhysicsRevoluteJoint "Hinge" (prepend apiSchemas = ["NewtonJointAPI", "PhysxLimitAPI:angular"])
+{
+    float newton:armature = 10000
+    float newton:armature.timeSamples = { 0: 10000, 1: 20000 }
+    float newton:velocityLimit = 90
+    float physxLimit:angular:stiffness = 20000
+}
+def PhysicsPrismaticJoint "Slider" (prepend apiSchemas = ["NewtonJointAPI", "PhysxLimitAPI:linear"])
+{
+    float newton:armature = 3
+    float newton:velocityLimit = 90
+    float physxLimit:linear:bounceThreshold = 50
+}
+""", METRES)  # fmt: skip
+    assert value(stage, "/Hinge.newton:armature") == 1
+    samples = stage.GetAttributeAtPath("/Hinge.newton:armature")
+    assert [samples.Get(time) for time in samples.GetTimeSamples()] == [1, 2]
+    assert value(stage, "/Hinge.newton:velocityLimit") == 90
+    assert value(stage, "/Hinge.physxLimit:angular:stiffness") == 2
+    assert value(stage, "/Slider.newton:armature") == 3
+    assert value(stage, "/Slider.newton:velocityLimit") == pytest.approx(0.9)
+    assert value(stage, "/Slider.physxLimit:linear:bounceThreshold") == 0.5
+    assert not numbers.unknown
+
+
+def test_lengths_and_frames_of_vendor_joints_are_converted() -> None:
+    """Prims of a vendor's own type are carried whole."""
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.ImportFromString("""#usda 1.0
+(
+    metersPerUnit = 0.01
+    upAxis = "Y"
+)
+def PhysxPhysicsRackAndPinionJoint "Rack"
+{
+    point3f physics:localPos0 = (100, 0, 50)
+    quatf physics:localRot0 = (0, 1, 0, 0)
+    float physics:ratio = 3
+}
+""")
+    stage = Usd.Stage.Open(layer)
+    text = carry.capture_prims(stage, set(), list(usd_opinions.of_stage(stage)))
+    made = Sdf.Layer.CreateAnonymous(".usda")
+    made.pseudoRoot.SetInfo("metersPerUnit", 1.0)
+    carry_restore.restore_prims(text, made, str, CarriedUnits(CENTIMETRES, METRES))
+    rack = made.GetPrimAtPath("/Rack")
+    assert rack.attributes["physics:localPos0"].default == Gf.Vec3f(1, 0, 0.5)
+    assert rack.attributes["physics:localRot0"].default == Gf.Quatf(0, 1, 0, 0)
+    assert rack.attributes["physics:ratio"].default == 300
+
+
+def test_equal_units_change_nothing() -> None:
+    assert StageUnits(0.01, 1.0, "Y").is_like(StageUnits(0.009999999776482582, 1.0, "Y"))
+    assert not METRES.is_like(CENTIMETRES) and not METRES.is_like(StageUnits(1.0, 1.0, "Y"))

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gains of drives: the inertia and the load of what hangs on a joint, and the motion that follows, in two units."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.simulation import drive_design
+from usdphys_ext.usdphys_addon.simulation.drive_design import Task, position_gains, task_of, velocity_gains
+
+from .author import CENTIMETERS, METERS, File
+from .helpers import model_in, turn, world_of
+
+G = 9.81
+W = "/World"
+UNITS = pytest.mark.parametrize("units", [METERS, CENTIMETERS], ids=["m", "cm"])
+
+
+def settling(gains, task: Task, load: float = 0.0) -> float:
+    """Time after which a drive stays within 2 % of where it comes to rest, by integrating its equation of motion."""
+    step, place, speed, last = 1e-4, 0.0, 0.0, 0.0
+    rest = 1.0 - load / gains.stiffness
+    for number in range(100_000):
+        # Implicit: a stiff drive would explode otherwise.
+        change = step * (gains.stiffness * (1.0 - place) - load) / task.inertia
+        speed = (speed + change) / (1.0 + step * (gains.damping + step * gains.stiffness) / task.inertia)
+        place += step * speed
+        if abs(place - rest) > 0.02 * abs(rest):
+            last = number * step
+        assert place < rest * 1.001
+    return last
+
+
+@pytest.mark.parametrize(("inertia", "load"), [(2.0, 0.0), (0.01, 3.0), (500.0, 9e3), (1.0, 20.0), (1e-4, 1.0)])
+@pytest.mark.parametrize("response", [0.5, 2.0])
+def test_a_position_settles_in_time_without_overshoot_whatever_the_load(inertia: float, load: float, response: float):
+    task = Task(inertia, load, 1.0, True)
+    gains = position_gains(task, response)
+    assert gains.sag == pytest.approx(load / gains.stiffness) and gains.sag <= 0.00501
+    assert settling(gains, task) == pytest.approx(response, rel=0.02)
+
+
+def test_a_velocity_is_reached_in_time_and_a_load_makes_it_stiffer():
+    free = velocity_gains(Task(2.0, 0.0, 1.0, True), 3.0, 0.5)
+    assert math.exp(-free.damping / 2.0 * 0.5) == pytest.approx(0.02)
+    loaded = velocity_gains(Task(2.0, 50.0, 1.0, True), 3.0, 0.5)
+    assert loaded.sag <= 0.0301 and loaded.settling < 0.5
+
+
+def arm(file: File, length: float = 2.0, mass: float = 3.0, drives=None) -> None:
+    """A rod along X, hinged to the world at its end about Y."""
+    file.add(file.body("Arm", (length / 2, 0, 3), size=(length, 0.2, 0.1), mass=mass))
+    ends = {"pos0": (0, 0, 3), "pos1": (-length / 2, 0, 0)}
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Arm", axis="Y", drives=drives, **ends))
+
+
+@UNITS
+def test_an_arm_has_the_inertia_about_its_hinge_and_the_torque_of_its_weight(units):
+    file = File(units)
+    arm(file)
+    task = task_of(model_in(file), f"{W}/Hinge", "angular")
+    assert task.inertia == pytest.approx(3.0 * (2.0**2 / 3.0 + 0.1**2 / 12.0), rel=1e-4)
+    assert task.load == pytest.approx(3.0 * G * 1.0, rel=1e-4)
+    assert task.reach == pytest.approx(math.hypot(2.0, 0.05), rel=0.01)
+
+
+@UNITS
+def test_what_hangs_on_the_arm_counts(units):
+    file = File(units)
+    arm(file)
+    file.add(file.body("Hand", (2.5, 0, 3), size=(1.0, 0.2, 0.2), mass=2.0))
+    file.add(file.joint("Wrist", "Revolute", f"{W}/Arm", f"{W}/Hand", pos0=(1, 0, 0), pos1=(-0.5, 0, 0), axis="Y"))
+    model = model_in(file)
+    upper, wrist = task_of(model, f"{W}/Hinge", "angular"), task_of(model, f"{W}/Wrist", "angular")
+    hand = 2.0 * ((1.0 + 0.2**2) / 12.0 + 2.5**2)
+    assert upper.inertia == pytest.approx(3.0 * (2.0**2 / 3.0 + 0.1**2 / 12.0) + hand, rel=1e-4)
+    assert upper.load == pytest.approx(G * (3.0 * 1.0 + 2.0 * 2.5), rel=1e-4)
+    assert wrist.inertia == pytest.approx(2.0 * (1.0 / 3.0 + 0.2**2 / 12.0), rel=1e-4)
+
+
+@UNITS
+def test_a_door_has_no_load_and_a_lift_its_weight(units):
+    file = File(units)
+    file.add(file.body("Door", (0.5, 0, 1), size=(1.0, 0.1, 2.0), mass=20.0))
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Door", pos0=(0, 0, 1), pos1=(-0.5, 0, 0), axis="Z"))
+    file.add(file.body("Lift", (5, 0, 1), size=(1.0, 1.0, 0.5), mass=40.0))
+    file.add(file.joint("Rail", "Prismatic", "", f"{W}/Lift", pos0=(5, 0, 1), axis="Z"))
+    model = model_in(file)
+    door, lift = task_of(model, f"{W}/Hinge", "angular"), task_of(model, f"{W}/Rail", "linear")
+    assert (door.load, door.inertia) == (0.0, pytest.approx(20.0 * (1.0 / 3.0 + 0.01 / 12.0), rel=1e-4))
+    assert (lift.load, lift.inertia) == (pytest.approx(40.0 * G), pytest.approx(40.0))
+    assert lift.reach == pytest.approx(0.5, rel=0.01)
+
+
+@UNITS
+def test_two_free_bodies_have_their_reduced_inertia(units):
+    """Two flywheels on one axle turn against each other: 1 / (1 / I0 + 1 / I1); two carriages: of their masses."""
+    file = File(units)
+    for name, place, moment in (("Small", 0, 2.0), ("Large", 1, 6.0)):
+        file.add(file.body(name, (place, 0, 0), mass=moment, inertia=(moment,) * 3, size=(0.5, 0.5, 0.5)))
+    file.add(file.joint("Axle", "Revolute", f"{W}/Small", f"{W}/Large", pos0=(0.5, 0, 0), pos1=(-0.5, 0, 0), axis="X"))
+    model = model_in(file)
+    assert task_of(model, f"{W}/Axle", "angular").inertia == pytest.approx(1.5, rel=1e-4)
+
+
+def test_a_joint_that_moves_nothing_is_named():
+    file = File(METERS)
+    file.add(file.body("Still", (0, 0, 0), kinematic=True))
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Still", axis="Y"))
+    with pytest.raises(InputError, match="moves no rigid body"):
+        task_of(model_in(file), f"{W}/Hinge", "angular")
+
+
+@UNITS
+@pytest.mark.parametrize(("length", "mass"), [(0.1, 0.05), (2.0, 3.0), (10.0, 5000.0)])
+def test_an_arm_turns_to_its_angle_holds_it_and_takes_its_time(units, length: float, mass: float):
+    response, target = 0.5, 0.8
+    file = File(units)
+    arm(file, length, mass)
+    gains = position_gains(task_of(model_in(file), f"{W}/Hinge", "angular"), response)
+    file = File(units)
+    drive = {"stiffness": gains.stiffness, "damping": gains.damping, "targetPosition": target}
+    arm(file, length, mass, {"angular": drive})
+    world = world_of(file)
+    angles = []
+    while world.time < 3.0:
+        world.step()
+        matrix = turn(world, "Arm")
+        angles.append(math.atan2(-matrix[2, 0], matrix[0, 0]))
+    rest = angles[-1]
+    assert abs(rest - target) < 0.01
+    settled = world.time_step * (1 + max(i for i, angle in enumerate(angles) if abs(angle - rest) > 0.02 * target))
+    assert settled == pytest.approx(response, rel=0.2)
+    assert max(angles) < rest + 0.005 * target
+
+
+def test_damping_ratio_of_a_critical_drive_is_one():
+    assert drive_design.damping_ratio(5.8339) == pytest.approx(1.0, abs=1e-3)
+    assert np.isclose(drive_design.damping_ratio(400.0), 400.0 / (2 * -math.log(0.02)), rtol=0.01)

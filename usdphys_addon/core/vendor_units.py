@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the numbers of vendor attributes measure, from the tables in `vendor_tables`. Read when first asked."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from .schema import ANGULAR_DOFS, INSTANCE
+from .schemas import usd_physics
+from .units import Dimension
+
+_FOLDER = Path(__file__).parent / "vendor_tables"
+_FACTOR = re.compile(r"(^|[*/])(kg|m|s|deg|1)(?:\^(\d+))?")
+_LINEAR_JOINTS = frozenset({usd_physics.PrismaticJoint.usd_name, usd_physics.DistanceJoint.usd_name})
+
+
+class Condition(NamedTuple):
+    """True where an attribute of the same prim has a value. fallback: its value where it is not authored."""
+
+    attribute: str
+    value: Any
+    fallback: Any
+
+
+@dataclass(frozen=True, slots=True)
+class VendorUnit:
+    """linear, angular: dimension about linear and angular degrees of freedom; both None where nobody knows it.
+
+    space: "local" numbers scale with the prim, "world" directions turn with the up axis. world_if: they turn only under
+    this condition. axes: the number holds a bit for each of the world axes. other: another dimension under a condition.
+    """
+
+    linear: Dimension | None
+    angular: Dimension | None
+    space: Literal["stage", "local", "world"] = "stage"
+    world_if: Condition | None = None
+    axes: bool = False
+    other: tuple[Condition, Dimension] | None = None
+
+    def dimension(self, name: str, type_name: str) -> Dimension | None:
+        """For the attribute of a name on a prim of a type; None if unknown.
+
+        Where the name has no degree of freedom, that of the joint decides; a generic joint counts as angular.
+        """
+        if self.linear == self.angular:
+            return self.linear
+        parts = name.split(":")
+        if len(parts) > 2:
+            return self.angular if parts[1] in ANGULAR_DOFS else self.linear
+        if not type_name.startswith("Physics") or not type_name.endswith("Joint"):
+            return None
+        return self.linear if type_name in _LINEAR_JOINTS else self.angular
+
+
+def parse_unit(text: str) -> Dimension:
+    """The dimension of a unit such as "kg*m^2/s^2/deg"; "1" for none. Raises ValueError for another text."""
+    powers = {"kg": 0, "m": 0, "deg": 0, "s": 0, "1": 0}
+    end = 0
+    for match in _FACTOR.finditer(text):
+        if match.start() != end:
+            break
+        powers[match[2]] += int(match[3] or 1) * (-1 if match[1] == "/" else 1)
+        end = match.end()
+    if end != len(text) or not text:
+        raise ValueError(f"'{text}' is no unit such as 'kg*m^2/s'")
+    return Dimension(powers["m"], powers["kg"], powers["deg"], powers["s"])
+
+
+def unit_of(name: str, type_name: str = "") -> VendorUnit | None:
+    """What an attribute of a prim of a type measures; None if no table has it, or if it is no number."""
+    rows = _rows()
+    found = rows.get((type_name, name)) or rows.get(("", name))
+    parts = name.split(":")
+    if found is None and len(parts) > 2:
+        return rows.get(("", ":".join([parts[0], INSTANCE, *parts[2:]])))
+    return found
+
+
+@cache
+def _rows() -> dict[tuple[str, str], VendorUnit]:
+    """By type name, which is empty for API schemas, and attribute name, with INSTANCE in place of an instance."""
+    found = {}
+    for path in sorted(_FOLDER.glob("*.json")):
+        for schema in json.loads(path.read_text())["schemas"]:
+            owner = schema["name"] if schema["kind"] == "typed" else ""
+            for row in schema["attributes"]:
+                if "unit" in row or row.get("axes"):
+                    found[owner, row["usd"]] = _vendor_unit(row)
+    return found
+
+
+def _vendor_unit(row: dict[str, Any]) -> VendorUnit:
+    unit = row.get("unit", "1")
+    pair = unit if isinstance(unit, list) else [unit, unit]
+    linear, angular = (None if text is None else parse_unit(text) for text in pair)
+    other = None
+    if "unit_if" in row:
+        attribute, value, fallback, text = row["unit_if"]
+        other = (Condition(attribute, value, fallback), parse_unit(text))
+    world_if = Condition(*row["world_if"]) if "world_if" in row else None
+    space: Any = "world" if world_if is not None else row.get("space", "stage")
+    return VendorUnit(linear, angular, space, world_if, bool(row.get("axes")), other)

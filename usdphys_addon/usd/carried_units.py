@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Converts the numbers of vendor attributes that are carried as text, where an export has other units than the source.
+
+The model converts what it holds by itself. What no table of vendors knows keeps its number and is noted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pxr import Gf, Sdf, Vt
+
+from ..core import vendor_units
+from ..core.units import StageUnits, is_infinite, scaled
+from ..core.vendor_units import Condition, VendorUnit
+
+#: Namespaces whose numbers the model, Blender or renderers own.
+_OTHERS = ("physics:", "primvars:", "xformOp:", "ui:", "userProperties:", "inputs:", "outputs:")
+
+
+class CarriedUnits:
+    """source: units of the file that the numbers are from. target: units of the layer that they go to.
+
+    unknown: path of the first prim by name, for the attributes that keep their number because nobody knows their unit.
+    """
+
+    def __init__(self, source: StageUnits, target: StageUnits) -> None:
+        self.source, self.target = source, target
+        self.turn = target.to_z_up.T @ source.to_z_up
+        self.unknown: dict[str, str] = {}
+
+    def value(self, item: Sdf.AttributeSpec, spec: Sdf.PrimSpec, value: Any) -> Any:
+        """A value in the units of the target. item: the carried attribute. spec: the prim that it goes to."""
+        name = item.name
+        unit = vendor_units.unit_of(name, spec.typeName)
+        if unit is not None and unit.axes:
+            return self.axes(value) if isinstance(value, int) else value
+        if not _is_number(value):
+            return value
+        dimension = None
+        if unit is not None:
+            dimension = unit.dimension(name, spec.typeName)
+            if unit.other is not None and _holds(unit.other[0], item.owner):
+                dimension = unit.other[1]
+        if unit is None or dimension is None:
+            is_vendor = unit is not None or (":" in name and not name.startswith(_OTHERS))
+            if is_vendor and _says_something(value):
+                self.unknown.setdefault(name, str(spec.path))
+            return value
+        local = unit.space == "local"
+        factor = self.source.factor(dimension, local=local) / self.target.factor(dimension, local=local)
+        turns = _is_world(unit, item.owner)
+        return _converted(value, factor, self.turn if turns else None)
+
+    def axes(self, bits: int) -> int:
+        """Bits of the world axes X, Y, Z, of the same axes in the target."""
+        found = 0
+        for axis in range(3):
+            if bits & (1 << axis):
+                found |= 1 << int(np.abs(self.turn[:, axis]).argmax())
+        return found | (bits & ~7)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool | int | str | Sdf.AssetPath | Sdf.ValueBlock) or value is None:
+        return False
+    if isinstance(value, float | Gf.Vec2f | Gf.Vec3f | Gf.Vec4f | Gf.Vec2d | Gf.Vec3d | Gf.Vec4d | Gf.Vec3h):
+        return True
+    return isinstance(value, Vt.FloatArray | Vt.DoubleArray | Vt.Vec2fArray | Vt.Vec3fArray | Vt.Vec4fArray
+                      | Vt.Vec3dArray | Vt.HalfArray)  # fmt: skip
+
+
+def _says_something(value: Any) -> bool:
+    """False for zeros and infinities, which are the same in all units."""
+    numbers = np.asarray(value, float).ravel()
+    return bool(((numbers != 0) & (np.abs(numbers) < np.inf)).any())
+
+
+def _holds(condition: Condition, prim: Sdf.PrimSpec) -> bool:
+    found = prim.attributes.get(condition.attribute)
+    value = found.default if found is not None and found.default is not None else condition.fallback
+    return bool(value == condition.value)
+
+
+def _is_world(unit: VendorUnit, prim: Sdf.PrimSpec) -> bool:
+    return unit.space == "world" and (unit.world_if is None or _holds(unit.world_if, prim))
+
+
+def _converted(value: Any, factor: float, turn: Any) -> Any:
+    if isinstance(value, float):
+        # Twelve digits: a product of doubles that was a round number is one again.
+        return float(f"{scaled(value, factor):.12g}") if not is_infinite(value) else value
+    numbers = np.asarray(value, float)
+    if turn is not None and numbers.shape[-1:] == (3,):
+        numbers = numbers @ np.asarray(turn).T
+    made = np.where(np.abs(numbers) >= 1e37, numbers, numbers * factor)
+    if numbers.ndim == 1 and not isinstance(value, Vt.FloatArray | Vt.DoubleArray | Vt.HalfArray):
+        return type(value)(*made.tolist())
+    return type(value)([tuple(row) for row in made.tolist()] if made.ndim == 2 else made.tolist())
