@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core.errors import EngineError
 from usdphys_ext.usdphys_addon.core.frames import matrix_of, transform
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.notices import NOTICE_KINDS
+from usdphys_ext.usdphys_addon.simulation.rapier.space import SolverSpace
 from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -424,6 +426,33 @@ def test_articulation_that_blows_up_goes_on_in_maximal_coordinates() -> None:
     assert not world.is_reduced(f"{W}/Arm/Joint1")
     world.reset()
     assert world.is_reduced(f"{W}/Arm/Joint1")
+
+
+def test_a_panic_of_the_solver_is_an_error_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no Exception in Python, so that nobody would catch it."""
+
+    class PanicException(BaseException):
+        """As pyo3 names its own."""
+
+    def panics(*_args: Any, **_options: Any) -> None:
+        raise PanicException("index out of bounds:\n the len is 3")
+
+    world = World(pile(2))
+    with monkeypatch.context() as patch:
+        patch.setattr(SolverSpace, "step", panics)
+        with pytest.raises(EngineError, match="index out of bounds: the len is 3") as caught:
+            world.step()
+        assert "\n" not in str(caught.value)
+    monkeypatch.setattr(SolverSpace, "__init__", panics)
+    with pytest.raises(EngineError):
+        World(pile(2))
+
+
+def test_the_body_with_the_most_contacts_is_found() -> None:
+    file = File()
+    file.add(file.ground(), file.body("High", (0, 0, 90)), file.body("Low", (0, 0, 0.5)))
+    assert run(world_of(file), 0.1).busiest() == f"{W}/Low"
+    assert World(PhysicsModel()).busiest() == ""
 
 
 def test_notices_are_issues_in_sentences() -> None:

@@ -616,6 +616,18 @@ class SolverSpace:
         """Number of pairs of colliders that touch."""
         return sum(pair.has_any_active_contact for pair in self.physics.narrow_phase.contact_pairs())
 
+    def contact_counts(self) -> dict[str, int]:
+        """Points of contact of each dynamic body that has any."""
+        paths = {self.handles[path]: path for path in self.weights}
+        found: dict[str, int] = {}
+        for pair in self.physics.narrow_phase.contact_pairs():
+            points = sum(len(manifold.points) for manifold in pair.manifolds)
+            for collider in (pair.collider1, pair.collider2):
+                path = paths.get(self.physics.colliders[collider].parent)
+                if path is not None and points:
+                    found[path] = found.get(path, 0) + points
+        return found
+
     def contact_points(self, most: int) -> list[tuple[float, float, float, float, float, float]]:
         """Where colliders touch, m, and the normal there, away from the first; no more pairs once there are `most`."""
         found: list[tuple[float, float, float, float, float, float]] = []
