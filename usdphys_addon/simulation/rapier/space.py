@@ -28,7 +28,7 @@ from ...core.frames import Matrix
 from ...core.model import Prim
 from ...core.schema import Quaternion
 from ...core.schemas import usd_physics
-from ..articulations import WORLD, Tree
+from ..articulations import WORLD, Link, Tree
 from ..filters import Filters
 from ..joint_facts import JointFacts
 from ..layout import Body, ContactMaterial, Layout, contact_material
@@ -414,6 +414,11 @@ class SolverSpace:
             holds = joint.enabled and joint.kind != "DistanceJoint"
             if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
                 return f"{joint.prim.display} closes a loop of it"
+        wheels = [link for link in tree.links if tree.root != WORLD and self._is_wheel(link)]
+        if len(wheels) > 1:
+            # In reduced coordinates friction is too small and depends on the direction in the world.
+            prim = self.bodies[wheels[0].child].prim
+            return f"{prim.display} rolls, and friction is exact there"
         freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
         if freedoms > MOST_REDUCED:
             return f"it has {freedoms} degrees of freedom"
@@ -423,6 +428,12 @@ class SolverSpace:
         if worst is not None and worst.ratio > BEARABLE_REDUCED:
             return f"{worst.ratio:.2g} times the mass of {self.bodies[worst.body].prim.display} hangs on that"
         return ""
+
+    def _is_wheel(self, link: Link) -> bool:
+        """True for a body with a collider on a driven hinge without limits."""
+        hinge = link.joint.freedoms[3]
+        turns = [not freedom.is_locked for freedom in link.joint.freedoms] == [False] * 3 + [True, False, False]
+        return turns and not hinge.is_limited and hinge.drive is not None and link.child in self._sizes
 
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
         """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST."""
