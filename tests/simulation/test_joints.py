@@ -1230,7 +1230,8 @@ def test_a_skid_steered_robot_turns_as_fast_whatever_its_heading(root: bool) -> 
             wheel = file.shape("Shape", "Cylinder", (0.1, 0.06), axis="Y", material=f"{W}/Rubber")
             inside += [
                 file.body(f"Wheel{index}", (c * x - s * y, s * x + c * y, 0.1), turned, geometry=wheel, mass=1.0),
-                file.joint(f"Axle{index}", "Revolute", f"{W}/R/Base", f"{W}/R/Wheel{index}", pos0=(x, y, -0.05), axis="Y",
+                file.joint(f"Axle{index}", "Revolute", f"{W}/R/Base", f"{W}/R/Wheel{index}", axis="Y",
+                           pos0=(x, y, -0.05),
                            drives={"angular": {"damping": 50.0, "targetVelocity": -8.0 if y > 0 else 8.0}}),
             ]  # fmt: skip
         file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"] if root else []))
