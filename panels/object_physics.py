@@ -113,6 +113,8 @@ class _Colliders(_SubPart):
                 column.label(text=f"Automatic: {shapes[index]}", icon="INFO")
         if collider.shape in ("MESH", "AUTO"):
             attributes.draw_one(column, collider, "approximation", path)
+            if not collider.is_property_set("approximation"):
+                column.prop(collider, "other_approximation")
         kind = GPRIM_SHAPES.get(collider.shape)
         if kind is not None:
             attributes.draw(column, collider, _GPRIM_FIELDS[kind], path)

@@ -4,8 +4,8 @@
 `accuracy.py [--page docs/accuracy.md] [--only TEXT]`. The scenes are those of tests/simulation/measures.py. PhysX and
 Newton read the same USD files in their own processes, where a Python that has them is named (--physx, --newton, or
 PHYSX_PYTHON, NEWTON_PYTHON) and ovphysx_check.py and newton_check.py lie in ../shared/tools (--tools). This Python
-needs rapier3d and pxr. --page writes the table into a page of the manual. Exit status 1 where the preview at the
-quality Normal or Exact is outside of a tolerance.
+needs rapier3d and pxr. --page writes the table into a page of the manual. Exit status 1 where the preview is outside of
+a tolerance at the quality Normal or Exact.
 """
 
 from __future__ import annotations

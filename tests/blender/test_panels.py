@@ -552,7 +552,7 @@ def test_a_collider_shows_the_fields_of_its_shape_and_no_others(shape):
     obj.usdphys.active_collider_index = 1
     layout = drawn("colliders")
     fields = GPRIM_FIELDS[shape]
-    own = [*fields, *placing_fields(shape)] if fields else ["approximation"]
+    own = [*fields, *placing_fields(shape)] if fields else ["approximation", "other_approximation"]
     always = ["purpose", "collision_enabled", "physics_material", "simulation_owner"]
     assert layout.props(collider) == ["shape", *own, *always]
     assert layout.props(obj.usdphys.colliders[0]) == []

@@ -51,7 +51,7 @@ OUR_OWN = {
     "FilteredPairsProperties": {"is_applied", "active_index"},
     "ColliderProperties": {
         "shape", "location", "rotation", "size", "radius", "height", "axis", "purpose", "mass", "physics_material",
-        "filtered_pairs", "collision_groups", "is_geometry", "has_mesh_collision",
+        "filtered_pairs", "collision_groups", "is_geometry", "has_mesh_collision", "other_approximation",
     },
     "JointProperties": {
         "is_applied", "type", "body0_name", "body1_name", "revolute", "prismatic", "spherical", "distance", "limits",

@@ -1062,3 +1062,49 @@ def test_an_edited_map_of_indexed_coordinates_gives_each_corner_its_place(tmp_pa
         stage = Usd.Stage.Open(str(tmp_path / f"{form}.usda"))
         skin = UsdGeom.PrimvarsAPI(stage.GetPrimAtPath("/World/Part")).GetPrimvar("Skin")
         assert list(skin.ComputeFlattened()) == [(0.5, 0.5), (1, 0), (1, 1), (0, 0), (1, 1), (0, 1)]
+
+
+# --------------------------------------------------------------------------- words of simulators
+
+SDF = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "World"
+{
+    def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        def Mesh "Shell" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"])
+        {
+            uniform token physics:approximation = "sdf"
+            int[] faceVertexCounts = [3, 3, 3, 3]
+            int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]
+            point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        }
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("form", [*FORMS, "composed"])
+def test_an_approximation_of_a_simulator_is_shown_edited_and_written(tmp_path, form):
+    source, target = tmp_path / "source.usda", tmp_path / "out.usda"
+    source.write_text(SDF)
+    load(source)
+    reopened(tmp_path)
+    item = bpy.data.objects["Shell"].usdphys.colliders[0]
+    assert item.other_approximation == "sdf" and not item.is_property_set("approximation")
+
+    def written() -> str:
+        codes = {issue.code for issue in write(target, form).issues}
+        assert "ColliderTriangleMeshDynamic" not in codes, "it is no triangle mesh"
+        stage = Usd.Stage.Open(str(target))
+        return stage.GetPrimAtPath("/World/Body/Shell").GetAttribute("physics:approximation").Get()
+
+    assert written() == "sdf"
+    item.other_approximation = "sphereFill"
+    assert written() == "sphereFill"
+    item.approximation = "convexHull"
+    assert written() == "convexHull"

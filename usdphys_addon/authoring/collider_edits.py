@@ -26,7 +26,7 @@ _SHAPE_OF = {kind: shape for shape, kind in props.GPRIM_SHAPES.items()}
 #: Properties of a collider's geometry; all others are kept when the geometry is replaced.
 _FORM = frozenset(
     {"name", "shape", "approximation", "location", "rotation", "size", "radius", "height", "axis", "purpose",
-     "is_geometry", "has_mesh_collision"}
+     "is_geometry", "has_mesh_collision", "other_approximation"}
 )  # fmt: skip
 _PLACED = ("location", "size", "radius", "height")
 #: Properties of MassAPI that are in the space of its prim.
@@ -461,7 +461,7 @@ def _replace_by_primitives(obj: Any, world: frames.Matrix, shapes: list[Primitiv
 
 def _set_primitive(item: Any, shape: Primitive) -> None:
     """Author shape, place and size of a collider. shape: in object space, Blender units."""
-    for name in ("approximation", "has_mesh_collision", "rotation", "axis", *_PLACED):
+    for name in ("approximation", "other_approximation", "has_mesh_collision", "rotation", "axis", *_PLACED):
         item.property_unset(name)
     item.shape = _SHAPE_OF[shape.kind]
     item.location = shape.center.tolist()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import frames, gprims, schema
+from ..core import frames, gprims
 from ..core.model import Prim
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom, usd_physics
@@ -62,8 +62,10 @@ class ColliderPlanner:
         approximation = prim.get(usd_physics.MeshCollisionAPI)
         if approximation is not None and (not is_primitive or "is_geometry" in values):
             values["has_mesh_collision"] = True
-            if approximation.approximation in schema.attribute_of(usd_physics.MeshCollisionAPI, "approximation").tokens:
+            if approximation.holds("approximation"):
                 values["approximation"] = approximation.approximation
+            elif isinstance(approximation.approximation, str):
+                values["other_approximation"] = approximation.approximation
         is_guide = obj.hide_render if not is_primitive else "is_geometry" not in values
         if prim.purpose != ("guide" if is_guide else "default"):
             values["purpose"] = prim.purpose.upper()

@@ -85,7 +85,7 @@ class ColliderReader:
             )  # fmt: skip
             return None
         prim = self.own_prim(placement.geometry, "Mesh", placement, world)
-        approximation = item.approximation if item.is_property_set("approximation") else None
+        approximation = _approximation_of(item)
         if approximation is None and (bounding or item.shape == "AUTO"):
             approximation = bounding or ("convexHull" if self.moves(placement) else "none")
         if approximation is not None or item.has_mesh_collision:
@@ -135,8 +135,7 @@ class ColliderReader:
     def add_approximation(self, prim: Prim, item: Any) -> None:
         """Add the approximation of a collider that has no mesh of its own, if it had one in the file."""
         if item.has_mesh_collision:
-            approximation = item.approximation if item.is_property_set("approximation") else None
-            prim.add(usd_physics.MeshCollisionAPI(approximation))
+            prim.add(usd_physics.MeshCollisionAPI(_approximation_of(item)))
 
     def finish(self, prim: Prim, item: Any, placement: Placement) -> None:
         """Add the data of all kinds of colliders: collision, mass, filters, groups, material."""
@@ -164,6 +163,11 @@ class ColliderReader:
         if prim.materials and prim.local is not None:
             # Blender binds the object's mesh; a primitive beside it has to be bound here.
             prim.physics_binding = prim.materials[-1]
+
+
+def _approximation_of(item: Any) -> str | None:
+    """The approximation of a collider that is set, or the word of a simulator in its place; None without both."""
+    return str(item.approximation) if item.is_property_set("approximation") else str(item.other_approximation) or None
 
 
 def _load(known: dict[str, Mesh | None], key: str, evaluated: bpy.types.Object, meters: float) -> Mesh | None:

@@ -213,6 +213,11 @@ ColliderProperties = make_group(
             description="Export the object itself as this primitive instead of its mesh",
         ),
         "has_mesh_collision": hidden_flag(),
+        "other_approximation": bpy.props.StringProperty(
+            name="Other Approximation", override=OVERRIDABLE,
+            description="Word of a simulator that UsdPhysics does not list, such as sdf and sphereFill of PhysX. It is "
+            "written where no approximation is set",
+        ),
     },
 )  # fmt: skip
 

@@ -204,6 +204,8 @@ def _write_collider(
     if approximation is not None:
         item.has_mesh_collision = True
         writing.properties.write(item, approximation)
+        if isinstance(approximation.approximation, str) and not approximation.holds("approximation"):
+            item.other_approximation = approximation.approximation
     vendor_props.write_vendor(writing.properties, item, "collider", prim)
     item.purpose = prim.purpose.upper()
     gprim = prim.get(usd_geom.Gprim)

@@ -283,7 +283,7 @@ def _use_hull(scene: Any, issue: FoundIssue) -> None:
 def _remove_approximation(scene: Any, issue: FoundIssue) -> None:
     for item in _object(scene, issue).usdphys.colliders:
         if item.shape in props.GPRIM_SHAPES:
-            _unset(item, "approximation", "has_mesh_collision")
+            _unset(item, "approximation", "other_approximation", "has_mesh_collision")
 
 
 @_fix("ColliderWithoutGeometry", safe=False, label="Remove the mesh collider")

@@ -496,7 +496,7 @@ class _Builder:
                 self.link((self.carriers.row(path), here), (self.carriers.row(target), there), FILTER, dashed=True)
 
     def add_articulations(self) -> None:
-        """A diamond at each root, and lines along the tree of links below it, as it is simulated."""
+        """A diamond at each root, and lines along the tree of links below it; not along joints that close a loop."""
         for tree in trees_of(self.model):
             root = tree.root or tree.links[0].child
             prims = (self.model.prims[tree.prim], self.owners.at(tree.prim))
