@@ -11,6 +11,7 @@ import pytest
 from mathutils import Quaternion
 from usdphys_ext.usdphys_addon.core import clock as product_clock
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+from usdphys_ext.usdphys_addon.playback.session import SlowStepError
 
 from . import scenes
 
@@ -480,3 +481,27 @@ def test_the_quality_of_the_panel_is_that_of_the_simulation() -> None:
         settings.quality = quality
         found.append(preview_guard.start(bpy.context).world.substeps)
     assert found == [1, 2, 8]
+
+
+def test_play_ends_at_a_step_that_takes_seconds_and_names_the_body(monkeypatch) -> None:
+    """The crate on the floor, not the one in the air."""
+    scenes.make_body(crate("Falls")).location = (9, 0, 50)
+    resting = scenes.make_body(crate("Rests"))
+    resting.location = (0, 0, 0.5)
+    floor = crate("Floor")
+    floor.location, floor.scale = (0, 0, -0.5), (20, 20, 1)
+    bpy.context.view_layer.update()
+    session = preview_guard.start(bpy.context)
+    settings: Any = bpy.context.scene.usdphys.preview
+    settings.is_fast = True
+    session.play()
+    session.advance(bpy.context)
+    plain_step = session.world.step
+
+    def slow() -> None:
+        plain_step()
+        session.world.step_milliseconds = 2500.0
+
+    monkeypatch.setattr(session.world, "step", slow)
+    with pytest.raises(SlowStepError, match=r"2\.5 s.*'Rests'"):
+        session.advance(bpy.context)

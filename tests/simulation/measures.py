@@ -232,6 +232,18 @@ def momentum(file: File) -> Callable[[Motion], float]:
     return lambda motion: 100.0 * float(2.0 * motion.speed("A")[-1][0] + 6.0 * motion.speed("B")[-1][0]) / 6.0
 
 
+@measure("Impacts", "cradle of five balls, 1 mm apart, from 30 degrees: the last one rises", 1.25, 30.0, 1.0, "deg")
+def cradle(file: File) -> Callable[[Motion], float]:
+    file.add(file.material("Steel", 0.0, 1.0))
+    for index in range(5):
+        x, angle = 0.201 * index, 30 * DEGREE if index == 0 else 0.0
+        file.add(file.body(f"Ball{index}", (x - math.sin(angle), 0, 3 - math.cos(angle)), about("Y", angle / DEGREE),
+                           shape="Sphere", size=(0.1,), material=f"{W}/Steel"),
+                 file.joint(f"Wire{index}", "Revolute", "", f"{W}/Ball{index}", pos0=(x, 0, 3), pos1=(0, 0, 1),
+                            axis="Y"))  # fmt: skip
+    return lambda motion: math.asin(min(float((motion.positions["Ball4"][:, 0] - 0.804).max()), 1.0)) / DEGREE
+
+
 # --------------------------------------------------------------------------- joints
 
 
@@ -277,9 +289,9 @@ chain(10, 1.0, 1000.0, 0.2, True)
 
 def pendulum(count: int, kind: str, root: bool) -> None:
     """Rods that hang in a row and start level: how much the energy changes, relative to the work of gravity."""
-    what = "articulation" if root else "rods"
+    what = f"{count} link{'s' * (count > 1)} of an articulation" if root else f"{count} rod{'s' * (count > 1)}"
 
-    @measure("Joints", f"{count} {what} on {kind.lower()} joints: change of energy in 5 s", 5.0, 0.0, 5.0, "%")
+    @measure("Joints", f"{what} on {kind.lower()} joints: change of energy in 5 s", 5.0, 0.0, 5.0, "%")
     def rods(file: File) -> Callable[[Motion], float]:
         previous, anchor, length = "", (0.0, 0.0, 3.0), 0.5
         inside = []

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from .author import CENTIMETERS, METERS, File, Units
@@ -18,3 +20,12 @@ def test_answer_is_that_of_the_textbook(case: Measure, units: Units, quality: st
     case.fill(file)
     motion = moved(world_of(file, quality=quality), case)
     assert case.value(motion) == pytest.approx(case.expected, abs=case.tolerance + 1e-9)
+
+
+def test_the_manual_has_a_row_for_every_measure() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ")[:2] for line in text.splitlines() if line.startswith("| ")][1:]
+    wanted = [
+        [f"| {case.group}: {case.name}", f"{case.expected:.4g} ± {case.tolerance:.3g} {case.unit}"] for case in MEASURES
+    ]  # fmt: skip
+    assert rows == wanted

@@ -1214,3 +1214,32 @@ def test_kinetic_energy_is_known_before_the_first_step() -> None:
     expected = 0.5 * 3.0 * 5.0 + 0.5 * (0.1 + 0.2 * 4 + 0.4 * 9)
     assert world.kinetic_energy() == pytest.approx(expected, rel=1e-5)
     assert run(world, 0.5).kinetic_energy() == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("root", [False, True])
+def test_a_skid_steered_robot_turns_as_fast_whatever_its_heading(root: bool) -> None:
+    """Wheels of both sides in opposite directions: friction has no direction of its own. PhysX turns by 189 degrees."""
+
+    def yaw(heading: float) -> float:
+        file = File()
+        c, s = math.cos(heading), math.sin(heading)
+        turned = about("Z", heading / DEGREE)
+        file.add(file.material("Rubber", 1.0), file.ground(material=f"{W}/Rubber", size=100))
+        inside = [file.body("Base", (0, 0, 0.15), turned, size=(0.6, 0.3, 0.1), mass=10.0)]
+        for index, (x, y) in enumerate(((0.2, 0.25), (0.2, -0.25), (-0.2, 0.25), (-0.2, -0.25))):
+            wheel = file.shape("Shape", "Cylinder", (0.1, 0.06), axis="Y", material=f"{W}/Rubber")
+            inside += [
+                file.body(f"Wheel{index}", (c * x - s * y, s * x + c * y, 0.1), turned, geometry=wheel, mass=1.0),
+                file.joint(f"Axle{index}", "Revolute", f"{W}/R/Base", f"{W}/R/Wheel{index}", axis="Y",
+                           pos0=(x, y, -0.05),
+                           drives={"angular": {"damping": 50.0, "targetVelocity": -8.0 if y > 0 else 8.0}}),
+            ]  # fmt: skip
+        file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"] if root else []))
+        world = world_of(file)
+        assert ("ArticulationNotReduced" in codes(world)) == root
+        angles = [math.atan2(*turn(run(world, 0.05), "Base")[1::-1, 0]) for _ in range(60)]
+        return float(np.ptp(np.unwrap(angles)[20:])) / DEGREE
+
+    first, second, third = (yaw(heading) for heading in (0.0, 0.5, math.pi / 4))
+    assert (second, third) == pytest.approx((first, first), rel=0.05)
+    assert 150 < first < 280

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core.errors import EngineError
 from usdphys_ext.usdphys_addon.core.frames import matrix_of, transform
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.notices import NOTICE_KINDS
+from usdphys_ext.usdphys_addon.simulation.rapier.space import SolverSpace
 from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -426,6 +428,33 @@ def test_articulation_that_blows_up_goes_on_in_maximal_coordinates() -> None:
     assert world.is_reduced(f"{W}/Arm/Joint1")
 
 
+def test_a_panic_of_the_solver_is_an_error_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no Exception in Python, so that nobody would catch it."""
+
+    class PanicException(BaseException):
+        """As pyo3 names its own."""
+
+    def panics(*_args: Any, **_options: Any) -> None:
+        raise PanicException("index out of bounds:\n the len is 3")
+
+    world = World(pile(2))
+    with monkeypatch.context() as patch:
+        patch.setattr(SolverSpace, "step", panics)
+        with pytest.raises(EngineError, match="index out of bounds: the len is 3") as caught:
+            world.step()
+        assert "\n" not in str(caught.value)
+    monkeypatch.setattr(SolverSpace, "__init__", panics)
+    with pytest.raises(EngineError):
+        World(pile(2))
+
+
+def test_the_body_with_the_most_contacts_is_found() -> None:
+    file = File()
+    file.add(file.ground(), file.body("High", (0, 0, 90)), file.body("Low", (0, 0, 0.5)))
+    assert run(world_of(file), 0.1).busiest() == f"{W}/Low"
+    assert World(PhysicsModel()).busiest() == ""
+
+
 def test_notices_are_issues_in_sentences() -> None:
     assert list(NOTICE_KINDS) == sorted(NOTICE_KINDS)
     for kind in NOTICE_KINDS.values():
@@ -452,6 +481,41 @@ def test_building_a_world_is_the_same_work_for_each_body(count_calls: Callable[[
     World(pile(10))
     few = count_calls(lambda: World(pile(100)))
     assert count_calls(lambda: World(pile(400))) < 5 * few
+
+
+def test_equal_bodies_are_weighed_once_however_they_are_turned(count_calls: Callable[[Callable[[], Any]], int]) -> None:
+    def turned(by: float) -> PhysicsModel:
+        model = pile(100)
+        for number, prim in enumerate(model.bodies.values()):
+            prim.world = prim.world @ transform((0, 0, 0), matrix_of(about("Y", by * number)))
+        return model
+
+    World(turned(0.0))
+    assert count_calls(lambda: World(turned(3.0))) < 1.1 * count_calls(lambda: World(turned(0.0)))
+    masses = [World(turned(by)).kinetic_energy() for by in (0.0, 3.0)]
+    assert masses == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("degrees", [0.0, 35.0, 180.0])
+def test_a_turned_body_has_the_mass_and_inertia_of_its_own_shape(degrees: float) -> None:
+    """Two bricks of the same sides and one of others, all spun about their own X."""
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    for name, turned, size in (("A", 0.0, (1, 2, 3)), ("B", degrees, (1, 2, 3)), ("C", degrees, (2, 2, 3))):
+        file.add(
+            file.body(name, (20 * "ABC".index(name), 0, 0), about("Z", turned), size=size, mass=6.0, spin=(1, 0, 0))
+        )
+    alone = []
+    for name in "ABC":
+        only = File(CENTIMETERS)
+        only.gravity = (0, 0, 0)
+        turned = 0.0 if name == "A" else degrees
+        size = (2, 2, 3) if name == "C" else (1, 2, 3)
+        only.add(only.body(name, (0, 0, 0), about("Z", turned), size=size, mass=6.0, spin=(1, 0, 0)))
+        alone.append(world_of(only).kinetic_energy())
+    # 1/2 I w^2 with I = 6 kg / 12 * (2^2 + 3^2)
+    assert alone == pytest.approx([3.25, 3.25, 3.25], rel=1e-6)
+    assert world_of(file).kinetic_energy() == pytest.approx(9.75, rel=1e-6)
 
 
 def test_nothing_that_starts_with_blender_imports_the_solver() -> None:

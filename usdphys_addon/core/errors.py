@@ -26,3 +26,7 @@ class MissingDependencyError(UsdPhysError):
 
 class ValidationFailedError(UsdPhysError):
     """Validation found errors, so nothing was exported."""
+
+
+class EngineError(UsdPhysError):
+    """The physics engine failed within itself."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Largest number of steps in one redraw, so that a slow scene runs slower instead of hanging.
 CATCH_UP = 4
+#: Milliseconds of a time step from which playing ends.
+SLOWEST = 1000.0
 #: Seconds to simulate per redraw if the preview runs as fast as it can.
 FAST_BUDGET = 0.03
 #: Changes up to this are not shown: metres, and components of a unit quaternion.
@@ -33,6 +35,10 @@ _UNSEEN = 2e-5
 
 class UnstableError(UsdPhysError):
     """The simulation has reached NaN or infinity; the authored transforms were restored."""
+
+
+class SlowStepError(UsdPhysError):
+    """A time step took so long that Blender would seem to hang."""
 
 
 class Break(NamedTuple):
@@ -157,7 +163,10 @@ class PreviewSession:
         self.is_playing = False
 
     def advance(self, context: bpy.types.Context) -> int:
-        """Simulate the time that has passed since the last call, and show it. Returns the number of steps."""
+        """Simulate the time that has passed since the last call, and show it. Returns the number of steps.
+
+        Raises UnstableError and SlowStepError, after which the caller ends the session.
+        """
         now = clock.now()
         passed, self._time = now - self._time, now
         if not self.is_playing:
@@ -167,12 +176,12 @@ class PreviewSession:
         made = 0
         if settings.is_fast:
             while clock.now() - now < FAST_BUDGET:
-                self.simulate(context)
+                self._play_on(context)
                 made += 1
         else:
             self._debt = min(self._debt + passed * settings.speed, CATCH_UP * step)
             while self._debt >= step:
-                self.simulate(context)
+                self._play_on(context)
                 self._debt -= step
                 made += 1
         if made:
@@ -182,6 +191,17 @@ class PreviewSession:
         if passed > 0:
             self.real_time_factor += 0.1 * (made * step / passed - self.real_time_factor)
         return made
+
+    def _play_on(self, context: bpy.types.Context) -> None:
+        """Simulate one time step of many. Raises SlowStepError, and UnstableError."""
+        self.simulate(context)
+        if self.world.step_milliseconds > SLOWEST:
+            path = self.world.busiest()
+            label = self.model.prims[path].label or path if path else ""
+            raise SlowStepError(
+                f"A time step took {self.world.step_milliseconds / 1e3:.1f} s, most of the contacts are those of "
+                f"'{label}': the preview was stopped. Give it a simpler collider, or choose the quality Draft."
+            )
 
     def step_once(self, context: bpy.types.Context) -> None:
         """Simulate and show one time step."""

@@ -44,7 +44,7 @@ class Tree:
 
 
 def trees_of(model: PhysicsModel) -> list[Tree]:
-    """The articulations of a model that is not simulated now: where all is stable, as the simulation has them."""
+    """The articulations of a model that is not simulated now, with their loops cut as the simulation names them."""
     if not model.articulations:
         return []
     notices = Notices()

@@ -25,7 +25,7 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "ArticulationNotReduced": NoticeKind(
         "info",
-        "An articulation has a loop, is too long or too uneven in mass for reduced coordinates: it uses maximal ones.",
+        "An articulation has a loop or wheels, or is too long or uneven in mass to use reduced coordinates.",
         "Nothing: these are as exact here. Bring the masses of the links nearer to each other where they give way.",
     ),
     "ArticulationUnstable": NoticeKind(

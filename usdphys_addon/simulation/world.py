@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import count
@@ -18,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import clock, frames, paths
-from ..core.errors import InputError
+from ..core.errors import EngineError, InputError
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..core.rules.base import Above, Issue
@@ -79,7 +81,8 @@ class World:
         self._grabs: dict[int, tuple[SolverSpace, Grab]] = {}
         self._ids = count(1)
         self._layout = layout(model, self._notices)
-        self._spaces = _spaces(self._layout, self._notices, time_step, substeps, QUALITIES[quality])
+        with _panics_named():
+            self._spaces = _spaces(self._layout, self._notices, time_step, substeps, QUALITIES[quality])
         self.paths = tuple(path for space in self._spaces for path in space.paths)
         self._index = {path: index for index, path in enumerate(self.paths)}
         self._space_of = {path: space for space in self._spaces for path in space.paths}
@@ -122,8 +125,13 @@ class World:
     def step(self) -> None:
         """One time step. Bodies that move too fast or gain energy from no source are added to `unstable`.
 
-        A body whose pose becomes NaN or infinite keeps its last position and is added to `unstable` too.
+        A body whose pose becomes NaN or infinite keeps its last position and is added to `unstable` too. Raises
+        EngineError if the solver fails.
         """
+        with _panics_named():
+            self._step()
+
+    def _step(self) -> None:
         began = clock.now()
         before = self.positions.copy()
         for space, rows in zip(self._spaces, self._ranges, strict=True):
@@ -441,6 +449,14 @@ class World:
         both = np.array(found, float).reshape(-1, 6)
         return both[:, :3], both[:, 3:]
 
+    def busiest(self) -> str:
+        """Path of the dynamic body with the most points of contact; of the first without any contact, or ""."""
+        counts = {path: 0 for path in self.paths if not self.kinematic[self._index[path]]}
+        for space in self._spaces:
+            for path, points in space.contact_counts().items():
+                counts[path] += points
+        return max(counts, key=lambda path: counts[path], default="")
+
     @property
     def broken_joints(self) -> tuple[str, ...]:
         """Paths, in the order of breaking."""
@@ -502,6 +518,21 @@ class World:
     def kinetic_energy(self) -> float:
         """Of all dynamic bodies, J."""
         return sum(space.kinetic_energy() for space in self._spaces)
+
+
+@contextmanager
+def _panics_named() -> Iterator[None]:
+    """Turn a panic of the solver, which is no Exception in Python, into an EngineError."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        text = " ".join(str(error).split())
+        raise EngineError(
+            f"The physics engine failed ({text}); look for huge or tiny sizes, masses and gains, and simulate parts of "
+            "the scene to find the body."
+        ) from None
 
 
 def _cuts(model: PhysicsModel) -> set[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Masses of bodies, cached for bodies that differ in position only."""
+"""Masses of bodies, cached for bodies that differ in position and rotation only."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import rapier3d
 
+from ...core.frames import Matrix
 from ...core.mass import mass_properties
 from ...core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ...core.schema import Schema
@@ -28,7 +30,14 @@ _DECIDING: tuple[type[Schema], ...] = (
     usd_physics.MeshCollisionAPI,
     usd_geom.Gprim,
 )
+#: Decimals of poses and scales that count, where they are no smaller than COARSE.
+DIGITS, COARSE = 10, 1e-3
 _IGNORED = frozenset({"velocity", "angular_velocity", "simulation_owner", "starts_asleep", "kinematic_enabled"})
+
+
+#: Weights by all that decides them: needed again at every start of the preview, and slow for heavy meshes.
+KNOWN: dict[Hashable, tuple[Weight, rapier3d.MassProperties]] = {}
+MOST_KNOWN = 10_000
 
 
 class Geometries:
@@ -54,30 +63,33 @@ class Weigher:
 
     def __init__(self, model: PhysicsModel, geometries: Geometries) -> None:
         self.model, self.geometries = model, geometries
-        self._known: dict[Hashable, tuple[Weight, rapier3d.MassProperties]] = {}
         self._getters: dict[type[Schema], attrgetter[Any] | None] = {}
 
     def of(self, body: Body) -> tuple[Weight, rapier3d.MassProperties]:
         """The weight of a body, also in the type of the solver."""
         key = self._key(body)
-        known = self._known.get(key)
+        known = KNOWN.get(key)
         if known is None:
+            if len(KNOWN) >= MOST_KNOWN:
+                KNOWN.clear()
             found = mass_properties(self._part_of(body), body.prim.path)
             weight = Weight(found.mass, found.center_of_mass, found.diagonal_inertia, found.principal_axes)
-            known = self._known[key] = (weight, weight.of_solver)
+            known = KNOWN[key] = (weight, weight.of_solver)
         return known
 
     def _key(self, body: Body) -> Hashable:
-        """Cache key: all inputs of a mass. Bodies with the same key have the same mass, bit for bit."""
-        world = body.prim.world
-        parts: list[Hashable] = [world[:3, :3].tobytes(), self._facts(body.prim)]
+        """Cache key: all inputs of a mass, in the space of the body: equal bodies share one wherever they are."""
+        back = body.rotation.T
+        parts: list[Hashable] = [rounded(body.stretch), self._facts(body.prim)]
         for prim in body.inside:
             if prim is body.prim:
                 parts.append(self._substance(prim))
                 continue
             below = prim.path[len(body.prim.path) :]
-            offset = (prim.world[:3, 3] - world[:3, 3]).tobytes()
-            parts.append((below, prim.world[:3, :3].tobytes(), offset, self._facts(prim), self._substance(prim)))
+            local = np.empty((3, 4))
+            local[:, :3] = prim.world[:3, :3]
+            local[:, 3] = prim.world[:3, 3] - body.position
+            parts.append((below, rounded(back @ local), self._facts(prim), self._substance(prim)))
         return tuple(parts)
 
     def _facts(self, prim: Prim) -> Hashable:
@@ -113,6 +125,11 @@ class Weigher:
                 if material in self.model.prims:
                     part.add(self.model.prims[material])
         return part
+
+
+def rounded(matrix: Matrix) -> bytes:
+    """Without the noise of a rotation; 0.0 turns -0.0 into 0.0."""
+    return (np.round(matrix, DIGITS) + 0.0).tobytes() if np.abs(matrix).max() >= COARSE else matrix.tobytes()
 
 
 def fingerprint(geometry: Geometry) -> bytes:

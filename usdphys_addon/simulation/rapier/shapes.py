@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import numpy as np
 import rapier3d
@@ -15,10 +15,11 @@ from rapier3d import SharedShape
 
 from ...core import frames, gprims
 from ...core.frames import Matrix
+from ...core.hull import support_points
 from ...core.model import Mesh, Prim, SpherePoints
 from ...core.schemas import usd_geom, usd_physics
 from ..notices import Notices
-from .matter import Geometry
+from .matter import Geometry, rounded
 
 Points = NDArray[np.float64]
 Triangles = NDArray[np.int64]
@@ -41,6 +42,11 @@ _TRIMESH_FLAGS = rapier3d.TriMeshFlags.MERGE_DUPLICATE_VERTICES | rapier3d.TriMe
 #: LRU cache: hulls and decompositions are slow and are needed again at every start of the preview.
 _CACHE: OrderedDict[bytes, SharedShape] = OrderedDict()
 _CACHE_SIZE = 512
+
+
+#: Primitives by kind, sizes and scale.
+_GPRIMS: dict[Hashable, tuple[Placed, bool]] = {}
+_GPRIMS_SIZE = 4096
 
 
 class ShapeError(ValueError):
@@ -72,19 +78,51 @@ def shape_of(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices,
 
 
 def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices, moves: bool) -> Placed | None:
-    signed = frames.scale_of(prim.world)
-    scale = np.abs(signed)
+    if isinstance(gprim, usd_geom.Plane):
+        return _plane(prim, rotation, notices, moves)
+    # Of most scenes, many are equal, wherever they are.
+    values = tuple(repr(getattr(gprim, attribute.field)) for attribute in gprim.attributes)
+    key = (type(gprim), values, rounded(rotation.T @ prim.world[:3, :3]))
+    known = _GPRIMS.get(key)
+    if known is None:
+        if len(_GPRIMS) >= _GPRIMS_SIZE:
+            _GPRIMS.clear()
+        known = _GPRIMS[key] = _primitive(prim, gprim)
+    placed, uneven = known
+    if uneven:
+        notices.add(
+            "ShearedCollider", prim,
+            f"{prim.display} is a {type(gprim).__name__.lower()} whose scale is uneven or sheared; the nearest "
+            "shape of its kind is simulated.",
+        )  # fmt: skip
+    return placed
+
+
+def _plane(prim: Prim, rotation: Matrix, notices: Notices, moves: bool) -> Placed | None:
+    gprim = prim.get(usd_geom.Gprim)
+    assert gprim is not None
+    sizes = gprims.sizes(gprim, _scale_of(prim))
+    if moves:
+        notices.add("PlaneMoves", prim, f"{prim.display} is an infinite plane on a moving body; it is left out.")
+        return None
+    # Inverse transpose: the normal stays perpendicular to the plane under shear.
+    axis = np.linalg.inv(prim.world[:3, :3]).T @ np.eye(3)[sizes.spine]
+    axis = rotation.T @ (axis / np.linalg.norm(axis))
+    return SharedShape.halfspace(tuple(axis.tolist())), None, None
+
+
+def _scale_of(prim: Prim) -> Matrix:
+    scale: Matrix = np.abs(frames.scale_of(prim.world))
     if not np.isfinite(scale).all() or frames.determinant(prim.world) == 0.0:
         raise ShapeError("it is scaled to nothing")
+    return scale
+
+
+def _primitive(prim: Prim, gprim: usd_geom.Gprim) -> tuple[Placed, bool]:
+    """(shape with its place, True if the scale of the prim gives no shape of its kind)"""
+    signed = frames.scale_of(prim.world)
+    scale = _scale_of(prim)
     sizes = gprims.sizes(gprim, scale)
-    if sizes.kind is usd_geom.Plane:
-        if moves:
-            notices.add("PlaneMoves", prim, f"{prim.display} is an infinite plane on a moving body; it is left out.")
-            return None
-        # Inverse transpose: the normal stays perpendicular to the plane under shear.
-        axis = np.linalg.inv(prim.world[:3, :3]).T @ np.eye(3)[sizes.spine]
-        axis = rotation.T @ (axis / np.linalg.norm(axis))
-        return SharedShape.halfspace(tuple(axis.tolist())), None, None
     uneven = frames.is_sheared(prim.world)
     turn: Matrix | None = None
     if sizes.kind is usd_geom.Cube:
@@ -104,13 +142,7 @@ def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices
             shape = SharedShape.cone(*_positive(half_height, sizes.radius))
             if signed[0] < 0:
                 turn = _TURNED[sizes.axis] @ turn
-    if uneven:
-        notices.add(
-            "ShearedCollider", prim,
-            f"{prim.display} is a {type(gprim).__name__.lower()} whose scale is uneven or sheared; the nearest "
-            "shape of its kind is simulated.",
-        )  # fmt: skip
-    return shape, None, turn
+    return (shape, None, turn), uneven
 
 
 def _positive(*sizes: float) -> tuple[float, ...]:
@@ -200,6 +232,7 @@ def _hull(mesh: Mesh) -> SharedShape | None:
     extent = np.ptp(mesh.points, axis=0)
     if extent.max() == 0.0:
         raise ShapeError("all its points are in one place")
+    mesh = Mesh(mesh.points[support_points(mesh.points)], mesh.triangles)
     away = mesh.points - mesh.points.mean(axis=0)
     # Thickness across the best plane through the points.
     normal = np.linalg.svd(away[:, :3].T @ away)[0][:, 2]

@@ -28,7 +28,7 @@ from ...core.frames import Matrix
 from ...core.model import Prim
 from ...core.schema import Quaternion
 from ...core.schemas import usd_physics
-from ..articulations import WORLD, Tree
+from ..articulations import WORLD, Link, Tree
 from ..filters import Filters
 from ..joint_facts import JointFacts
 from ..layout import Body, ContactMaterial, Layout, contact_material
@@ -193,7 +193,7 @@ class SolverSpace:
     def _add_bodies(self, filters: Filters) -> None:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
-        sides: dict[int, tuple[float, float]] = {}
+        sides: dict[int, tuple[float, float, Any]] = {}
         for path, body in self.bodies.items():
             api = body.prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
@@ -222,7 +222,8 @@ class SolverSpace:
                     continue
                 frame = None
                 if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
-                    frame = np.linalg.inv(body.pose) @ self.places[prim.path].pose
+                    place, back = self.places[prim.path], body.rotation.T
+                    frame = frames.transform(back @ (place.position - body.position), back @ place.rotation)
                 material = contact_material(self.model, prim, self.notices)
                 collider = self._collider(prim, placed, frame, material, filters)
                 if body.is_kinematic:
@@ -230,10 +231,10 @@ class SolverSpace:
                     # circle it then pushes the other off. It does not for colliders with a hook; there is none.
                     collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
                 builders.append(collider)
-                # Shapes of meshes are cached and stay alive, so their id() is not reused.
-                if id(placed[0]) not in sides or geometry is None:
-                    sides[id(placed[0])] = _sides(placed[0])
-                shorter, longer = sides[id(placed[0])]
+                if id(placed[0]) not in sides:
+                    # With the shape, which stays alive, so that its id is not used again.
+                    sides[id(placed[0])] = (*_sides(placed[0]), placed[0])
+                shorter, longer, _ = sides[id(placed[0])]
                 self._extents.append(longer)
                 self._sizes[path] = max(shorter, self._sizes.get(path, 0.0))
                 materials.append(material)
@@ -413,6 +414,11 @@ class SolverSpace:
             holds = joint.enabled and joint.kind != "DistanceJoint"
             if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
                 return f"{joint.prim.display} closes a loop of it"
+        wheels = [link for link in tree.links if tree.root != WORLD and self._is_wheel(link)]
+        if len(wheels) > 1:
+            # In reduced coordinates friction is too small and depends on the direction in the world.
+            prim = self.bodies[wheels[0].child].prim
+            return f"{prim.display} rolls, and friction is exact there"
         freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
         if freedoms > MOST_REDUCED:
             return f"it has {freedoms} degrees of freedom"
@@ -422,6 +428,12 @@ class SolverSpace:
         if worst is not None and worst.ratio > BEARABLE_REDUCED:
             return f"{worst.ratio:.2g} times the mass of {self.bodies[worst.body].prim.display} hangs on that"
         return ""
+
+    def _is_wheel(self, link: Link) -> bool:
+        """True for a body with a collider on a driven hinge without limits."""
+        hinge = link.joint.freedoms[3]
+        turns = [not freedom.is_locked for freedom in link.joint.freedoms] == [False] * 3 + [True, False, False]
+        return turns and not hinge.is_limited and hinge.drive is not None and link.child in self._sizes
 
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
         """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST."""
@@ -614,6 +626,18 @@ class SolverSpace:
     def contacts(self) -> int:
         """Number of pairs of colliders that touch."""
         return sum(pair.has_any_active_contact for pair in self.physics.narrow_phase.contact_pairs())
+
+    def contact_counts(self) -> dict[str, int]:
+        """Points of contact of each dynamic body that has any."""
+        paths = {self.handles[path]: path for path in self.weights}
+        found: dict[str, int] = {}
+        for pair in self.physics.narrow_phase.contact_pairs():
+            points = sum(len(manifold.points) for manifold in pair.manifolds)
+            for collider in (pair.collider1, pair.collider2):
+                path = paths.get(self.physics.colliders[collider].parent)
+                if path is not None and points:
+                    found[path] = found.get(path, 0) + points
+        return found
 
     def contact_points(self, most: int) -> list[tuple[float, float, float, float, float, float]]:
         """Where colliders touch, m, and the normal there, away from the first; no more pairs once there are `most`."""
