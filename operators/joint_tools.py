@@ -13,7 +13,9 @@ from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
 
 _PLACES = (
-    ("AUTO", "Automatic", "At the closest points of two objects; at the 3D cursor for one"),
+    ("AUTO", "Automatic", "Hinges and slides by the form of body 1: the centre of a wheel, the side of a door, the "
+                          "edge of a lid, the middle of a drawer. Else at the closest points; at the 3D cursor for one "
+                          "object"),
     ("CURSOR", "3D Cursor", "At the 3D cursor, with its orientation"),
     ("MIDPOINT", "Between", "Midway between the centres of the two bounding boxes"),
     ("CHILD_ORIGIN", "Origin of Body 1", "At the origin of the object that is not active"),
@@ -21,12 +23,20 @@ _PLACES = (
                                   "where they touch"),
     ("FACE", "Picked Face", "In the middle of the face of the active mesh that was selected last in Edit Mode; the "
                             "face normal is the axis"),
+    ("CENTER_0", "Centre of Body 0", "In the middle of the bounding box of the active object"),
+    ("CENTER_1", "Centre of Body 1", "In the middle of the bounding box of the object that is not active"),
 )  # fmt: skip
 _AXES = (
-    ("AUTO", "Automatic", "At the 3D cursor its Z axis, on a picked face the normal, else Z of the world"),
+    (
+        "AUTO",
+        "Automatic",
+        "With the automatic place the axis of a wheel, the upright side of a door, the edge of a lid, "
+        "the free axis of a drawer; at the 3D cursor its Z, on a face the normal, else Z of the world",
+    ),
     *((f"WORLD_{axis}", f"World {axis}", f"{axis} of the world") for axis in "XYZ"),
     *((f"BODY_{axis}", f"Body 1 {axis}", f"{axis} of body 1, the object that is not active") for axis in "XYZ"),
     ("CURSOR", "Cursor Z", "Z of the 3D cursor"),
+    ("SYMMETRY", "Symmetry Axis", "The axis that body 1 is round about"),
 )
 _DOFS = (
     *((f"trans{axis}", f"Along {axis}", f"Translation along {axis}") for axis in "XYZ"),

@@ -7,10 +7,11 @@ import itertools
 import math
 from typing import Any
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 from usdphys_ext.operators import joint_tools as operators
 from usdphys_ext.usdphys_addon.authoring import closest_point, joint_edits
 from usdphys_ext.usdphys_addon.bridge import joint_frames, props
@@ -172,7 +173,8 @@ def test_door_is_one_action():
     bpy.ops.usdphys.joint_add(type="REVOLUTE")
     joint = the_joint().usdphys.joint
     assert (joint.body0, joint.body1, joint.axis) == (frame, door, "Z")
-    assert_frames(the_joint(), (-0.45, 0, 1), np.eye(3))
+    # At the side of the door that is next to the frame.
+    assert_frames(the_joint(), (-0.4, 0, 1), np.eye(3))
     # The door moves, the frame stands.
     assert door.usdphys.rigid_body.is_applied
     assert not frame.usdphys.rigid_body.is_applied
@@ -1199,3 +1201,86 @@ def test_a_motor_whose_joint_moves_nothing_says_so():
     _made, notes = joint_edits.add_motors(bpy.context, [(obj, "angular", 0.0)], holds=True, response=0.5)
     assert "moves no rigid body" in notes[0]
     assert obj.usdphys.joint.drives.angular.type == "acceleration"
+
+
+# --------------------------------------------------------------------------- one default that is right
+
+
+def centered_mesh(obj: Any) -> Any:
+    """Apply the transform: the origin is at zero, as in many imported files."""
+    obj.data = obj.data.copy()
+    obj.data.transform(obj.matrix_basis)
+    obj.matrix_basis.identity()
+    return obj
+
+
+def wheel(name: str, place: Any, turn: Any = (math.pi / 2, 0, 0)) -> Any:
+    bpy.ops.mesh.primitive_cylinder_add(radius=0.3, depth=0.2, location=place, rotation=turn)
+    bpy.context.object.name = name
+    return bpy.context.object
+
+
+@pytest.mark.parametrize("at_zero", [False, True])
+@pytest.mark.parametrize("turn", [(math.pi / 2, 0, 0), (math.pi / 2, 0, 0.4)])
+def test_wheels_turn_about_their_own_axis_at_their_centre(at_zero, turn):
+    chassis = scenes.add_box("Chassis", half=(1, 0.5, 0.2), location=(0, 0, 0.6))
+    places = [(x, y, 0.3) for x in (-0.8, 0.8) for y in (-0.7, 0.7)]
+    wheels = [wheel(f"Wheel {number}", place, turn) for number, place in enumerate(places)]
+    if at_zero:
+        for obj in (chassis, *wheels):
+            centered_mesh(obj)
+    select(chassis, *wheels)
+    bpy.ops.usdphys.joint_add(type="REVOLUTE")
+    axis = Matrix.Rotation(turn[2], 3, "Z") @ Matrix.Rotation(turn[0], 3, "X") @ Vector((0, 0, 1))
+    for obj, place in zip(all_joints(), places, strict=True):
+        assert close(obj.matrix_world.translation, place)
+        own = obj.matrix_world.to_3x3().col["XYZ".index(obj.usdphys.joint.axis)]
+        assert abs(own @ axis) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_lid_turns_about_its_back_edge():
+    box, lid = scenes.add_box("Box", half=(1, 0.6, 0.4)), scenes.add_box("Lid", half=(1, 0.6, 0.05))
+    lid.location = (0, 0, 0.45)
+    select(box, lid)
+    bpy.ops.usdphys.joint_add(type="REVOLUTE")
+    assert the_joint().usdphys.joint.axis == "X"
+    assert close(the_joint().matrix_world.translation, (0, 0.6, 0.4))
+
+
+def test_a_drawer_slides_out_of_the_cabinet_and_not_through_its_walls():
+    """It is longest across, where the walls are: the free axis counts."""
+    cabinet = scenes.add_box("Cabinet", half=(0.6, 0.5, 0.4))
+    front = min(cabinet.data.polygons, key=lambda face: face.center.y)
+    mesh = bmesh.new()
+    mesh.from_mesh(cabinet.data)
+    mesh.faces.ensure_lookup_table()
+    mesh.faces.remove(mesh.faces[front.index])
+    mesh.to_mesh(cabinet.data)
+    drawer = scenes.add_box("Drawer", half=(0.55, 0.45, 0.1))
+    select(cabinet, drawer)
+    bpy.ops.usdphys.joint_add(type="PRISMATIC")
+    assert the_joint().usdphys.joint.axis == "Y"
+    assert close(the_joint().matrix_world.translation, (0, 0, 0))
+
+
+def test_a_carriage_slides_along_its_rail():
+    rail = scenes.add_box("Rail", half=(0.05, 3, 0.05))
+    carriage = scenes.add_box("Carriage", half=(0.3, 0.2, 0.1), location=(0, 1, 0.15))
+    select(rail, carriage)
+    bpy.ops.usdphys.joint_add(type="PRISMATIC")
+    assert the_joint().usdphys.joint.axis == "Y"
+
+
+@pytest.mark.parametrize(("place", "expected"), [("CENTER_0", (0, 0, 1)), ("CENTER_1", (2, 0, 3))])
+def test_a_joint_goes_to_the_centre_of_a_body_wherever_its_origin_is(place, expected):
+    one, two = centered_mesh(box("One", (0, 0, 1))), centered_mesh(box("Two", (2, 0, 3)))
+    select(one, two)
+    bpy.ops.usdphys.joint_add(type="SPHERICAL", place=place)
+    assert close(the_joint().matrix_world.translation, expected)
+
+
+def test_the_symmetry_axis_of_a_body_that_is_not_round_is_refused():
+    one, two = box("One", (0, 0, 1)), box("Two", (2, 0, 3))
+    select(one, two)
+    assert "'Two' is not round" in refused(bpy.ops.usdphys.joint_add, type="REVOLUTE", axis="SYMMETRY")
+    assert not all_joints()
