@@ -31,6 +31,12 @@ def _draw(layout: Any, rows: Any) -> None:
             layout.operator(idname, text=text, icon=icon)
 
 
+def has_blender_bodies(scene: Any) -> bool:
+    """True where Blender's own rigid body world has objects that can be converted."""
+    world = None if scene is None else scene.rigidbody_world
+    return world is not None and world.collection is not None and len(world.collection.objects) > 0
+
+
 class USDPHYS_PT_actions(bpy.types.Panel):
     bl_label = "Actions"
     bl_space_type = "VIEW_3D"
@@ -38,9 +44,11 @@ class USDPHYS_PT_actions(bpy.types.Panel):
     bl_category = "USD Physics"
     bl_order = 0
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, context: Any) -> None:
         layout: Any = self.layout
         _draw(layout.grid_flow(row_major=True, columns=2, even_columns=True, even_rows=True, align=True), ACTIONS)
+        if has_blender_bodies(context.scene):
+            layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
 
 
 class USDPHYS_PT_batch(bpy.types.Panel):
@@ -64,6 +72,7 @@ class USDPHYS_MT_object(bpy.types.Menu):
         _draw(layout, ACTIONS)
         layout.separator()
         _draw(layout, BATCH)
+        layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
 
 
 class USDPHYS_MT_pie(bpy.types.Menu):

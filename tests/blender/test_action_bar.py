@@ -833,3 +833,15 @@ def test_a_static_collection_instance_collides():
     select(empty)
     bpy.ops.usdphys.make_static()
     assert len(scenes.read_model().colliders) == 2
+
+
+def test_conversion_is_a_button_where_blender_has_rigid_bodies():
+    assert draw(panels.USDPHYS_PT_actions).buttons("usdphys.from_rigid_bodies") == []
+    assert draw(panels.USDPHYS_MT_object).buttons("usdphys.from_rigid_bodies")
+    crate = scenes.add_box("Crate")
+    select(crate)
+    bpy.context.view_layer.objects.active = crate
+    bpy.ops.rigidbody.object_add()
+    (button,) = draw(panels.USDPHYS_PT_actions).buttons("usdphys.from_rigid_bodies")
+    assert button.press() == {"FINISHED"}
+    assert crate.usdphys.rigid_body.is_applied

@@ -1284,3 +1284,73 @@ def test_the_symmetry_axis_of_a_body_that_is_not_round_is_refused():
     select(one, two)
     assert "'Two' is not round" in refused(bpy.ops.usdphys.joint_add, type="REVOLUTE", axis="SYMMETRY")
     assert not all_joints()
+
+
+# --------------------------------------------------------------------------- in one step
+
+
+def test_a_door_gets_its_limits_and_its_closer_in_the_panel_of_the_operation():
+    frame_and_door()
+    bpy.ops.usdphys.joint_add(
+        type="REVOLUTE", has_limits=True, lower=1.5, upper=-0.1, motor="POSITION", angle=0.0, response=1.0
+    )
+    joint = the_joint().usdphys.joint
+    assert (joint.revolute.lower_limit, joint.revolute.upper_limit) == (pytest.approx(-0.1), pytest.approx(1.5))
+    assert joint.drives.angular.is_applied and joint.drives.angular.stiffness > 0
+    assert errors() == []
+
+
+def test_a_slide_gets_lengths_and_a_ball_joint_ignores_limits():
+    frame_and_door()
+    bpy.ops.usdphys.joint_add(type="PRISMATIC", has_limits=True, lower_distance=0.0, upper_distance=0.3)
+    assert the_joint().usdphys.joint.prismatic.upper_limit == pytest.approx(0.3)
+    bpy.data.objects.remove(the_joint())
+    frame, door = (bpy.data.objects[name] for name in ("Frame", "Door"))
+    select(frame, door)
+    bpy.ops.usdphys.joint_add(type="SPHERICAL", has_limits=True, motor="VELOCITY")
+    assert not any(getattr(the_joint().usdphys.joint.drives, dof).is_applied for dof in ("rotX", "angular"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "expected"),
+    [
+        ("REVOLUTE", {}, ["has_limits", "motor"]),
+        ("REVOLUTE", {"has_limits": True, "motor": "POSITION"},
+         ["has_limits", "lower", "upper", "motor", "angle", "response"]),
+        ("PRISMATIC", {"has_limits": True, "motor": "VELOCITY"},
+         ["has_limits", "lower_distance", "upper_distance", "motor", "speed", "response"]),
+        ("DISTANCE", {}, ["has_limits"]),
+        ("SPHERICAL", {"has_limits": True}, []),
+    ],
+)  # fmt: skip
+def test_the_panel_of_the_operation_asks_for_what_the_joint_has(kind, options, expected):
+    from .test_panels import drawn_operator
+
+    shown = drawn_operator("usdphys.joint_add", type=kind, **options).props()
+    assert shown == ["type", "place", "axis", "make_bodies", *expected]
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_an_arm_of_five_parts_holds_itself_in_one_step(meters):
+    bpy.context.scene.unit_settings.scale_length = meters
+    unit = 1.0 / meters
+    parts = [scenes.add_box("Base", half=(0.2 * unit, 0.2 * unit, 0.1 * unit), location=(0, 0, 0.1 * unit))]
+    half = (0.2 * unit, 0.04 * unit, 0.04 * unit)
+    parts += [
+        scenes.add_box(f"Link {number}", half=half, location=((0.3 + 0.42 * number) * unit, 0, 0.3 * unit))
+        for number in range(4)
+    ]
+    select(*parts)
+    assert bpy.ops.usdphys.robot_arm() == {"FINISHED"}
+    assert len(all_joints()) == 5
+    assert parts[0].usdphys.articulation_root.is_applied
+    assert errors() == []
+    before = [part.matrix_world.translation.copy() for part in parts]
+    try:
+        for _ in range(30):
+            bpy.ops.usdphys.preview_step()
+        moved = [(part.matrix_world.translation - place).length for part, place in zip(parts, before, strict=True)]
+    finally:
+        bpy.ops.usdphys.preview_reset()
+    # Below 1 % of the reach.
+    assert max(moved) < 0.02 * unit

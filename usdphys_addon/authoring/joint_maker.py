@@ -289,7 +289,7 @@ class JointMaker:
             if guess is None:
                 raise InputError(f"'{body1.name}' is not round about an axis; choose another axis.")
         if guess is not None and axis in ("AUTO", "SYMMETRY"):
-            return _along(guess.axis)
+            return frame_along(guess.axis)
         if axis == "AUTO" and where == "FACE":
             assert self.face is not None
             turn = mathutils.Vector(self.face.normal.tolist()).to_track_quat("Z", "Y")
@@ -402,7 +402,7 @@ class JointMaker:
         return obj
 
 
-def _along(axis: Array) -> tuple[Matrix, str]:
+def frame_along(axis: Array) -> tuple[Matrix, str]:
     """(frame (4, 4) without a place, axis of the joint in it). An axis of the world keeps the world's frame."""
     row = int(np.abs(axis).argmax())
     if abs(axis[row]) > 1.0 - 1e-6:
@@ -441,8 +441,16 @@ def add_chain(context: Any, choice: JointOptions, order: str) -> list[Any]:
 
     By name, the chain starts at the first name, or at the last if the active object has it. Raises InputError.
     """
-    active, others = group_of(context)
     maker = JointMaker(context, choice)
+    for body0, body1 in itertools.pairwise(chain_of(context, order)):
+        maker.plan(body0, body1)
+    return maker.make()
+
+
+def chain_of(context: Any, order: str) -> list[Any]:
+    """The selected objects in order; see `add_chain`. Raises InputError unless several are selected."""
+    active, others = group_of(context)
+    maker = JointMaker(context, JointOptions())
     chain = [active]
     if order == "NAME":
         chain = sorted([active, *others], key=lambda obj: _natural(obj.name))
@@ -455,9 +463,7 @@ def add_chain(context: Any, choice: JointOptions, order: str) -> list[Any]:
             here = centers[chain[-1].name_full]
             apart = [float(np.linalg.norm(centers[obj.name_full] - here)) for obj in left]
             chain.append(left.pop(apart.index(min(apart))))
-    for body0, body1 in itertools.pairwise(chain):
-        maker.plan(body0, body1)
-    return maker.make()
+    return chain
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
