@@ -7,6 +7,8 @@ from typing import Any
 
 import bpy
 
+from ..operators import add_physics
+
 #: (operator, text, icon) in the order of the bar.
 ACTIONS = (
     ("usdphys.make_dynamic", "Dynamic", "RIGID_BODY"),
@@ -47,6 +49,7 @@ class USDPHYS_PT_actions(bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         _draw(layout.grid_flow(row_major=True, columns=2, even_columns=True, even_rows=True, align=True), ACTIONS)
+        layout.operator("usdphys.add_physics", text="Ground", icon="MESH_GRID").kind = "GROUND"
         if has_blender_bodies(context.scene):
             layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
 
@@ -75,6 +78,15 @@ class USDPHYS_MT_object(bpy.types.Menu):
         layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
 
 
+class USDPHYS_MT_add(bpy.types.Menu):
+    bl_label = "Physics"
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        for kind, label, icon, _ in add_physics.KINDS:
+            layout.operator("usdphys.add_physics", text=label, icon=icon).kind = kind
+
+
 class USDPHYS_MT_pie(bpy.types.Menu):
     bl_label = "USD Physics"
 
@@ -83,17 +95,23 @@ class USDPHYS_MT_pie(bpy.types.Menu):
         _draw(layout.menu_pie(), ACTIONS)
 
 
+def draw_add_menu(self: Any, _context: Any) -> None:
+    self.layout.menu("USDPHYS_MT_add", icon="PHYSICS")
+
+
 def draw_menu(self: Any, _context: Any) -> None:
     self.layout.separator()
     self.layout.menu("USDPHYS_MT_object", icon="PHYSICS")
 
 
-CLASSES = (USDPHYS_PT_actions, USDPHYS_PT_batch, USDPHYS_MT_object, USDPHYS_MT_pie)
+CLASSES = (USDPHYS_PT_actions, USDPHYS_PT_batch, USDPHYS_MT_object, USDPHYS_MT_add, USDPHYS_MT_pie)
 
 
 def register() -> None:
     bpy.types.VIEW3D_MT_object.append(draw_menu)  # type: ignore[arg-type]
+    bpy.types.VIEW3D_MT_add.append(draw_add_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
+    bpy.types.VIEW3D_MT_add.remove(draw_add_menu)  # type: ignore[arg-type]
     bpy.types.VIEW3D_MT_object.remove(draw_menu)  # type: ignore[arg-type]

@@ -611,7 +611,8 @@ def test_layouts_show_what_is_registered():
     has_joint = hasattr(bpy.types, "USDPHYS_OT_joint_add")
     expected = [idname for idname, _, _ in panels.ACTIONS if has_joint or idname != "usdphys.joint_add"]
     assert len(expected) >= 6
-    assert shown(panels.USDPHYS_PT_actions) == shown(panels.USDPHYS_MT_pie) == expected
+    assert shown(panels.USDPHYS_MT_pie) == expected
+    assert shown(panels.USDPHYS_PT_actions) == [*expected, "usdphys.add_physics"]
     assert shown(panels.USDPHYS_MT_object)[: len(expected)] == expected
     assert shown(panels.USDPHYS_PT_batch) == ["usdphys.tag_by_name", "usdphys.tag_collection", "usdphys.copy_physics"]
     assert (panels.USDPHYS_PT_actions.bl_category, panels.USDPHYS_PT_actions.bl_order) == ("USD Physics", 0)
@@ -622,7 +623,7 @@ def test_layouts_show_what_is_registered():
 
 def test_layouts_do_without_an_operator(monkeypatch):
     monkeypatch.setattr(panels, "ACTIONS", (("usdphys.not_there", "None", "X"), *panels.ACTIONS[:1]))
-    assert shown(panels.USDPHYS_PT_actions) == ["usdphys.make_dynamic"]
+    assert shown(panels.USDPHYS_PT_actions) == ["usdphys.make_dynamic", "usdphys.add_physics"]
 
 
 def test_all_buttons_undo_and_tell():
