@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-#: (kind, label, icon, tooltip)
-KINDS = (
-    ("GROUND", "Ground", "MESH_GRID", "A static box of 20 m whose surface is at the height of the 3D cursor"),
-    ("RAMP", "Ramp", "MOD_BEVEL", "A static wedge"),
-    ("STACK", "Box Stack", "MESH_CUBE", "Boxes one on the other, each a rigid body"),
-    ("BALL", "Ball", "MESH_UVSPHERE", "A rigid body with a sphere as its collider"),
-    ("DOMINOES", "Domino Row", "ALIGN_JUSTIFY", "Dominoes in a row, each a rigid body"),
-)
+from ..usdphys_addon.authoring.generator_kinds import KINDS
 
 
 class USDPHYS_OT_add_physics(bpy.types.Operator):

@@ -50,7 +50,7 @@ class UsdExportOperator(UsdFileOperator):
         filepath: str
 
     def check(self, _context: Any) -> bool:
-        from ..usdphys_addon.core.files import USD_SUFFIXES
+        from ..usdphys_addon.system.files import USD_SUFFIXES
 
         if self.filepath and not self.filepath.lower().endswith(USD_SUFFIXES):
             self.filepath += self.filename_ext

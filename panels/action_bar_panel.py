@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..operators import add_physics
+from ..usdphys_addon.authoring import generator_kinds
 
 #: (operator, text, icon) in the order of the bar.
 ACTIONS = (
@@ -83,7 +83,7 @@ class USDPHYS_MT_add(bpy.types.Menu):
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
-        for kind, label, icon, _ in add_physics.KINDS:
+        for kind, label, icon, _ in generator_kinds.KINDS:
             layout.operator("usdphys.add_physics", text=label, icon=icon).kind = kind
 
 

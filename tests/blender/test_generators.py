@@ -4,8 +4,8 @@
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.operators import add_physics
 from usdphys_ext.panels import action_bar_panel as panels
+from usdphys_ext.usdphys_addon.authoring import generator_kinds
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
@@ -63,6 +63,6 @@ def test_dominoes_do_not_touch_and_reach_each_other():
 
 def test_all_kinds_are_in_the_menu():
     buttons = draw(panels.USDPHYS_MT_add).buttons("usdphys.add_physics")
-    assert [one.values["kind"] for one in buttons] == [kind for kind, *_ in add_physics.KINDS]
+    assert [one.values["kind"] for one in buttons] == [kind for kind, *_ in generator_kinds.KINDS]
     assert draw(panels.USDPHYS_PT_actions).button("usdphys.add_physics").values == {"kind": "GROUND"}
     assert scenes.read_model().bodies == {}

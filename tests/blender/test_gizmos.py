@@ -172,9 +172,9 @@ def test_a_joint_of_a_deleted_body_has_none():
 
 def test_the_centre_of_mass_has_a_handle_where_it_counts():
     obj = scenes.solid("Body", shape="AUTO")
-    obj.usdphys.mass.center_of_mass = (0.1, 0.2, 0.3)
     assert not by_key(obj)
-    obj.usdphys.mass.is_applied = True
+    obj.usdphys.mass.center_of_mass = (0.1, 0.2, 0.3)
+    assert obj.usdphys.mass.is_applied, "a typed value applies its schema"
     assert by_key(obj).keys() == {"mass.center_of_mass"}
     obj.usdphys.mass.property_unset("center_of_mass")
     by_key(obj)

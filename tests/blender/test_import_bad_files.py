@@ -409,3 +409,80 @@ def PointInstancer "Many"
 """
     comes_in(write(tmp_path / "many.usda", body), tmp_path)
     assert "protoIndices = [0, 0]" in (tmp_path / "out.usda").read_text()
+
+
+def curves(number, order=None, **tokens):
+    """Curves of one curve with so many points."""
+    kind = "BasisCurves" if order is None else "NurbsCurves"
+    lines = [f"int[] curveVertexCounts = [{number}]", f"point3f[] points = [{', '.join(['(0, 0, 1)'] * number)}]"]
+    lines += [f'uniform token {name} = "{value}"' for name, value in tokens.items()]
+    if order is not None:
+        lines += [f"int[] order = [{order}]", f"double[] knots = [{', '.join(map(str, range(number + order)))}]"]
+    return f'def {kind} "C"\n{{\n' + "\n".join(lines) + "\n}\n"
+
+
+def material(first, second):
+    """A material of a texture and a transform of its coordinates, whose inputs come from two properties."""
+    return f"""
+def Material "M"
+{{
+    token outputs:surface.connect = </M/S.outputs:surface>
+    def Shader "S"
+    {{
+        uniform token info:id = "UsdPreviewSurface"
+        color3f inputs:diffuseColor.connect = </M/T.outputs:rgb>
+        token outputs:surface
+    }}
+    def Shader "T"
+    {{
+        uniform token info:id = "UsdUVTexture"
+        float2 inputs:st.connect = </M/{first}>
+        float3 outputs:rgb
+    }}
+    def Shader "X"
+    {{
+        uniform token info:id = "UsdTransform2d"
+        float2 inputs:in.connect = </M/{second}>
+        float2 outputs:result
+    }}
+    def Shader "P"
+    {{
+        uniform token info:id = "UsdPrimvarReader_float2"
+        string inputs:varname = "st"
+        float2 outputs:result
+    }}
+}}
+def Mesh "Box" (prepend apiSchemas = ["MaterialBindingAPI"])
+{{
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    int[] faceVertexCounts = [3]
+    int[] faceVertexIndices = [0, 1, 2]
+    rel material:binding = </M>
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (curves(2, type="cubic", basis="bezier", wrap="periodic"), "closed Bezier curve of 2 points"),
+        (curves(0, type="cubic", basis="catmullRom"), "a curve without points"),
+        (curves(4, 9), "do not fit their vertex counts"),
+        (curves(12, 1), "do not fit their vertex counts"),
+        (f'def Points "P"\n{{\npoint3f[] points = [(0, 0, 0)]\nfloat[] widths = [{", ".join(["1"] * 5000)}]\n}}\n',
+         "1 point and 5000 widths"),
+        (material("X.outputs:result", "X.outputs:result"), "'/M/X' feeds itself"),
+        (material("X.outputs:result", "T.outputs:rgb"), "feeds itself"),
+    ],
+)  # fmt: skip
+def test_what_crashes_blender_is_refused_with_its_cause(tmp_path, body, reason):
+    assert reason in refusal(write(tmp_path / "crash.usda", body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [curves(4, type="cubic", basis="bezier", wrap="periodic"), curves(4, 4), curves(2, type="linear"),
+     material("X.outputs:result", "P.outputs:result")],
+)  # fmt: skip
+def test_sound_neighbours_of_what_crashes_blender_come_in(tmp_path, body):
+    comes_in(write(tmp_path / "sound.usda", body), tmp_path)

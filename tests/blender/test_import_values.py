@@ -126,3 +126,23 @@ def test_a_round_collider_that_is_attached_is_as_thick_as_its_largest_scale_acro
     (item,) = crate.usdphys.colliders
     assert (item.shape, item.axis) == ("CAPSULE", "Z")
     assert (item.radius, item.height) == pytest.approx((1.0, 6.0))
+
+
+def test_guide_colliders_are_wires_that_no_render_shows(tmp_path):
+    import_usd(tmp_path / "guide.usda", """
+def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{
+    def Cube "Hull" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+    {
+        uniform token purpose = "guide"
+        double size = 1
+    }
+    def Cube "Skin" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+    {
+        double size = 1
+    }
+}
+""")  # fmt: skip
+    shown = {name: (bpy.data.objects[name].display_type, bpy.data.objects[name].hide_render)
+             for name in ("Hull", "Skin")}  # fmt: skip
+    assert shown == {"Hull": ("WIRE", True), "Skin": ("TEXTURED", False)}

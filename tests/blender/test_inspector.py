@@ -216,3 +216,11 @@ def test_a_limit_at_rest_is_zero_and_not_noise(monkeypatch):
     monkeypatch.setattr(type(session), "joint_positions", lambda self: {rows()[0].path: {rows()[0].dof: -3.8e-22}})
     joint_inspector.set_limit(rows()[0], "LOWER")
     assert bpy.data.objects[rows()[0].joint].usdphys.joint.revolute.lower_limit == 0.0
+
+
+def test_a_preview_that_plays_pauses_for_the_inspector():
+    arm()
+    session = preview_guard.start(bpy.context)
+    session.play()
+    bpy.ops.usdphys.inspect_joints()
+    assert preview_guard.current() is session and not session.is_playing

@@ -1041,11 +1041,11 @@ def test_play_is_pause_while_it_plays(monkeypatch):
 def test_settings_without_effect_are_grey_while_the_preview_runs(monkeypatch):
     settings = bpy.context.scene.usdphys.preview
     greyed = {one.name: not one.is_active for one in drawn("preview", "VIEW_3D").all("prop")}
-    assert greyed == dict.fromkeys(("speed", "is_fast", "frequency", "substeps"), False)
+    assert greyed == dict.fromkeys(("speed", "is_fast", "quality", "frequency", "substeps"), False)
     settings.is_fast = True
     run_session(monkeypatch)
     greyed = {one.name: not one.is_active for one in drawn("preview", "VIEW_3D").all("prop")}
-    assert greyed == {"speed": True, "is_fast": False, "frequency": True, "substeps": True}
+    assert greyed == {"speed": True, "is_fast": False, "quality": True, "frequency": True, "substeps": True}
 
 
 def test_the_state_is_shown_while_the_preview_runs(monkeypatch):

@@ -470,3 +470,13 @@ def test_a_second_bake_starts_from_what_was_authored():
     assert heights[0] == pytest.approx(heights[1], abs=1e-4)
     bpy.ops.usdphys.preview_clear_bake()
     assert tuple(obj.location) == (0, 0, 20)
+
+
+def test_the_quality_of_the_panel_is_that_of_the_simulation() -> None:
+    scenes.make_body(crate())
+    settings: Any = bpy.context.scene.usdphys.preview
+    found = []
+    for quality in ("draft", "normal", "exact"):
+        settings.quality = quality
+        found.append(preview_guard.start(bpy.context).world.substeps)
+    assert found == [1, 2, 8]

@@ -7,8 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from usdphys_ext.usdphys_addon.core import files
-from usdphys_ext.usdphys_addon.core.errors import OutputError
+from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
+from usdphys_ext.usdphys_addon.system import files
 
 WHOLE = b'#usda 1.0\ndef Xform "A"\n{\n}\n'
 
@@ -151,3 +151,27 @@ def test_temporary_names_are_short_for_the_longest_name(tmp_path: Path) -> None:
     with files.replacing(target) as scratch:
         scratch.write_bytes(WHOLE)
     assert target.read_bytes() == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("", "empty"), ("n" * 256 + ".usda", "255 bytes"), ("名" * 86 + ".usda", "255 bytes"),
+     ("x/" * 500 + "a", "940 bytes"), ("a:SDF_FORMAT_ARGS:b=c.usda", "USD does not take"),
+     ("\udcff.usda", "UTF-8"), ("a\0b", "USD does not take")],
+)  # fmt: skip
+def test_names_that_blender_or_usd_do_not_take_are_refused_in_one_short_sentence(name: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason) as caught:
+        files.usable_name(name)
+    assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize(
+    "name", ["a b.usda", "a\tb.usda", "\U0001f600.usda", "n" * 250 + ".usda", "-x.usda", "a@b.usda"]
+)
+def test_names_that_are_only_odd_stay_as_they_are(name: str) -> None:
+    assert files.usable_name(name) == name
+
+
+@pytest.mark.skipif(os.name != "posix", reason="two slashes begin a server's name elsewhere")
+def test_two_leading_slashes_are_not_beside_the_open_file() -> None:
+    assert files.usable_name("//tmp/a.usda") == "/tmp/a.usda"

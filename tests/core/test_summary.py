@@ -9,6 +9,7 @@ import math
 import pytest
 from pxr import Gf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import summary
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 
@@ -146,3 +147,22 @@ def test_lines_for_people_name_the_units_and_every_prim() -> None:
     assert "bodies (1)" in text
     row = next(line for line in text if line.startswith("  /B") and "mass=2 " in line)
     assert "dynamic" in row and "colliders=1" in row
+
+
+def test_inspect_walks_the_model_as_often_for_many_bodies_as_for_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`having` visits every prim: one call for each body makes the work grow with the square of their number."""
+
+    def walks(bodies: int) -> int:
+        stage = new_stage()
+        for index in range(bodies):
+            body(stage, f"/World/Crate{index}")
+            UsdGeom.Cube.Define(stage, f"/World/Crate{index}/Lid")
+            UsdPhysics.CollisionAPI.Apply(stage.GetPrimAtPath(f"/World/Crate{index}/Lid"))
+        model, asked = usd_read.read_stage(stage), []
+        original = PhysicsModel.having
+        with monkeypatch.context() as patch:
+            patch.setattr(PhysicsModel, "having", lambda model, cls: asked.append(cls) or original(model, cls))
+            assert len(summary.summarise(model)["bodies"]) == bodies
+        return len(asked)
+
+    assert walks(20) == walks(2)

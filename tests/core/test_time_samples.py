@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import time_samples
 
@@ -184,3 +185,26 @@ def test_the_source_of_a_bake_is_left_alone(stage: Usd.Stage) -> None:
     assert found.GetRootLayer().subLayerPaths[:] == ["./in.usda"]
     specs = [spec.specifier for spec in found.GetRootLayer().rootPrims]
     assert specs == [Sdf.SpecifierOver]
+
+
+@pytest.mark.parametrize("scale", [(0, 1, 1), (0, 0, 0)])
+def test_a_body_below_a_parent_without_an_inverse_moves_all_the_same(stage: Usd.Stage, scale: tuple) -> None:
+    """No matrix below such a parent has a place in the world: the body has to leave the parent's transform."""
+    UsdGeom.Xform.Define(stage, "/World/Flat").AddScaleOp().Set(Gf.Vec3f(*scale))
+    body(stage, "/World/Flat/Ball")
+    worlds = np.array([[frames.transform((0, 3.0 - frame, 0), np.eye(3))] for frame in range(3)])
+    result = baked(stage, ["/World/Flat/Ball"], worlds)
+    for frame in range(3):
+        assert world_at(result, "/World/Flat/Ball", frame) == pytest.approx(worlds[frame, 0])
+
+
+@pytest.mark.parametrize("name", ["timeCodesPerSecond", "startTimeCode"])
+@pytest.mark.parametrize("value", [0.0, -24.0, 1e12, float("nan"), float("inf")])
+def test_a_stage_whose_time_cannot_be_counted_is_refused(stage: Usd.Stage, name: str, value: float) -> None:
+    stage.SetEndTimeCode(10)
+    setattr(stage.GetRootLayer(), name, value)
+    if name == "startTimeCode" and abs(value) < 1e9:
+        assert time_samples.Clock(stage).start == value
+        return
+    with pytest.raises(InputError, match=r"'in.usda' has .*; set "):
+        time_samples.Clock(stage)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pxr import Sdf, Usd, UsdGeom, UsdPhysics
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import schema, units
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
@@ -175,3 +175,26 @@ def test_renaming_leaves_the_model_itself_as_it_was():
     assert moved.prims["/Crate"].physics_binding == "/Other/Iron"
     joint = moved.prims["/Other/Hinge"].get(usd_physics.Joint)
     assert (joint.body0, joint.upper_limit) == (("/Crate",), 1.0)
+
+
+@pytest.mark.parametrize("axis", ["Y", "Z"])
+def test_a_joint_to_the_world_without_a_frame_turns_with_the_up_axis(axis) -> None:
+    """Nobody authored the frame in the world: it has the axes of its file, and other numbers in another file."""
+    source = Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageUpAxis(source, axis)
+    UsdGeom.SetStageMetersPerUnit(source, 1.0)
+    UsdPhysics.RigidBodyAPI.Apply(UsdGeom.Xform.Define(source, "/Box").GetPrim())
+    UsdPhysics.FixedJoint.Define(source, "/Fixed").CreateBody1Rel().SetTargets(["/Box"])
+    model = usd_read.read_stage(source)
+    for other in ("Y", "Z"):
+        target = Usd.Stage.CreateInMemory()
+        system = units.StageUnits(1.0, 1.0, other)
+        usd_write.write_units(target, system)
+        usd_write.write_model(target, model, system)
+        rotation = UsdPhysics.Joint(target.GetPrimAtPath("/Fixed")).GetLocalRot0Attr()
+        rotation = rotation.Get() if rotation.IsAuthored() else None
+        turned = Gf.Quatf(math.sqrt(0.5), math.sqrt(0.5) * (1 if axis == "Y" else -1), 0, 0)
+        expected = Gf.Quatf(1) if other == axis else turned
+        rotation = rotation or Gf.Quatf(1)
+        difference = rotation * expected.GetInverse()
+        assert abs(difference.GetReal()) == pytest.approx(1.0, abs=1e-6), (axis, other)

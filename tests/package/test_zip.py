@@ -1,7 +1,10 @@
 """The published zips: what is in them, and that Blender installs, enables, uses, disables and removes them."""
 
+import hashlib
 import importlib.util
 import io
+import subprocess
+import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -98,3 +101,24 @@ def test_uninstalling_leaves_nothing(zips, blender):
 def test_blender_ends_by_itself_with_the_extension_enabled(zips, blender):
     """A USD hook that stays registered can keep Blender from ending."""
     assert blender("enable_and_stay", zips[HERE]) is True
+
+
+def test_two_builds_of_one_tree_are_the_same_bytes(zips, tmp_path):
+    subprocess.run([sys.executable, ROOT / "scripts" / "build.py", "--out", tmp_path], check=True, capture_output=True)
+    for path in zips.values():
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
+
+
+@pytest.mark.parametrize("kind", sorted(PLATFORMS))
+def test_the_wheel_in_a_zip_is_the_one_with_the_recorded_checksum(zips, kind):
+    lines = (ROOT / "scripts" / "wheels.sha256").read_text(encoding="utf-8").splitlines()
+    recorded = {name: checksum for checksum, name in map(str.split, lines)}
+    with zipfile.ZipFile(zips[kind]) as archive:
+        (wheel,) = [name for name in archive.namelist() if name.endswith(".whl")]
+        assert hashlib.sha256(archive.read(wheel)).hexdigest() == recorded[wheel.rpartition("/")[2]]
+
+
+def test_permissions_are_those_of_the_code():
+    """The add-on reads and writes files. It opens no network, clipboard, camera or microphone."""
+    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
+    assert set(manifest["permissions"]) == {"files"}

@@ -407,12 +407,14 @@ def test_a_joint_that_closes_a_loop_is_not_drawn_as_a_link() -> None:
         *(ring.joint(one + two, "Fixed", f"{W}/{one}", f"{W}/{two}") for one, two in ("AB", "BC", "CA")),
     )  # fmt: skip
     model = model_in(ring)
-    world = World(model)
     drawing = drawn(model, Options(**ONLY, articulations="ALL")).reshape(-1, 2, 3)
+    links = set()
     for one, two in ("AB", "BC", "CA"):
         ends = {tuple(places[one]), tuple(places[two])}
-        is_there = any({tuple(np.round(line[0], 4)), tuple(np.round(line[1], 4))} == ends for line in drawing)
-        assert is_there == world.is_reduced(f"{W}/{one}{two}"), (one, two)
+        if any({tuple(np.round(line[0], 4)), tuple(np.round(line[1], 4))} == ends for line in drawing):
+            links.add(f"{W}/{one}{two}")
+    (closing,) = [notice.path for notice in World(model).notices if notice.code == "ArticulationLoop"]
+    assert links == {f"{W}/AB", f"{W}/BC", f"{W}/CA"} - {closing}
 
 
 def test_lines_follow_the_preview() -> None:

@@ -8,9 +8,10 @@ import math
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import CENTIMETERS, DEGREE, File, about
-from .helpers import codes, place, run, turn, world_of
+from .author import CENTIMETERS, DEGREE, METERS, File, Units, about
+from .helpers import codes, model_in, place, run, turn, world_of
 
 G = 9.81
 W = "/World"
@@ -39,18 +40,50 @@ def test_projectile_starts_in_body_space() -> None:
     assert turn(world, "Ball") == pytest.approx(frames.matrix_of(about("Y", 1 / DEGREE)) @ rotation, abs=0.002)
 
 
-def test_scaled_body_keeps_its_velocity_in_its_own_units() -> None:
-    file = File(CENTIMETERS)
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS])
+def test_scaled_body_moves_at_its_velocity_as_in_other_simulators(units: Units) -> None:
+    """PhysX and Newton turn the velocity with the prim and do not scale it."""
+    file = File(units)
     file.gravity = (0, 0, 0)
     body = file.xform(
-        "Ball", (0, 0, 5), apis=["PhysicsRigidBodyAPI"], scale=(2, 2, 2),
+        "Ball", (0, 0, 5), about("Z", 90), apis=["PhysicsRigidBodyAPI"], scale=(2, 2, 2),
         lines=[f"vector3f physics:velocity = ({file.length(1.5)}, 0, 0)"],
         inside=[file.shape("Shape", "Sphere", (0.25,))],
     )  # fmt: skip
     world = run(world_of(file.add(body)), 1.0)
-    assert place(world, "Ball") == pytest.approx((3.0, 0, 5), abs=1e-3)
+    assert place(world, "Ball") == pytest.approx((0, 1.5, 5), abs=1e-3)
     assert world.stretches[0] == pytest.approx(2 * np.eye(3))
-    assert world.matrices()[0] == pytest.approx(frames.transform((3.0, 0, 5), None, (2, 2, 2)), abs=1e-3)
+    turned = frames.matrix_of(about("Z", 90))
+    assert world.matrices()[0] == pytest.approx(frames.transform((0, 1.5, 5), turned, (2, 2, 2)), abs=1e-3)
+    (notice,) = world.notices
+    assert (notice.code, notice.path) == ("VelocityScaled", f"{W}/Ball")
+    assert "1.5 m/s" in notice.message and "3 m/s" in notice.message
+
+
+def test_a_scale_that_converts_units_converts_the_velocity_too() -> None:
+    """A part in centimetres below a root that scales by 0.01: 150 cm/s are 1.5 m/s."""
+    file = File()
+    file.gravity = (0, 0, 0)
+    file.add(file.xform("Ball", (0, 0, 5), apis=["PhysicsRigidBodyAPI"], scale=(0.01,) * 3,
+                        lines=["vector3f physics:velocity = (150, 0, 0)"],
+                        inside=[file.shape("Shape", "Sphere", (25.0,))]))  # fmt: skip
+    model = model_in(file)
+    world = run(World(model), 0.5)
+    assert place(world, "Ball") == pytest.approx((0.75, 0, 5), abs=1e-3)
+    assert codes(world) == ["VelocityScaled"]
+    assert place(run(World(world.moved_copy(model)), 0.5), "Ball") == pytest.approx((1.5, 0, 5), abs=1e-3)
+
+
+def test_a_scaled_body_keeps_its_speed_over_a_restart() -> None:
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    file.add(file.xform("Ball", (0, 0, 5), about("X", 30), apis=["PhysicsRigidBodyAPI"], scale=(3, 3, 3),
+                        lines=[f"vector3f physics:velocity = (0, {file.length(2.0)}, 0)"],
+                        inside=[file.shape("Shape", "Sphere", (0.25,))]))  # fmt: skip
+    model = model_in(file)
+    world = run(World(run(World(model), 0.5).moved_copy(model)), 0.5)
+    turned = frames.matrix_of(about("X", 30))
+    assert place(world, "Ball") == pytest.approx(np.array((0, 0, 5)) + turned @ (0, 2.0, 0), abs=2e-3)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ DOMINO, GAP = (0.08, 0.3, 0.6), 0.35
 Vector3 = Sequence[float]
 
 
-def _mesh(name: str, fill: Callable[[Any], None]) -> Any:
+def _mesh(name: str, fill: Callable[[Any], Any]) -> Any:
     data = bpy.data.meshes.new(name)
     made = bmesh.new()
     fill(made)
@@ -77,8 +77,8 @@ def add(context: Any, kind: str, *, count: int = 5) -> list[Any]:
         planned = [("Domino", data, (GAP * number, 0.0, DOMINO[2] / 2.0)) for number in range(count)]
     moves = kind not in ("GROUND", "RAMP")
     cursor = context.scene.cursor.location
-    for obj in list(context.selected_objects):
-        obj.select_set(False)
+    for other in list(context.selected_objects):
+        other.select_set(False)
     made = []
     for name, data, place in planned:
         obj: Any = bpy.data.objects.new(name, data)

@@ -132,9 +132,17 @@ def _recall_frame(reading: ReadingContext, joint: usd_physics.Joint, group: Any,
     """Set a local frame as it was imported; None for values that were not authored."""
     for name, factor in ((f"local_pos{side}", reading.meters), (f"local_rot{side}", 1.0)):
         setattr(joint, name, None)
-        text = getattr(group, f"remembered_{name}")
-        if text:
-            setattr(joint, name, si_value(tuple(map(float, text.split())), factor))
+        numbers = _numbers(getattr(group, f"remembered_{name}"))
+        if len(numbers) == (3 if name.startswith("local_pos") else 4):
+            setattr(joint, name, si_value(numbers, factor))
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    """The numbers of a remembered value; empty for other text, which a script can have put there."""
+    try:
+        return tuple(map(float, text.split()))
+    except ValueError:
+        return ()
 
 
 def add_joint_targets(reading: ReadingContext) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 
 from ..core import schema
+from ..core.qualities import NORMAL, QUALITY_TEXTS
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
 from . import group_names, vendor_props
@@ -343,7 +344,7 @@ SourceProperties = make_group(
     {
         # objects: paths of all prims that became objects, one a line. meters: length of a Blender unit at the import.
         # units: metres and kilograms per unit and up axis of the file. others: files imported into the scene before.
-        # files: digests of all files that the scene came from, see `core.files.note_of`.
+        # files: digests of all files that the scene came from, see `system.files.note_of`.
         name: hidden_text()
         for name in (
             "filepath",
@@ -391,12 +392,18 @@ PreviewProperties = make_group(
             max=1000,
             description="Time steps per second of simulated time (Hz)",
         ),
+        "quality": bpy.props.EnumProperty(
+            name="Quality",
+            items=[(name, text.label, text.cost) for name, text in QUALITY_TEXTS.items()],
+            default=NORMAL,
+            description="How exact contacts and joints are, and how much time they take",
+        ),
         "substeps": bpy.props.IntProperty(
             name="Substeps",
             default=0,
             min=0,
             max=64,
-            description="Solver steps per time step; 0 chooses automatically",
+            description="Solver steps per time step; 0 leaves it to the quality",
         ),
         "speed": bpy.props.FloatProperty(
             name="Speed",

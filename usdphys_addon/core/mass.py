@@ -8,6 +8,7 @@ UsdPhysics.RigidBodyAPI.ComputeMassProperties of OpenUSD 26.11 applies them.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -109,32 +110,36 @@ def box(size: ArrayLike, center: ArrayLike = (0.0, 0.0, 0.0), note: str = "") ->
 
 def sphere(radius: float, center: ArrayLike = (0.0, 0.0, 0.0)) -> Shape:
     """Ball."""
-    volume = 4.0 / 3.0 * math.pi * radius**3
-    return Shape(volume, np.array(center, float), 0.4 * volume * radius**2 * np.eye(3))
+    square = radius * radius
+    volume = 4.0 / 3.0 * math.pi * square * radius
+    return Shape(volume, np.array(center, float), 0.4 * volume * square * np.eye(3))
 
 
 def cylinder(radius: float, height: float, axis: str = "Z") -> Shape:
     """Cylinder around its own middle."""
-    volume = math.pi * radius**2 * height
-    across = volume * (3.0 * radius**2 + height**2) / 12.0
-    return _around(axis, volume, 0.0, 0.5 * volume * radius**2, across)
+    square = radius * radius
+    volume = math.pi * square * height
+    across = volume * (3.0 * square + height * height) / 12.0
+    return _around(axis, volume, 0.0, 0.5 * volume * square, across)
 
 
 def capsule(radius: float, height: float, axis: str = "Z") -> Shape:
     """Capsule; `height` is that of the cylinder between the caps."""
-    barrel = math.pi * radius**2 * height
-    ball = 4.0 / 3.0 * math.pi * radius**3
-    along = 0.5 * barrel * radius**2 + 0.4 * ball * radius**2
-    across = barrel * (3.0 * radius**2 + height**2) / 12.0
-    across += ball * (0.4 * radius**2 + 0.375 * radius * height + 0.25 * height**2)
+    square = radius * radius
+    barrel = math.pi * square * height
+    ball = 4.0 / 3.0 * math.pi * square * radius
+    along = 0.5 * barrel * square + 0.4 * ball * square
+    across = barrel * (3.0 * square + height * height) / 12.0
+    across += ball * (0.4 * square + 0.375 * radius * height + 0.25 * height * height)
     return _around(axis, barrel + ball, 0.0, along, across)
 
 
 def cone(radius: float, height: float, axis: str = "Z") -> Shape:
     """Cone with its tip towards the positive axis; the origin is at half height, the centroid at a quarter."""
-    volume = math.pi * radius**2 * height / 3.0
-    across = volume * (0.15 * radius**2 + 0.0375 * height**2)
-    return _around(axis, volume, -0.25 * height, 0.3 * volume * radius**2, across)
+    square = radius * radius
+    volume = math.pi * square * height / 3.0
+    across = volume * (0.15 * square + 0.0375 * height * height)
+    return _around(axis, volume, -0.25 * height, 0.3 * volume * square, across)
 
 
 def _around(axis: str, volume: float, offset: float, along: float, across: float) -> Shape:
@@ -339,8 +344,8 @@ def _authored(model: PhysicsModel, prim: Prim) -> _Authored:
     result = _Authored()
     if api is None:
         return result
-    result.mass = _positive(api.mass)
-    result.density = _positive(api.density)
+    result.mass = _positive(api.resolved("mass"))
+    result.density = _positive(api.resolved("density"))
     center = api.decided("center_of_mass")
     if center is not None:
         result.center = np.asarray(center) * frames.scale_of(prim.world)
@@ -359,26 +364,25 @@ def _positive(value: float | None) -> float | None:
     return value if value is not None and 0.0 < value < math.inf else None
 
 
-def summed_colliders(model: PhysicsModel, body_path: str) -> list[Prim]:
-    """The colliders that give a body its mass: enabled, at or below it, but not at or below another enabled body.
+def colliders_by_body(model: PhysicsModel, others: Collection[str] = ()) -> dict[str, list[Prim]]:
+    """The colliders that give each body its mass: enabled, at or below it, but not at or below another enabled body.
 
     Unlike PhysicsModel.colliders_of, a reset transform stack does not exclude a collider, nor does a nested body that
-    is disabled.
+    is disabled. others: paths of prims that count as bodies, too. One call serves all bodies: it visits each collider
+    once.
     """
-    inner = {
-        path
-        for path, prim in model.bodies.items()
-        if paths.is_below(path, body_path) and _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")
-    }
-
-    ends = {body_path, *inner}
-    return [
-        prim
-        for path, prim in model.colliders.items()
-        if paths.is_at_or_below(path, body_path)
-        and paths.nearest(path, ends) == body_path
-        and _resolved(prim, usd_physics.CollisionAPI, "collision_enabled")
-    ]
+    bodies = model.bodies
+    enabled = {path for path, prim in bodies.items() if _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")}
+    found: dict[str, list[Prim]] = {path: [] for path in (*bodies, *others)}
+    for path, prim in model.colliders.items():
+        if not _resolved(prim, usd_physics.CollisionAPI, "collision_enabled"):
+            continue
+        for above in (path, *paths.ancestors_of(path)):
+            if above in found:
+                found[above].append(prim)
+            if above in enabled:
+                break
+    return found
 
 
 def _resolved(prim: Prim, cls: type[schema.Schema], name: str) -> bool:
@@ -397,7 +401,7 @@ def _density(
     bound = prim.physics_binding if prim.physics_binding in prim.materials else next(reversed(prim.materials), "")
     material = model.prims.get(bound)
     api = material.get(usd_physics.MaterialAPI) if material is not None else None
-    density = _positive(api.density) if api is not None else None
+    density = _positive(api.resolved("density")) if api is not None else None
     if material is not None and density is not None:
         return density, ValueSource(
             "material", f"density {density:.6g} kg/m3 of material {material.label or material.name}"
@@ -430,18 +434,22 @@ def _collider_mass(model: PhysicsModel, prim: Prim, body: Prim, of_body: _Author
     return ColliderMass(prim.path, shape, mass, turn @ center + offset, rotated(inertia, turn), source)
 
 
-def mass_properties(model: PhysicsModel, body_path: str) -> BodyMassProperties:
+def mass_properties(
+    model: PhysicsModel, body_path: str, colliders: Iterable[Prim] | None = None
+) -> BodyMassProperties:  # fmt: skip
     """Mass, centre of mass and inertia of a body by the precedence of UsdPhysics, with the source of each.
 
     Values authored on the body win; the enabled colliders at and below it give the rest. Without either, the mass is
     1 in the mass unit of the file, as in the specification (OpenUSD's own function returns -1). Raises KeyError if the
-    model has no prim at this path.
+    model has no prim at this path. colliders: of this body, from one call of `colliders_by_body` for many bodies.
     """
     body = model.prims[body_path]
     own = _authored(model, body)
     parts: tuple[ColliderMass, ...] = ()
     if own.mass is None or own.center is None or own.moments is None:
-        parts = tuple(_collider_mass(model, prim, body, own) for prim in summed_colliders(model, body_path))
+        if colliders is None:
+            colliders = colliders_by_body(model, (body_path,))[body_path]
+        parts = tuple(_collider_mass(model, prim, body, own) for prim in colliders)
     notes = [own.note] * bool(own.note)
     notes += [f"{model.prims[part.path].display}: {part.shape.note}" for part in parts if part.shape.note]
     total = sum(part.mass for part in parts)

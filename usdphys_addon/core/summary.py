@@ -38,6 +38,7 @@ def summarise(model: PhysicsModel) -> Table:
     units = model.units
     colliders = model.colliders
     owners = {path: model.body_of(path) for path in colliders}
+    weighed = mass.colliders_by_body(model)
     counts: dict[str, int] = {}
     for owner in owners.values():
         if owner is not None:
@@ -49,7 +50,7 @@ def summarise(model: PhysicsModel) -> Table:
             "upAxis": units.up_axis,
         },
         "scenes": [_row(prim, usd_physics.PhysicsScene) for prim in model.scenes.values()],
-        "bodies": [_body(model, prim, counts.get(path, 0)) for path, prim in model.bodies.items()],
+        "bodies": [_body(model, prim, counts.get(path, 0), weighed[path]) for path, prim in model.bodies.items()],
         "colliders": [_collider(prim, owners[path]) for path, prim in colliders.items()],
         "joints": [_joint(prim) for prim in model.joints.values()],
         "groups": [_row(prim, usd_physics.CollisionGroup) for prim in model.groups.values()],
@@ -86,12 +87,12 @@ def _number(value: float, factor: float = 1.0) -> float | str:
     return float(f"{value * factor:.7g}") if math.isfinite(value) else str(value)
 
 
-def _body(model: PhysicsModel, prim: Prim, colliders: int) -> Table:
+def _body(model: PhysicsModel, prim: Prim, colliders: int, weighed: list[Prim]) -> Table:
     body = prim.get(usd_physics.RigidBodyAPI) or usd_physics.RigidBodyAPI()
     kind = "static" if not body.resolved("rigid_body_enabled") else "dynamic"
     if kind == "dynamic" and body.resolved("kinematic_enabled"):
         kind = "kinematic"
-    found = mass.mass_properties(model, prim.path)
+    found = mass.mass_properties(model, prim.path, weighed)
     return {
         "path": prim.path,
         "kind": kind,

@@ -10,12 +10,20 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from .errors import InputError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 #: Numbers from here on count as infinite: many files write the largest 32-bit float for "no limit".
 PRACTICALLY_INFINITE = 1e37
+#: Smallest unit (m or kg); with smaller units or ones above its inverse, densities and inertias overflow.
+SMALLEST_UNIT = 1e-20
+#: Least and most frames or time codes per second.
+FRAME_RATES = (0.01, 100_000.0)
+#: Times further from zero are refused: frames beside each other would be the same number.
+LATEST_TIME = 1e9
 
 
 def is_infinite(value: float) -> bool:
@@ -104,7 +112,9 @@ class StageUnits:
         pairs = (
             (self.meters_per_unit, other.meters_per_unit), (self.kilograms_per_unit, other.kilograms_per_unit)
         )  # fmt: skip
-        return self.up_axis == other.up_axis and all(abs(one / another - 1.0) <= 1e-6 for one, another in pairs)
+        return self.up_axis == other.up_axis and all(
+            abs(one - another) <= 1e-6 * abs(another) for one, another in pairs
+        )
 
     @property
     def to_z_up(self) -> NDArray[np.float64]:
@@ -118,6 +128,30 @@ class StageUnits:
 
 
 SI = StageUnits()
+
+
+def checked_units(units: StageUnits, file: str) -> StageUnits:
+    """The units. Raises InputError, naming the file, if nothing can be measured in one of them."""
+    values = {"metersPerUnit": units.meters_per_unit, "kilogramsPerUnit": units.kilograms_per_unit}
+    for name, value in values.items():
+        if not SMALLEST_UNIT <= value <= 1 / SMALLEST_UNIT:
+            raise InputError(f"'{file}' has {name} = {value:g}; set it to a plausible number above zero.")
+    return units
+
+
+def checked_frame_rate(rate: float, file: str, name: str = "frames per second") -> float:
+    """The rate. Raises InputError, naming the file, if no time can be counted in it."""
+    least, most = FRAME_RATES
+    if not least <= rate <= most:
+        raise InputError(f"'{file}' has {rate:g} {name}; set a number from {least:g} to {most:g}.")
+    return rate
+
+
+def checked_time(time: float, file: str, name: str) -> float:
+    """A time. Raises InputError, naming the file, if it is no number or too far from zero."""
+    if not abs(time) <= LATEST_TIME:
+        raise InputError(f"'{file}' has {name} = {time:g}; set it to a time nearer to zero.")
+    return time
 
 
 def scaled(value: float, factor: float) -> float:

@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import bpy
 
 from ..bridge import props
 from ..core.errors import InputError, OutputError
-from ..core.files import replacing
+from ..core.validate import Issue
+from ..system.files import replacing
 
 
 @contextmanager
@@ -27,18 +29,29 @@ def properties_registered() -> Iterator[None]:
             props.unregister()
 
 
-def open_blend(file: str) -> None:
-    """Open a .blend. Raises InputError, also for one whose libraries are missing."""
+def open_blend(file: str) -> list[Issue]:
+    """Open a .blend; returns a warning if it holds scripts, none of which is run, whatever the preferences say.
+
+    Raises InputError, also for one whose libraries are missing.
+    """
     path = Path(file).absolute()
     if not path.is_file():
         raise InputError(f"There is no file '{file}'; check the name.")
     try:
-        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
     except RuntimeError as error:
         raise InputError(f"'{file}' cannot be opened by this Blender ({str(error).strip()}).") from error
     for library in bpy.data.libraries:
         if not Path(bpy.path.abspath(library.filepath)).is_file():
             raise InputError(f"'{file}' links to the library '{library.filepath}', which is missing; restore it.")
+    app: Any = bpy.app
+    if not app.autoexec_fail:
+        return []
+    return [Issue(
+        "ScriptsNotRun", "warning", "", "",
+        f"'{path.name}' holds Python that was not run ({app.autoexec_fail_message}): values that it drives are old.",
+        "Bake what scripts drive, or open the file in Blender if you trust it.",
+    )]  # fmt: skip
 
 
 def save_blend(file: str) -> None:

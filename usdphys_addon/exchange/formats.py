@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, UsageError
-from ..core.files import USD_SUFFIXES
+from ..system.files import USD_SUFFIXES
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
@@ -130,13 +130,14 @@ def _load_usd(file: str, options: LoadOptions) -> list[Issue]:
     if options.onto:
         if format_of(options.onto) is not BLEND:
             raise InputError(f"'{options.onto}' is no .blend file; --onto needs one.")
-        _load_blend(options.onto, LoadOptions())
+        issues = _load_blend(options.onto, LoadOptions())
     else:
+        issues = []
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     wanted = usd_import.ImportOptions(
         prim_path=options.prim, variants=options.variants, attach=bool(options.onto)
     )  # fmt: skip
-    return usd_import.import_usd(bpy.context, Path(file).absolute(), wanted, usd_import.LateProgress()).issues
+    return issues + usd_import.import_usd(bpy.context, Path(file).absolute(), wanted, usd_import.LateProgress()).issues
 
 
 @contextmanager
@@ -145,8 +146,9 @@ def _read_usd(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     from ..usd import read as usd_read
 
     # The stage stays open inside: meshes are read when somebody asks for them.
-    stage = usd_read.open_stage(file)
-    yield usd_read.read_stage(stage), []
+    with usd_read.damage_refused(file):
+        stage = usd_read.open_stage(file)
+        yield usd_read.read_stage(stage), []
 
 
 def _write_usd(file: str, options: WriteOptions) -> ExportResult:
@@ -175,8 +177,7 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
 def _load_blend(file: str, _options: LoadOptions) -> list[Issue]:
     from . import blend_file
 
-    blend_file.open_blend(file)
-    return []
+    return blend_file.open_blend(file)
 
 
 @contextmanager
@@ -187,9 +188,9 @@ def _read_blend(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     from . import blend_file
 
     with blend_file.properties_registered():
-        blend_file.open_blend(file)
+        issues = blend_file.open_blend(file)
         reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-        yield reading.model, reading.issues
+        yield reading.model, issues + reading.issues
 
 
 def _write_blend(file: str, _options: WriteOptions) -> None:

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import bpy
 
 from ..core.errors import InputError
-from ..core.files import first_changed
 from ..core.units import StageUnits
 from ..core.validate import Issue
+from ..system.files import first_changed
 from . import source_export, usd_export
 from .usd_export import ExportOptions, ExportResult
 
@@ -54,8 +54,11 @@ def export_scene(
 
 
 def _has_units_of_source(scene: Any, options: ExportOptions) -> bool:
-    meters, kilograms, up_axis = scene.usdphys.source.units.split()
-    return options.units.is_like(StageUnits(float(meters), float(kilograms), up_axis))
+    try:
+        meters, kilograms, up_axis = scene.usdphys.source.units.split()
+        return options.units.is_like(StageUnits(float(meters), float(kilograms), up_axis))
+    except ValueError:  # hidden text, which a script can have changed
+        return False
 
 
 def _obstacle(scene: Any, options: ExportOptions) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
@@ -18,12 +19,12 @@ from ..bridge.environment import gc_paused, require_usd, run_in_thread
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.source_paths import looks_of
 from ..core import summary, validate
-from ..core.errors import OutputError, UsdPhysError, ValidationFailedError
-from ..core.files import USD_SUFFIXES, checked, replacing
+from ..core.errors import InputError, OutputError, UsdPhysError, ValidationFailedError
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits, shortest
 from ..core.validate import Hierarchy, Issue
 from ..core.words import counted
+from ..system.files import USD_SUFFIXES, checked, replacing
 from . import stage_layout
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
@@ -89,6 +90,7 @@ def export_usd(context: bpy.types.Context, filepath: str | Path, options: Export
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
     # Imported here, before the thread starts: two threads cannot import the modules of USD at once.
     from ..usd import hierarchy as usd_hierarchy  # noqa: F401
+    from ..usd import packages as usd_packages
     from ..usd import verify as usd_verify
     from ..usd import write as usd_write
 
@@ -113,7 +115,19 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
             raise job.error
         if not job.done:
             raise OutputError(f"Blender's USD exporter wrote no stage for '{target}'; see the console for its reason.")
+        if target.suffix.lower() == ".usdz" and scratch.is_file():
+            strangers = usd_packages.take_out_strangers(scratch)
+            issues = issues + package_issues(usd_packages.described(usd_packages.names_in(scratch), strangers))
     return ExportResult(target, issues + job.issues, summary.counts(reading.model), job.moved)
+
+
+def package_issues(described: Iterable[tuple[str, str, str]]) -> list[Issue]:
+    """Issues about the files in a package."""
+    fixes = {"FilesPacked": "Leave out what the receiver must not have.", "FilesNotPacked": "Hand them over beside it."}
+    return [
+        Issue(code, "warning" if severity == "warning" else "info", "", "", message, fixes[code])
+        for severity, code, message in described
+    ]
 
 
 def refuse_errors(issues: list[Issue], target: Path, *, strict: bool) -> None:
@@ -138,6 +152,7 @@ def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *
     scene_meters: length of a Blender unit; Blender's exporter ignores it and takes a unit for a metre. names: write
     the names of objects and data as attributes on their prims, which only this add-on reads.
     """
+    _refuse_crash()
     units = options.units
     keywords: dict[str, Any] = {
         "filepath": str(scratch),
@@ -167,6 +182,25 @@ def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *
         raise OutputError(f"Blender's USD exporter failed: {str(error).strip()}") from error
     if "FINISHED" not in result:
         raise OutputError("Blender's USD exporter was cancelled.")
+
+
+def _refuse_crash() -> None:
+    """Raise InputError for an object with which Blender's exporter ends the process; those before 5.2 do."""
+    if bpy.app.version >= (5, 2):
+        return
+    data: Any = bpy.data
+    empty = [curve for curve in data.curves if type(curve) is bpy.types.Curve and not curve.splines]
+    empty += [cloud for cloud in data.pointclouds if not cloud.points]
+    if not empty:
+        return
+    # Its objects are those that are seen; what instances show is among the data-blocks only.
+    shown = {item.original for item in bpy.context.evaluated_depsgraph_get().ids}
+    for block in shown.intersection(empty):
+        user: Any = next((obj for obj in data.objects if obj.data == block), block)
+        raise InputError(
+            f"Blender {bpy.app.version_string} crashes when it exports '{user.name}', which has no points; delete it, "
+            "give it points, or use Blender 5.2."
+        )
 
 
 # --------------------------------------------------------------------------- files

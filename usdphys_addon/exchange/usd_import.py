@@ -21,11 +21,11 @@ from ..bridge.environment import gc_paused, require_usd, run_in_thread
 from ..bridge.imported import ImportedIDs
 from ..core import clock, paths
 from ..core.errors import InputError
-from ..core.files import note_of
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
 from ..core.words import counted
+from ..system.files import note_of
 from . import import_materials, import_repair
 from .hook_calls import handled_by
 

@@ -73,7 +73,7 @@ class PreviewSession:
         self.model: PhysicsModel = reading.model
         self.meters = self.model.units.meters_per_unit
         start = self.model if before is None else before.moved_copy(self.model)
-        self.world = world_type(start, time_step=time_step, substeps=settings.substeps)
+        self.world = world_type(start, time_step=time_step, substeps=settings.substeps, quality=settings.quality)
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
         simulated = set(self.world.paths)
         sites = {path: site for path, site in reading.sites.items() if path in simulated}

@@ -19,6 +19,10 @@ from ..core.schemas import usd_physics
 from .notices import Notices
 
 EARTH_GRAVITY = 9.81
+#: A scale that is one of these ratios of length units, to SAME_RATIO, converts from one to another.
+_METERS = (1e-3, 1e-2, 0.1, 1.0, 1e3, 0.0254, 0.3048)
+UNIT_RATIOS = tuple(sorted({first / second for first in _METERS for second in _METERS} - {1.0, 10.0, 0.1, 12.0}))
+SAME_RATIO = 1e-4
 #: Without a bound material: the defaults of PhysX.
 DEFAULT_FRICTION, DEFAULT_RESTITUTION = 0.5, 0.0
 
@@ -46,6 +50,15 @@ class Body:
     def pose(self) -> Matrix:
         """(4, 4) without scale."""
         return frames.transform(self.position, self.rotation)
+
+    @property
+    def velocity_scale(self) -> float:
+        """Factor of the body's velocity: 1, or its scale if that converts length units, as a root prim's may."""
+        scale = frames.scale_of(self.stretch)
+        if not frames.is_uniform(np.abs(scale)):
+            return 1.0
+        size = float(abs(scale[0]))
+        return size if any(abs(size / ratio - 1.0) < SAME_RATIO for ratio in UNIT_RATIOS) else 1.0
 
 
 class RigidPose(NamedTuple):

@@ -23,6 +23,11 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "info", "A joint closes a loop of an articulation: it is simulated in maximal coordinates.",
         "Set Exclude From Articulation on the joint of your choice to decide where the loop is cut.",
     ),
+    "ArticulationNotReduced": NoticeKind(
+        "info",
+        "An articulation has a loop, is too long or too uneven in mass for reduced coordinates: it uses maximal ones.",
+        "Nothing: these are as exact here. Bring the masses of the links nearer to each other where they give way.",
+    ),
     "ArticulationUnstable": NoticeKind(
         "warning", "Reduced coordinates are unstable for these masses: the articulation uses maximal coordinates.",
         "Bring the masses of the links nearer to each other.",
@@ -46,6 +51,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "info", "A mesh without thickness has no convex shape: a thin one is simulated.",
         "Give the mesh some thickness.",
     ),
+    "JointApart": NoticeKind(
+        "warning", "The two frames of a joint are apart at the start: its bodies are moved together first.",
+        "Align the frames of the joint (Joint Tools), or place the bodies where the joint holds them.",
+    ),
     "JointNotReduced": NoticeKind(
         "info", "A joint of an articulation is of a kind that is simulated in maximal coordinates.",
         "Use revolute, prismatic or fixed joints where precision matters.",
@@ -60,6 +69,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     "LimitBeyondTurn": NoticeKind(
         "warning", "Rotations of more than one axis are limited to less than half a turn.",
         "Keep the limit within 180 degrees, or leave one axis free.",
+    ),
+    "MassRatio": NoticeKind(
+        "warning", "Far more mass hangs on a jointed body than its own: its joints give way.",
+        "Make the light body heavier or what hangs on it lighter, or simulate with the quality Exact.",
     ),
     "MaterialPerFace": NoticeKind(
         "info", "A collider has several physics materials: that of the whole prim is used.",
@@ -90,6 +103,12 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "warning",
         "A body moves faster than anything sensible, gains energy from nowhere, or its pose is not a number any more.",
         "Look for huge forces, tiny masses, or shapes that begin inside each other.",
+    ),
+    "VelocityScaled": NoticeKind(
+        "info",
+        "The prim of a moving body is scaled. The initial velocity is not, as in PhysX and Newton, unless the scale "
+        "converts length units; by the specification's text it is.",
+        "Apply the scale, so that all simulators agree.",
     ),
 }  # fmt: skip
 

@@ -3,21 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import frames
+from ..core import frames, gprims
+from ..core.errors import InputError
 from ..core.frames import Matrix
+from ..core.model import PhysicsModel
+from ..core.schemas import usd_geom
 from ..core.units import StageUnits
 from .world import World
 
 Floats = NDArray[np.float64]
 #: Returns world matrices (4, 4) of animated kinematic bodies and static colliders, by path, at a frame.
 Movers = Callable[[int], Mapping[str, Matrix]]
+#: Numbers that a recording keeps in memory, 0.8 GB, and how many there are for a body and a frame.
+_MOST_NUMBERS, _NUMBERS = 100_000_000, 23
+#: Largest number in a transform, m: the solver computes with 32 bits, and squares what it gets.
+_LARGEST = 1e15
 
 
 @dataclass(slots=True)
@@ -62,6 +72,54 @@ def quaternion_product(first: Floats, second: Floats) -> Floats:
     )  # fmt: skip
 
 
+def most_frames(world: World) -> int:
+    """Frames whose poses are kept in memory."""
+    return _MOST_NUMBERS // (_NUMBERS * max(1, len(world.paths)))
+
+
+def refuse_lost(model: PhysicsModel) -> None:
+    """Raise InputError for a body or collider that is nowhere: at NaN, or too far away or too large for the solver."""
+    for prim in {**model.bodies, **model.colliders}.values():
+        if not (np.abs(prim.world) <= _LARGEST).all():
+            raise InputError(f"The transform of {prim.display} holds NaN or a number above {_LARGEST:g}; correct it.")
+        gprim = prim.get(usd_geom.Gprim)
+        if gprim is not None:
+            sizes = gprims.sizes(gprim, frames.scale_of(prim.world))
+            if not max(*sizes.edges, sizes.radius, sizes.height) <= _LARGEST:
+                raise InputError(f"The size of {prim.display} is NaN or above {_LARGEST:g} m; correct it.")
+
+
+def _flush() -> None:
+    with suppress(OSError):
+        if sys.stderr is not None:
+            sys.stderr.flush()
+
+
+@contextmanager
+def engine_errors() -> Iterator[None]:
+    """Raise InputError for a panic of the engine, whose type is no Exception and has no public name.
+
+    What the engine prints of a panic by itself, lines of its own source, is dropped.
+    """
+    _flush()
+    saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    os.close(null)
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"The physics engine stopped ({reason}); look for odd values with validate.") from error
+    finally:
+        _flush()
+        os.dup2(saved, 2)
+        os.close(saved)
+
+
 def record(world: World, count: int, movers: Movers | None = None) -> Recording:
     """Record the start and `count` steps of a world. movers: called before each step with its frame, from 1 on."""
     matrices = np.empty((count + 1, len(world.paths), 4, 4))
@@ -78,4 +136,7 @@ def record(world: World, count: int, movers: Movers | None = None) -> Recording:
             world.step()
         matrices[frame] = world.matrices()
         positions[frame], rotations[frame] = world.positions, world.rotations
+    for row, path in enumerate(world.paths):
+        if not (np.isfinite(matrices[:, row]).all() and np.isfinite(rotations[:, row]).all()):
+            raise InputError(f"The motion of '{path}' is not finite; look for odd values with validate.")
     return Recording(1.0 / world.time_step, world.paths, world.kinematic, matrices, positions, rotations)

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import clock, frames, paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
+from ..core.qualities import NORMAL
 from ..core.rules.base import Above, Issue
 from ..core.schemas import usd_physics
 from .articulations import Tree, trees
@@ -28,6 +29,7 @@ from .joint_facts import JointFacts, read_joints
 from .joint_poses import carried, clamped, moved, shift
 from .layout import Layout, layout
 from .notices import Notices
+from .quality import QUALITIES, Quality
 from .rapier.constraints import Constraint, matrix_of
 from .rapier.energy import PERIOD
 from .rapier.grab import Grab
@@ -62,8 +64,13 @@ class World:
     kinematic: (n,) masks.
     """
 
-    def __init__(self, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0) -> None:
-        """time_step: seconds that `step` takes. substeps: steps of the solver in each; 0: automatic."""
+    def __init__(
+        self, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0, quality: str = NORMAL
+    ) -> None:
+        """time_step: seconds that `step` takes. substeps: steps of the solver in each; 0: by the quality.
+
+        quality: a key of `QUALITIES`.
+        """
         self._notices = Notices()
         self.time_step = time_step
         self.frame = 0
@@ -72,7 +79,7 @@ class World:
         self._grabs: dict[int, tuple[SolverSpace, Grab]] = {}
         self._ids = count(1)
         self._layout = layout(model, self._notices)
-        self._spaces = _spaces(self._layout, self._notices, time_step, substeps)
+        self._spaces = _spaces(self._layout, self._notices, time_step, substeps, QUALITIES[quality])
         self.paths = tuple(path for space in self._spaces for path in space.paths)
         self._index = {path: index for index, path in enumerate(self.paths)}
         self._space_of = {path: space for space in self._spaces for path in space.paths}
@@ -85,6 +92,9 @@ class World:
         self.positions: Floats = np.array([body.position for body in bodies]).reshape(-1, 3)
         self.rotations: Floats = np.array([body.quaternion for body in bodies], float).reshape(-1, 4)
         self.stretches: Floats = np.array([body.stretch for body in bodies]).reshape(-1, 3, 3)
+        for space, rows in zip(self._spaces, self._ranges, strict=True):
+            if space.is_moved_at_start:
+                space.read_poses(self.positions[rows], self.rotations[rows], everything=True)
         self.kinematic = np.array([body.is_kinematic for body in bodies], bool)
         self.awake = np.ones(len(bodies), bool)
         self._joints = {
@@ -121,6 +131,9 @@ class World:
                 self._mark(path, "its pose is not a number any more")
             self.awake[rows] = space.read_poses(self.positions[rows], self.rotations[rows], everything=False)
         self.frame += 1
+        ways = np.linalg.norm(self.positions - before, axis=1)
+        for space, rows in zip(self._spaces, self._ranges, strict=True):
+            space.watch_fast(ways[rows])
         self._check(before)
         frames_between = max(1, round(PERIOD / self.time_step))
         if self.frame % frames_between == 0:
@@ -220,9 +233,10 @@ class World:
                 continue
             api = prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
-            x, y, z = np.linalg.solve(matrices[row][:3, :3], linear[row]).tolist()
+            rotation = frames.matrix_of(self.rotations[row])
+            x, y, z = (rotation.T @ linear[row] / self._layout.bodies[path].velocity_scale).tolist()
             api.velocity = (x, y, z)
-            x, y, z = (frames.matrix_of(self.rotations[row]).T @ angular[row]).tolist()
+            x, y, z = (rotation.T @ angular[row]).tolist()
             api.angular_velocity = (x, y, z)
             api.starts_asleep = not self.awake[row]
         owners = Above({path: model.prims[path] for path in shifts}, _cuts(model))
@@ -443,8 +457,13 @@ class World:
         return tuple(self._joints)
 
     def joint_load(self, path: str) -> tuple[float, float]:
-        """Force (N) and torque (N m) of a joint that can break, in the last solver step; zero for all others."""
-        return self._joints[path][1].load
+        """Force (N) and torque (N m) of a joint in the last solver step; zero before the first step.
+
+        A joint that cannot break is measured from the first call on, so that the first one returns zero.
+        """
+        space, constraint = self._joints[path]
+        space.loads.asked.add(path)
+        return constraint.load
 
     def joint_position(self, path: str, dof: str) -> float:
         """Position (m) or angle (rad) of a degree of freedom; angles are within half a turn."""
@@ -482,10 +501,7 @@ class World:
 
     def kinetic_energy(self) -> float:
         """Of all dynamic bodies, J."""
-        return sum(
-            float(space.physics.rigid_bodies[handle].kinetic_energy())
-            for space in self._spaces for path, handle in space.handles.items() if path in space.weights
-        )  # fmt: skip
+        return sum(space.kinetic_energy() for space in self._spaces)
 
 
 def _cuts(model: PhysicsModel) -> set[str]:
@@ -495,7 +511,7 @@ def _cuts(model: PhysicsModel) -> set[str]:
 # --------------------------------------------------------------------------- building
 
 
-def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) -> list[SolverSpace]:
+def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int, quality: Quality) -> list[SolverSpace]:
     """One solver space for each physics scene that has bodies or static colliders."""
     joints = read_joints(found, notices)
     kinematic = {path for path, body in found.bodies.items() if body.is_kinematic}
@@ -513,7 +529,7 @@ def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int) ->
     for tree in articulations:
         by_scene[tree.links[0].joint.scene].trees.append(tree)
     return [
-        SolverSpace(found, setup, chosen, notices, time_step, substeps)
+        SolverSpace(found, setup, chosen, notices, time_step, substeps, quality)
         for setup in by_scene.values() if setup.bodies or setup.statics
     ]  # fmt: skip
 

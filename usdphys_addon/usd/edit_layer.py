@@ -17,10 +17,10 @@ from pxr import Sdf, Tf, Usd, UsdUtils
 
 from ..core.difference import Difference
 from ..core.errors import OutputError
-from ..core.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
 from ..core.units import StageUnits
+from ..system.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
+from . import packages, scene_edits, verify
 from . import read as usd_read
-from . import scene_edits, verify
 from .carry_fields import PRIM_FIELDS, relative_path
 from .composition import VariantChoice, select_variants, write_selections
 from .physics_edits import Editor
@@ -38,13 +38,15 @@ Form = Literal["layer", "copy", "flat"]
 class LayerResult:
     """uninstanced: paths whose `instanceable` was set to false. missing: edited paths that the source lacks.
 
-    left_out: names of metadata of prims that a flat file cannot hold.
+    left_out: names of metadata of prims that a flat file cannot hold. packed: (severity, code, message) about the files
+    in a package.
     """
 
     path: Path
     uninstanced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    packed: tuple[tuple[str, str, str], ...] = ()
 
 
 def write_edits(
@@ -85,6 +87,7 @@ def write_edits(
     editor.apply(difference)
     scene_edits.apply_last(editor, edits)
     left_out: list[str] = []
+    packed: list[tuple[str, str, str]] = []
     suffix = target.suffix.lower()
     is_same = suffix == Path(root.realPath).suffix.lower() and suffix != ".usdz"
     if form == "flat":
@@ -92,10 +95,10 @@ def write_edits(
     if form == "copy" and is_same and not (is_moved or difference or edits or variants):
         _save(target, lambda scratch: bool(shutil.copyfile(root.realPath, scratch)), layer)
     elif suffix == ".usdz":
-        _save(target, lambda scratch: _export_package(layer, scratch, target), layer)
+        _save(target, lambda scratch: _export_package(layer, scratch, target, packed), layer)
     else:
         _save(target, lambda scratch: bool(layer.Export(str(scratch))), layer)
-    return LayerResult(target, tuple(editor.uninstanced), tuple(editor.missing), tuple(left_out))
+    return LayerResult(target, tuple(editor.uninstanced), tuple(editor.missing), tuple(left_out), tuple(packed))
 
 
 def _flattened(layer: Sdf.Layer, target: Path, left_out: list[str]) -> Sdf.Layer:
@@ -132,15 +135,19 @@ def _unknown_fields(layer: Sdf.Layer, stage: Usd.Stage) -> tuple[str, ...]:
     return tuple(sorted(missing))
 
 
-def _export_package(layer: Sdf.Layer, scratch: Path, target: Path) -> bool:
-    """Write a layer and all that it refers to as one .usdz."""
+def _export_package(layer: Sdf.Layer, scratch: Path, target: Path, packed: list[tuple[str, str, str]]) -> bool:
+    """Write a layer and all assets that it refers to as one .usdz. packed: gets what is to be said about them."""
     with scratch_folder(target) as folder:
         inside = folder / f"{target.stem}.usdc"
         # One folder deeper than where its relative paths are anchored.
         moved = Sdf.Layer.CreateAnonymous(".usda")
         moved.TransferContent(layer)
         UsdUtils.ModifyAssetPaths(moved, lambda path: f"../{path}" if path.startswith(("./", "../")) else path)
-        return bool(moved.Export(str(inside)) and UsdUtils.CreateNewUsdzPackage(str(inside), str(scratch)))
+        if not (moved.Export(str(inside)) and UsdUtils.CreateNewUsdzPackage(str(inside), str(scratch))):
+            return False
+        strangers = packages.take_out_strangers(scratch)
+        packed.extend(packages.described(packages.names_in(scratch), strangers))
+        return True
 
 
 def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:

@@ -3,23 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pxr import Sdf, Usd, UsdGeom, UsdPhysics, Vt
+from pxr import Sdf, Usd, UsdGeom, Vt
 
+from ..core import units
 from ..core.errors import InputError
 from ..core.words import counted
 from . import opinions as usd_opinions
+from . import read as usd_read
 from .opinions import Opinions
 
 #: Largest depth of prims; deeper hierarchies take minutes to import.
 MAX_DEPTH = 200
-#: Smallest unit (m or kg); with smaller units or ones above its inverse, densities and inertias overflow.
-_SMALLEST_UNIT = 1e-20
 #: Largest sum of squared corner counts: Blender's time for the normal of a face grows with the square of its corners.
 _MAX_WORK = 4e9
 #: (name, type) of the arrays of a mesh.
@@ -33,7 +33,7 @@ def check(stage: Usd.Stage, path: Path) -> list[Opinions]:
 
     Returns the opinions of all prims for reuse.
     """
-    _check_units(stage, path)
+    units.checked_units(usd_read.stage_units(stage), path.name)
     found: list[Opinions] = []
     sound: set[Any] = set()
     for one in usd_opinions.of_stage(stage):
@@ -43,15 +43,53 @@ def check(stage: Usd.Stage, path: Path) -> list[Opinions]:
             reason = check_shape(one, sound)
         if reason:
             raise InputError(f"'{path.name}' cannot be imported: {reason}.")
+    if shader := _shader_in_circle(found):
+        raise InputError(f"'{path.name}' cannot be imported: the shader {_name(shader)} feeds itself.")
     return found
 
 
-def _check_units(stage: Usd.Stage, path: Path) -> None:
-    metrics = {"metersPerUnit": UsdGeom.GetStageMetersPerUnit, "kilogramsPerUnit": UsdPhysics.GetStageKilogramsPerUnit}
-    for name, ask in metrics.items():
-        value = ask(stage)
-        if not _SMALLEST_UNIT <= value <= 1 / _SMALLEST_UNIT:
-            raise InputError(f"'{path.name}' has {name} = {value:g}; set it to a plausible number above zero.")
+def _shader_in_circle(opinions: Iterable[Opinions]) -> str:
+    """Path of a shader whose inputs come from its own outputs, which Blender follows without end; or ""."""
+    sources: dict[str, list[str]] = {}
+    for one in opinions:
+        if one.type_name in ("Shader", "NodeGraph", "Material"):
+            wires = [name for name in one.names if name.startswith(("inputs:", "outputs:"))]
+            for name in wires:
+                attribute = one.usd_prim.GetAttribute(name)
+                targets = [str(path) for path in attribute.GetConnections()] if attribute else []
+                sources[f"{one.path}.{name}"] = targets
+            if one.type_name == "Shader":
+                # Its outputs depend on all its inputs.
+                sources[one.path] = [f"{one.path}.{name}" for name in wires if name.startswith("inputs:")]
+    done: set[str] = set()
+    for start in sources:
+        walk, above = [(start, iter(_upstream(start, sources)))], {start}
+        while walk:
+            node, rest = walk[-1]
+            following = next((other for other in rest if other not in done), None)
+            if following is None:
+                done.add(node)
+                above.discard(node)
+                walk.pop()
+            elif following in above:
+                circle = [path for path, _ in walk]
+                shaders = [path for path in circle[circle.index(following) :] if "." not in path]
+                if shaders:
+                    return shaders[0]
+                done.add(following)
+            else:
+                above.add(following)
+                walk.append((following, iter(_upstream(following, sources))))
+    return ""
+
+
+def _upstream(node: str, sources: Mapping[str, list[str]]) -> list[str]:
+    """What a property, or a shader as a whole, takes its values from."""
+    found = list(sources.get(node, ()))
+    prim, _, name = node.partition(".")
+    if name.startswith("outputs:") and prim in sources:
+        found.append(prim)
+    return found
 
 
 def _name(path: str) -> str:
@@ -70,7 +108,7 @@ def _too_deep(opinions: Opinions) -> str:
 def _shape_check(type_name: str) -> Callable[[Opinions, set[Any]], str] | None:
     """The check function for the arrays of a prim type; None for types without arrays."""
     kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
-    checks = ((UsdGeom.Mesh, _broken_mesh), (UsdGeom.Curves, _broken_curves), (UsdGeom.Points, _no_points))
+    checks = ((UsdGeom.Mesh, _broken_mesh), (UsdGeom.Curves, _broken_curves), (UsdGeom.Points, _broken_points))
     return next((check for base, check in checks if kind.IsA(base)), None)
 
 
@@ -127,6 +165,10 @@ def _broken_curves(opinions: Opinions, sound: set[Any]) -> str:
         name = _name(opinions.path)
         if len(counts) and (counts.min() < 0 or counts.sum(dtype=np.int64) != len(points)):
             return f"the curves {name} have {counted(len(points), 'point')}: not what their vertex counts say"
+        if len(counts) and not counts.min():
+            return f"the curves {name} have a curve without points"
+        if len(counts) and counts.min() < 3 and _closes_bezier(opinions.usd_prim):
+            return f"the curves {name} have a closed Bezier curve of {counts.min()} points, which is less than 3"
         is_nurbs = opinions.usd_prim.IsA(UsdGeom.NurbsCurves)
         if len(counts) and is_nurbs and not _has_knots(UsdGeom.NurbsCurves(opinions.usd_prim), counts):
             return f"the curves {name} have orders and knots that do not fit their vertex counts"
@@ -136,14 +178,31 @@ def _broken_curves(opinions: Opinions, sound: set[Any]) -> str:
 def _has_knots(curves: UsdGeom.NurbsCurves, counts: Any) -> bool:
     order = _array(curves.GetOrderAttr(), Usd.TimeCode.Default(), Vt.IntArray)
     knots = _array(curves.GetKnotsAttr(), Usd.TimeCode.Default(), Vt.DoubleArray)
-    return len(order) == len(counts) and order.min() > 0 and int(order.sum() + counts.sum()) == len(knots)
+    fits = len(order) == len(counts) and order.min() > 1 and bool((order <= counts).all())
+    return fits and int(order.sum() + counts.sum()) == len(knots)
 
 
-def _no_points(opinions: Opinions, sound: set[Any]) -> str:
-    """Error for a point cloud without points, on which Blender's exporter crashes, or ""."""
-    attribute = UsdGeom.Points(opinions.usd_prim).GetPointsAttr()
-    is_empty = not any(len(_array(attribute, time, Vt.Vec3fArray)) for time in _times([attribute]))
-    return f"the point cloud {_name(opinions.path)} has no points" if is_empty else ""
+def _closes_bezier(usd_prim: Usd.Prim) -> bool:
+    """True for curves that Blender closes as Bezier curves, and reads beyond the points of short ones."""
+    curves = UsdGeom.BasisCurves(usd_prim)
+    kind = curves.GetTypeAttr().Get(), curves.GetBasisAttr().Get(), curves.GetWrapAttr().Get()
+    return kind == (UsdGeom.Tokens.cubic, UsdGeom.Tokens.bezier, UsdGeom.Tokens.periodic)
+
+
+def _broken_points(opinions: Opinions, sound: set[Any]) -> str:
+    """Error for a point cloud without points, on which Blender's exporter crashes, or with too many widths, or ""."""
+    cloud = UsdGeom.Points(opinions.usd_prim)
+    attribute, name = cloud.GetPointsAttr(), f"the point cloud {_name(opinions.path)}"
+    if not any(len(_array(attribute, time, Vt.Vec3fArray)) for time in _times([attribute])):
+        return f"{name} has no points"
+    for widths in (cloud.GetWidthsAttr(), UsdGeom.PrimvarsAPI(cloud).GetPrimvar("widths").GetAttr()):
+        if not widths:
+            continue
+        for time in _times((attribute, widths)):
+            points, sizes = _array(attribute, time, Vt.Vec3fArray), _array(widths, time, Vt.FloatArray)
+            if len(sizes) > max(1, len(points)):
+                return f"{name} has {counted(len(points), 'point')} and {counted(len(sizes), 'width')}"
+    return ""
 
 
 def _times(attributes: Any) -> list[Usd.TimeCode]:

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, Vt
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 
 from ..core import frames, schema, units
 from ..core.errors import InputError
@@ -20,10 +21,14 @@ from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
 from ..core.vendors import held_class, is_held, is_vendor
+from ..system.console import warn
 from . import opinions as usd_opinions
+from . import packages
 from .opinions import Opinions, PrimKind
 
 _Answer = TypeVar("_Answer")
+#: Largest depth of prims: USD's own time for a prim grows with its depth.
+_MOST_LEVELS = 1000
 #: (pattern in an error message of USD, reason for the user).
 _REASONS = (
     ("is not a valid usda layer", "it does not begin like a USD text file"),
@@ -36,6 +41,8 @@ def open_stage(path: str | Path) -> Usd.Stage:
     """Open a file as it is on disk. Raises InputError if it is missing or invalid."""
     if not Path(path).is_file():
         raise InputError(f"There is no file '{path}'; check the name.")
+    if Path(path).suffix.lower() == ".usdz":
+        packages.check(path)
     cached = {layer.identifier for layer in Sdf.Layer.GetLoadedLayers()}
     try:
         stage = Usd.Stage.Open(str(path))
@@ -43,6 +50,7 @@ def open_stage(path: str | Path) -> Usd.Stage:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     if stage is None:
         raise InputError(f"'{path}' is not a USD file that can be read.")
+    packages.check_used(stage.GetUsedLayers())
     # USD caches layers while anybody holds them. Reload these by force: a plain Reload goes by the time stamp, which is
     # the same if the file changed quickly, or was copied with its time. Layers that were just opened need nothing.
     try:
@@ -50,6 +58,30 @@ def open_stage(path: str | Path) -> Usd.Stage:
     except Exception as error:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     return stage
+
+
+@contextmanager
+def damage_refused(path: str | Path) -> Iterator[None]:
+    """Raise InputError for an error of USD: values are read when they are asked for, long after the file is opened.
+
+    What USD prints itself, which quotes the bytes of the file, is printed as all else is.
+    """
+    delegate = UsdUtils.CoalescingDiagnosticDelegate()
+    try:
+        yield
+    except Tf.ErrorException as error:
+        raise InputError(f"'{path}' holds values that USD cannot read{short_reason(error)}.") from error
+    finally:
+        for text in dict.fromkeys(map(_commentary, delegate.TakeUncoalescedDiagnostics())):
+            warn(f"usd: {text[:500]}")
+        del delegate
+
+
+def _commentary(diagnostic: Any) -> str:
+    try:
+        return str(diagnostic.commentary)
+    except UnicodeDecodeError:
+        return "the file holds bytes that are not UTF-8"
 
 
 def _reload(stage: Usd.Stage, identifiers: set[str]) -> None:
@@ -152,6 +184,9 @@ def read_stage(
     others = {}
     for one in usd_opinions.of_stage(stage) if opinions is None else opinions:
         path = one.path
+        if path.count("/") > _MOST_LEVELS:
+            name = stage.GetRootLayer().GetDisplayName()
+            raise InputError(f"'{name}' has prims nested more than {_MOST_LEVELS} levels deep below '{path[:60]}'.")
         reader.model.order[path] = len(reader.model.order)
         reader.has_purposes = reader.has_purposes or "purpose" in one.names
         prim = reader.read(one)
@@ -205,7 +240,8 @@ class _StagePrim(Prim):
 class _Reader:
     def __init__(self, stage: Usd.Stage, local_meters: float | None) -> None:
         self.stage = stage
-        self.units = replace(stage_units(stage), local_meters_per_unit=local_meters)
+        found = units.checked_units(stage_units(stage), stage.GetRootLayer().GetDisplayName())
+        self.units = replace(found, local_meters_per_unit=local_meters)
         self.model = PhysicsModel(self.units, source=stage.GetRootLayer().identifier)
         self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
         self.rotation = self.units.to_z_up
@@ -340,11 +376,14 @@ class _Reader:
                 setattr(joint, f"local_pos{side}", position)
             if self.units.up_axis == "Z":
                 continue
+            # A frame that nobody has authored is that of the world of the file.
+            is_default = position is None and rotation is None
             is_readable = joint.holds(f"local_pos{side}") or joint.holds(f"local_rot{side}")
-            if not getattr(joint, f"body{side}") and is_readable:
+            if not getattr(joint, f"body{side}") and (is_default or is_readable):
                 frame = frames.world_frame(None, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))
-                position, rotation = frames.local_frame(None, frames.transform((0, 0, 0), self.rotation) @ frame)
-                setattr(joint, f"local_pos{side}", position)
+                turned, rotation = frames.local_frame(None, frames.transform((0, 0, 0), self.rotation) @ frame)
+                if position is not None:
+                    setattr(joint, f"local_pos{side}", turned)
                 setattr(joint, f"local_rot{side}", rotation)
 
     def geometry(self, opinions: Opinions) -> Callable[[], Mesh | SpherePoints | None] | None:
@@ -432,18 +471,29 @@ def _bound_material(usd_prim: Usd.Prim) -> UsdShade.Material | None:
 
 
 def _mesh(mesh: UsdGeom.Mesh, meters: float) -> Mesh | None:
-    points, counts, indices = (
-        attribute.Get() or attribute.Get(Usd.TimeCode.EarliestTime())
-        for attribute in (mesh.GetPointsAttr(), mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
+    """The geometry of a mesh; None if it has none, or its arrays do not fit together."""
+    points = _array(mesh.GetPointsAttr(), Vt.Vec3fArray)
+    counts, indices = (
+        _array(attribute, Vt.IntArray).astype(np.int64)
+        for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
     )
-    if not points or not counts or not indices:
+    if not len(points) or not len(counts) or not len(indices) or counts.min() < 0:
         return None
-    triangles = triangulated(np.asarray(counts, np.int64), np.asarray(indices, np.int64))
+    triangles = triangulated(counts, indices)
     if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
         triangles = triangles[:, ::-1]
-    if len(triangles) and triangles.max() >= len(points):
+    if len(triangles) and (triangles.min() < 0 or triangles.max() >= len(points)):
         return None
-    return Mesh(np.asarray(points, float) * meters, triangles)
+    return Mesh(points.astype(float) * meters, triangles)
+
+
+def _array(attribute: Usd.Attribute, kind: Any) -> Any:
+    """Array of an attribute, without a default its earliest sample; empty if it has another type."""
+    for time in (Usd.TimeCode.Default(), Usd.TimeCode.EarliestTime()):
+        value = attribute.Get(time)
+        if isinstance(value, kind) and len(value):
+            return np.asarray(value)
+    return np.zeros(0)
 
 
 def triangulated(counts: Any, indices: Any) -> Any:
@@ -463,9 +513,12 @@ def triangulated(counts: Any, indices: Any) -> Any:
 
 
 def _points(points: UsdGeom.Points, meters: float) -> SpherePoints | None:
-    positions = points.GetPointsAttr().Get()
+    positions = _array(points.GetPointsAttr(), Vt.Vec3fArray)
     primvar = UsdGeom.PrimvarsAPI(points).GetPrimvar("widths")
-    widths = primvar.ComputeFlattened() if primvar.HasAuthoredValue() else points.GetWidthsAttr().Get()
-    if not positions or not widths or len(positions) != len(widths):
+    flattened = primvar.ComputeFlattened() if primvar.HasAuthoredValue() else None
+    widths = (
+        np.asarray(flattened) if isinstance(flattened, Vt.FloatArray) else _array(points.GetWidthsAttr(), Vt.FloatArray)
+    )
+    if not len(positions) or len(positions) != len(widths):
         return None
-    return SpherePoints(np.asarray(positions, float) * meters, np.asarray(widths, float) * meters / 2)
+    return SpherePoints(positions.astype(float) * meters, widths.astype(float) * meters / 2)

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdUtils, Vt
 
-from ..core import frames
+from ..core import frames, units
 from ..core.errors import OutputError
-from ..core.files import replacing
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel
-from .read import stage_units
+from ..system.files import replacing
+from .read import despite_broken_ops, stage_units
 from .verify import count_prims, verify
 
 #: Suffix of the written transform operations, to avoid existing attributes of another type.
@@ -28,10 +28,12 @@ class Clock:
     """Time codes of a stage for the frames of a simulation."""
 
     def __init__(self, stage: Usd.Stage, fps: float | None = None) -> None:
-        """fps: frames per second of the simulation; None takes the stage's time codes."""
-        self.rate = stage.GetTimeCodesPerSecond()
+        """fps: frames per second of the simulation; None takes the stage's time codes. Raises InputError."""
+        name = stage.GetRootLayer().GetDisplayName()
+        self.rate = units.checked_frame_rate(stage.GetTimeCodesPerSecond(), name, "time codes per second")
         self.fps = fps or self.rate
-        self.start = stage.GetStartTimeCode() if stage.HasAuthoredTimeCodeRange() else 0.0
+        start = stage.GetStartTimeCode() if stage.HasAuthoredTimeCodeRange() else 0.0
+        self.start = units.checked_time(start, name, "startTimeCode")
 
     def at(self, frame: int) -> Usd.TimeCode:
         """Time code of the stage at a frame."""
@@ -49,24 +51,33 @@ def animated(stage: Usd.Stage, paths: Iterable[str]) -> tuple[str, ...]:
     def moves(prim: Usd.Prim) -> bool:
         path = prim.GetPath()
         if path not in known:
-            xformable = UsdGeom.Xformable(prim)
-            own = bool(xformable) and xformable.TransformMightBeTimeVarying()
-            resets = bool(xformable) and xformable.GetResetXformStack()
+            own, resets = _moves_itself(prim)
             known[path] = own or (not resets and moves(prim.GetParent()))
         return known[path]
 
     return tuple(path for path in paths if moves(stage.GetPrimAtPath(path)))
 
 
+def _moves_itself(prim: Usd.Prim) -> tuple[bool, bool]:
+    """(has an animated transform, resets the transform stack); a transform that USD cannot read stands still."""
+    xformable = UsdGeom.Xformable(prim)
+    if not xformable:
+        return False, False
+    try:
+        return xformable.TransformMightBeTimeVarying(), xformable.GetResetXformStack()
+    except Tf.ErrorException:
+        return False, False
+
+
 def worlds_at(stage: Usd.Stage, paths: Iterable[str], time: Usd.TimeCode) -> dict[str, Matrix]:
     """World matrices (4, 4) of prims at a time code: metres, Z up."""
-    units = stage_units(stage)
+    measures = stage_units(stage)
     cache = UsdGeom.XformCache(time)
     result = {}
     for path in paths:
-        matrix = np.array(cache.GetLocalToWorldTransform(stage.GetPrimAtPath(path))).T
-        matrix[:3] = units.to_z_up @ matrix[:3]
-        matrix[:3, 3] *= units.meters_per_unit
+        matrix = np.array(despite_broken_ops(cache.GetLocalToWorldTransform, stage.GetPrimAtPath(path))).T
+        matrix[:3] = measures.to_z_up @ matrix[:3]
+        matrix[:3, 3] *= measures.meters_per_unit
         result[path] = matrix
     return result
 
@@ -122,12 +133,12 @@ def _fill(
             layer.pseudoRoot.SetInfo(name, root.GetMetadata(name))
     layer.timeCodesPerSecond = layer.framesPerSecond = clock.fps
     layer.startTimeCode, layer.endTimeCode = clock.baked(0), clock.baked(len(worlds) - 1)
-    locals_ = _local(stage, paths, worlds, clock)
+    locals_, freed = _local(stage, paths, worlds, clock)
     with Sdf.ChangeBlock():
         for path in paths:
             _break_instances(layer, stage, path)
             if path in locals_:
-                _animate(layer, stage.GetPrimAtPath(path), locals_[path], clock)
+                _animate(layer, stage.GetPrimAtPath(path), locals_[path], clock, resets=path in freed)
 
 
 def _break_instances(layer: Sdf.Layer, stage: Usd.Stage, path: str) -> None:
@@ -141,51 +152,64 @@ def _break_instances(layer: Sdf.Layer, stage: Usd.Stage, path: str) -> None:
 
 def _local(
     stage: Usd.Stage, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock
-) -> dict[str, NDArray[np.float64]]:
-    """Matrices (f, 4, 4) in the space of each prim's parent, which may itself be moved by a body."""
+) -> tuple[dict[str, NDArray[np.float64]], set[str]]:
+    """Matrices (f, 4, 4) in the space of each prim's parent, which may itself be moved by a body.
+
+    Also the prims whose parent has no inverse, as with a scale of zero: their matrices are in the world.
+    """
     rows = {path: row for row, path in enumerate(paths)}
     result: dict[str, NDArray[np.float64]] = {path: np.empty((len(worlds), 4, 4)) for path in paths}
     parents = {path: _parent(stage, path, rows) for path in paths}
+    freed: set[str] = set()
     for frame, matrices in enumerate(worlds):
         cache = UsdGeom.XformCache(clock.at(frame))
 
         def world(prim: Usd.Prim, cache: UsdGeom.XformCache = cache) -> Matrix:
-            matrix: Matrix = np.array(cache.GetLocalToWorldTransform(prim)).T
+            matrix: Matrix = np.array(despite_broken_ops(cache.GetLocalToWorldTransform, prim)).T
             return matrix
 
         for path, (parent, carrier) in parents.items():
-            space = np.eye(4)
-            if parent is not None:
-                space = world(parent)
+            try:
+                space = np.eye(4) if parent is None else world(parent)
                 if carrier:
                     # Prims between the carrying body and the parent keep their local transforms.
                     old = world(stage.GetPrimAtPath(carrier))
                     space = matrices[rows[carrier]] @ np.linalg.solve(old, space)
-            result[path][frame] = np.linalg.solve(space, matrices[rows[path]])
-    return result
+                result[path][frame] = np.linalg.solve(space, matrices[rows[path]])
+            except np.linalg.LinAlgError:
+                freed.add(path)
+            if not np.isfinite(result[path][frame]).all():
+                freed.add(path)
+    for path in freed:
+        result[path] = worlds[:, rows[path]]
+    return result, freed
 
 
 def _parent(stage: Usd.Stage, path: str, rows: Mapping[str, int]) -> tuple[Usd.Prim | None, str]:
     """(parent prim, path of the moving body at or above it, or ""); (None, "") if it resets the transform stack."""
     prim = stage.GetPrimAtPath(path)
-    if UsdGeom.Xformable(prim).GetResetXformStack():
+    if _moves_itself(prim)[1]:
         return None, ""
     parent = above = prim.GetParent()
     while above and not above.IsPseudoRoot():
         if str(above.GetPath()) in rows:
             return parent, str(above.GetPath())
-        xformable = UsdGeom.Xformable(above)
-        if xformable and xformable.GetResetXformStack():
+        if _moves_itself(above)[1]:
             break
         above = above.GetParent()
     return parent, ""
 
 
-def _animate(layer: Sdf.Layer, prim: Usd.Prim, matrices: NDArray[np.float64], clock: Clock) -> None:
-    """Write time samples of translate and orient with a constant scale, or of a matrix where these cannot hold it."""
+def _animate(
+    layer: Sdf.Layer, prim: Usd.Prim, matrices: NDArray[np.float64], clock: Clock, *, resets: bool
+) -> None:  # fmt: skip
+    """Write time samples of translate and orient with a constant scale, or of a matrix where these cannot hold it.
+
+    resets: the matrices are in the world, so that the prim has to leave its parent's transform.
+    """
     over = Sdf.CreatePrimInLayer(layer, prim.GetPath())
     times = [clock.baked(frame) for frame in range(len(matrices))]
-    order = ["!resetXformStack!"] if UsdGeom.Xformable(prim).GetResetXformStack() else []
+    order = ["!resetXformStack!"] if resets or _moves_itself(prim)[1] else []
     scale = frames.scale_of(matrices[0])
     # Below an unevenly scaled parent a body that turns is sheared in the space of that parent, in some frames only.
     has_one_scale = all(np.allclose(frames.scale_of(matrix), scale, rtol=1e-4) for matrix in matrices)

@@ -11,9 +11,10 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, Vt
 
 from ..core import frames, schema, units
+from ..core.errors import InputError
 from ..core.gprims import half_extent
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import Attribute, Schema
@@ -121,7 +122,7 @@ class Translator:
                 continue
             attribute = row.attribute
             if attribute.type == "rel":
-                yield Property(row.name, "rel", [Sdf.Path(path) for path in content], True)
+                yield Property(row.name, "rel", [Sdf.Path(path) for path in content if _is_target(path)], True)
             elif attribute.type != "opaque" and attribute.accepts(content):
                 if not row.is_kept:
                     content = self.stage_value(attribute, content, instance, drive_type)
@@ -154,7 +155,7 @@ class Translator:
             if getattr(joint, f"body{side}"):
                 continue
             position, rotation = getattr(joint, f"local_pos{side}"), getattr(joint, f"local_rot{side}")
-            if position is None and rotation is None:
+            if position is None and rotation is None and self.units.up_axis == "Z":
                 continue
             frame = frames.world_frame(None, position or (0, 0, 0), rotation or frames.IDENTITY_ROTATION)
             world_position, world_rotation = frames.local_frame(None, turn @ frame)
@@ -185,7 +186,7 @@ class SpecWriter:
             retype(spec, prim.type_name)
         for item in properties:
             self.put(spec, item)
-        if prim.physics_binding:
+        if prim.physics_binding and _is_target(prim.physics_binding):
             applied = (*applied, "MaterialBindingAPI")
             self.relationship(spec, "material:binding:physics", [Sdf.Path(prim.physics_binding)])
         apply_schemas(spec, applied)
@@ -231,6 +232,15 @@ class SpecWriter:
 
 
 @cache
+def _is_target(path: str) -> bool:
+    """True for an absolute path of a prim or property. Hidden text of a .blend can hold anything."""
+    if not path.startswith("/") or not Sdf.Path.IsValidPathString(path):
+        return False
+    found = Sdf.Path(path)
+    return bool(found.IsPrimPath() or found.IsPropertyPath())
+
+
+@cache
 def sdf_type(name: str) -> Sdf.ValueTypeName:
     """The Sdf value type with this name. Raises KeyError if there is none."""
     found = Sdf.ValueTypeNames.Find(name)
@@ -247,7 +257,10 @@ def usd_value(type_: str, value: Any, factor: float) -> Any:
             return tidy(units.scaled(value, factor), factor)
         value = with_elements(kind, value, lambda part: tidy(units.scaled(part, factor), factor))
     if type_ == "pathExpression":
-        return Sdf.PathExpression(value)
+        try:
+            return Sdf.PathExpression(value)
+        except Tf.ErrorException as error:
+            raise InputError(f"'{value}' is no path expression, so no file can hold it; correct it.") from error
     made = sdf_type(type_).type.pythonClass
     if kind.is_array:
         element = sdf_type(type_.removesuffix("[]")).type.pythonClass

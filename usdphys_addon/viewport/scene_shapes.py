@@ -11,7 +11,7 @@ import math
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -299,6 +299,11 @@ class _Builder:
             self.add_articulations()
         return self.drawing.finish()
 
+    @cached_property
+    def weighed(self) -> dict[str, list[Prim]]:
+        """The colliders that give each body its mass."""
+        return mass.colliders_by_body(self.model)
+
     # ------------------------------------------------------------------ what is seen
 
     def shows(self, scope: str, *prims: Prim | None) -> bool:
@@ -411,7 +416,7 @@ class _Builder:
     def add_mass(self, path: str, prim: Prim) -> None:
         """Add a cross at the centre of mass, and the homogeneous box with this mass and inertia."""
         try:
-            found = mass.mass_properties(self.model, path)
+            found = mass.mass_properties(self.model, path, self.weighed.get(path))
         except (ValueError, np.linalg.LinAlgError):
             return
         place, row = self.places[path], self.carriers.row(path)
@@ -491,7 +496,7 @@ class _Builder:
                 self.link((self.carriers.row(path), here), (self.carriers.row(target), there), FILTER, dashed=True)
 
     def add_articulations(self) -> None:
-        """A diamond at each root, and lines along the tree of links below it, as it is simulated."""
+        """A diamond at each root, and lines along the tree of links below it; not along joints that close a loop."""
         for tree in trees_of(self.model):
             root = tree.root or tree.links[0].child
             prims = (self.model.prims[tree.prim], self.owners.at(tree.prim))

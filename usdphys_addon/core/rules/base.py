@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
@@ -202,8 +203,10 @@ class Facts:
         # The types of all values at once: quicker than to ask for each.
         kind, types = attribute.value, set(map(type, values))
         if attribute.is_relationship or (kind.size > 1 and not kind.is_array):
-            is_right = types <= _TUPLES
-            if is_right and (attribute.is_relationship or set(map(len, filter(None, values))) <= {kind.size}):
+            parts = {str} if attribute.is_relationship else _PLAIN[kind.base]
+            tuples = [value for value in values if value is not None] if types <= _TUPLES else [()]
+            is_right = set(map(type, chain.from_iterable(tuples))) <= parts
+            if is_right and (attribute.is_relationship or set(map(len, tuples)) <= {kind.size}):
                 return
         elif not kind.is_array and types <= _PLAIN[kind.base]:
             return

@@ -41,11 +41,11 @@ class RigidBodyAPI(Schema):
         label="Starts Asleep", uniform=True,
     )  # fmt: skip
     velocity: Vector | None = attr(
-        "physics:velocity", "vector3f", (0.0, 0.0, 0.0), "Initial linear velocity in the body's own space",
+        "physics:velocity", "vector3f", (0.0, 0.0, 0.0), "Initial linear velocity along the body's own axes",
         label="Velocity", dimension=units.VELOCITY, space="local", mirror="vector",
     )  # fmt: skip
     angular_velocity: Vector | None = attr(
-        "physics:angularVelocity", "vector3f", (0.0, 0.0, 0.0), "Initial angular velocity in the body's own space",
+        "physics:angularVelocity", "vector3f", (0.0, 0.0, 0.0), "Initial angular velocity about the body's own axes",
         dimension=units.ANGULAR_VELOCITY, mirror="spin",
     )  # fmt: skip
 

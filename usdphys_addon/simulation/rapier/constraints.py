@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +30,10 @@ FREE = JointAxesMask.empty()
 _HALF_TURN = math.pi
 #: Limits closer to half a turn than this (rad) are emulated by rotating the joint frame with the hinge.
 _MARGIN = 0.3
+#: Of the distance of a rod, 1/s2: it yields by less than the precision of the solver.
+ROD_STIFFNESS = 1e9
+#: Largest turn (rad) of a hinge after which its frame follows.
+_FOLLOWS = 0.25
 #: Smallest angle (rad) of a cone with two angles: an ellipse of zero width would block the other direction too.
 _NARROW = 0.01
 
@@ -51,14 +56,26 @@ def about_x(angle: float) -> Matrix:
     return np.array([[1.0, 0.0, 0.0, 0.0], [0.0, c, -s, 0.0], [0.0, s, c, 0.0], [0.0, 0.0, 0.0, 1.0]])
 
 
+def locked_mask(freedoms: Sequence[Freedom]) -> JointAxesMask:
+    """The axes that do not move, for the solver."""
+    mask = FREE
+    for bit, freedom in zip(AXIS_BITS, freedoms, strict=True):
+        if freedom.is_locked:
+            mask = mask | bit
+    return mask
+
+
 def set_drive(joint: GenericJoint, axis: int, drive: Drive, target: float, sign: float = 1.0) -> None:
     """Put a drive on an axis of a joint; target: position in the coordinate that the solver uses."""
     name = JOINT_AXES[axis]
     joint.set_motor_model(name, MotorModel.ACCELERATION_BASED if drive.acceleration else MotorModel.FORCE_BASED)
     joint.set_motor(name, target, sign * drive.target_velocity, drive.stiffness, drive.damping)
-    # Without stiffness and damping a drive does nothing; Rapier's motor would hold the axis still.
-    pulls = drive.stiffness != 0.0 or drive.damping != 0.0
-    joint.set_motor_max_force(name, min(drive.max_force, 3e38) if pulls else 0.0)
+    joint.set_motor_max_force(name, _max_force(drive))
+
+
+def _max_force(drive: Drive) -> float:
+    """Largest force for the solver; zero without stiffness and damping, where Rapier's motor would hold the axis."""
+    return min(drive.max_force, 3e38) if drive.stiffness != 0.0 or drive.damping != 0.0 else 0.0
 
 
 @dataclass(slots=True)
@@ -89,6 +106,8 @@ class Constraint:
         )  # fmt: skip
         moving = [index for index, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
         self.turns = [index for index in moving if index >= 3] == [3]
+        self._turns = tuple(frames.quaternion_of(frame[:3, :3]) for frame in (facts.frame0, facts.frame1))
+        self._anchors = tuple(_point(frame) for frame in (facts.frame0, facts.frame1))
         self.load = (0.0, 0.0)
 
     # ----------------------------------------------------------------------- building
@@ -102,10 +121,16 @@ class Constraint:
     def reversed(self) -> bool:
         return self.tree_link is not None and self.tree_link.reversed
 
+    @property
+    def is_rod(self) -> bool:
+        """True if the smallest distance is the largest."""
+        distance = self.state.distance
+        return distance is not None and 0.0 < distance.high <= distance.low * (1.0 + 1e-6)
+
     def reduced_joint(self) -> GenericJoint:
         """The joint of a link of a tree, seen from the parent."""
         facts, state = self.facts, self.state
-        joint = GenericJoint(self._locked())
+        joint = GenericJoint(locked_mask(self.state.freedoms))
         first, second = (facts.frame1, facts.frame0) if self.reversed else (facts.frame0, facts.frame1)
         joint.local_frame1, joint.local_frame2 = isometry(first), isometry(second)
         joint.contacts_enabled = facts.collides
@@ -128,16 +153,9 @@ class Constraint:
             state.base = joints.insert(*self.handles, self._base_joint())
         if state.distance is not None:
             state.rope = joints.insert(*self.handles, self._rope_joint())
-            if state.distance.low > 0.0:
+            if state.distance.low > 0.0 and not self.is_rod:
                 state.push = joints.insert(*self.handles, self._plain(FREE))
         self.apply_enabled(physics)
-
-    def _locked(self) -> JointAxesMask:
-        mask = FREE
-        for bit, freedom in zip(AXIS_BITS, self.state.freedoms, strict=True):
-            if freedom.is_locked:
-                mask = mask | bit
-        return mask
 
     def _plain(self, mask: JointAxesMask) -> GenericJoint:
         joint = GenericJoint(mask)
@@ -146,7 +164,7 @@ class Constraint:
         return joint
 
     def _base_joint(self) -> GenericJoint:
-        joint = self._plain(self._locked())
+        joint = self._plain(locked_mask(self.state.freedoms))
         if self.facts.cone is not None:
             joint.coupled_axes = JointAxesMask.ANG_Y | JointAxesMask.ANG_Z
             limit = max(self.facts.cone)
@@ -163,6 +181,11 @@ class Constraint:
     def _apply_rope(self, joint: GenericJoint) -> None:
         distance = self.state.distance
         assert distance is not None
+        if self.is_rod:
+            # A rope and a strut of the same length would each stop what the other begins.
+            joint.set_motor_model(JointAxis.LIN_X, MotorModel.ACCELERATION_BASED)
+            joint.set_motor(JointAxis.LIN_X, distance.high, 0.0, ROD_STIFFNESS, 0.0)
+            return
         joint.set_limits(JointAxis.LIN_X, 0.0, _bounded(distance.high))
         if distance.drive is not None:
             set_drive(joint, 0, distance.drive, distance.drive.target_position)
@@ -174,6 +197,7 @@ class Constraint:
             # Rotate frame 2, because frame 1 defines the directions of the translations.
             joint.local_frame2 = isometry(self.facts.frame1 @ about_x(-state.angle))
         several = not self.turns
+        targets = self._targets()
         for axis, freedom in enumerate(state.freedoms):
             offset = state.angle if axis == 3 and self.turns else 0.0
             if freedom.is_limited and not (axis > 3 and self.facts.cone is not None):
@@ -183,10 +207,35 @@ class Constraint:
                     low, high = min(max(low, -edge), edge), max(min(high, edge), -edge)
                 joint.set_limits(JOINT_AXES[axis], _bounded(low), _bounded(high))
             if freedom.drive is not None:
-                target = freedom.drive.target_position - offset
+                target = targets[axis] - offset
                 if axis >= 3:
                     target = min(max(target, 0.01 - _HALF_TURN), _HALF_TURN - 0.01)
                 set_drive(joint, axis, freedom.drive, target)
+
+    def _targets(self) -> list[float]:
+        """Target positions of the six degrees of freedom in the solver's coordinates; zero without a drive.
+
+        Several angles together mean Rz * Ry * Rx, as in PhysX. The solver's coordinate of a rotation about several
+        axes is twice the arc sine of each component of its quaternion.
+        """
+        freedoms = self.state.freedoms
+        targets = [0.0 if freedom.drive is None else freedom.drive.target_position for freedom in freedoms]
+        if self.turns or sum(angle != 0.0 for angle in targets[3:]) < 2 or not np.isfinite(targets[3:]).all():
+            return targets
+        return targets[:3] + _half_sines(targets[3:], [freedom.is_locked for freedom in freedoms[3:]])
+
+    def stretch(self, physics: PhysicsWorld, axis: int) -> float:
+        """How far (m or rad) a driven degree of freedom is from its target."""
+        if axis == 6:
+            drive = None if self.state.distance is None else self.state.distance.drive
+            return abs(self.position(physics, axis) - (0.0 if drive is None else drive.target_position))
+        target = self._targets()[axis]
+        if axis == 3 and self.turns:
+            return abs(target - self.turned(physics))
+        if axis < 3 or self.turns:
+            return abs(target - self.position(physics, axis))
+        sine = frames.quaternion_of(self.relative(physics)[:3, :3])[axis - 2]
+        return abs(target - 2.0 * math.asin(min(max(sine, -1.0), 1.0)))
 
     # ----------------------------------------------------------------------- changes
 
@@ -258,7 +307,7 @@ class Constraint:
                         number, JOINT_AXES[axis], sign * drive.target_position, sign * drive.target_velocity,
                         drive.stiffness, drive.damping,
                     )  # fmt: skip
-                    multibody.set_link_motor_max_force(number, JOINT_AXES[axis], min(drive.max_force, 3e38))
+                    multibody.set_link_motor_max_force(number, JOINT_AXES[axis], _max_force(drive))
             return
         if state.base is not None:
             self._apply(physics.impulse_joints[state.base].data)
@@ -366,40 +415,60 @@ class Constraint:
         return angle
 
     def upkeep(self, physics: PhysicsWorld) -> None:
-        """Update the emulated limits for the current poses of the bodies."""
-        relative = self.relative(physics)
+        """Update the emulated limits for the current poses of the bodies. In plain numbers: it is called often."""
         state, cone = self.state, self.facts.cone
+        first, second = (physics.rigid_bodies[handle].position for handle in self.handles)
         if state.push is not None:
-            self._push(physics, relative)
-        if cone is not None and cone[0] != cone[1] and state.base is not None:
-            y, z = float(relative[1, 0]), float(relative[2, 0])
-            size = math.hypot(y, z)
+            self._push(physics, first, second)
+        if state.base is None:
+            return
+        if cone is not None and cone[0] != cone[1]:
+            w, x, y, z = self._turn(first, second)
+            across, along = 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)
+            size = math.hypot(across, along)
             widths = [max(angle, _NARROW) for angle in cone]
-            limit = min(widths) if size < 1e-6 else size / math.hypot(y / widths[0], z / widths[1])
+            limit = min(widths) if size < 1e-6 else size / math.hypot(across / widths[0], along / widths[1])
             physics.impulse_joints[state.base].data.set_limits(JointAxis.ANG_Y, -limit, limit)
-        if self._turns_far() and state.base is not None:
-            wrapped = math.atan2(relative[2, 1] - relative[1, 2], relative[1, 1] + relative[2, 2])
-            state.angle += math.remainder(wrapped - state.angle, 2.0 * math.pi)
-            self._apply(physics.impulse_joints[state.base].data)
+        if self._turns_far():
+            w, x, _, _ = self._turn(first, second)
+            turned = math.remainder(2.0 * math.atan2(x, w) - state.angle, 2.0 * math.pi)
+            # The solver knows angles within half a turn of the frame. A spring that is wound up further has the force
+            # of half a turn, from wherever it is.
+            if abs(turned) > _FOLLOWS or (turned != 0.0 and self._is_wound()):
+                state.angle += turned
+                self._apply(physics.impulse_joints[state.base].data)
 
-    def _push(self, physics: PhysicsWorld, relative: Matrix) -> None:
+    def _is_wound(self) -> bool:
+        drive = self.state.freedoms[3].drive
+        return (
+            drive is not None and drive.stiffness != 0.0
+            and abs(drive.target_position - self.state.angle) > _HALF_TURN - _MARGIN
+        )  # fmt: skip
+
+    def _turn(self, first: Isometry3, second: Isometry3) -> tuple[float, float, float, float]:
+        """Rotation (w, x, y, z) of the frame on body 1 in the frame on body 0."""
+        a, b, c, d = _product(_quaternion(first), self._turns[0])
+        return _product((a, -b, -c, -d), _product(_quaternion(second), self._turns[1]))
+
+    def _push(self, physics: PhysicsWorld, first: Isometry3, second: Isometry3) -> None:
         """Emulate the minimum distance: a limit along the current line between the anchors."""
         state = self.state
         assert state.distance is not None and state.push is not None
         joint = physics.impulse_joints[state.push].data
-        offset = relative[:3, 3]
-        distance = float(np.linalg.norm(offset))
+        far = second.transform_point(self._anchors[1])
+        x, y, z = first.inverse().transform_point(far.to_tuple()).to_tuple()
+        a, b, c = self._anchors[0]
+        x, y, z = x - a, y - b, z - c
+        distance = math.sqrt(x * x + y * y + z * z)
         near = distance < state.distance.low * 1.5 + 0.05
         joint.set_enabled(near)
         if not near:
             return
-        direction = offset / distance if distance > 1e-6 else np.array([1.0, 0.0, 0.0])
-        turn = np.eye(4)
-        other = np.eye(3)[int(np.argmin(np.abs(direction)))]
-        across = np.cross(direction, other)
-        across /= np.linalg.norm(across)
-        turn[:3, :3] = np.column_stack((direction, across, np.cross(direction, across)))
-        joint.local_frame1 = isometry(self.facts.frame0 @ turn)
+        x, y, z = (x / distance, y / distance, z / distance) if distance > 1e-6 else (1.0, 0.0, 0.0)
+        # The shortest turn of X to that line; half a turn about Z where it is nearly -X.
+        w, j, k = (1.0 + x, -z, y) if x > -0.9999 else (0.0, 0.0, 1.0)
+        size = math.sqrt(w * w + j * j + k * k)
+        joint.local_frame1 = Isometry3(self._anchors[0], rapier3d.Rotation3(w / size, 0.0, j / size, k / size))
         joint.set_limits(JointAxis.LIN_X, state.distance.low, NO_LIMIT)
 
     # ----------------------------------------------------------------------- snapshots
@@ -415,6 +484,47 @@ class Constraint:
         self.state = copy.copy(state)
         self.state.freedoms = copy.deepcopy(state.freedoms)
         self.state.distance = copy.deepcopy(state.distance)
+
+
+def _half_sines(angles: list[float], is_locked: list[bool]) -> list[float]:
+    """Twice the arc sines of the quaternion of Rz * Ry * Rx. Angles in rad; a locked component is taken out."""
+    x, y, z = (np.array((math.cos(angle / 2.0), math.sin(angle / 2.0))) for angle in angles)
+    w = x[0] * y[0] * z[0] + x[1] * y[1] * z[1]
+    found = np.array((
+        x[1] * y[0] * z[0] - x[0] * y[1] * z[1],
+        x[0] * y[1] * z[0] + x[1] * y[0] * z[1],
+        x[0] * y[0] * z[1] - x[1] * y[1] * z[0],
+    ))  # fmt: skip
+    if w < 0.0:
+        w, found = -w, -found
+    if is_locked[0]:
+        # Without the twist that is left of X, as PhysX does; the length stays one.
+        cosine, sine = np.array((w, found[0])) / max(math.hypot(w, found[0]), 1e-12)
+        _, b, c = found
+        found = np.array((0.0, cosine * b + sine * c, cosine * c - sine * b))
+    found[is_locked] = 0.0
+    return [2.0 * math.asin(min(max(float(part), -1.0), 1.0)) for part in found]
+
+
+def _point(frame: Matrix) -> tuple[float, float, float]:
+    x, y, z = frame[:3, 3].tolist()
+    return x, y, z
+
+
+def _quaternion(pose: Isometry3) -> tuple[float, float, float, float]:
+    x, y, z, w = pose.rotation.quaternion
+    return w, x, y, z
+
+
+def _product(
+    first: tuple[float, float, float, float], second: tuple[float, float, float, float]
+) -> tuple[float, float, float, float]:
+    a, b, c, d = first
+    w, x, y, z = second
+    return (
+        a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y,
+        a * y - b * z + c * w + d * x, a * z + b * y - c * x + d * w,
+    )  # fmt: skip
 
 
 def _bounded(value: float) -> float:

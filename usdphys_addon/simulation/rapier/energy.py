@@ -103,10 +103,7 @@ def _held(constraint: Constraint, physics: PhysicsWorld, axis: int, drive: Drive
     """Energy (J) of the spring of a drive; per kg or kg m2 where it accelerates."""
     if not drive.stiffness > 0.0:
         return 0.0
-    if axis == 3 and constraint.turns:
-        away = abs(drive.target_position - constraint.turned(physics))
-    else:
-        away = abs(drive.target_position - constraint.position(physics, axis))
+    away = constraint.stretch(physics, axis)
     if drive.acceleration or drive.stiffness * away <= drive.max_force:
         return 0.5 * drive.stiffness * away**2
     return drive.max_force * (away - 0.5 * drive.max_force / drive.stiffness)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Forces and torques of breakable joints, from the change of momentum of the bodies that hang on them.
+"""Forces and torques of joints, from the change of momentum of the bodies that hang on them.
 
-The solver's impulses are correct only for joints that only lock axes; for these they give the force. Friction
+The solver's impulses are correct only for joints that only lock axes; for those in loops they give the force. Friction
 between the two sides of a joint is not included.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +17,11 @@ import numpy as np
 import rapier3d
 from rapier3d import PhysicsWorld
 
+from ...core import frames
 from ...core.frames import Matrix
 from ...core.mass import inertia_tensor
 from ...core.schema import Quaternion, Vector
-from ..joint_facts import NO_LIMIT
-from .constraints import Constraint, matrix_of
+from .constraints import Constraint
 
 
 @dataclass(slots=True)
@@ -50,124 +51,211 @@ class Weight:
 
 @dataclass(slots=True)
 class _Cut:
-    """bodies: on one side of a joint, empty if it is in a loop. anchor (3,). linear, angular (3,): their momentum."""
+    """A joint that alone holds the bodies in rows `start` to `end`, or all others of its group in rows `first` to
+    `last`, where `is_rest`. row, anchor: a body and the place of the joint in it."""
 
-    bodies: tuple[str, ...]
-    anchor: Matrix
-    linear: Matrix
-    angular: Matrix
+    constraint: Constraint
+    start: int
+    end: int
+    first: int
+    last: int
+    is_rest: bool
+    row: int
+    anchor: Vector
 
 
 class Loads:
-    """Measures the joints that can break, over one step at a time."""
+    """Measures joints over one step at a time: those that can break, and those whose load was asked for.
+
+    The bodies are in the order of a walk through the tree of joints, so that what hangs on a joint is a range of rows,
+    and the sums of all ranges come from one running sum.
+    """
 
     def __init__(self, handles: Mapping[str, Any], weights: Mapping[str, Weight]) -> None:
         self.handles, self.weights = handles, weights
-        self.paths = {handle: path for path, handle in handles.items()}
-        self.cuts: dict[str, _Cut] = {}
-        self._sides: dict[str, tuple[str, ...]] = {}
-        self._sides_of: list[bool] = []
+        self.asked: set[str] = set()
+        self._measured: tuple[Any, ...] = ()
+        self._cuts: list[_Cut] = []
+        self._plain: list[Constraint] = []
+        self._rows: list[str] = []
+        self._views: list[Any] = []
+        self._colliders: list[tuple[int, Any]] = []
+        self._before: _Momenta | None = None
 
-    def before(self, physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
-        """Remember the momentum of what hangs on each breakable joint."""
-        held = [constraint.active for constraint in constraints]
-        if held != self._sides_of:
-            active = [constraint for constraint in constraints if constraint.active]
-            self._sides = {item.facts.path: self._side(item, active) for item in active if item.facts.breaks}
-            self._sides_of = held
-        self.cuts = {}
-        for constraint in constraints:
-            facts = constraint.facts
-            bodies = self._sides.get(facts.path)
-            if bodies is None:
+    def forget(self) -> None:
+        """The solver's world was replaced, or bodies were moved from outside."""
+        self._measured = ()
+
+    def measures(self, constraint: Constraint) -> bool:
+        """True for a joint that can break, or whose load was asked for."""
+        return constraint.facts.breaks or constraint.facts.path in self.asked
+
+    def before(self, physics: PhysicsWorld, constraints: Sequence[Constraint], *, is_next: bool = False) -> None:
+        """Remember the momenta of what hangs on the joints. is_next: nothing has happened since the last step."""
+        state = (tuple(item.active for item in constraints), len(self.asked))
+        if state != self._measured:
+            self._measured = state
+            self._find(physics, constraints)
+            is_next = False
+        if not is_next or self._before is None:
+            self._before = _Momenta(self._views, self._matter) if self._cuts else None
+
+    def _find(self, physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
+        active = [item for item in constraints if item.active]
+        measured = [item for item in active if self.measures(item)]
+        self._cuts, self._rows = [], []
+        self._walk(active, {item.facts.path: item for item in measured})
+        alone = {cut.constraint.facts.path for cut in self._cuts}
+        # The solver's impulses are rounded much more, in small steps and far from the origin: only for loops.
+        self._plain = [item for item in measured if _is_plain(item) and item.facts.path not in alone]
+        if not self._cuts:
+            self._rows = []
+        self._views = [physics.rigid_bodies[self.handles[path]] for path in self._rows]
+        self._colliders = [(row, handle) for row, view in enumerate(self._views) for handle in view.colliders]
+        self._matter = _Matter([self.weights[path] for path in self._rows])
+
+    def _walk(self, active: Sequence[Constraint], wanted: Mapping[str, Constraint]) -> None:
+        """Number the bodies, depth first, and find what each wanted joint alone holds.
+
+        Everything that is fixed or kinematic is one node, "", where a walk begins if it is reached.
+        """
+        at: dict[str, list[tuple[str, Constraint]]] = defaultdict(list)
+        for item in active:
+            first, second = (path if path in self.weights else "" for path in (item.facts.body0, item.facts.body1))
+            if first != second:
+                at[first].append((second, item))
+                at[second].append((first, item))
+        numbers: dict[str, int] = {}
+        lowest: dict[str, int] = {}
+        for root in ["", *(path for path in at if path)]:
+            if root in numbers or root not in at:
                 continue
-            if not bodies or (facts.break_torque >= NO_LIMIT and _is_plain(constraint)):
-                # The solver gives the force, and the torque is not needed.
-                self.cuts[facts.path] = _Cut((), np.zeros(3), np.zeros(3), np.zeros(3))
-                continue
-            pose = matrix_of(physics.rigid_bodies[constraint.handles[0]].position) @ facts.frame0
-            self.cuts[facts.path] = _Cut(bodies, pose[:3, 3], *self._momentum(physics, bodies, pose[:3, 3]))
-
-    def _side(self, cut: Constraint, active: list[Constraint]) -> tuple[str, ...]:
-        """The dynamic bodies that only this joint connects to the rest; the smaller side if both are free."""
-        at: dict[str, list[Constraint]] = defaultdict(list)
-        for constraint in active:
-            if constraint is not cut:
-                for path in (constraint.facts.body0, constraint.facts.body1):
-                    at[path].append(constraint)
-        sides: list[tuple[str, ...]] = []
-        for start, end in ((cut.facts.body1, cut.facts.body0), (cut.facts.body0, cut.facts.body1)):
-            reached, stack, free = {start}, [start], start in self.weights
-            while stack and free:
-                for constraint in at[stack.pop()]:
-                    for path in (constraint.facts.body0, constraint.facts.body1):
-                        if path not in self.weights or (path == end and path not in reached):
-                            free = False
-                        elif path not in reached:
-                            reached.add(path)
-                            stack.append(path)
-            if free:
-                sides.append(tuple(sorted(reached)))
-        return min(sides, key=len, default=())
-
-    def _momentum(self, physics: PhysicsWorld, bodies: Iterable[str], about: Matrix) -> tuple[Matrix, Matrix]:
-        linear, angular = np.zeros(3), np.zeros(3)
-        for path in bodies:
-            body, weight = physics.rigid_bodies[self.handles[path]], self.weights[path]
-            pose = matrix_of(body.position)
-            center = pose[:3, :3] @ weight.center + pose[:3, 3]
-            momentum = weight.mass * np.array(body.linvel.to_tuple())
-            spin = pose[:3, :3] @ weight.inertia @ pose[:3, :3].T @ np.array(body.angvel.to_tuple())
-            linear += momentum
-            angular += spin + np.cross(center - about, momentum)
-        return linear, angular
+            # "" has a number too: rows count from the number of the first body.
+            numbers[root] = lowest[root] = len(numbers)
+            stack: list[tuple[str, str, Constraint | None, Iterator[tuple[str, Constraint]]]]
+            stack = [(root, "", None, iter(at[root]))]
+            group_start = len(self._rows)
+            cuts: list[tuple[Constraint, str, int, int]] = []
+            if root:
+                self._rows.append(root)
+            starts = {root: group_start}
+            while stack:
+                path, parent, came, edges = stack[-1]
+                for other, item in edges:
+                    if item is came:
+                        continue
+                    if other in numbers:
+                        lowest[path] = min(lowest[path], numbers[other])
+                        continue
+                    numbers[other] = lowest[other] = len(numbers)
+                    starts[other] = len(self._rows)
+                    self._rows.append(other)
+                    stack.append((other, path, item, iter(at[other])))
+                    break
+                else:
+                    stack.pop()
+                    if came is not None:
+                        lowest[parent] = min(lowest[parent], lowest[path])
+                        if lowest[path] > numbers[parent] and came.facts.path in wanted:
+                            cuts.append((came, path, starts[path], len(self._rows)))
+            for item, path, start, end in cuts:
+                size = len(self._rows) - group_start
+                facts = item.facts
+                is_rest = bool(root) and 2 * (end - start) > size
+                frame = facts.frame1 if facts.body1 == path else facts.frame0
+                x, y, z = frame[:3, 3].tolist()
+                self._cuts.append(_Cut(item, start, end, group_start, len(self._rows), is_rest, start, (x, y, z)))
 
     def after(self, physics: PhysicsWorld, constraints: Iterable[Constraint], dt: float) -> list[Constraint]:
-        """Set the load (N, N m) of each breakable joint; returns the joints that break."""
-        broken = []
-        gravity = np.array(physics.gravity.to_tuple())
+        """Set the load (N, N m) of each measured joint; returns the joints that break."""
         for constraint in constraints:
-            cut = self.cuts.get(constraint.facts.path)
-            if cut is None or not constraint.active:
-                continue
-            force = torque = 0.0
-            if cut.bodies:
-                linear, angular = self._momentum(physics, cut.bodies, cut.anchor)
-                linear, angular = linear - cut.linear, angular - cut.angular
-                for path in cut.bodies:
-                    body, weight = physics.rigid_bodies[self.handles[path]], self.weights[path]
-                    weighs = weight.mass * gravity * dt
-                    linear -= weighs
-                    angular -= np.cross(np.array(body.center_of_mass.to_tuple()) - cut.anchor, weighs)
-                pushed, turned = self._contacts(physics, set(cut.bodies), cut.anchor)
-                force = float(np.linalg.norm(linear - pushed)) / dt
-                torque = float(np.linalg.norm(angular - turned)) / dt
-            plain = _plain_force(physics, constraint, dt)
-            if plain is not None:
-                force = plain
-            constraint.load = (force, torque)
-            if force > constraint.facts.break_force or torque > constraint.facts.break_torque:
-                broken.append(constraint)
-        return broken
+            constraint.load = (0.0, 0.0)
+        if self._before is not None:
+            self._balance(physics, self._before, dt)
+        for constraint in self._plain:
+            if constraint.active:
+                impulses = physics.impulse_joints[constraint.state.base].impulses[:3]
+                steps = physics.integration_parameters.num_solver_iterations
+                constraint.load = (math.hypot(*impulses) * steps / dt, constraint.load[1])
+        return [
+            item for item in constraints
+            if item.active and (item.load[0] > item.facts.break_force or item.load[1] > item.facts.break_torque)
+        ]  # fmt: skip
 
-    def _contacts(self, physics: PhysicsWorld, bodies: set[str], about: Matrix) -> tuple[Matrix, Matrix]:
-        """(impulse, angular impulse about a point) (3,) of contacts of these bodies with all others."""
-        linear, angular = np.zeros(3), np.zeros(3)
-        for path in bodies:
-            for collider in physics.rigid_bodies[self.handles[path]].colliders:
-                for pair in physics.narrow_phase.contact_pairs_with(collider):
-                    second = pair.collider2 == collider
-                    other = physics.colliders[pair.collider1 if second else pair.collider2].parent
-                    if other is not None and self.paths.get(other) in bodies:
-                        continue
-                    for manifold in pair.manifolds:
-                        normal = np.array(manifold.data.normal.to_tuple()) * (1.0 if second else -1.0)
-                        pose = physics.colliders[pair.collider1].position
-                        for point in manifold.points:
+    def _balance(self, physics: PhysicsWorld, before: _Momenta, dt: float) -> None:
+        """The loads from the change of momentum of what hangs on each joint, less gravity and contacts."""
+        after = _Momenta(self._views, self._matter)
+        weighs = self._matter.masses[:, None] * np.array(physics.gravity.to_tuple()) * dt
+        pushed, turned = self._contacts(physics)
+        linear = after.linear - before.linear - weighs - pushed
+        angular = after.angular - before.angular - np.cross(after.centers, weighs) - turned
+        sums = np.zeros((len(linear) + 1, 6))
+        np.cumsum(np.concatenate((linear, angular), axis=1), axis=0, out=sums[1:])
+        cuts = self._cuts
+        starts, ends = (np.array([getattr(cut, name) for cut in cuts]) for name in ("start", "end"))
+        found = sums[ends] - sums[starts]
+        rest = np.array([cut.is_rest for cut in cuts])
+        if rest.any():
+            firsts, lasts = (np.array([getattr(cut, name) for cut in cuts]) for name in ("first", "last"))
+            found[rest] = (sums[lasts] - sums[firsts] - found)[rest]
+        rows = [cut.row for cut in cuts]
+        anchors = np.einsum("nij,nj->ni", before.turns[rows], np.array([cut.anchor for cut in cuts]))
+        anchors += before.positions[rows]
+        about = found[:, 3:] - np.cross(anchors, found[:, :3])
+        forces = np.linalg.norm(found[:, :3], axis=1) / dt
+        torques = np.linalg.norm(about, axis=1) / dt
+        self._before = after
+        for cut, force, torque in zip(cuts, forces.tolist(), torques.tolist(), strict=True):
+            cut.constraint.load = (force, torque)
+
+    def _contacts(self, physics: PhysicsWorld) -> tuple[Matrix, Matrix]:
+        """Impulses (n, 3) and their moments (n, 3) about the origin, of the contacts of each body.
+
+        Contacts between two bodies of a range cancel.
+        """
+        linear, angular = np.zeros((len(self._views), 3)), np.zeros((len(self._views), 3))
+        colliders, pairs_with = physics.colliders, physics.narrow_phase.contact_pairs_with
+        for row, collider in self._colliders:
+            for pair in pairs_with(collider):
+                if not pair.has_any_active_contact:
+                    continue
+                sign = 1.0 if pair.collider2 == collider else -1.0
+                pose = colliders[pair.collider1].position
+                for manifold in pair.manifolds:
+                    normal = np.array(manifold.data.normal.to_tuple()) * sign
+                    for point in manifold.points:
+                        if point.impulse:
                             place = np.array(pose.transform_point(point.local_p1).to_tuple())
-                            linear += point.impulse * normal
-                            angular += np.cross(place - about, point.impulse * normal)
+                            linear[row] += point.impulse * normal
+                            angular[row] += np.cross(place, point.impulse * normal)
         return linear, angular
+
+
+class _Matter:
+    """Of n bodies: masses (n,), centres of mass (n, 3) and inertia (n, 3, 3), in their own frames."""
+
+    def __init__(self, weights: Sequence[Weight]) -> None:
+        self.masses = np.array([weight.mass for weight in weights], float)
+        self.centers = np.array([weight.center for weight in weights], float).reshape(-1, 3)
+        self.inertia = np.array([weight.inertia for weight in weights], float).reshape(-1, 3, 3)
+
+
+class _Momenta:
+    """Of n bodies, now: positions and centers of mass (n, 3), turns (n, 3, 3), and their momenta linear and angular
+    (n, 3) about the origin."""
+
+    def __init__(self, views: Sequence[Any], matter: _Matter) -> None:
+        raw = b"".join([view.position.to_bytes() for view in views])
+        values = np.ascontiguousarray(np.frombuffer(raw, np.uint8).reshape(len(views), -1)[:, -28:])
+        numbers = values.view("<f4").reshape(len(views), 7).astype(float)
+        self.positions = numbers[:, 4:]
+        self.turns = frames.matrices_of(numbers[:, (3, 0, 1, 2)])
+        speeds = np.array([(*view.linvel.to_tuple(), *view.angvel.to_tuple()) for view in views], float)
+        self.centers = np.einsum("nij,nj->ni", self.turns, matter.centers) + self.positions
+        self.linear = matter.masses[:, None] * speeds[:, :3]
+        own = np.einsum("nji,nj->ni", self.turns, speeds[:, 3:])
+        spin = np.einsum("nij,nj->ni", self.turns, np.einsum("nij,nj->ni", matter.inertia, own))
+        self.angular = spin + np.cross(self.centers, self.linear)
 
 
 def _is_plain(constraint: Constraint) -> bool:
@@ -178,12 +266,3 @@ def _is_plain(constraint: Constraint) -> bool:
     return all(item.is_locked for item in state.freedoms[:3]) and not any(
         item.is_limited or item.drive is not None for item in state.freedoms
     )
-
-
-def _plain_force(physics: PhysicsWorld, constraint: Constraint, dt: float) -> float | None:
-    """Force (N) of a joint that only locks, from the solver; None for the others."""
-    if not _is_plain(constraint):
-        return None
-    impulses = physics.impulse_joints[constraint.state.base].impulses[:3]
-    steps: int = physics.integration_parameters.num_solver_iterations
-    return float(np.linalg.norm(impulses)) * steps / dt

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 import rapier3d
 from numpy.typing import NDArray
-from rapier3d import CoefficientCombineRule, GenericJoint, Group, InteractionGroups, Isometry3, PhysicsWorld
+from rapier3d import (
+    ActiveHooks,
+    CoefficientCombineRule,
+    GenericJoint,
+    Group,
+    InteractionGroups,
+    Isometry3,
+    PhysicsWorld,
+    SpringCoefficients,
+)
 
 from ...core import frames
 from ...core.frames import Matrix
@@ -24,6 +33,17 @@ from ..filters import Filters
 from ..joint_facts import JointFacts
 from ..layout import Body, ContactMaterial, Layout, contact_material
 from ..notices import Notices
+from ..quality import (
+    BEARABLE_REDUCED,
+    MOST_REDUCED,
+    Quality,
+    contact_steps,
+    hanging,
+    is_bearable,
+    joint_steps,
+    joint_sweeps,
+    turning_steps,
+)  # fmt: skip
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .grab import Grab, grab, pull, release
@@ -31,6 +51,7 @@ from .loads import Loads, Weight
 from .matter import Geometries, Weigher
 from .reduced import bend, follow, start_tree, undamp
 from .shapes import Placed, shape_of
+from .start import close, put_to_sleep
 
 #: m/s. A faster body counts as unstable; the solver clamps velocities to CLAMP.
 FASTEST, CLAMP = 1000.0, 1e5
@@ -38,8 +59,10 @@ FASTEST, CLAMP = 1000.0, 1e5
 TRIAL_STEPS = 60
 #: Sleep thresholds, m/s and rad/s.
 SLOW, SLOW_TURN = 0.01, 0.02
-#: Additional solver iterations for bodies with joints.
-MORE_ITERATIONS = 7
+#: Of contacts, as springs.
+DAMPING_RATIO = 10.0
+#: A velocity that the scale of the prim changes by less than this part counts as unscaled.
+SAME_SPEED = 1e-3
 #: Metres: bounds of the length unit to which the solver's tolerances are scaled.
 SMALLEST, LARGEST = 0.005, 1.0
 
@@ -71,8 +94,10 @@ class SolverSpace:
     """The Rapier world of one physics scene."""
 
     def __init__(
-        self, layout: Layout, setup: Setup, filters: Filters, notices: Notices, time_step: float, substeps: int
+        self, layout: Layout, setup: Setup, filters: Filters, notices: Notices, time_step: float, substeps: int,
+        quality: Quality,
     ) -> None:  # fmt: skip
+        """substeps: steps of the solver in a time step; 0: by the quality."""
         self.scene, self.model, self.notices = setup.scene, layout.model, notices
         self.places = layout.places
         self.bodies = setup.bodies
@@ -86,7 +111,12 @@ class SolverSpace:
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
+        #: True if the bodies are not where their prims are, because joints were closed.
+        self.is_moved_at_start = False
         self._extents: list[float] = []
+        #: Shorter side, m, of the largest collider of each body.
+        self._sizes: dict[str, float] = {}
+        self._bounces = False
         self._ground: Any = None
         self._upkeep: list[Constraint] | None = None
         self._add_bodies(filters)
@@ -94,13 +124,25 @@ class SolverSpace:
         self._add_joints(setup)
         self._add_pairs(filters)
         # In proportion to the time step, above 1/60 s.
-        self.substeps = substeps or math.ceil((4 if self.constraints else 2) * max(1.0, time_step * 60.0 - 0.01))
-        self.time_step = time_step
+        steps = quality.busy_steps if self.constraints or self._bounces else quality.steps
+        self.substeps = substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
+        self.time_step, self.quality = time_step, quality
         self._tune()
         self.loads = Loads(self.handles, self.weights)
+        #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
+        self._leaps = np.array([
+            0.5 * self._sizes[path] if path in self._sizes and path in self.weights else np.inf for path in self.paths
+        ])  # fmt: skip
+        self._watched = np.zeros(len(self.paths), bool)
         self._views: list[Any] = []
         self._watch, self._matter = EnergyWatch(), _matter(self.paths, self.weights)
         self._refresh()
+        self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
+        asleep = {path for path in self.weights if _starts_asleep(self.bodies[path])}
+        put_to_sleep(
+            self.physics, [self.handles[path] for path in asleep],
+            [self.handles[path] for path in self.weights if path not in asleep],
+        )  # fmt: skip
 
     # ----------------------------------------------------------------------- building
 
@@ -110,19 +152,48 @@ class SolverSpace:
         size = float(np.median(self._extents)) if self._extents else LARGEST
         parameters.length_unit = min(max(size, SMALLEST), LARGEST)
         parameters.normalized_max_linear_velocity = CLAMP / parameters.length_unit
-        for constraint in self.constraints:
-            self._iterate_more(constraint)
+        masses = [self.weights[path].mass for path in self._sizes if path in self.weights]
+        sizes = [size for path, size in self._sizes.items() if path in self.weights]
+        contacts = contact_steps(self.quality, parameters.dt, math.hypot(*self.gravity), masses, sizes)
+        parameters.num_solver_iterations = contacts.small_steps
+        parameters.num_internal_pgs_iterations = self.quality.sweeps
+        parameters.contact_softness = SpringCoefficients(contacts.frequency, DAMPING_RATIO)
+        parameters.static_contact_softness = SpringCoefficients(2.0 * contacts.frequency, DAMPING_RATIO)
+        self._tune_joints(contacts.small_steps)
+        if self._bounces:
+            # A body that is seen to come does not enter the other in the step of its impact, which would cost height.
+            for path, size in self._sizes.items():
+                self.physics.rigid_bodies[self.handles[path]].soft_ccd_prediction = 0.5 * size
 
-    def _iterate_more(self, constraint: Constraint) -> None:
-        """Joint chains and drives in reduced coordinates need more iterations; other bodies keep the fast default."""
-        for path in (constraint.facts.body0, constraint.facts.body1):
-            if path:
-                self.physics.rigid_bodies[self.handles[path]].additional_pgs_iterations = MORE_ITERATIONS
+    def _tune_joints(self, small_steps: int) -> None:
+        """Jointed bodies need more iterations and, where much hangs on a light one, smaller steps."""
+        bodies = self.physics.rigid_bodies
+        masses = {path: weight.mass for path, weight in self.weights.items()}
+        joined = ((item.facts.body0, item.facts.body1) for item in self.constraints)
+        groups = hanging(joined, masses)
+        breaks = any(constraint.facts.breaks for constraint in self.constraints)
+        wanted = [joint_steps(self.quality, group, breaks=breaks) for group in groups]
+        if breaks:
+            # The solver gives the force of a joint for one small step: all must have the same.
+            small_steps = max([small_steps, *wanted])
+            self.physics.integration_parameters.num_solver_iterations = small_steps
+        for group, steps in zip(groups, wanted, strict=True):
+            for path in group.bodies:
+                body = bodies[self.handles[path]]
+                body.additional_pgs_iterations = joint_sweeps(group, max(steps, small_steps))
+                body.additional_solver_iterations = max(steps - small_steps, 0)
+            if not is_bearable(self.quality, group.ratio):
+                prim = self.bodies[group.body].prim
+                self.notices.add(
+                    "MassRatio", prim,
+                    f"{prim.display} has {masses[group.body]:.3g} kg, and {group.ratio:.2g} times that hangs on it by "
+                    "joints: it gives way.",
+                )  # fmt: skip
 
     def _add_bodies(self, filters: Filters) -> None:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
-        longest: dict[int, float] = {}
+        sides: dict[int, tuple[float, float]] = {}
         for path, body in self.bodies.items():
             api = body.prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
@@ -131,11 +202,10 @@ class SolverSpace:
             moves = bool(api.velocity or api.angular_velocity)
             if not body.is_kinematic:
                 if moves:
-                    velocity = body.prim.world[:3, :3] @ np.asarray(api.resolved("velocity"), float)
+                    velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
+                    self._say_scaled(body, velocity)
                     spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
                     builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
-                if api.resolved("starts_asleep"):
-                    builder = builder.sleeping(True)
                 self.weights[path], of_solver = weigher.of(body)
                 builder = builder.additional_mass_properties(of_solver)
             elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
@@ -154,11 +224,18 @@ class SolverSpace:
                 if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
                     frame = np.linalg.inv(body.pose) @ self.places[prim.path].pose
                 material = contact_material(self.model, prim, self.notices)
-                builders.append(self._collider(prim, placed, frame, material, filters))
+                collider = self._collider(prim, placed, frame, material, filters)
+                if body.is_kinematic:
+                    # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
+                    # circle it then pushes the other off. It does not for colliders with a hook; there is none.
+                    collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
+                builders.append(collider)
                 # Shapes of meshes are cached and stay alive, so their id() is not reused.
-                if id(placed[0]) not in longest or geometry is None:
-                    longest[id(placed[0])] = _longest(placed[0])
-                self._extents.append(longest[id(placed[0])])
+                if id(placed[0]) not in sides or geometry is None:
+                    sides[id(placed[0])] = _sides(placed[0])
+                shorter, longer = sides[id(placed[0])]
+                self._extents.append(longer)
+                self._sizes[path] = max(shorter, self._sizes.get(path, 0.0))
                 materials.append(material)
             geometries.forget()
             handle = self.physics.add_body(builder, builders)
@@ -169,6 +246,17 @@ class SolverSpace:
             solver_body.activation = activation
             for material, collider in zip(materials, solver_body.colliders, strict=True):
                 self.surfaces.setdefault(material.material, []).append(collider)
+
+    def _say_scaled(self, body: Body, velocity: Matrix) -> None:
+        """Notice a velocity on a scaled prim: the specification scales it, PhysX and Newton do not."""
+        authored = body.rotation.T @ velocity / body.velocity_scale
+        speeds = [float(np.linalg.norm(each)) for each in (velocity, authored, body.stretch @ authored)]
+        if max(speeds) - min(speeds) > SAME_SPEED * speeds[0]:
+            self.notices.add(
+                "VelocityScaled", body.prim,
+                f"{body.prim.display} starts at {speeds[0]:.3g} m/s: by the text of the specification it is "
+                f"{speeds[2]:.3g} m/s, in PhysX and Newton {speeds[1]:.3g} m/s.",
+            )  # fmt: skip
 
     def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> None:
         for prim in prims:
@@ -189,6 +277,7 @@ class SolverSpace:
         self, prim: Prim, placed: Placed, frame: Matrix | None, material: ContactMaterial, filters: Filters
     ) -> Any:
         """A collider builder. frame: pose (4, 4) of the prim in its body; None: identity."""
+        self._bounces |= material.restitution > 0.0
         shape, center, turn = placed
         builder = (
             rapier3d.Collider.new(shape)
@@ -235,9 +324,28 @@ class SolverSpace:
             facts.frame1 = np.linalg.inv(pose) @ facts.frame1
 
     def _add_joints(self, setup: Setup) -> None:
+        sides = []
+        for facts in setup.joints:
+            self._frame_on_static(facts)
+            sides.append((self._side(facts.body0, facts.static0), self._side(facts.body1, facts.static1)))
+        for gap in close(self.physics, list(zip(setup.joints, sides, strict=True)), self.weights):
+            self.is_moved_at_start = True
+            if gap.is_told:
+                self.notices.add(
+                    "JointApart", gap.facts.prim,
+                    f"The frames of {gap.facts.prim.display} are {1e3 * gap.length:.3g} mm and "
+                    f"{math.degrees(gap.angle):.3g} degrees apart: its bodies are moved together before the start.",
+                )  # fmt: skip
         in_tree = {}
         for tree in setup.trees:
-            if self._survives(tree, setup.gravity):
+            why = self._too_much(tree, setup)
+            if why:
+                prim = self.model.prims[tree.prim]
+                self.notices.add(
+                    "ArticulationNotReduced", prim,
+                    f"{prim.display} is simulated in maximal coordinates, because {why}.",
+                )  # fmt: skip
+            elif self._survives(tree, setup.gravity):
                 in_tree.update({link.joint.path: link for link in tree.links})
             else:
                 prim = self.model.prims[tree.prim]
@@ -246,9 +354,7 @@ class SolverSpace:
                     f"{prim.display} is unstable in reduced coordinates; its joints are simulated in maximal ones.",
                 )  # fmt: skip
         by_path = {}
-        for facts in setup.joints:
-            self._frame_on_static(facts)
-            handles = (self._side(facts.body0, facts.static0), self._side(facts.body1, facts.static1))
+        for facts, handles in zip(setup.joints, sides, strict=True):
             constraint = Constraint(facts, handles, in_tree.get(facts.path))
             by_path[facts.path] = constraint
             self.constraints.append(constraint)
@@ -289,6 +395,33 @@ class SolverSpace:
             else:
                 inserted.append((parent, handles[link.child], joint))
         start_tree(physics, inserted)
+
+    def _too_much(self, tree: Tree, setup: Setup) -> str:
+        """Why a tree is better in maximal coordinates; or empty."""
+        inside = {link.joint.path for link in tree.links}
+        bodies = {path for link in tree.links for path in (link.parent, link.child)}
+        # Trees that hang on the world are one.
+        joined = bodies | {WORLD} if tree.root == WORLD else bodies
+        for other in setup.trees if tree.root == WORLD else ():
+            if other.root == WORLD:
+                joined |= {link.child for link in other.links}
+                inside |= {link.joint.path for link in other.links}
+        for joint in setup.joints:
+            ends = {joint.body0, joint.body1}
+            is_loop = joint.path not in inside and ends <= joined and not ends.isdisjoint(bodies - {WORLD})
+            # The rows of such a joint depend on those of the tree: in the solver they drive each other up.
+            holds = joint.enabled and joint.kind != "DistanceJoint"
+            if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
+                return f"{joint.prim.display} closes a loop of it"
+        freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
+        if freedoms > MOST_REDUCED:
+            return f"it has {freedoms} degrees of freedom"
+        masses = {path: weight.mass for path, weight in self.weights.items()}
+        groups = hanging([(link.parent, link.child) for link in tree.links], masses)
+        worst = max(groups, key=lambda group: group.ratio, default=None)
+        if worst is not None and worst.ratio > BEARABLE_REDUCED:
+            return f"{worst.ratio:.2g} times the mass of {self.bodies[worst.body].prim.display} hangs on that"
+        return ""
 
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
         """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST."""
@@ -338,27 +471,54 @@ class SolverSpace:
         """One time step. Returns the paths of bodies whose state was not finite any more."""
         lost: list[str] = []
         starts = {path: self.pose(path) for path in self.targets}
-        breakable = [constraint for constraint in self.constraints if constraint.facts.breaks]
-        for number in range(self.substeps):
-            part = (number + 1) / self.substeps
+        measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
+        steps = max(self.substeps, self._turning_steps(starts))
+        self.physics.integration_parameters.dt = self.time_step / steps
+        for number in range(steps):
+            part = (number + 1) / steps
             for path, (position, rotation) in self.targets.items():
                 self._drive_kinematic(path, starts[path], position, rotation, part)
             for held in self.grabs:
-                pull(self.physics, held, 1.0 / (self.substeps - number))
+                pull(self.physics, held, 1.0 / (steps - number))
             for constraint in self._kept_up():
                 constraint.upkeep(self.physics)
-            if breakable:
-                self.loads.before(self.physics, self.constraints)
+            if measured:
+                self.loads.before(self.physics, self.constraints, is_next=number > 0)
             self.physics.step()
             if not self.physics.quarantine.is_empty():
                 lost += self._rescue()
-            if breakable:
-                for constraint in self.loads.after(self.physics, breakable, self.time_step / self.substeps):
+            if measured:
+                for constraint in self.loads.after(self.physics, measured, self.time_step / steps):
                     self._break(constraint)
         if self.targets or self.grabs or lost:
             self._watch.forget()
         self.targets.clear()
         return lost
+
+    def watch_fast(self, ways: NDArray[np.float64]) -> None:
+        """Let the solver look between the places of bodies that leap. ways (n,): m, in the last time step.
+
+        Only of those: it does not look at two bodies that are both watched.
+        """
+        watched = ways > self._leaps * self.substeps
+        for row in np.flatnonzero(watched != self._watched).tolist():
+            self._views[row].ccd_enabled = bool(watched[row])
+        self._watched = watched
+
+    def _turning_steps(self, starts: Mapping[str, tuple[Matrix, Matrix]]) -> int:
+        """Steps that the fastest turn of a kinematic body takes that touches something."""
+        most = 1
+        for path, (_, before) in starts.items():
+            cosine = min(abs(float(before @ self.targets[path][1])), 1.0)
+            steps = turning_steps(self.time_step, 2.0 * math.acos(cosine) / self.time_step)
+            if steps > most and self._touches(path):
+                most = steps
+        return most
+
+    def _touches(self, path: str) -> bool:
+        pairs = self.physics.narrow_phase.contact_pairs_with
+        colliders = self.physics.rigid_bodies[self.handles[path]].colliders
+        return any(pair.has_any_active_contact for collider in colliders for pair in pairs(collider))
 
     def made_energy(self, seconds: float) -> str:
         """Path of the body that gained most if energy grew unphysically since the last call, `seconds` ago; or ""."""
@@ -435,6 +595,16 @@ class SolverSpace:
             rotations[chosen] = numbers[:, (3, 0, 1, 2)]
             positions[chosen] = numbers[:, 4:]
         return awake
+
+    def kinetic_energy(self) -> float:
+        """Of all dynamic bodies, J; from their weights, because the solver knows inertia after its first step only."""
+        found = 0.0
+        for path, (vx, vy, vz, *spin) in zip(self.paths, self.velocities().tolist(), strict=True):
+            weight = self.weights.get(path)
+            if weight is not None and not self.physics.rigid_bodies[self.handles[path]].is_sleeping:
+                turn = frames.matrix_of(self.pose(path)[1]).T @ spin
+                found += 0.5 * weight.mass * (vx * vx + vy * vy + vz * vz) + 0.5 * float(turn @ weight.inertia @ turn)
+        return found
 
     def velocities(self) -> NDArray[np.float64]:
         """Linear velocities of the centres of mass and angular velocities (n, 6) in the world, m/s and rad/s."""
@@ -546,6 +716,7 @@ class SolverSpace:
     def set_mass(self, path: str, mass: float) -> None:
         """Scale the mass of a body, and its inertia with it."""
         self.weights[path] = self.weights[path].scaled_to(mass)
+        self.loads.forget()
         body = self.physics.rigid_bodies[self.handles[path]]
         body.set_additional_mass_properties(self.weights[path].of_solver, True)
         self._matter = _matter(self.paths, self.weights)
@@ -574,6 +745,8 @@ class SolverSpace:
         self._matter = _matter(self.paths, self.weights)
         self._watch.forget()
         self._refresh()
+        self.loads.forget()
+        self._watched = np.array([view.ccd_enabled for view in self._views], bool)
 
 
 def _tuple(vector: Any) -> tuple[float, float, float]:
@@ -592,10 +765,16 @@ def _matter(paths: Sequence[str], weights: Mapping[str, Weight]) -> Matter:
     return Matter(np.array(masses, float), np.array(moments, float))
 
 
-def _longest(shape: Any) -> float:
-    """The longest side of the bounding box of a shape."""
+def _sides(shape: Any) -> tuple[float, float]:
+    """The shortest and the longest side of the bounding box of a shape; a plate counts as a tenth as thick as long."""
     box = shape.compute_aabb(Isometry3.identity())
-    return float(max(high - low for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)))
+    sides = [float(high - low) for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)]
+    return max(min(sides), 0.1 * max(sides)), max(sides)
+
+
+def _starts_asleep(body: Body) -> bool:
+    api = body.prim.get(usd_physics.RigidBodyAPI)
+    return api is not None and bool(api.resolved("starts_asleep"))
 
 
 def _ends(constraint: Constraint) -> set[str]:

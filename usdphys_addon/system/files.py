@@ -15,14 +15,43 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
-from . import clock
-from .errors import OutputError
+from ..core import clock
+from ..core.errors import InputError, OutputError
 
 USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 #: Age in seconds from which a temporary file is one that a killed run has left.
 ABANDONED = 3600.0
 #: The end of a .blend: the header of its last block, or of the table of a compressed one.
 _BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
+
+
+#: Bytes of a path that Blender takes, less those of the longest name of a temporary file.
+_LONGEST_PATH = 940
+#: Bytes of a file name that file systems take.
+_LONGEST_NAME = 255
+
+
+def usable_name(name: str) -> str:
+    """The name of a file in a form that Blender and USD take for the same file. Raises InputError if there is none.
+
+    Blender reads two leading slashes as "beside the open file", and USD reads arguments behind a name.
+    """
+    shown = name if len(name) <= 120 else f"{name[:60]}...{name[-57:]}"
+    if not name:
+        raise InputError("The name of a file is empty.")
+    try:
+        encoded = name.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(f"'{shown}' is not encoded in UTF-8, which Blender and USD need; rename the file.") from error
+    if ":SDF_FORMAT_ARGS:" in name or "\0" in name:
+        raise InputError(f"'{shown}' holds what USD does not take for part of a name; rename the file.")
+    if max(len(part) for part in encoded.split(b"/")) > _LONGEST_NAME:
+        raise InputError(f"'{shown}' has a part of more than {_LONGEST_NAME} bytes, which no file has.")
+    if os.name == "posix" and name.startswith("//"):
+        name = f"/{name.lstrip('/')}"
+    if len(os.fsencode(Path(name).absolute())) > _LONGEST_PATH:
+        raise InputError(f"'{shown}' is a path of more than {_LONGEST_PATH} bytes; Blender needs a shorter one.")
+    return name
 
 
 @contextmanager
@@ -140,16 +169,30 @@ def _prefix(target: Path) -> str:
     return f".usdphys-{stem}-{crc32(target.name.encode('utf-8', 'surrogateescape')):08x}-"
 
 
+def temporary_files(target: Path) -> list[Path]:
+    """Temporary files and folders for a target that are there now."""
+    prefix = _prefix(target)
+    with suppress(OSError):
+        return [path for path in target.absolute().parent.iterdir() if path.name.startswith(prefix)]
+    return []
+
+
+def delete(path: Path) -> None:
+    """Delete a file or a folder, if it can be deleted."""
+    with suppress(OSError):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
 def _clean(target: Path) -> None:
     """Delete what killed runs for the same target have left."""
-    prefix, now = _prefix(target), clock.wall()
-    with suppress(OSError):
-        for path in target.parent.iterdir():
-            if path.name.startswith(prefix) and now - path.stat().st_mtime > ABANDONED:
-                if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    path.unlink(missing_ok=True)
+    now = clock.wall()
+    for path in temporary_files(target):
+        with suppress(OSError):
+            if now - path.stat().st_mtime > ABANDONED:
+                delete(path)
 
 
 def _put(scratch: Path, target: Path) -> None:

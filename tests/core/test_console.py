@@ -1,0 +1,64 @@
+"""What is printed: one harmless line each, whatever the names hold and whatever becomes of the streams."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from usdphys_ext.usdphys_addon.core.errors import OutputError
+from usdphys_ext.usdphys_addon.system import console
+
+CONTROL = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), "\u2028", "\u2029", "\u202e", "\u2066", "\ufeff"}
+
+
+@given(st.text(st.characters(codec=None), max_size=30))
+def test_no_name_commands_a_terminal_or_starts_a_line(name: str) -> None:
+    shown = console.printable(name)
+    assert not CONTROL.intersection(shown)
+    assert len(shown.splitlines()) <= 1
+    shown.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("Größe 名前 \U0001f600", "Größe 名前 \U0001f600"), ("\x1b[31m", "\\x1b[31m"), ("a\nb\tc", "a\\nb\\tc"),
+     ("\u202eexe", "\\u202eexe"), ("\udcff", "\\xff"), ("\x9b", "\\x9b")],
+)  # fmt: skip
+def test_names_of_any_script_stay_readable(name: str, shown: str) -> None:
+    assert console.printable(name) == shown
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8", "utf-16"])
+def test_a_stream_of_any_encoding_takes_all_names(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
+    console.say("名前")
+    assert raw.getvalue().decode(encoding) == ("名前\n" if encoding.startswith("utf") else "\\u540d\\u524d\n")
+
+
+class Full(io.StringIO):
+    """A stream on a full disk."""
+
+    def flush(self) -> None:
+        raise OSError(28, "No space left on device")
+
+    def close(self) -> None: ...
+
+
+def test_a_result_that_nobody_gets_is_an_error_and_a_warning_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    silenced: list[int] = []
+    monkeypatch.setattr(console, "silence", silenced.append)
+    monkeypatch.setattr(sys, "stdout", Full())
+    monkeypatch.setattr(sys, "stderr", Full())
+    with pytest.raises(OutputError, match="No space left on device"):
+        console.say("result")
+    console.warn("warning")
+    assert silenced == [1, 2]
+
+
+def test_a_closed_stream_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    console.say("result")

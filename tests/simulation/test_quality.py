@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps by mass, size and quality."""
+
+from __future__ import annotations
+
+import pytest
+from usdphys_ext.usdphys_addon.simulation.quality import QUALITIES, contact_steps, hanging, is_bearable
+
+from .author import CENTIMETERS, File, block
+from .helpers import codes, place, run, world_of
+from .measures import MEASURES
+from .measuring import moved
+
+W = "/World"
+
+
+def hung(weight: float, link: float = 1.0, root: bool = False, count: int = 4) -> File:
+    file = File(CENTIMETERS)
+    previous, anchor, inside = "", (0.0, 0.0, 9.0), []
+    for index in range(count):
+        path = f"{W}/R/Link{index}"
+        inside.append(file.body(f"Link{index}", (0, 0, 8.9 - 0.2 * index), size=(0.1, 0.1, 0.2), mass=link,
+                                inertia=(0.01 * link,) * 3))  # fmt: skip
+        inside.append(file.joint(f"J{index}", "Spherical", previous, path, pos0=anchor, pos1=(0, 0, 0.1)))
+        previous, anchor = path, (0.0, 0.0, -0.1)
+    inside += [file.body("Weight", (0, 0, 8.7 - 0.2 * count), size=(0.4,) * 3, mass=weight),
+               file.joint("Hook", "Spherical", previous, f"{W}/R/Weight", pos0=anchor, pos1=(0, 0, 0.3))]  # fmt: skip
+    return file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"] if root else []))
+
+
+def test_a_body_that_far_too_much_hangs_on_is_named() -> None:
+    assert codes(world_of(hung(1000.0))) == []
+    (notice,) = world_of(hung(1000.0, link=0.001)).notices
+    # The top link bears the others as well, and the bottom one the weight alone: they are nearly the same.
+    assert notice.code == "MassRatio" and "Link0" in notice.message and "1e+06" in notice.message
+
+
+@pytest.mark.parametrize(("weight", "count", "named"), [(10.0, 4, False), (500.0, 4, True), (10.0, 20, True)])
+def test_an_articulation_that_is_long_or_bears_much_is_simulated_in_maximal_coordinates(
+    weight: float, count: int, named: bool
+) -> None:
+    world = world_of(hung(weight, root=True, count=count))
+    assert ("ArticulationNotReduced" in codes(world)) == named
+    assert world.is_reduced(f"{W}/R/J0") != named
+    run(world, 2.0)
+    assert place(world, "Weight")[2] == pytest.approx(8.7 - 0.2 * count, abs=0.01)
+    assert world.unstable == {}
+
+
+def test_what_hangs_on_a_body_is_what_it_holds_on_all_sides_but_the_heaviest() -> None:
+    masses = {"hook": 1.0, "weight": 50.0, "torso": 80.0, "arm": 4.0, "hand": 0.5, "alone": 7.0}
+    groups = hanging(
+        [("", "hook"), ("hook", "weight"), ("torso", "arm"), ("arm", "hand"), ("alone", "wall")], masses
+    )  # fmt: skip
+    found = {group.bodies: (group.body, group.ratio) for group in groups}
+    assert found == {
+        ("hook", "weight"): ("hook", pytest.approx(50.0)),
+        ("torso", "arm", "hand"): ("arm", pytest.approx(0.125)),
+        ("alone",): ("alone", 0.0),
+    }
+
+
+def test_a_loop_of_bodies_has_an_end() -> None:
+    (group,) = hanging([("a", "b"), ("b", "c"), ("c", "a")], {"a": 1.0, "b": 1.0, "c": 1.0})
+    assert sorted(group.bodies) == ["a", "b", "c"]
+
+
+def test_smaller_and_more_uneven_bodies_get_smaller_steps_and_stiffer_contacts() -> None:
+    normal = QUALITIES["normal"]
+    boxes = contact_steps(normal, 1 / 120, 9.81, [1.0, 1.0], [1.0, 1.0])
+    assert boxes == (4, pytest.approx(120.0))
+    uneven = contact_steps(normal, 1 / 120, 9.81, [1.0, 1000.0], [0.4, 0.4])
+    tiny = contact_steps(normal, 1 / 120, 9.81, [1.0, 1.0], [0.005, 0.005])
+    assert uneven.small_steps > 4 and uneven.frequency > 130
+    assert tiny.small_steps > 4 and tiny.frequency > 200
+    # Without gravity nothing sinks; a step of any length is stable.
+    assert contact_steps(normal, 1 / 120, 0.0, [1.0, 1000.0], [0.4, 0.4]) == boxes
+    assert contact_steps(normal, 1 / 60, 9.81, [1.0], [1.0]).small_steps == 8
+    assert not is_bearable(normal, 1e6) and is_bearable(QUALITIES["exact"], 1e5)
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_every_quality_simulates_a_stack_and_a_chain(quality: str) -> None:
+    """Draft may be a tenth off where the others are not."""
+    for case in MEASURES:
+        if case.name.startswith(("ten boxes", "100 kg on 1 kg", "chain of 50", "pendulum with")):
+            file = File(CENTIMETERS)
+            case.fill(file)
+            off = abs(case.value(moved(world_of(file, quality=quality), case)) - case.expected)
+            assert off <= case.tolerance * (4.0 if quality == "draft" else 1.0), case.name
+
+
+def test_a_finer_quality_takes_more_steps() -> None:
+    file = File()
+    file.add(file.body("Box"))
+    assert [world_of(file, quality=name).substeps for name in ("draft", "normal", "exact")] == [1, 2, 8]
+    assert world_of(file, quality="exact", substeps=3).substeps == 3
+    with pytest.raises(KeyError):
+        world_of(file, quality="best")

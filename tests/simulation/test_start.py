@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The first moment: bodies that sleep, joints whose frames are apart."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.simulation.world import World
+
+from .author import CENTIMETERS, METERS, File, Units, about, block
+from .catalogue import NEVER
+from .helpers import apart, codes, model_in, place, run, turn, world_of
+
+W = "/World"
+
+
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS])
+@pytest.mark.parametrize("kind", ["on the ground", "a stack", "in the ground", "joint", "hinge", "drive", "tree"])
+def test_bodies_that_start_asleep_stay_asleep(kind: str, units: Units) -> None:
+    file = File(units)
+    file.add(file.ground(size=20))
+    if kind == "on the ground":
+        file.add(file.body("A", (0, 0, 0.2), size=(0.4,) * 3, asleep=True))
+    elif kind == "a stack":
+        file.add(*(file.body(f"Box{i}", (0.01 * i, 0, 0.1 + 0.2 * i), size=(0.2,) * 3, asleep=True) for i in range(5)))
+    elif kind == "in the ground":
+        file.add(file.body("A", (0, 0, 0.15), size=(0.4,) * 3, asleep=True))
+    elif kind == "joint":
+        file.add(file.body("A", (0, 0, 3), asleep=True), file.body("B", (0, 0, 5), asleep=True),
+                 file.joint("J", "Spherical", f"{W}/A", f"{W}/B", pos0=(0, 0, 1), pos1=(0, 0, -1)))  # fmt: skip
+    else:
+        drives = {"angular": {"stiffness": 100.0, "targetPosition": 1.0}} if kind == "drive" else {}
+        file.add(block("Xform", "R", [
+            file.body("A", (0.7, 0, 3), asleep=True),
+            file.joint("J", "Revolute", "", f"{W}/R/A", pos0=(0, 0, 3), pos1=(-0.7, 0, 0), axis="Y", drives=drives),
+        ], ["PhysicsArticulationRootAPI"] if kind == "tree" else []))  # fmt: skip
+    world = world_of(file)
+    before = world.positions.copy()
+    run(world, 1.0)
+    assert world.awake_count == 0
+    assert world.positions == pytest.approx(before, abs=1e-7)
+    # And after a reset.
+    world.reset()
+    assert run(world, 0.1).awake_count == 0
+
+
+def test_what_starts_asleep_wakes_when_it_is_hit_and_the_rest_keeps_its_velocity() -> None:
+    file = File(CENTIMETERS)
+    file.add(file.ground(size=50), file.body("Target", (3, 0, 0.25), size=(0.5,) * 3, asleep=True),
+             file.body("Ball", (0, 0, 0.25), shape="Sphere", size=(0.2,), velocity=(4, 0, 0), spin=(0, 3, 0)),
+             )  # fmt: skip
+    inside = [file.body("Arm", (0.5, 9, 5), velocity=(0, 2, 0), spin=(0, 0, 4), inertia=(0.1,) * 3),
+              file.joint("Pin", "Revolute", "", f"{W}/R/Arm", pos0=(0, 9, 5), pos1=(-0.5, 0, 0), axis="Z")]  # fmt: skip
+    file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"]))
+    world = world_of(file)
+    linear, angular = world.velocities()
+    ball, arm = world.index(f"{W}/Ball"), world.index(f"{W}/R/Arm")
+    assert linear[ball] == pytest.approx((4, 0, 0)) and angular[ball] == pytest.approx((0, 3, 0))
+    assert angular[arm] == pytest.approx((0, 0, 4), abs=1e-5)
+    run(world, 0.3)
+    assert not world.awake[world.index(f"{W}/Target")]
+    run(world, 1.0)
+    assert place(world, "Target")[0] > 3.05
+
+
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS])
+@pytest.mark.parametrize("kind", ["Revolute", "Spherical", "Fixed", "Prismatic", "D6"])
+@pytest.mark.parametrize("size", [0.05, 1.0, 20.0])
+def test_frames_that_are_apart_are_closed_before_the_start_and_leave_no_speed(
+    kind: str, size: float, units: Units
+) -> None:
+    """Two bodies in space, frames a quarter of their size apart and turned by 20 degrees where the joint locks."""
+    file = File(units)
+    file.gravity = (0, 0, 0)
+    inertia = (0.1 * size**2,) * 3
+    file.add(file.body("A", (0, 0, 0), size=(size,) * 3, mass=1.0, inertia=inertia),
+             file.body("B", (2.0 * size, 0.25 * size, 0), about("Y", 20), size=(size,) * 3, mass=3.0,
+                       inertia=tuple(3 * part for part in inertia)))  # fmt: skip
+    limits = {"limits": dict.fromkeys(("transX", "transY", "transZ", "rotX", "rotY"), NEVER)} if kind == "D6" else {}
+    file.add(file.joint("J", kind, f"{W}/A", f"{W}/B", pos0=(size, 0, 0), pos1=(-size, 0, 0), **limits))
+    model = model_in(file)
+    world = World(model)
+    (notice,) = world.notices
+    assert (notice.code, notice.path) == ("JointApart", f"{W}/J")
+    if kind != "Prismatic":
+        assert apart(model, world, f"{W}/J") < 1e-4 * size
+    start = world.positions.copy()
+    # The centre of mass of both has not moved.
+    assert (start[0] + 3 * start[1]) / 4 == pytest.approx(np.array((6.0, 0.75, 0)) / 4 * size, abs=1e-4 * size)
+    run(world, 1.0)
+    assert world.positions == pytest.approx(start, abs=1e-4 * size)
+    linear, angular = world.velocities()
+    assert np.abs(linear).max() < 1e-3 * size and np.abs(angular).max() < 1e-3
+
+
+def test_bodies_keep_their_velocities_where_a_joint_is_closed() -> None:
+    """A wheel 5 cm beside its axle begins to turn at the speed that is authored."""
+    file = File()
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Wheel", (0, 0.05, 2), shape="Cylinder", size=(0.3, 0.1), inertia=(0.1,) * 3, spin=(0, 0, 7)),
+             file.joint("Axle", "Revolute", "", f"{W}/Wheel", pos0=(0, 0, 2), axis="Z"))  # fmt: skip
+    world = run(world_of(file), 1.0)
+    assert place(world, "Wheel") == pytest.approx((0, 0, 2), abs=1e-3)
+    assert world.velocities()[1][0] == pytest.approx((0, 0, 7), abs=0.05)
+    assert "50 mm" in world.notices[0].message
+
+
+def test_a_chain_of_gaps_is_closed_as_a_whole() -> None:
+    """Ten links of 0.1 and 10 kg in turn, each 3 mm too far from the last, below a hook."""
+    file = File(CENTIMETERS)
+    file.gravity = (0, 0, 0)
+    previous, anchor = "", (0.0, 0.0, 3.0)
+    for index in range(10):
+        path = f"{W}/Link{index}"
+        file.add(file.body(f"Link{index}", (0, 0, 2.9 - 0.203 * index), size=(0.04, 0.04, 0.2),
+                           mass=10.0 if index % 2 else 0.1, inertia=(0.01,) * 3))  # fmt: skip
+        file.add(file.joint(f"J{index}", "Spherical", previous, path, pos0=anchor, pos1=(0, 0, 0.1)))
+        previous, anchor = path, (0.0, 0.0, -0.1)
+    model = model_in(file)
+    world = World(model)
+    assert all(apart(model, world, path) < 1e-4 for path in world.joints)
+    run(world, 0.5)
+    assert all(apart(model, world, path) < 1e-4 for path in world.joints)
+    assert np.abs(world.velocities()[0]).max() < 1e-3
+
+
+def test_frames_that_fit_leave_every_body_where_it_is_and_say_nothing() -> None:
+    file = File(CENTIMETERS)
+    file.add(file.body("A", (1, 2, 3), about("X", 33)),
+             file.body("B", (1, 2, 5), about("X", 33)))  # fmt: skip
+    down = np.array((0, -math.sin(math.radians(33)), math.cos(math.radians(33))))
+    offset = np.array((0, 0, 2.0))
+    local = (0.0, float(offset @ (0, math.cos(math.radians(33)), math.sin(math.radians(33)))), float(offset @ down))
+    file.add(file.joint("J", "Fixed", f"{W}/A", f"{W}/B", pos0=local))
+    world = world_of(file)
+    assert codes(world) == []
+    assert place(world, "A") == pytest.approx((1, 2, 3), abs=1e-9)
+    assert turn(world, "B") == pytest.approx(turn(world, "A"), abs=1e-9)

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names of the quality levels of a simulation, and what each costs; the figures are in `simulation.quality`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+DRAFT, NORMAL, EXACT = "draft", "normal", "exact"
+
+
+class QualityText(NamedTuple):
+    """label, cost: for the user."""
+
+    label: str
+    cost: str
+
+
+#: By name, from fast to exact.
+QUALITY_TEXTS: dict[str, QualityText] = {
+    DRAFT: QualityText("Draft", "About half the time of Normal; tall stacks and heavy chains give way"),
+    NORMAL: QualityText("Normal", "Meets the tolerances of the manual for most scenes"),
+    EXACT: QualityText("Exact", "Three to five times the time of Normal; contacts and joints hardly give way"),
+}

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How exact a simulation is, and what that takes: quality levels, steps by mass and size. No solver."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ..core.qualities import DRAFT, EXACT, NORMAL
+
+
+class Quality(NamedTuple):
+    """steps: of the solver in a sixtieth of a second, with nothing but free bodies.
+
+    busy_steps: the same for a scene with joints or materials that bounce. sweeps: over all contacts in each small step.
+    small_steps, joint_steps: the most small steps in each step, for masses and sizes that need more than four: for all
+    bodies, and for jointed ones. sag: how far contacts may yield, relative to that of Normal.
+    """
+
+    steps: int
+    busy_steps: int
+    sweeps: int
+    small_steps: int
+    joint_steps: int
+    sag: float
+
+
+QUALITIES: dict[str, Quality] = {
+    DRAFT: Quality(1, 2, 1, 8, 16, 4.0),
+    NORMAL: Quality(2, 4, 2, 12, 32, 1.0),
+    EXACT: Quality(8, 8, 4, 16, 64, 0.25),
+}
+
+#: Small steps in each step of the solver.
+SMALL_STEPS = 4
+#: Frequency (Hz) of contacts, as springs, at least; and at most, in each of the small steps: stiffer contacts tremble.
+STIFFNESS, STIFFEST = 120.0, 0.25
+#: How far a body may sink: under its own weight, relative to its size, and under the heaviest of all bodies.
+SAG, HEAVY_SAG = 0.001, 0.015
+#: Small steps in each step of the solver, at least, by the number of jointed bodies in a group: swinging bodies lose
+#: energy in proportion to the length of a small step.
+SMALL_JOINT_STEPS = ((8, 16), (64, 8))
+#: From this ratio on, sweeps are needed in spite of small steps.
+UNEVEN = 60.0
+#: Reduced coordinates are for articulations with fewer degrees of freedom, the cost of which grows with their cube, and
+#: with less mass that hangs on a body, relative to its own.
+MOST_REDUCED, BEARABLE_REDUCED = 48, 100.0
+#: Part of its distance from the axis by which a turning platform may carry a body outwards in a second.
+DRIFT, MOST_TURNING_STEPS = 0.004, 16
+#: Mass that hangs on a jointed body, relative to its own, that four small steps bear.
+BEARABLE = 700.0
+
+
+class ContactSteps(NamedTuple):
+    """small_steps: in each step of the solver. frequency: of contacts, as springs, Hz."""
+
+    small_steps: int
+    frequency: float
+
+
+def contact_steps(
+    quality: Quality, step: float, gravity: float, masses: Sequence[float], sizes: Sequence[float]
+) -> ContactSteps:
+    """What contacts need so that bodies sink no further than they may: the sag of a spring is load / mass * g / w^2.
+
+    step: of the solver, s. gravity: m/s2. masses (kg) and sizes (m, the shorter side): of the dynamic bodies.
+    """
+    heaviest = max(masses, default=0.0)
+    square = 0.0
+    for mass, size in zip(masses, sizes, strict=True):
+        if size > 0.0 and mass > 0.0:
+            square = max(square, gravity / size * max(1.0 / SAG, heaviest / mass / HEAVY_SAG) / quality.sag)
+    wanted = max(STIFFNESS, math.sqrt(square) / (2.0 * math.pi))
+    small = min(max(math.ceil(wanted * step / STIFFEST - 1e-6), SMALL_STEPS), quality.small_steps)
+    return ContactSteps(small, min(wanted, STIFFEST * small / step))
+
+
+def joint_steps(quality: Quality, group: Hanging, *, breaks: bool = False) -> int:
+    """Small steps in each step of the solver for a group of jointed bodies.
+
+    breaks: their loads are measured, with an error that grows as the steps become smaller.
+    """
+    ratio = group.ratio
+    wanted = math.ceil(SMALL_STEPS * math.sqrt(ratio / BEARABLE) - 1e-6) if math.isfinite(ratio) else math.inf
+    least = next((steps for most, steps in SMALL_JOINT_STEPS if len(group.bodies) <= most and not breaks), SMALL_STEPS)
+    return int(min(max(wanted, least * 4 // quality.busy_steps, SMALL_STEPS), quality.joint_steps))
+
+
+def joint_sweeps(group: Hanging, small_steps: int) -> int:
+    """Additional sweeps over all constraints in each small step for a group of jointed bodies."""
+    return 7 if group.ratio > UNEVEN else max(1, 28 // small_steps - (small_steps > SMALL_STEPS))
+
+
+def is_bearable(quality: Quality, ratio: float) -> bool:
+    """False if jointed bodies with this ratio need more small steps than the quality has."""
+    return ratio <= BEARABLE * (quality.joint_steps / SMALL_STEPS) ** 2
+
+
+def turning_steps(step: float, spin: float) -> int:
+    """Steps in which a body may turn at `spin` (rad/s) within `step` (s), so that it carries others in a circle.
+
+    They move along tangents in each step: their distance from the axis grows by the part spin^2 * step / 2 in a second.
+    """
+    return min(max(math.ceil(0.5 * spin * spin * step / DRIFT), 1), MOST_TURNING_STEPS)
+
+
+class Hanging(NamedTuple):
+    """A group of jointed bodies. ratio: the largest of the mass that hangs on one of them to its own; on `body`."""
+
+    bodies: tuple[str, ...]
+    body: str
+    ratio: float
+
+
+def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> list[Hanging]:
+    """The groups of bodies that joints connect. ends: the two bodies of each joint; one without a mass is fixed.
+
+    What hangs on a body is what it holds on all its sides but the heaviest, or but that of the fixed end. Joints that
+    close a loop are left out.
+    """
+    at: dict[str, list[str]] = defaultdict(list)
+    fixed: set[str] = set()
+    for first, second in ends:
+        for path, other in ((first, second), (second, first)):
+            if path not in masses:
+                continue
+            if other in masses:
+                at[path].append(other)
+            else:
+                fixed.add(path)
+                at.setdefault(path, [])
+    found: list[Hanging] = []
+    seen: set[str] = set()
+    for start in [*sorted(fixed), *sorted(at, key=lambda path: -masses[path])]:
+        if start in seen:
+            continue
+        seen.add(start)
+        order, parents = [start], {start: ""}
+        for path in order:
+            for other in at[path]:
+                if other not in seen:
+                    seen.add(other)
+                    parents[other] = path
+                    order.append(other)
+        below = {path: masses[path] for path in order}
+        sides: dict[str, list[float]] = defaultdict(list)
+        for path in reversed(order):
+            parent = parents[path]
+            if parent:
+                below[parent] += below[path]
+                sides[parent].append(below[path])
+        total, is_held = below[start], start in fixed
+        worst, ratio = start, 0.0
+        for path in order:
+            around = sides[path] if is_held else [*sides[path], total - below[path]]
+            hangs = sum(around) - (0.0 if is_held else max(around, default=0.0))
+            if hangs > ratio * masses[path]:
+                worst, ratio = path, hangs / masses[path] if masses[path] > 0.0 else math.inf
+        found.append(Hanging(tuple(order), worst, ratio))
+    return found

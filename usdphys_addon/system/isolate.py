@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs a command of the command line in a child process, which a crash of Blender ends in place of this one."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from . import files
+
+#: Environment variable of the child: the file that takes the stack of a crash.
+FAULT_LOG = "USDPHYS_FAULT_LOG"
+#: What a function of ours was having Blender do, by the name of its module.
+_STEPS = {
+    "usd_import": "while it imported the USD file",
+    "usd_export": "while it exported the scene",
+    "edited_geometry": "while it exported edited objects",
+    "blend_file": "while it opened or saved the .blend file",
+    "scene_read": "while it evaluated the scene",
+}
+
+
+def is_isolated() -> bool:
+    """True in the child."""
+    return FAULT_LOG in os.environ
+
+
+def watch() -> None:
+    """In the child, have the stack of a crash written down for the parent."""
+    if is_isolated():
+        log = Path(os.environ[FAULT_LOG]).open("w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
+        faulthandler.enable(log)
+
+
+def run(arguments: Sequence[str], outputs: Iterable[str]) -> tuple[int, str]:
+    """(exit status, cause of a crash or "") of a command line in a child process.
+
+    outputs: files that it writes; the temporary files of a crashed child are deleted.
+    """
+    targets = [Path(name) for name in outputs]
+    before = {path for target in targets for path in files.temporary_files(target)}
+    with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
+        log = Path(folder) / "faults.txt"
+        child = subprocess.run([*_program(), *arguments], env={**os.environ, FAULT_LOG: str(log)}, check=False)
+        status = child.returncode
+        # A shell between the two adds 128 to the number of the signal; statuses of ours are smaller.
+        number = -status if status < 0 else status - 128
+        if status in range(129) or number == signal.SIGINT:
+            return status, ""
+        for target in targets:
+            for path in files.temporary_files(target):
+                if path not in before:
+                    files.delete(path)
+        return 1, _cause(number, log)
+
+
+def _program() -> list[str]:
+    """The start of a command line that runs this program again."""
+    blender = getattr(getattr(sys.modules.get("bpy"), "app", None), "binary_path", "")
+    if blender:
+        return [blender, "--command", "usdphys"]
+    root = str(Path(__file__).resolve().parents[2])
+    return [sys.executable, "-c", f"import sys; sys.path.insert(0, {root!r}); from usdphys_addon.cli import run; run()"]
+
+
+def _cause(number: int, log: Path) -> str:
+    try:
+        name = signal.strsignal(number) or f"signal {number}"
+    except ValueError:
+        name = f"status {number}"
+    said = ""
+    with suppress(OSError):
+        said = log.read_text(encoding="utf-8", errors="replace")
+    modules = re.findall(r'/(\w+)\.py", line \d+', said)
+    step = next((_STEPS[module] for module in modules if module in _STEPS), "")
+    return f"{name.lower()}{', ' if step else ''}{step}"

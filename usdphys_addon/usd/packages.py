@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Packages (.usdz): which are safe to read, and what may be packed into one."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from pxr import Sdf
+
+from ..core.errors import InputError
+from ..core.words import counted, named
+from ..system.files import USD_SUFFIXES, scratch_folder
+
+#: Beginnings of images, sounds and volumes.
+_MAGIC = (
+    b"\x89PNG", b"\xff\xd8\xff", b"\x76\x2f\x31\x01", b"#?RADIANCE", b"#?RGBE", b"II*\0", b"MM\0*", b"II+\0", b"BM",
+    b"RIFF", b"ID3", b"\xff\xfb", b"OggS", b"fLaC", b" BDV", b"8BPS", b"\0\0\0\x0cjP", b"SDPX", b"XPDS", b"DDS ",
+)  # fmt: skip
+#: Formats whose files have no beginning of their own.
+_PLAIN = (".tga", ".mtlx", ".ies")
+_HEAD = 16
+
+
+def check(path: str | Path) -> None:
+    """Raise InputError for a package that is broken, or made to write or fill more than it is."""
+    name = Path(path).name
+    try:
+        with zipfile.ZipFile(path) as package:
+            entries = package.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise InputError(f"'{name}' is not a package that can be read ({str(error)[:80]}).") from error
+    for entry in entries:
+        inside = PurePosixPath(entry.filename)
+        if inside.is_absolute() or ".." in inside.parts or "\\" in entry.filename or ":" in inside.parts[0]:
+            raise InputError(f"'{name}' holds the file '{entry.filename[:80]}', which would lie outside of it.")
+        if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
+            raise InputError(f"'{name}' holds a compressed or encrypted file; USD packages hold them as they are.")
+    size, held = Path(path).stat().st_size, sum(entry.file_size for entry in entries)
+    if held > size:
+        raise InputError(f"'{name}' has {size} bytes and says that it holds {held}.")
+
+
+def check_used(layers: Iterable[Sdf.Layer]) -> None:
+    """`check` for all packages that layers come from."""
+    files = {layer.realPath.partition("[")[0] for layer in layers}
+    for package in files:
+        if package.lower().endswith(".usdz"):
+            check(package)
+
+
+def take_out_strangers(package: Path) -> list[str]:
+    """Take the files out of a package that are no assets, whatever asset paths led to them; their names."""
+    with zipfile.ZipFile(package) as whole:
+        names = whole.namelist()
+        strangers = [name for name in names if not _is_asset(name, whole.open(name).read(_HEAD))]
+        if not strangers:
+            return []
+        with scratch_folder(package) as folder:
+            made = folder / package.name
+            with Sdf.ZipFileWriter.CreateNew(str(made)) as writer:
+                for name in names:
+                    if name not in strangers:
+                        writer.AddFile(whole.extract(name, folder / "files"), name)
+            made.replace(package)
+    return strangers
+
+
+def _is_asset(name: str, head: bytes) -> bool:
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix in USD_SUFFIXES:
+        return head.startswith((b"PXR-USDC", b"#usda", b"PK\3\4"))
+    return suffix in _PLAIN or head.startswith(_MAGIC) or head[4:8] == b"ftyp"
+
+
+def described(packed: Iterable[str], strangers: list[str]) -> list[tuple[str, str, str]]:
+    """(severity, code, message) about the files in a package: none is there, or is missing, without a word."""
+    found = []
+    others = [name for name in packed if PurePosixPath(name).suffix.lower() not in USD_SUFFIXES]
+    if others:
+        found.append(("info", "FilesPacked", f"The package holds {counted(len(others), 'file')}: {named(others)}."))
+    if strangers:
+        found.append((
+            "warning", "FilesNotPacked",
+            f"Left out of the package: {named(strangers)}, neither USD nor an image, a sound or a volume.",
+        ))  # fmt: skip
+    return found
+
+
+def names_in(package: Path) -> list[str]:
+    """Names of the files in a package."""
+    with zipfile.ZipFile(package) as whole:
+        return whole.namelist()
