@@ -12,6 +12,7 @@ from .. import keymap
 from ..usdphys_addon.bridge import environment
 from . import (
     action_bar,
+    add_physics,
     batch,
     checks,
     computed_mass,
@@ -32,6 +33,7 @@ from . import (
 
 CLASSES = (
     *action_bar.CLASSES,
+    *add_physics.CLASSES,
     *batch.CLASSES,
     *checks.CLASSES,
     *computed_mass.CLASSES,

@@ -40,8 +40,9 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
         result = blender_rigid_bodies.convert_scene(context.scene, chosen, replace=self.replace)
         for note in result.notes:
             print(f"USD Physics: {note}")
+            self.report({"WARNING"}, note)
         count = len(result.notes)
-        notes = f"; {counted(count, 'note')}, see the console" if count else ""
+        notes = f"; {counted(count, 'note')}, see the Info editor" if count else ""
         numbers = ", ".join(tally(getattr(result, kind), kind) for kind in ("bodies", "colliders", "joints"))
         self.report({"INFO"}, f"Converted {numbers}{notes}")
         return {"FINISHED"}

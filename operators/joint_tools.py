@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -13,7 +14,9 @@ from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
 
 _PLACES = (
-    ("AUTO", "Automatic", "At the closest points of two objects; at the 3D cursor for one"),
+    ("AUTO", "Automatic", "Hinges and slides by the form of body 1: the centre of a wheel, the side of a door, the "
+                          "edge of a lid, the middle of a drawer. Else at the closest points; at the 3D cursor for one "
+                          "object"),
     ("CURSOR", "3D Cursor", "At the 3D cursor, with its orientation"),
     ("MIDPOINT", "Between", "Midway between the centres of the two bounding boxes"),
     ("CHILD_ORIGIN", "Origin of Body 1", "At the origin of the object that is not active"),
@@ -21,12 +24,20 @@ _PLACES = (
                                   "where they touch"),
     ("FACE", "Picked Face", "In the middle of the face of the active mesh that was selected last in Edit Mode; the "
                             "face normal is the axis"),
+    ("CENTER_0", "Centre of Body 0", "In the middle of the bounding box of the active object"),
+    ("CENTER_1", "Centre of Body 1", "In the middle of the bounding box of the object that is not active"),
 )  # fmt: skip
 _AXES = (
-    ("AUTO", "Automatic", "At the 3D cursor its Z axis, on a picked face the normal, else Z of the world"),
+    (
+        "AUTO",
+        "Automatic",
+        "With the automatic place the axis of a wheel, the upright side of a door, the edge of a lid, "
+        "the free axis of a drawer; at the 3D cursor its Z, on a face the normal, else Z of the world",
+    ),
     *((f"WORLD_{axis}", f"World {axis}", f"{axis} of the world") for axis in "XYZ"),
     *((f"BODY_{axis}", f"Body 1 {axis}", f"{axis} of body 1, the object that is not active") for axis in "XYZ"),
     ("CURSOR", "Cursor Z", "Z of the 3D cursor"),
+    ("SYMMETRY", "Symmetry Axis", "The axis that body 1 is round about"),
 )
 _DOFS = (
     *((f"trans{axis}", f"Along {axis}", f"Translation along {axis}") for axis in "XYZ"),
@@ -34,6 +45,19 @@ _DOFS = (
     ("distance", "Distance", "Distance between the two frames"),
 )
 _MAKE_BODIES = "Add missing physics: body 1 becomes a rigid body with a collider, body 0 a static collider"
+
+
+_ORDERS = (
+    ("NEAREST", "Nearest Next", "From the active object to the nearest remaining object, and so on"),
+    ("NAME", "By Name", "Sorted by name, numbers by their value"),
+)
+#: Joint types with a lower and an upper limit of their own.
+_LIMITED = ("REVOLUTE", "PRISMATIC", "DISTANCE")
+_RESPONSE: Any = {
+    "default": 0.5, "min": 0.02, "soft_max": 5.0, "subtype": "TIME", "unit": "TIME_ABSOLUTE",
+    "description": "Time after which 98% of the way, or of the velocity, is reached, without overshoot. A smaller "
+    "value is stiffer; a load that would make it sag too far makes it stiffer too",
+}  # fmt: skip
 
 
 class _JointOperator:
@@ -96,11 +120,86 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         place: str
         axis: str
         make_bodies: bool
+        has_limits: bool
+        lower: float
+        upper: float
+        lower_distance: float
+        upper_distance: float
+        motor: str
+        speed: float
+        angle: float
+        distance: float
+        response: float
     else:
         type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="REVOLUTE")
         place: bpy.props.EnumProperty(name="Place", items=_PLACES, description="Position of the joint")
         axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of the hinge, slide or cone")
         make_bodies: bpy.props.BoolProperty(name="Make Bodies", default=True, description=_MAKE_BODIES)
+        has_limits: bpy.props.BoolProperty(name="Limits", description="Limit the angle or the position of the joint")
+        lower: bpy.props.FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.pi / 4)
+        upper: bpy.props.FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.pi / 4)
+        lower_distance: bpy.props.FloatProperty(name="Lower Limit", subtype="DISTANCE", default=0.0)
+        upper_distance: bpy.props.FloatProperty(name="Upper Limit", subtype="DISTANCE", default=1.0)
+        motor: bpy.props.EnumProperty(
+            name="Motor", description="Drive the joint",
+            items=(
+                ("NONE", "None", "Nothing drives the joint"),
+                ("VELOCITY", "Velocity", "Keep a velocity, as a wheel does"),
+                ("POSITION", "Position", "Go to a position and hold it, as a servo does"),
+            ),
+        )  # fmt: skip
+        speed: bpy.props.FloatProperty(
+            name="Velocity", default=math.tau, subtype="ANGLE", description="An angle or a length per second"
+        )
+        angle: bpy.props.FloatProperty(name="Angle", subtype="ANGLE", description="Target angle of the joint")
+        distance: bpy.props.FloatProperty(
+            name="Distance", subtype="DISTANCE", description="Target position of the joint"
+        )
+        response: bpy.props.FloatProperty(name="Response", **_RESPONSE)
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        for name in ("type", "place", "axis", "make_bodies"):
+            layout.prop(self, name)
+        if self.type not in _LIMITED:
+            return
+        layout.prop(self, "has_limits")
+        if self.has_limits:
+            for name in ("lower", "upper"):
+                layout.prop(self, name if self.type == "REVOLUTE" else f"{name}_distance")
+        if self.type == "DISTANCE":
+            return
+        layout.prop(self, "motor")
+        if self.motor == "VELOCITY":
+            layout.prop(self, "speed")
+        elif self.motor == "POSITION":
+            layout.prop(self, "angle" if self.type == "REVOLUTE" else "distance")
+        if self.motor != "NONE":
+            layout.prop(self, "response")
+
+    def complete(self, context: Any, made: list[Any]) -> None:
+        """Give new joints their limits and motors."""
+        from ..usdphys_addon.authoring import joint_edits
+
+        is_angular = self.type == "REVOLUTE"
+        if self.has_limits and self.type in _LIMITED:
+            limits = (self.lower, self.upper) if is_angular else (self.lower_distance, self.upper_distance)
+            for obj in made:
+                joint_edits.set_limits(obj, *limits)
+        if self.motor == "NONE" or self.type not in ("REVOLUTE", "PRISMATIC"):
+            return
+        context.view_layer.update()
+        holds = self.motor == "POSITION"
+        target = (self.angle if is_angular else self.distance) if holds else self.speed
+        dof = "angular" if is_angular else "linear"
+        motors, notes = joint_edits.add_motors(
+            context, [(obj, dof, target) for obj in made], holds=holds, response=self.response
+        )
+        for note in notes:
+            self.report({"WARNING"}, note)
+        if not notes:
+            self.report({"INFO"}, f"{'; '.join(joint_edits.motor_texts(motors, holds=holds))}.")
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_maker
@@ -110,7 +209,9 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         if context.mode != "OBJECT":
             # Undo steps of Edit Mode hold the mesh only, not new objects.
             bpy.ops.object.mode_set(mode="OBJECT")
-        self.report({"INFO"}, _count(joint_maker.add_joint(context, choice, face)))
+        made = joint_maker.add_joint(context, choice, face)
+        self.complete(context, made)
+        self.report({"INFO"}, _count(made))
 
 
 class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
@@ -132,13 +233,7 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
             name="Place", items=_PLACES[2:5], default="MIDPOINT", description="Position of each joint"
         )
         axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of the hinges, slides or cones")
-        order: bpy.props.EnumProperty(
-            name="Order", description="Order of the objects",
-            items=(
-                ("NEAREST", "Nearest Next", "From the active object to the nearest remaining object, and so on"),
-                ("NAME", "By Name", "Sorted by name, numbers by their value"),
-            ),
-        )  # fmt: skip
+        order: bpy.props.EnumProperty(name="Order", description="Order of the objects", items=_ORDERS)
         make_bodies: bpy.props.BoolProperty(
             name="Make Bodies", default=True,
             description="Add missing physics: the first object becomes a static collider, the others rigid bodies with "
@@ -150,6 +245,34 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
 
         choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies)
         self.report({"INFO"}, _count(joint_maker.add_chain(context, choice, self.order)))
+
+
+class USDPHYS_OT_robot_arm(_JointOperator, bpy.types.Operator):
+    """Make the selected parts a robot arm: the active one is its base, fixed to the world; each other part gets a \
+hinge with limits and a servo that holds it, and all together are an articulation"""
+
+    bl_idname = "usdphys.robot_arm"
+    bl_label = "Robot Arm"
+    needs = (2, "Select the parts of the arm; the active one is the base")
+
+    if TYPE_CHECKING:
+        order: str
+        lower: float
+        upper: float
+        response: float
+    else:
+        order: bpy.props.EnumProperty(name="Order", description="Order of the parts", items=_ORDERS)
+        lower: bpy.props.FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.radians(120))
+        upper: bpy.props.FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.radians(120))
+        response: bpy.props.FloatProperty(name="Response", **_RESPONSE)
+
+    def run(self, context: Any) -> None:
+        from ..usdphys_addon.authoring import joint_edits, robot_arm
+
+        hinges, motors = robot_arm.add_arm(
+            context, order=self.order, limits=(self.lower, self.upper), response=self.response
+        )
+        self.report({"INFO"}, f"{_count(hinges)}; {'; '.join(joint_edits.motor_texts(motors, holds=True))}.")
 
 
 class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
@@ -292,11 +415,7 @@ follows from the masses and the load"""
         distance: bpy.props.FloatProperty(
             name="Distance", subtype="DISTANCE", description="Target position of a joint that slides"
         )
-        response: bpy.props.FloatProperty(
-            name="Response", default=0.5, min=0.02, soft_max=5.0, subtype="TIME", unit="TIME_ABSOLUTE",
-            description="Time after which 98% of the way, or of the velocity, is reached, without overshoot. A smaller "
-            "value is stiffer; a load that would make it sag too far makes it stiffer too",
-        )  # fmt: skip
+        response: bpy.props.FloatProperty(name="Response", **_RESPONSE)
         outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         dof: bpy.props.EnumProperty(
             name="Degree of Freedom",
@@ -336,5 +455,5 @@ follows from the masses and the load"""
 CLASSES = (
     USDPHYS_OT_joint_add, USDPHYS_OT_joint_chain, USDPHYS_OT_weld, USDPHYS_OT_joint_align,
     USDPHYS_OT_joint_fix_frames, USDPHYS_OT_joint_swap_bodies, USDPHYS_OT_joint_limit_from_pose,
-    USDPHYS_OT_joint_motor,
+    USDPHYS_OT_joint_motor, USDPHYS_OT_robot_arm,
 )  # fmt: skip

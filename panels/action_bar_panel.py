@@ -7,6 +7,8 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.authoring import generator_kinds
+
 #: (operator, text, icon) in the order of the bar.
 ACTIONS = (
     ("usdphys.make_dynamic", "Dynamic", "RIGID_BODY"),
@@ -31,6 +33,12 @@ def _draw(layout: Any, rows: Any) -> None:
             layout.operator(idname, text=text, icon=icon)
 
 
+def has_blender_bodies(scene: Any) -> bool:
+    """True where Blender's own rigid body world has objects that can be converted."""
+    world = None if scene is None else scene.rigidbody_world
+    return world is not None and world.collection is not None and len(world.collection.objects) > 0
+
+
 class USDPHYS_PT_actions(bpy.types.Panel):
     bl_label = "Actions"
     bl_space_type = "VIEW_3D"
@@ -38,9 +46,12 @@ class USDPHYS_PT_actions(bpy.types.Panel):
     bl_category = "USD Physics"
     bl_order = 0
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, context: Any) -> None:
         layout: Any = self.layout
         _draw(layout.grid_flow(row_major=True, columns=2, even_columns=True, even_rows=True, align=True), ACTIONS)
+        layout.operator("usdphys.add_physics", text="Ground", icon="MESH_GRID").kind = "GROUND"
+        if has_blender_bodies(context.scene):
+            layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
 
 
 class USDPHYS_PT_batch(bpy.types.Panel):
@@ -64,6 +75,16 @@ class USDPHYS_MT_object(bpy.types.Menu):
         _draw(layout, ACTIONS)
         layout.separator()
         _draw(layout, BATCH)
+        layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
+
+
+class USDPHYS_MT_add(bpy.types.Menu):
+    bl_label = "Physics"
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        for kind, label, icon, _ in generator_kinds.KINDS:
+            layout.operator("usdphys.add_physics", text=label, icon=icon).kind = kind
 
 
 class USDPHYS_MT_pie(bpy.types.Menu):
@@ -74,17 +95,23 @@ class USDPHYS_MT_pie(bpy.types.Menu):
         _draw(layout.menu_pie(), ACTIONS)
 
 
+def draw_add_menu(self: Any, _context: Any) -> None:
+    self.layout.menu("USDPHYS_MT_add", icon="PHYSICS")
+
+
 def draw_menu(self: Any, _context: Any) -> None:
     self.layout.separator()
     self.layout.menu("USDPHYS_MT_object", icon="PHYSICS")
 
 
-CLASSES = (USDPHYS_PT_actions, USDPHYS_PT_batch, USDPHYS_MT_object, USDPHYS_MT_pie)
+CLASSES = (USDPHYS_PT_actions, USDPHYS_PT_batch, USDPHYS_MT_object, USDPHYS_MT_add, USDPHYS_MT_pie)
 
 
 def register() -> None:
     bpy.types.VIEW3D_MT_object.append(draw_menu)  # type: ignore[arg-type]
+    bpy.types.VIEW3D_MT_add.append(draw_add_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
+    bpy.types.VIEW3D_MT_add.remove(draw_add_menu)  # type: ignore[arg-type]
     bpy.types.VIEW3D_MT_object.remove(draw_menu)  # type: ignore[arg-type]

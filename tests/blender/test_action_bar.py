@@ -611,7 +611,8 @@ def test_layouts_show_what_is_registered():
     has_joint = hasattr(bpy.types, "USDPHYS_OT_joint_add")
     expected = [idname for idname, _, _ in panels.ACTIONS if has_joint or idname != "usdphys.joint_add"]
     assert len(expected) >= 6
-    assert shown(panels.USDPHYS_PT_actions) == shown(panels.USDPHYS_MT_pie) == expected
+    assert shown(panels.USDPHYS_MT_pie) == expected
+    assert shown(panels.USDPHYS_PT_actions) == [*expected, "usdphys.add_physics"]
     assert shown(panels.USDPHYS_MT_object)[: len(expected)] == expected
     assert shown(panels.USDPHYS_PT_batch) == ["usdphys.tag_by_name", "usdphys.tag_collection", "usdphys.copy_physics"]
     assert (panels.USDPHYS_PT_actions.bl_category, panels.USDPHYS_PT_actions.bl_order) == ("USD Physics", 0)
@@ -622,7 +623,7 @@ def test_layouts_show_what_is_registered():
 
 def test_layouts_do_without_an_operator(monkeypatch):
     monkeypatch.setattr(panels, "ACTIONS", (("usdphys.not_there", "None", "X"), *panels.ACTIONS[:1]))
-    assert shown(panels.USDPHYS_PT_actions) == ["usdphys.make_dynamic"]
+    assert shown(panels.USDPHYS_PT_actions) == ["usdphys.make_dynamic", "usdphys.add_physics"]
 
 
 def test_all_buttons_undo_and_tell():
@@ -833,3 +834,15 @@ def test_a_static_collection_instance_collides():
     select(empty)
     bpy.ops.usdphys.make_static()
     assert len(scenes.read_model().colliders) == 2
+
+
+def test_conversion_is_a_button_where_blender_has_rigid_bodies():
+    assert draw(panels.USDPHYS_PT_actions).buttons("usdphys.from_rigid_bodies") == []
+    assert draw(panels.USDPHYS_MT_object).buttons("usdphys.from_rigid_bodies")
+    crate = scenes.add_box("Crate")
+    select(crate)
+    bpy.context.view_layer.objects.active = crate
+    bpy.ops.rigidbody.object_add()
+    (button,) = draw(panels.USDPHYS_PT_actions).buttons("usdphys.from_rigid_bodies")
+    assert button.press() == {"FINISHED"}
+    assert crate.usdphys.rigid_body.is_applied

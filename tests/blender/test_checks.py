@@ -117,6 +117,11 @@ def body(name: str = "A", **settings: Any) -> Any:
     return made
 
 
+def floor() -> None:
+    """A static collider below everything."""
+    scenes.make_collider(scenes.add_box("Floor", half=(20, 20, 1), location=(0, 0, -20)), shape="AUTO")
+
+
 def mass(**amounts: Any) -> None:
     scenes.assign(body().usdphys.mass, is_applied=True, **amounts)
 
@@ -224,6 +229,21 @@ def deleted_body() -> None:
 def joint_as_body() -> None:
     made = joint()
     made.body1 = scenes.add_joint("K", "FIXED", made.body1)
+
+
+def sunken() -> None:
+    floor()
+    body(location=(0, 0, -18.75))
+
+
+def copied() -> None:
+    body()
+    body("B")
+
+
+def kinematic_speed() -> None:
+    body().usdphys.rigid_body.kinematic_enabled = True
+    bpy.data.objects["A"].usdphys.rigid_body.velocity = (1, 0, 0)
 
 
 def no_body() -> None:
@@ -377,6 +397,9 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("RestitutionAboveOne", material(restitution=2), {"M.physics_material.restitution"}),
     ("FrictionOrder", material(static_friction=0.1, dynamic_friction=0.5), {"M.physics_material.static_friction"}),
     ("NotFinite", with_mass(mass=NAN), {f"{_MASS}.mass"}),
+    ("BodiesOverlap", sunken, {"A.location", "A.world"}),
+    ("BodiesInOnePlace", copied, {"B.location", "B.world"}),
+    ("KinematicVelocity", kinematic_speed, {f"{_RIGID}.velocity"}),
 ]  # fmt: skip
 
 
@@ -479,12 +502,14 @@ def test_check_now_finds_what_the_export_would():
 
 def test_nothing_wrong():
     body()
+    floor()
     assert bpy.ops.usdphys.check() == {"FINISHED"}
     assert checks.report("Scene").issues == ()
 
 
 def test_fix_all_is_safe_and_the_same_again():
     mass(mass=-1, density=-2)
+    floor()
     scenes.join_group(bpy.data.objects["A"], "Nobody")
     body("B", location=(3, 0, 0)).usdphys.physics_material = scenes.physics_material("M", restitution=2)
     assert bpy.ops.usdphys.check_fix_all() == {"FINISHED"}
@@ -776,6 +801,7 @@ def test_a_selection_does_not_start_a_running_check_anew(live, clock):
 def test_hiding_is_checked_although_blender_reports_it_like_a_selection(live, pump, way):
     body("Other", location=(5, 0, 0))
     obj = body()
+    floor()
     child = scenes.new_collection("Rig", linked=True)
     child.objects.link(obj)
     bpy.context.scene.collection.objects.unlink(obj)
@@ -917,3 +943,21 @@ def test_live_checks_leave_nothing_behind():
     assert [len(getattr(bpy.app.handlers, name)) for name in names] == before
     assert not bpy.app.timers.is_registered(checks.tick)
     checks.register()
+
+
+def test_a_sunken_body_is_lifted_to_the_floor():
+    sunken()
+    bpy.ops.usdphys.check_fix(code="BodiesOverlap", kind="object", name="A", path=the_issue("BodiesOverlap").path)
+    assert bpy.data.objects["A"].location.z == pytest.approx(-18.5, abs=0.01)
+
+
+def test_a_joint_without_bodies_takes_the_nearest_one():
+    """The fix was offered and always failed."""
+    body("Far", location=(9, 0, 0))
+    near = body(location=(1, 0, 0))
+    joint = scenes.add_joint("J", "REVOLUTE")
+    issue = the_issue("JointNoEnabledRigidBody")
+    assert issue.can_be_fixed
+    bpy.ops.usdphys.check_fix(code=issue.code, kind=issue.kind, name=issue.name, path=issue.path)
+    assert joint.usdphys.joint.body1 == near
+    assert "JointNoEnabledRigidBody" not in [left.code for left in checks.report("Scene").issues]

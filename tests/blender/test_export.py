@@ -388,7 +388,7 @@ def test_our_export_names(tmp_path):
     stage, result = export(tmp_path / "names.usda")
     for number, name in enumerate(NAMES):
         assert prim_of(stage, name).GetAttribute("physics:mass").Get() == number + 1
-    assert {issue.code for issue in result.issues} == {"NameChanged", "ColliderTriangleMeshDynamic"}
+    assert {issue.code for issue in result.issues} == {"NameChanged", "ColliderTriangleMeshDynamic", "NoFloor"}
 
 
 def test_names_are_written_only_where_they_are_needed(tmp_path):

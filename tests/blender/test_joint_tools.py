@@ -7,10 +7,11 @@ import itertools
 import math
 from typing import Any
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 from usdphys_ext.operators import joint_tools as operators
 from usdphys_ext.usdphys_addon.authoring import closest_point, joint_edits
 from usdphys_ext.usdphys_addon.bridge import joint_frames, props
@@ -172,7 +173,8 @@ def test_door_is_one_action():
     bpy.ops.usdphys.joint_add(type="REVOLUTE")
     joint = the_joint().usdphys.joint
     assert (joint.body0, joint.body1, joint.axis) == (frame, door, "Z")
-    assert_frames(the_joint(), (-0.45, 0, 1), np.eye(3))
+    # At the side of the door that is next to the frame.
+    assert_frames(the_joint(), (-0.4, 0, 1), np.eye(3))
     # The door moves, the frame stands.
     assert door.usdphys.rigid_body.is_applied
     assert not frame.usdphys.rigid_body.is_applied
@@ -1199,3 +1201,156 @@ def test_a_motor_whose_joint_moves_nothing_says_so():
     _made, notes = joint_edits.add_motors(bpy.context, [(obj, "angular", 0.0)], holds=True, response=0.5)
     assert "moves no rigid body" in notes[0]
     assert obj.usdphys.joint.drives.angular.type == "acceleration"
+
+
+# --------------------------------------------------------------------------- one default that is right
+
+
+def centered_mesh(obj: Any) -> Any:
+    """Apply the transform: the origin is at zero, as in many imported files."""
+    obj.data = obj.data.copy()
+    obj.data.transform(obj.matrix_basis)
+    obj.matrix_basis.identity()
+    return obj
+
+
+def wheel(name: str, place: Any, turn: Any = (math.pi / 2, 0, 0)) -> Any:
+    bpy.ops.mesh.primitive_cylinder_add(radius=0.3, depth=0.2, location=place, rotation=turn)
+    bpy.context.object.name = name
+    return bpy.context.object
+
+
+@pytest.mark.parametrize("at_zero", [False, True])
+@pytest.mark.parametrize("turn", [(math.pi / 2, 0, 0), (math.pi / 2, 0, 0.4)])
+def test_wheels_turn_about_their_own_axis_at_their_centre(at_zero, turn):
+    chassis = scenes.add_box("Chassis", half=(1, 0.5, 0.2), location=(0, 0, 0.6))
+    places = [(x, y, 0.3) for x in (-0.8, 0.8) for y in (-0.7, 0.7)]
+    wheels = [wheel(f"Wheel {number}", place, turn) for number, place in enumerate(places)]
+    if at_zero:
+        for obj in (chassis, *wheels):
+            centered_mesh(obj)
+    select(chassis, *wheels)
+    bpy.ops.usdphys.joint_add(type="REVOLUTE")
+    axis = Matrix.Rotation(turn[2], 3, "Z") @ Matrix.Rotation(turn[0], 3, "X") @ Vector((0, 0, 1))
+    for obj, place in zip(all_joints(), places, strict=True):
+        assert close(obj.matrix_world.translation, place)
+        own = obj.matrix_world.to_3x3().col["XYZ".index(obj.usdphys.joint.axis)]
+        assert abs(own @ axis) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_lid_turns_about_its_back_edge():
+    box, lid = scenes.add_box("Box", half=(1, 0.6, 0.4)), scenes.add_box("Lid", half=(1, 0.6, 0.05))
+    lid.location = (0, 0, 0.45)
+    select(box, lid)
+    bpy.ops.usdphys.joint_add(type="REVOLUTE")
+    assert the_joint().usdphys.joint.axis == "X"
+    assert close(the_joint().matrix_world.translation, (0, 0.6, 0.4))
+
+
+def test_a_drawer_slides_out_of_the_cabinet_and_not_through_its_walls():
+    """It is longest across, where the walls are: the free axis counts."""
+    cabinet = scenes.add_box("Cabinet", half=(0.6, 0.5, 0.4))
+    front = min(cabinet.data.polygons, key=lambda face: face.center.y)
+    mesh = bmesh.new()
+    mesh.from_mesh(cabinet.data)
+    mesh.faces.ensure_lookup_table()
+    mesh.faces.remove(mesh.faces[front.index])
+    mesh.to_mesh(cabinet.data)
+    drawer = scenes.add_box("Drawer", half=(0.55, 0.45, 0.1))
+    select(cabinet, drawer)
+    bpy.ops.usdphys.joint_add(type="PRISMATIC")
+    assert the_joint().usdphys.joint.axis == "Y"
+    assert close(the_joint().matrix_world.translation, (0, 0, 0))
+
+
+def test_a_carriage_slides_along_its_rail():
+    rail = scenes.add_box("Rail", half=(0.05, 3, 0.05))
+    carriage = scenes.add_box("Carriage", half=(0.3, 0.2, 0.1), location=(0, 1, 0.15))
+    select(rail, carriage)
+    bpy.ops.usdphys.joint_add(type="PRISMATIC")
+    assert the_joint().usdphys.joint.axis == "Y"
+
+
+@pytest.mark.parametrize(("place", "expected"), [("CENTER_0", (0, 0, 1)), ("CENTER_1", (2, 0, 3))])
+def test_a_joint_goes_to_the_centre_of_a_body_wherever_its_origin_is(place, expected):
+    one, two = centered_mesh(box("One", (0, 0, 1))), centered_mesh(box("Two", (2, 0, 3)))
+    select(one, two)
+    bpy.ops.usdphys.joint_add(type="SPHERICAL", place=place)
+    assert close(the_joint().matrix_world.translation, expected)
+
+
+def test_the_symmetry_axis_of_a_body_that_is_not_round_is_refused():
+    one, two = box("One", (0, 0, 1)), box("Two", (2, 0, 3))
+    select(one, two)
+    assert "'Two' is not round" in refused(bpy.ops.usdphys.joint_add, type="REVOLUTE", axis="SYMMETRY")
+    assert not all_joints()
+
+
+# --------------------------------------------------------------------------- in one step
+
+
+def test_a_door_gets_its_limits_and_its_closer_in_the_panel_of_the_operation():
+    frame_and_door()
+    bpy.ops.usdphys.joint_add(
+        type="REVOLUTE", has_limits=True, lower=1.5, upper=-0.1, motor="POSITION", angle=0.0, response=1.0
+    )
+    joint = the_joint().usdphys.joint
+    assert (joint.revolute.lower_limit, joint.revolute.upper_limit) == (pytest.approx(-0.1), pytest.approx(1.5))
+    assert joint.drives.angular.is_applied and joint.drives.angular.stiffness > 0
+    assert errors() == []
+
+
+def test_a_slide_gets_lengths_and_a_ball_joint_ignores_limits():
+    frame_and_door()
+    bpy.ops.usdphys.joint_add(type="PRISMATIC", has_limits=True, lower_distance=0.0, upper_distance=0.3)
+    assert the_joint().usdphys.joint.prismatic.upper_limit == pytest.approx(0.3)
+    bpy.data.objects.remove(the_joint())
+    frame, door = (bpy.data.objects[name] for name in ("Frame", "Door"))
+    select(frame, door)
+    bpy.ops.usdphys.joint_add(type="SPHERICAL", has_limits=True, motor="VELOCITY")
+    assert not any(getattr(the_joint().usdphys.joint.drives, dof).is_applied for dof in ("rotX", "angular"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "expected"),
+    [
+        ("REVOLUTE", {}, ["has_limits", "motor"]),
+        ("REVOLUTE", {"has_limits": True, "motor": "POSITION"},
+         ["has_limits", "lower", "upper", "motor", "angle", "response"]),
+        ("PRISMATIC", {"has_limits": True, "motor": "VELOCITY"},
+         ["has_limits", "lower_distance", "upper_distance", "motor", "speed", "response"]),
+        ("DISTANCE", {}, ["has_limits"]),
+        ("SPHERICAL", {"has_limits": True}, []),
+    ],
+)  # fmt: skip
+def test_the_panel_of_the_operation_asks_for_what_the_joint_has(kind, options, expected):
+    from .test_panels import drawn_operator
+
+    shown = drawn_operator("usdphys.joint_add", type=kind, **options).props()
+    assert shown == ["type", "place", "axis", "make_bodies", *expected]
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_an_arm_of_five_parts_holds_itself_in_one_step(meters):
+    bpy.context.scene.unit_settings.scale_length = meters
+    unit = 1.0 / meters
+    parts = [scenes.add_box("Base", half=(0.2 * unit, 0.2 * unit, 0.1 * unit), location=(0, 0, 0.1 * unit))]
+    half = (0.2 * unit, 0.04 * unit, 0.04 * unit)
+    parts += [
+        scenes.add_box(f"Link {number}", half=half, location=((0.3 + 0.42 * number) * unit, 0, 0.3 * unit))
+        for number in range(4)
+    ]
+    select(*parts)
+    assert bpy.ops.usdphys.robot_arm() == {"FINISHED"}
+    assert len(all_joints()) == 5
+    assert parts[0].usdphys.articulation_root.is_applied
+    assert errors() == []
+    before = [part.matrix_world.translation.copy() for part in parts]
+    try:
+        for _ in range(30):
+            bpy.ops.usdphys.preview_step()
+        moved = [(part.matrix_world.translation - place).length for part, place in zip(parts, before, strict=True)]
+    finally:
+        bpy.ops.usdphys.preview_reset()
+    # Below 1 % of the reach.
+    assert max(moved) < 0.02 * unit

@@ -245,6 +245,7 @@ def said(capfd: Any) -> list[str]:
 
 def test_a_check_reports_errors_as_a_warning_and_nothing_else_as_one(capfd):
     crate = broken_crate()
+    scenes.make_collider(scenes.add_box("Floor", location=(0, 0, -9)))
     assert bpy.ops.usdphys.check() == {"FINISHED"}
     (line,) = said(capfd)
     assert line.startswith("Warning: 1 error")
@@ -644,6 +645,7 @@ def test_a_limit_that_is_set_in_the_inspector_holds_its_slider_at_once(which, en
 
 def test_errors_come_before_warnings_in_a_report():
     scenes.solid("Thin")
+    scenes.make_collider(scenes.add_box("Floor", location=(0, 0, -9)))
     crate = broken_crate()
     crate.location.x = 5
     report = checks.check(bpy.context.scene, bpy.context.view_layer)

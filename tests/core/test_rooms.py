@@ -10,6 +10,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 #: From the ground up. A room imports those before it, and itself.
 ROOMS = (
     "usdphys_addon/core",
+    "usdphys_addon/core/rules",
+    "usdphys_addon/core/validate.py",
     "usdphys_addon/system",
     "usdphys_addon/usd",
     "usdphys_addon/simulation",

@@ -11,7 +11,7 @@ import pytest
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdValidation
 from usdphys_ext.usdphys_addon.core import frames, validate
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
-from usdphys_ext.usdphys_addon.core.rules import colliders
+from usdphys_ext.usdphys_addon.core.rules import colliders, scene_setup
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -179,6 +179,18 @@ def two(stage, kind=UsdPhysics.RevoluteJoint, **values):
     solid(stage, "/A")
     solid(stage, "/B").AddTranslateOp().Set((2, 0, 0))
     return joint(stage, "/A", "/B", kind=kind, **values)
+
+
+def floor(stage):
+    """A static box whose top is at 0."""
+    collider(stage, "/Floor", scale=(10, 10, 1)).AddTranslateOp().Set((0, 0, -1))
+
+
+def lifted(stage):
+    """A box that stands on the one at /A."""
+    prim = solid(stage)
+    prim.AddTranslateOp().Set((0, 0, 2))
+    return prim
 
 
 def driven_generic(stage):
@@ -357,6 +369,27 @@ def test_development_files(shared: Path, subtests):
 
 #: (name, how to author it, the one code that must be found, where)
 OWN = [
+    ("half in the floor", lambda s: run(floor(s), solid(s).AddTranslateOp().Set((0, 0, 0.5))), "BodiesOverlap", B),
+    ("ball in a ball", lambda s: run(floor(s), solid(s, "/A", UsdGeom.Sphere).AddTranslateOp().Set((0, 0, 9)),
+     solid(s, "/B", UsdGeom.Sphere).AddTranslateOp().Set((0.5, 0, 9.5))), "BodiesOverlap", "/A"),
+    ("a copy in its place", lambda s: run(solid(s, "/A"), solid(s)), "BodiesInOnePlace", B),
+    ("heavy on light", lambda s: run(mass(solid(s, "/A"), Mass=1.0),
+     mass(lifted(s), Mass=1000.0)), "MassRatioHigh", "/A"),
+    ("heavy on a hinge", lambda s: run(two(s, **MEET), mass(UsdGeom.Cube.Get(s, "/A"), Mass=0.1),
+     mass(UsdGeom.Cube.Get(s, B), Mass=50.0)), "MassRatioHigh", "/A"),
+    ("dust", lambda s: collider(s, "/C", scale=(1e-4, 1e-4, 1e-4)), "ColliderSizeExtreme", "/C"),
+    ("planet", lambda s: collider(s, "/C", scale=(1e4, 1e4, 1e4)), "ColliderSizeExtreme", "/C"),
+    ("a cup of 100 m", lambda s: solid(s).AddScaleOp().Set((50, 50, 50)), "SceneScaleUnusual", "/"),
+    ("nothing to land on", solid, "NoFloor", "/"),
+    ("joint of two kinematic bodies", lambda s: run(solid(s, "/A", kinematic=True), solid(s, kinematic=True),
+     joint(s, "/A", B)), "JointMovesNothing", J),
+    ("two roots of one arm", lambda s: run(two(s, **MEET), UsdPhysics.ArticulationRootAPI.Apply(s.GetPrimAtPath("/A")),
+     UsdPhysics.ArticulationRootAPI.Apply(s.GetPrimAtPath(B))), "ArticulationRootTwice", B),
+    ("velocity of a kinematic body", lambda s: UsdPhysics.RigidBodyAPI(solid(s, kinematic=True)).CreateVelocityAttr(
+     (1, 0, 0)), "KinematicVelocity", B),
+    ("density beside a mass", lambda s: mass(solid(s), Mass=1.0, Density=5.0), "DensityWithoutEffect", B),
+    ("target without stiffness", lambda s: drive(two(s, **MEET), Damping=1.0, TargetPosition=5.0),
+     "DriveTargetWithoutEffect", J),
     ("body below a body", lambda s: run(solid(s), solid(s, C)), "NestedRigidBody", C),
     ("body without mass", body, "BodyWithoutMass", B),
     ("body with a density alone", lambda s: mass(body(s), Density=7800.0), "BodyWithoutMass", B),
@@ -519,7 +552,7 @@ def test_nothing_is_wrong_with_good_stages():
     for author in good:
         stage = new_stage()
         author(stage)
-        assert validate.validate(usd_read.read_stage(stage)) == []
+        assert {issue.code for issue in validate.validate(usd_read.read_stage(stage))} <= {"NoFloor"}
 
 
 def test_severity_depends_on_the_target():
@@ -582,7 +615,7 @@ def test_reset_stack_unties_bodies():
     stage = new_stage()
     solid(stage)
     solid(stage, C).SetResetXformStack(True)
-    assert found(usd_read.read_stage(stage)) == set()
+    assert found(usd_read.read_stage(stage)) == {("BodiesInOnePlace", C), ("NoFloor", "/")}
 
 
 def test_a_distance_joint_has_the_degree_of_freedom_of_its_distance():
@@ -615,7 +648,7 @@ def test_message_names_the_object_and_errors_come_first():
     door.add(usd_physics.RigidBodyAPI(velocity=(0.0, 0.0, float("inf"))))
     door.add(usd_physics.MeshCollisionAPI(approximation="convexHull"))
     issues = validate.validate(model)
-    assert [issue.severity for issue in issues] == ["error", "error", "warning"]
+    assert [issue.severity for issue in issues] == ["error", "error", "warning", "info"]
     scale = next(issue for issue in issues if issue.code == "ColliderNonUniformScale")
     assert (scale.path, scale.label) == ("/Root/Door", "Door")
     assert "'Door' (/Root/Door)" in scale.message and "1, 2, 1" in scale.message
@@ -687,7 +720,7 @@ def test_geometry_is_loaded_only_when_asked():
 def test_distance_of_the_frames():
     stage = new_stage()
     two(stage, LocalPos0=(1, 0, 0), LocalPos1=(-1, 0, 0.25))
-    (issue,) = validate.validate(usd_read.read_stage(stage))
+    issue, *_ = validate.validate(usd_read.read_stage(stage))
     assert "0.25 m" in issue.message
 
 
@@ -786,7 +819,7 @@ def big_model(count: int) -> PhysicsModel:
 
 
 def test_ten_thousand_bodies_and_colliders_have_no_issues():
-    assert validate.validate(big_model(10_000)) == []
+    assert {issue.code for issue in validate.validate(big_model(10_000))} == {"NoFloor"}
 
 
 def test_reversed_limits_are_reported_in_the_units_of_the_panel():
@@ -801,3 +834,37 @@ def test_reversed_limits_are_reported_in_the_units_of_the_panel():
         usd_physics.RevoluteJoint, math.radians(90), math.radians(-30)
     )[0]  # fmt: skip
     assert "lower limit (0.5 m) above its upper limit (0 m)" in messages(usd_physics.PrismaticJoint, 0.5, 0.0)[0]
+
+
+@pytest.mark.parametrize("author", [
+    lambda s: run(floor(s), solid(s).AddTranslateOp().Set((0, 0, 1))),
+    lambda s: run(floor(s), solid(s).AddTranslateOp().Set((0, 0, 0.99))),
+    lambda s: run(floor(s), solid(s, "/A", UsdGeom.Sphere).AddTranslateOp().Set((1.5, 1.5, 1)),
+                  solid(s, "/B", UsdGeom.Sphere).AddTranslateOp().Set((0, 0, 1))),
+    lambda s: run(two(s, **MEET), UsdGeom.Xformable(s.GetPrimAtPath(B)).GetOrderedXformOps()[0].Set((1, 0, 0))),
+    lambda s: run(floor(s), collider(s, "/Wall")),
+    lambda s: run(floor(s), solid(s, enabled=False)),
+    lambda s: run(solid(s, "/A").AddTranslateOp().Set((0, 0, 0.5)),
+                  UsdPhysics.FilteredPairsAPI.Apply(solid(s).GetPrim()).CreateFilteredPairsRel().SetTargets(["/A"])),
+    lambda s: run(solid(s, "/A").AddTranslateOp().Set((0, 0, 0.5)), solid(s), group(s, includes=["/A"], filters=["/H"]),
+                  group(s, "/H", includes=[B])),
+])  # fmt: skip
+def test_what_touches_is_joined_or_filtered_is_no_overlap(author):
+    stage = new_stage()
+    author(stage)
+    assert not {"BodiesOverlap", "BodiesInOnePlace"} & {code for code, _ in found(usd_read.read_stage(stage))}
+
+
+def test_separation_brings_a_body_out_of_the_floor():
+    stage = new_stage()
+    floor(stage)
+    solid(stage).AddTranslateOp().Set((0.3, 0, 0.25))
+    way = scene_setup.separation(validate.Facts(usd_read.read_stage(stage)), B)
+    assert np.allclose(way, (0, 0, 0.75), atol=1e-3)
+
+
+def test_a_mirrored_body_and_its_shape_are_one_issue():
+    stage = new_stage()
+    body(stage).AddScaleOp().Set((-1, 1, 1))
+    collider(stage)
+    assert [path for code, path in found(usd_read.read_stage(stage)) if code == "NegativeScale"] == [B]

@@ -175,6 +175,13 @@ def limits_from_pose(context: Any, objects: Sequence[Any], which: str, dof: str)
     return notes
 
 
+def set_limits(obj: Any, low: float, high: float) -> None:
+    """Set both limits of a revolute, prismatic or distance joint: rad or Blender units. They are put in order."""
+    group, lower, upper, _ = limit_of(obj, "")
+    setattr(group, lower, min(low, high))
+    setattr(group, upper, max(low, high))
+
+
 def driven_dof(obj: Any, dof: str) -> str:
     """The degree of freedom that a joint can drive. dof: for joints with several. Raises InputError if it has none."""
     joint = obj.usdphys.joint
@@ -202,13 +209,19 @@ class Motor:
 
 
 def add_motors(
-    context: Any, targets: Sequence[tuple[Any, str, float]], *, holds: bool, response: float
+    context: Any,
+    targets: Sequence[tuple[Any, str, float]],
+    *,
+    holds: bool,
+    response: float,
+    sag: float = drive_design.SAG,
 ) -> tuple[list[Motor], list[str]]:
     """Give joints a force drive to a position or a velocity, with gains for the inertia and the load that hang on it.
 
     targets: (joint object, degree of freedom, target in rad, Blender units, or these per second). holds: True for a
-    position, False for a velocity. response: s, after which at most 2 % of the way or of the velocity is left.
-    Returns the drives, and a note about each joint that moves no body: its drive is an acceleration drive.
+    position, False for a velocity. response: s, after which at most 2 % of the way or of the velocity is left. sag:
+    largest sag of a position, as a part of the reach. Returns the drives, and a note about each joint that moves no
+    body: its drive is an acceleration drive.
     """
     reading = scene_read.read_scene(context.evaluated_depsgraph_get())
     model, meters = reading.model, reading.model.units.meters_per_unit
@@ -231,7 +244,7 @@ def add_motors(
         else:
             drive.type = "force"
         gains = (
-            drive_design.position_gains(task, response) if holds
+            drive_design.position_gains(task, response, sag) if holds
             else drive_design.velocity_gains(task, target * length, response)
         )  # fmt: skip
         drive.is_applied = True

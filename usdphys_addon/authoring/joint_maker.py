@@ -19,7 +19,7 @@ from ..bridge import physics_collections
 from ..bridge.joint_frames import is_joint, world_of
 from ..bridge.naming import prim_name
 from ..bridge.roles import is_body
-from ..core import frames, joint_kinds
+from ..core import frames, joint_guess, joint_kinds
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from .closest_point import closest_point
@@ -38,9 +38,10 @@ _WITH_AXIS = frozenset(
 class JointOptions:
     """How joints are made.
 
-    kind: key of joint_kinds.BY_IDENTIFIER. place: CURSOR, MIDPOINT, CHILD_ORIGIN, CLOSEST, FACE, or AUTO: CLOSEST
-    between two objects, CURSOR for one. axis: AUTO, CURSOR, or an axis of the world (WORLD_X) or of the second body
-    (BODY_X). makes_bodies: give objects without physics colliders, and make the second a rigid body. moves_first: make
+    kind: key of joint_kinds.BY_IDENTIFIER. place: CURSOR, MIDPOINT, CHILD_ORIGIN, CLOSEST, FACE, CENTER_0, CENTER_1, or
+    AUTO: CURSOR for one object; between two, from their forms for hinges and slides, else CLOSEST. axis: AUTO, CURSOR,
+    SYMMETRY (of the second body), or an axis of the world (WORLD_X) or of the second body (BODY_X).
+    makes_bodies: give objects without physics colliders, and make the second a rigid body. moves_first: make
     the first a rigid body too, unless it has colliders.
     """
 
@@ -220,10 +221,11 @@ class JointMaker:
         if self.choice.makes_bodies:
             self.plan_bodies(body0, body1)
         where = self.choice.place
+        guess = self.guess(body0, body1) if where == "AUTO" and body0 is not None else None
         if where == "AUTO":
             where = "CURSOR" if body0 is None else "CLOSEST"
-        place, axis = self.orientation(body1, where)
-        place[:3, 3] = self.position(body0, body1, where)
+        place, axis = self.orientation(body1, where, guess)
+        place[:3, 3] = self.position(body0, body1, where) if guess is None else guess.position
         self.planned.append((body0, body1, place, axis))
 
     def plan_bodies(self, body0: Any | None, body1: Any) -> None:
@@ -267,9 +269,27 @@ class JointMaker:
             obj = obj.parent
         return None
 
-    def orientation(self, body1: Any, where: str) -> tuple[Matrix, str]:
+    def guess(self, body0: Any, body1: Any) -> joint_guess.Guess | None:
+        """Place and axis of a hinge or slide from the forms of the bodies; None if they say nothing."""
+        (points0, triangles0), (points1, triangles1) = self.surface(body0), self.surface(body1)
+        if not len(triangles1):
+            return None
+        axes = frames.rotation_of(self.world(body1))
+        if self.choice.kind == "REVOLUTE":
+            return joint_guess.hinge(points0, points1, axes)
+        if self.choice.kind == "PRISMATIC":
+            return joint_guess.slide(points0, triangles0, points1, axes)
+        return None
+
+    def orientation(self, body1: Any, where: str, guess: joint_guess.Guess | None = None) -> tuple[Matrix, str]:
         """(frame (4, 4) at the origin of the world, axis of the joint in it: X, Y or Z)."""
         axis = self.choice.axis
+        if axis == "SYMMETRY":
+            guess = joint_guess.symmetry_axis(self.surface(body1)[0], frames.rotation_of(self.world(body1)))
+            if guess is None:
+                raise InputError(f"'{body1.name}' is not round about an axis; choose another axis.")
+        if guess is not None and axis in ("AUTO", "SYMMETRY"):
+            return frame_along(guess.axis)
         if axis == "AUTO" and where == "FACE":
             assert self.face is not None
             turn = mathutils.Vector(self.face.normal.tolist()).to_track_quat("Z", "Y")
@@ -286,6 +306,10 @@ class JointMaker:
         if where == "FACE":
             assert self.face is not None
             return self.face.center
+        if where == "CENTER_0" and body0 is None:
+            raise InputError(f"'{body1.name}' is the only body; select a second object, or choose another place.")
+        if where in ("CENTER_0", "CENTER_1"):
+            return self.center(body0 if where == "CENTER_0" else body1)
         if where == "CHILD_ORIGIN":
             return self.world(body1)[:3, 3].copy()
         if where == "MIDPOINT":
@@ -378,6 +402,15 @@ class JointMaker:
         return obj
 
 
+def frame_along(axis: Array) -> tuple[Matrix, str]:
+    """(frame (4, 4) without a place, axis of the joint in it). An axis of the world keeps the world's frame."""
+    row = int(np.abs(axis).argmax())
+    if abs(axis[row]) > 1.0 - 1e-6:
+        return np.eye(4), "XYZ"[row]
+    turn = mathutils.Vector(axis.tolist()).to_track_quat("Z", "Y")
+    return frames.transform((0, 0, 0), np.array(turn.to_matrix())), "Z"
+
+
 def joint_name(body1: Any, parent: Any) -> str:
     """Name for a joint of a body; "Arm Joint.L" for "Arm.L", so that Blender can flip its side."""
     found = _SIDE.match(body1.name)
@@ -408,8 +441,16 @@ def add_chain(context: Any, choice: JointOptions, order: str) -> list[Any]:
 
     By name, the chain starts at the first name, or at the last if the active object has it. Raises InputError.
     """
-    active, others = group_of(context)
     maker = JointMaker(context, choice)
+    for body0, body1 in itertools.pairwise(chain_of(context, order)):
+        maker.plan(body0, body1)
+    return maker.make()
+
+
+def chain_of(context: Any, order: str) -> list[Any]:
+    """The selected objects in order; see `add_chain`. Raises InputError unless several are selected."""
+    active, others = group_of(context)
+    maker = JointMaker(context, JointOptions())
     chain = [active]
     if order == "NAME":
         chain = sorted([active, *others], key=lambda obj: _natural(obj.name))
@@ -422,9 +463,7 @@ def add_chain(context: Any, choice: JointOptions, order: str) -> list[Any]:
             here = centers[chain[-1].name_full]
             apart = [float(np.linalg.norm(centers[obj.name_full] - here)) for obj in left]
             chain.append(left.pop(apart.index(min(apart))))
-    for body0, body1 in itertools.pairwise(chain):
-        maker.plan(body0, body1)
-    return maker.make()
+    return chain
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -15,8 +15,12 @@ import mathutils
 import numpy as np
 
 from ..bridge import props
+from ..bridge.joint_frames import is_joint
+from ..bridge.roles import is_body
 from ..core import frames, joint_kinds
 from ..core.errors import InputError
+from ..core.rules import scene_setup
+from ..core.rules.base import Facts
 from ..core.rules.colliders import TRIANGLES
 from ..core.schemas import usd_physics
 from .report import FoundIssue
@@ -426,16 +430,52 @@ def _clear_joint_as_body(scene: Any, issue: FoundIssue) -> None:
         _clear_body(joint, side)
 
 
-@_fix("JointNoEnabledRigidBody", safe=False, label="Make its second body, or else its first, a rigid body")
+@_fix(
+    "JointNoEnabledRigidBody", safe=False, label="Make its second body, its first, or the nearest object a rigid body"
+)
 def _make_body(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     bodies = [body for body in (joint.body1, joint.body0) if body is not None]
     if not bodies:
-        raise InputError(f"The joint '{issue.name}' has no body; choose at least one.")
+        # A joint without bodies was often added or imported alone: it belongs to what is next to it.
+        bodies = [_nearest(scene, _object(scene, issue))]
+        joint.body1 = bodies[0]
     body = next((body for body in bodies if body.usdphys.rigid_body.is_applied), bodies[0])
     group = _editable(body).usdphys.rigid_body
     group.is_applied = True
     _unset(group, "rigid_body_enabled")
+
+
+def _nearest(scene: Any, joint: Any) -> Any:
+    """The visible object with physics whose origin is nearest to a joint, or the nearest mesh."""
+    found = [obj for obj in scene.objects if obj.visible_get() and obj.library is None and not is_joint(obj)]
+    physical = [obj for obj in found if is_body(obj) or len(obj.usdphys.colliders)]
+    chosen = physical or [obj for obj in found if obj.type == "MESH"]
+    if not chosen:
+        raise InputError(f"There is no object that the joint '{joint.name}' could hold; add one, or delete the joint.")
+    return min(chosen, key=lambda obj: (obj.matrix_world.translation - joint.matrix_world.translation).length)
+
+
+@_fix("BodiesOverlap", "BodiesInOnePlace", safe=False, label="Separate: move it out of the other, the shortest way")
+def _separate(scene: Any, issue: FoundIssue) -> None:
+    from ..bridge import scene_read
+
+    obj = _object(scene, issue)
+    reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+    way = scene_setup.separation(Facts(reading.model), issue.path)
+    if way is None:
+        raise _nothing_to_do(issue)
+    # From the world to the space of the location.
+    space = (obj.matrix_world @ obj.matrix_basis.inverted_safe()).to_3x3()
+    obj.location += space.inverted_safe() @ mathutils.Vector((way / reading.model.units.meters_per_unit).tolist())
+
+
+@_fix("KinematicVelocity", safe=True, label="Clear the velocities")
+def _clear_velocity(scene: Any, issue: FoundIssue) -> None:
+    body = _object(scene, issue).usdphys.rigid_body
+    if not body.kinematic_enabled or not (body.is_property_set("velocity") or body.is_property_set("angular_velocity")):
+        raise _nothing_to_do(issue)
+    _unset(body, "velocity", "angular_velocity")
 
 
 @_fix("JointRotationNotUnit", safe=True, label="Normalize the rotation")

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..bridge import mesh as meshes
 from ..bridge import props
 from ..bridge.collider_read import ColliderReader
 from ..bridge.collider_shapes import ColliderShapes
@@ -20,6 +21,7 @@ from ..bridge.reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from ..bridge.scene_read import SceneReader
 from ..core import clock, joint_kinds, paths, validate
 from ..core.primitives import Primitive
+from ..core.rules import scene_setup
 from ..core.rules.base import RULES, Facts, Issue
 from .fixes import FIXES
 from .report import MAX_JOINTS, FoundIssue, Report, TooLargeError
@@ -247,8 +249,12 @@ class Check:
         issues = list(context.result.issues)
         if not self.exact and sum(prim.type_name in _JOINTS for prim in context.model.prims.values()) > MAX_JOINTS:
             raise TooLargeError(f"More than {MAX_JOINTS} joints: checked on demand")
-        facts = Facts(context.model, "usd", "nested", check_geometry=False)
+        points: dict[str, Any] = {}
+        for _ in self._read_points(context, reader, points):
+            yield
+        facts = Facts(context.model, "usd", "nested", check_geometry=False, points=points)
         yield
+        yield from scene_setup.prepare(facts)
         for rule in RULES:
             severity = rule.severities.get("usd")
             if severity is not None:
@@ -260,6 +266,19 @@ class Check:
         names = _Names(context.result, reader.physical)
         for issue in issues:
             self.issues.append(names.found(issue))
+            yield
+
+    def _read_points(self, context: ReadingContext, reader: SceneReader, points: dict[str, Any]) -> Iterator[None]:
+        """Vertices of small meshes that collide as their hull or box, for the rules about overlaps."""
+        meters = context.model.units.meters_per_unit
+        colliders = context.model.colliders
+        for place in reader.physical:
+            path = next((path for path in (place.path, place.geometry) if path in colliders), "")
+            if not path or colliders[path].type_name != "Mesh" or place.obj.type != "MESH":
+                continue
+            data: Any = place.evaluated.data
+            if len(data.vertices) <= DENSE_VERTICES:
+                points[path] = meshes.vertices_of(place.evaluated) * meters
             yield
 
     def report(self) -> Report:

@@ -55,10 +55,10 @@ class Gains:
     sag: float
 
 
-def position_gains(task: Task, settling: float) -> Gains:
-    """Gains that reach a position within `settling` seconds without overshoot, and sag by SAG of the reach at most."""
+def position_gains(task: Task, settling: float, sag: float = SAG) -> Gains:
+    """Gains that reach a position within `settling` seconds without overshoot, and sag by a part of the reach."""
     span = 1.0 if task.is_angular else task.reach
-    stiffness = max(task.inertia * (_CRITICAL / settling) ** 2, task.load / (SAG * span))
+    stiffness = max(task.inertia * (_CRITICAL / settling) ** 2, task.load / (sag * span))
     rate = math.sqrt(stiffness / task.inertia)
     damping = 2.0 * damping_ratio(settling * rate) * stiffness / rate
     return Gains(stiffness, damping, settling, task.load / stiffness)

@@ -160,14 +160,14 @@ def table():
 
 
 def car():
-    """Select all, Dynamic, ground Static, chassis active, Joint at the wheels about Y, Motor, Play."""
+    """Select all, Dynamic, ground Static, chassis active, Joint, Motor, Play."""
     ground = box("Ground", (0, 0, -0.45), (30, 10, 0.2), (0.4, 0.45, 0.4, 1))
     chassis = box("Chassis", (-4, 0, 0.35), (2.4, 1.0, 0.4), (0.7, 0.15, 0.1, 1))
     wheels = [wheel(f"Wheel {x} {y}", (-4 + 0.8 * x, 0.7 * y, 0.0)) for x in (-1, 1) for y in (-1, 1)]
     front(11.0, 0.2, 0.9)
     bpy.ops.object.select_all(action="DESELECT")
     yield 0.5
-    actions = Actions("car", 15)
+    actions = Actions("car", 13)
     yield from click_on(actions, ground, (3, -3, 0.1))
     yield from press(actions, "make_static")
     actions()  # Select > Invert
@@ -178,8 +178,7 @@ def car():
     bpy.context.view_layer.objects.active = chassis
     assert chassis.select_get()
     kit.shot("car-1-dynamic")
-    actions(2)  # Place and axis, in the panel of the last operation.
-    yield from press(actions, "joint_add", type="REVOLUTE", place="CHILD_ORIGIN", axis="WORLD_Y")
+    yield from press(actions, "joint_add", type="REVOLUTE")
     joints = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
     assert {obj.usdphys.joint.body1 for obj in joints} == set(wheels)
     kit.shot("car-2-joints")

@@ -13,6 +13,7 @@ from types import NoneType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from .. import paths, schema
+from ..frames import Matrix
 from ..model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..schema import Attribute, SchemaT
 from ..schemas import usd_physics
@@ -173,6 +174,8 @@ class Facts:
     target: Target = "usd"
     hierarchy: Hierarchy = "nested"
     check_geometry: bool = True
+    #: Vertices (n, 3) of mesh colliders, m, in the space of the prim, where meshes are not loaded.
+    points: Mapping[str, Matrix] = field(default_factory=dict)
     #: (prim, property name, attribute)
     mistyped: list[tuple[Prim, str, Attribute]] = field(default_factory=list)
 
@@ -219,6 +222,10 @@ class Facts:
             self._computed[compute] = compute(self)
         result: T = self._computed[compute]
         return result
+
+    def remember(self, compute: Callable[[Facts], T], value: T) -> None:
+        """Keep a value as the result of `once`, where a caller computes it in steps."""
+        self._computed[compute] = value
 
     def all(self, cls: type[SchemaT]) -> Entries[SchemaT]:
         """The schemas of a class and of classes derived from it; all instances together."""

@@ -62,7 +62,12 @@ def zero_scale(facts: Facts) -> Iterator[Finding]:
     fix="Apply the scale of {X} (Ctrl A).",
 )  # fmt: skip
 def negative_scale(facts: Facts) -> Iterator[Finding]:
-    for prim in facts.placements.where(facts.placements.mirrored):
+    mirrored = list(facts.placements.where(facts.placements.mirrored))
+    paths = {prim.path for prim in mirrored}
+    for prim in mirrored:
+        # What is below a mirrored prim is mirrored with it: one place to fix, one issue.
+        if any(above.path in paths for above in facts.model.ancestors(prim.path)):
+            continue
         yield Finding(prim, f"{prim.display} is mirrored by a negative scale.")
 
 

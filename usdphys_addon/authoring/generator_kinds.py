@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What *Add > Physics* offers. Apart from `generators`, whose modules of Blender take time to load."""
+
+from __future__ import annotations
+
+#: (kind, label, icon, tooltip)
+KINDS = (
+    ("GROUND", "Ground", "MESH_GRID", "A static box of 20 m whose surface is at the height of the 3D cursor"),
+    ("RAMP", "Ramp", "MOD_BEVEL", "A static wedge"),
+    ("STACK", "Box Stack", "MESH_CUBE", "Boxes one on the other, each a rigid body"),
+    ("BALL", "Ball", "MESH_UVSPHERE", "A rigid body with a sphere as its collider"),
+    ("DOMINOES", "Domino Row", "ALIGN_JUSTIFY", "Dominoes in a row, each a rigid body"),
+)

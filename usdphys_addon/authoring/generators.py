@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""New objects that have physics from the start: ground, ramp, stack, ball and domino row. Sizes are in metres."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import bmesh
+import bpy
+import mathutils
+
+from .joint_maker import make_body
+
+#: Thickness of the ground, m; its surface is at the cursor.
+GROUND, RAMP = (20.0, 20.0, 0.2), (2.0, 1.0, 0.6)
+BOX, BALL = 0.5, 0.25
+DOMINO, GAP = (0.08, 0.3, 0.6), 0.35
+Vector3 = Sequence[float]
+
+
+def _mesh(name: str, fill: Callable[[Any], Any]) -> Any:
+    data = bpy.data.meshes.new(name)
+    made = bmesh.new()
+    fill(made)
+    made.to_mesh(data)
+    made.free()
+    return data
+
+
+def _box(name: str, size: Vector3) -> Any:
+    scale = mathutils.Matrix.Diagonal((*size, 1.0))
+    return _mesh(name, lambda mesh: bmesh.ops.create_cube(mesh, size=1.0, matrix=scale))
+
+
+def _wedge(name: str, size: Vector3) -> Any:
+    """Rises along X."""
+    x, y, z = (part / 2.0 for part in size)
+
+    def fill(mesh: Any) -> None:
+        low = [mesh.verts.new(corner) for corner in ((-x, -y, -z), (x, -y, -z), (x, y, -z), (-x, y, -z))]
+        top = [mesh.verts.new(corner) for corner in ((x, -y, z), (x, y, z))]
+        for face in (low[::-1], (low[0], low[1], top[0]), (low[3], top[1], low[2]),
+                     (low[1], low[2], top[1], top[0]), (low[0], top[0], top[1], low[3])):  # fmt: skip
+            mesh.faces.new(face)
+
+    return _mesh(name, fill)
+
+
+def _ball(name: str, radius: float) -> Any:
+    def fill(mesh: Any) -> None:
+        bmesh.ops.create_uvsphere(mesh, u_segments=32, v_segments=16, radius=radius)
+
+    data = _mesh(name, fill)
+    for face in data.polygons:
+        face.use_smooth = True
+    return data
+
+
+def add(context: Any, kind: str, *, count: int = 5) -> list[Any]:
+    """Add objects at the 3D cursor, standing on its height, and select them.
+
+    kind: GROUND or RAMP, which are static, or STACK, BALL or DOMINOES, which are dynamic. count: of boxes or dominoes.
+    """
+    unit = 1.0 / context.scene.unit_settings.scale_length
+    if kind == "GROUND":
+        planned = [("Ground", _box("Ground", [part * unit for part in GROUND]), (0.0, 0.0, -GROUND[2] / 2.0))]
+    elif kind == "RAMP":
+        planned = [("Ramp", _wedge("Ramp", [part * unit for part in RAMP]), (0.0, 0.0, RAMP[2] / 2.0))]
+    elif kind == "BALL":
+        planned = [("Ball", _ball("Ball", BALL * unit), (0.0, 0.0, BALL))]
+    elif kind == "STACK":
+        data = _box("Box", [BOX * unit] * 3)
+        planned = [("Box", data, (0.0, 0.0, BOX * (number + 0.5))) for number in range(count)]
+    else:
+        data = _box("Domino", [part * unit for part in DOMINO])
+        planned = [("Domino", data, (GAP * number, 0.0, DOMINO[2] / 2.0)) for number in range(count)]
+    moves = kind not in ("GROUND", "RAMP")
+    cursor = context.scene.cursor.location
+    for other in list(context.selected_objects):
+        other.select_set(False)
+    made = []
+    for name, data, place in planned:
+        obj: Any = bpy.data.objects.new(name, data)
+        context.collection.objects.link(obj)
+        obj.location = cursor + mathutils.Vector(place) * unit
+        make_body([obj], moves=moves)
+        obj.select_set(True)
+        made.append(obj)
+    context.view_layer.objects.active = made[0]
+    return made

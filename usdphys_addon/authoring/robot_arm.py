@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A robot arm from its parts: hinges with limits and servos, an articulation, and a base that is fixed to the world."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ..core import frames
+from ..simulation import drive_design
+from . import joint_edits, joint_maker
+from .joint_maker import Array, JointMaker, JointOptions
+
+#: A part that leans less than this (sine) against the vertical stands upright.
+_UPRIGHT = 0.2
+
+
+def add_arm(
+    context: Any, *, order: str, limits: tuple[float, float], response: float
+) -> tuple[list[Any], list[joint_edits.Motor]]:  # fmt: skip
+    """Make the selected parts an arm, starting with the active object, its base.
+
+    order: NEAREST or NAME, as in `joint_maker.add_chain`. limits: of each hinge, rad. response: settling time of the
+    servos, s. Returns (hinges, their servos). Raises InputError, with nothing changed.
+    """
+    parts = joint_maker.chain_of(context, order)
+    base = JointMaker(context, JointOptions("FIXED", "CHILD_ORIGIN"))
+    base.plan(None, parts[0])
+    maker = JointMaker(context, JointOptions("REVOLUTE", "CLOSEST"))
+    for body0, body1 in itertools.pairwise(parts):
+        maker.plan(body0, body1)
+        *_, place, _ = maker.planned[-1]
+        frame, axis = joint_maker.frame_along(_hinge_axis(maker.center(body1) - place[:3, 3]))
+        maker.planned[-1] = (body0, body1, frames.transform(place[:3, 3], frame[:3, :3]), axis)
+    # PhysX fixes an articulation to the world only through a fixed joint of its root body.
+    base.make()
+    hinges = maker.make()
+    for hinge in hinges:
+        joint_edits.set_limits(hinge, *limits)
+    parts[0].usdphys.articulation_root.is_applied = True
+    context.view_layer.update()
+    # The sag of all hinges adds up at the tip: for equal parts to (n + 1) / 2 times that of one.
+    share = drive_design.SAG * 2.0 / (len(hinges) + 1)
+    motors, _ = joint_edits.add_motors(
+        context, [(hinge, "angular", 0.0) for hinge in hinges], holds=True, response=response, sag=share
+    )
+    return hinges, motors
+
+
+def _hinge_axis(link: Array) -> Array:
+    """Horizontal axis (3,) across a part that leads away from its hinge by `link`; Y for an upright one."""
+    across = np.array([-link[1], link[0], 0.0])
+    length = float(np.linalg.norm(across))
+    if length <= _UPRIGHT * float(np.linalg.norm(link)):
+        return np.array([0.0, 1.0, 0.0])
+    return across / length

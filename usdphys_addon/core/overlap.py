@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How deep convex colliders are in each other, and in which direction they come apart. No solver."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import frames, gprims
+from .frames import Matrix
+from .model import Mesh, Prim, SpherePoints
+from .schemas import usd_geom, usd_physics
+
+#: Directions that are tried for shapes other than boxes, besides their own: the 13 of a cube's faces, edges, corners.
+_EVEN = np.array([row for row in itertools.product((-1.0, 0.0, 1.0), repeat=3) if row > (0.0, 0.0, 0.0)])
+_EVEN /= np.linalg.norm(_EVEN, axis=1)[:, None]
+#: A hull of more points is replaced by the points that are extreme in some directions; it gets smaller, never larger.
+_MOST_POINTS = 200
+_CIRCLE = np.array([(np.cos(angle), np.sin(angle)) for angle in np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)])
+
+
+@dataclass(slots=True)
+class Solid:
+    """The hull of balls: centres (n, 3), m, and their common radius, in the world. axes (k, 3): of its faces."""
+
+    prim: Prim
+    points: Matrix
+    radius: float
+    axes: Matrix
+    is_box: bool = False
+    #: Bounding box (3,), set by `place`.
+    low: Matrix = field(default_factory=lambda: np.zeros(3))
+    high: Matrix = field(default_factory=lambda: np.zeros(3))
+
+    def place(self, rotation: Matrix, position: Matrix) -> None:
+        """Bring the solid from the frame of its prim into the world."""
+        self.points, self.axes = self.points @ rotation.T + position, self.axes @ rotation.T
+        self.low, self.high = self.points.min(axis=0) - self.radius, self.points.max(axis=0) + self.radius
+
+    def interval(self, directions: Matrix) -> tuple[Matrix, Matrix]:
+        """Least and largest coordinates (m,) along unit directions (m, 3)."""
+        along = self.points @ directions.T
+        return along.min(axis=0) - self.radius, along.max(axis=0) + self.radius
+
+
+def solids_of(shapes: Sequence[tuple[Prim, Mesh | SpherePoints | None]]) -> list[Solid]:
+    """The convex solids of colliders, without those that are not convex, infinite or broken."""
+    usable = [(prim, geometry) for prim, geometry in shapes if np.isfinite(prim.world).all()]
+    if not usable:
+        return []
+    worlds = np.array([prim.world for prim, _ in usable], float)
+    rotations = frames.rotations_of(worlds)
+    stretches = rotations.transpose(0, 2, 1) @ worlds[:, :3, :3]
+    result = []
+    for (prim, geometry), rotation, stretch in zip(usable, rotations, stretches, strict=True):
+        gprim = prim.get(usd_geom.Gprim)
+        if gprim is not None:
+            found = _gprim(prim, gprims.sizes(gprim, np.diag(stretch)))
+        elif isinstance(geometry, Mesh):
+            found = _mesh(prim, np.asarray(geometry.points, float) @ stretch.T)
+        else:
+            continue
+        if found is not None and np.isfinite(found.points).all() and np.isfinite(found.radius):
+            found.place(rotation, prim.world[:3, 3])
+            result.append(found)
+    return result
+
+
+def _gprim(prim: Prim, sizes: gprims.Sizes) -> Solid | None:
+    axes = np.eye(3)
+    if sizes.kind is usd_geom.Cube:
+        return Solid(prim, _corners(-np.array(sizes.edges) / 2.0, np.array(sizes.edges) / 2.0), 0.0, axes, True)
+    if sizes.kind is usd_geom.Sphere:
+        return Solid(prim, np.zeros((1, 3)), sizes.radius, axes)
+    spine = np.eye(3)[sizes.spine]
+    ends = np.array([-spine, spine]) * (sizes.height / 2.0)
+    if sizes.kind is usd_geom.Capsule:
+        return Solid(prim, ends, sizes.radius, axes)
+    if sizes.kind not in (usd_geom.Cylinder, usd_geom.Cone):
+        return None
+    across = np.delete(np.eye(3), sizes.spine, axis=0)
+    rim = _CIRCLE @ across * sizes.radius
+    top = ends[1][None] if sizes.kind is usd_geom.Cone else rim + ends[1]
+    return Solid(prim, np.concatenate((rim + ends[0], top)), 0.0, axes)
+
+
+def _mesh(prim: Prim, points: Matrix) -> Solid | None:
+    if not len(points) or not np.isfinite(points).all():
+        return None
+    settings = prim.get(usd_physics.MeshCollisionAPI)
+    approximation = "none" if settings is None else settings.resolved("approximation")
+    low, high = points.min(axis=0), points.max(axis=0)
+    if approximation == "boundingCube":
+        return Solid(prim, _corners(low, high), 0.0, np.eye(3), True)
+    if approximation == "boundingSphere":
+        middle = (low + high) / 2.0
+        return Solid(prim, middle[None], float(np.linalg.norm(points - middle, axis=1).max()), np.eye(3))
+    is_flat = float((high - low).min()) <= 1e-6 * float((high - low).max())
+    if approximation != "convexHull" and not is_flat:
+        return None
+    if len(points) > _MOST_POINTS:
+        along = points @ np.concatenate((_EVEN, np.eye(3))).T
+        points = points[np.unique(np.concatenate((along.argmin(axis=0), along.argmax(axis=0))))]
+    return Solid(prim, points, 0.0, np.eye(3), is_flat and approximation != "convexHull")
+
+
+def _corners(low: Matrix, high: Matrix) -> Matrix:
+    return np.array(list(itertools.product(*zip(low, high, strict=True))))
+
+
+def depth(one: Solid, other: Solid) -> tuple[float, Matrix]:
+    """(how deep two solids are in each other, m, at most; unit direction (3,) in which `one` leaves `other`).
+
+    0 or less if some direction separates them. Exact for two boxes and for two balls, else an upper bound.
+    """
+    between = one.points.mean(axis=0) - other.points.mean(axis=0)
+    candidates = [one.axes, other.axes, between[None]]
+    candidates.append(np.cross(one.axes[:, None], other.axes[None]).reshape(-1, 3))
+    if not (one.is_box and other.is_box):
+        candidates.append(_EVEN)
+    directions = np.concatenate(candidates)
+    lengths = np.linalg.norm(directions, axis=1)
+    directions = directions[lengths > 1e-9] / lengths[lengths > 1e-9, None]
+    low, high = one.interval(directions)
+    other_low, other_high = other.interval(directions)
+    # `one` leaves backwards over its upper end, or forwards over its lower end.
+    back, forth = high - other_low, other_high - low
+    both = np.concatenate((back, forth))
+    best = int(both.argmin())
+    row = best % len(directions)
+    return float(both[best]), -directions[row] if best < len(directions) else directions[row]
+
+
+def close_pairs(solids: list[Solid], margin: float = 0.0, most: int = 20_000_000) -> Iterator[tuple[int, int]]:
+    """Pairs of solids whose bounding boxes meet, by a sweep along X. Ends after `most` comparisons."""
+    if not solids:
+        return
+    lows = np.array([solid.low for solid in solids]) - margin
+    highs = np.array([solid.high for solid in solids]) + margin
+    order = np.argsort(lows[:, 0])
+    lows, highs = lows[order], highs[order]
+    ends = np.searchsorted(lows[:, 0], highs[:, 0], side="right")
+    left = most
+    for number in np.flatnonzero(ends > np.arange(len(order)) + 1).tolist():
+        near = slice(number + 1, ends[number])
+        left -= ends[number] - number - 1
+        if left < 0:
+            return
+        meets = (lows[near, 1:] <= highs[number, 1:]) & (lows[number, 1:] <= highs[near, 1:])
+        for second in np.flatnonzero(meets.all(axis=1)):
+            yield int(order[number]), int(order[number + 1 + second])

@@ -1,0 +1,415 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for scenes that are legal but do not do what was meant: overlaps, sizes, masses, values without effect."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import collision_groups, mass, overlap
+from ..frames import Matrix
+from ..model import Mesh, Prim, SpherePoints
+from ..overlap import Solid
+from ..schemas import usd_physics
+from .base import Facts, Finding, name, rule
+
+_NO_TRIANGLES = np.zeros((0, 3), np.int64)
+#: Overlaps up to this part of the smaller collider are left to the solver; shapes other than boxes are estimated.
+SHALLOW, SHALLOW_ESTIMATE = 0.02, 0.1
+#: Mass ratio that solvers bear.
+RATIO = 100.0
+#: Colliders that are read in one step.
+_AT_ONCE = 16
+SMALLEST, LARGEST = 1e-3, 1e4
+#: Usual sizes of moving bodies, m.
+USUAL_LOW, USUAL_HIGH = 2e-3, 50.0
+
+
+@dataclass(slots=True)
+class _Meeting:
+    """Two colliders: how deep `first`, of a moving body, is in `second`, m, and the unit way (3,) out of it."""
+
+    first: Solid
+    second: Solid
+    depth: float
+    way: Matrix
+    is_same_place: bool
+
+
+def _solids(facts: Facts) -> list[Solid]:
+    found: list[Solid] = []
+    for _ in _solid_steps(facts, found):
+        pass
+    return found
+
+
+def _solid_steps(facts: Facts, found: list[Solid]) -> Iterator[None]:
+    shapes: dict[str, Mesh | SpherePoints | None] = {
+        path: Mesh(points, _NO_TRIANGLES) for path, points in facts.points.items()
+    }
+    shapes |= {prim.path: shape for prim, shape in facts.shapes}
+    wanted = [
+        (prim, shapes.get(prim.path)) for prim, collider in facts.colliders if collider.collision_enabled is not False
+    ]
+    for start in range(0, len(wanted), _AT_ONCE):
+        found += overlap.solids_of(wanted[start : start + _AT_ONCE])
+        yield
+
+
+def prepare(facts: Facts) -> Iterator[None]:
+    """Compute in short steps what the rules of this module need, for checks that must not block the interface."""
+    solids: list[Solid] = []
+    yield from _solid_steps(facts, solids)
+    facts.remember(_solids, solids)
+    meetings: list[_Meeting] = []
+    yield from _meeting_steps(facts, meetings)
+    facts.remember(_meetings, meetings)
+
+
+def _tied(facts: Facts) -> set[frozenset[str]]:
+    """Pairs of bodies that a joint ties together, and filtered pairs, by path; "" is the world."""
+    found = set()
+    for _, joint in facts.joints:
+        ends = [facts.carrier.at(paths[0]) if paths else None for paths in (joint.body0, joint.body1)]
+        names = [end.path if end is not None else (paths or ("",))[0]
+                 for end, paths in zip(ends, (joint.body0, joint.body1), strict=True)]  # fmt: skip
+        found.add(frozenset(names))
+    for prim, api in facts.all(usd_physics.FilteredPairsAPI):
+        found |= {frozenset((prim.path, target)) for target in api.filtered_pairs or ()}
+    return found
+
+
+def _above(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def _are_tied(tied: set[frozenset[str]], one: str, other: str) -> bool:
+    """True where a joint or a filtered pair names both prims, or prims above them."""
+    return bool(tied) and any(frozenset((a, b)) in tied for a in _above(one) for b in _above(other))
+
+
+def _groups(facts: Facts) -> tuple[collision_groups.MergedGroups, dict[str, set[int]]]:
+    """(merged groups, numbers of the groups by path of collider)."""
+    groups = {prim.path: group for prim, group in facts.groups}
+    merged = collision_groups.merge(groups)
+    of: dict[str, set[int]] = defaultdict(set)
+    paths = [prim.path for prim in facts.colliders.prims]
+    for key, group in groups.items():
+        for path in collision_groups.members(group, paths):
+            of[path].add(merged.number[key])
+    return merged, of
+
+
+def _meetings(facts: Facts) -> list[_Meeting]:
+    """Overlaps of colliders of different bodies, one of which moves, that neither joints nor filters excuse."""
+    found: list[_Meeting] = []
+    for _ in _meeting_steps(facts, found):
+        pass
+    return found
+
+
+def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
+    solids = facts.once(_solids)
+    carriers = [facts.carrier.at(solid.prim.path) for solid in solids]
+    moves = [carrier is not None and carrier.path in facts.dynamic for carrier in carriers]
+    if not any(moves):
+        return
+    tied, (merged, of) = _tied(facts), _groups(facts)
+    yield
+    for one, other in overlap.close_pairs(solids):
+        if not moves[one]:
+            one, other = other, one
+        if not moves[one] or (carriers[one] is not None and carriers[one] is carriers[other]):
+            continue
+        first, second = solids[one], solids[other]
+        if _are_tied(tied, first.prim.path, second.prim.path):
+            continue
+        if any(merged.ignore_each_other(a, b) for a in of[first.prim.path] for b in of[second.prim.path]):
+            continue
+        meeting = _meeting(first, second, moves[other])
+        if meeting is not None:
+            found.append(meeting)
+        yield
+
+
+def _meeting(first: Solid, second: Solid, both_move: bool) -> _Meeting | None:
+    deep, way = overlap.depth(first, second)
+    sizes = [solid.high - solid.low for solid in (first, second)]
+    small = min(float(size.max()) for size in sizes)
+    is_exact = (first.is_box and second.is_box) or len(first.points) == len(second.points) == 1
+    if deep <= max((SHALLOW if is_exact else SHALLOW_ESTIMATE) * small, 1e-6):
+        return None
+    apart = float(np.linalg.norm(first.points.mean(axis=0) - second.points.mean(axis=0)))
+    is_same = both_move and apart < 1e-3 * small and np.allclose(sizes[0], sizes[1], rtol=1e-3)
+    return _Meeting(first, second, deep, way, bool(is_same))
+
+
+def separation(facts: Facts, path: str) -> Matrix | None:
+    """Way (3,), m, in the world, that brings a body out of the collider that it is deepest in, or None."""
+    mine = []
+    for meeting in facts.once(_meetings):
+        for solid, way in ((meeting.first, meeting.way), (meeting.second, -meeting.way)):
+            body = facts.carrier.at(solid.prim.path)
+            if path in (solid.prim.path, body.path if body is not None else ""):
+                mine.append((meeting.depth, way))
+    if not mine:
+        return None
+    deep, way = max(mine, key=lambda item: item[0])
+    result: Matrix = way * (deep * 1.001)
+    return result
+
+
+def _body(facts: Facts, solid: Solid) -> Prim:
+    return facts.carrier.at(solid.prim.path) or solid.prim
+
+
+@rule(
+    "BodiesOverlap", "warning", "warning", "warning",
+    meaning="Colliders overlap at the start, so that the solver throws their bodies apart.",
+    fix="Move {X} away from {other}, join them, or make them a filtered pair.",
+)  # fmt: skip
+def overlapping(facts: Facts) -> Iterator[Finding]:
+    done = set()
+    for meeting in sorted(facts.once(_meetings), key=lambda each: -each.depth):
+        body, other = _body(facts, meeting.first), _body(facts, meeting.second)
+        if meeting.is_same_place or body.path in done:
+            continue
+        done.add(body.path)
+        text = f"{body.display} is {_length(meeting.depth)} deep in {other.display} at the start."
+        yield Finding(body, text, {"other": name(other)})
+
+
+@rule(
+    "BodiesInOnePlace", "warning", "warning", "warning",
+    meaning="Two bodies of the same size are in the same place, often a duplicate by mistake.",
+    fix="Delete {X}, or move it away from {other}.",
+)  # fmt: skip
+def in_one_place(facts: Facts) -> Iterator[Finding]:
+    done = set()
+    for meeting in facts.once(_meetings):
+        if not meeting.is_same_place:
+            continue
+        # The later one in the scene is the copy.
+        other, body = sorted((_body(facts, meeting.first), _body(facts, meeting.second)), key=lambda prim: prim.path)
+        if body.path not in done:
+            done.add(body.path)
+            yield Finding(body, f"{body.display} is in the same place as {other.display}.", {"other": name(other)})
+
+
+# --------------------------------------------------------------------------- masses and sizes
+
+
+def _masses(facts: Facts) -> dict[str, float]:
+    """Masses of the moving bodies that have one authored, or geometry that is loaded."""
+    if not facts.check_geometry:
+        return {}
+    return {path: mass.mass_properties(facts.model, path).mass for path in facts.dynamic}
+
+
+@rule(
+    "MassRatioHigh", "info", "warning", "info",
+    meaning="Two bodies that are joined or stacked differ in mass by more than 1:100; solvers let such joints stretch "
+    "and such stacks sink in.",
+    fix="Make the masses of {X} and {other} more alike, make them an articulation, or raise the substeps.",
+)  # fmt: skip
+def mass_ratio(facts: Facts) -> Iterator[Finding]:
+    pairs: dict[tuple[str, str], None] = {}
+    for prim, joint in facts.joints:
+        ends = [facts.mover.at(paths[0]) if paths else None for paths in (joint.body0, joint.body1)]
+        if all(end is not None and end.path in facts.dynamic for end in ends):
+            first, second = sorted(end.path for end in ends if end is not None)
+            if first != second and not _in_articulation(facts, prim):
+                pairs[first, second] = None
+    solids = facts.once(_solids) if facts.dynamic else []
+    for one, other in overlap.close_pairs(solids, 1e-4):
+        bodies = [facts.carrier.at(solids[row].prim.path) for row in (one, other)]
+        if any(body is None or body.path not in facts.dynamic for body in bodies):
+            continue
+        upper, lower = sorted((one, other), key=lambda row: -float(solids[row].points[:, 2].mean()))
+        if solids[upper].low[2] < solids[lower].points[:, 2].mean():
+            continue
+        first, second = sorted(body.path for body in bodies if body is not None)
+        if first != second:
+            pairs[first, second] = None
+    if not pairs:
+        return
+    masses = facts.once(_masses)
+    for first, second in pairs:
+        values = [masses.get(path, 0.0) for path in (first, second)]
+        if min(values) > 0.0 and max(values) > RATIO * min(values):
+            light, heavy = sorted((first, second), key=lambda path: masses[path])
+            body, partner = facts.dynamic[light], facts.dynamic[heavy]
+            yield Finding(
+                body, f"{body.display} ({min(values):.3g} kg) holds, or is held by, {partner.display} "
+                f"({max(values):.3g} kg).", {"other": name(partner)},
+            )  # fmt: skip
+
+
+def _in_articulation(facts: Facts, prim: Prim) -> bool:
+    roots = facts.all(usd_physics.ArticulationRootAPI).prims
+    return any(prim.path == root.path or prim.path.startswith(f"{root.path}/") for root in roots)
+
+
+@rule(
+    "ColliderSizeExtreme", "warning", "warning", "warning",
+    meaning="A collider is smaller than 1 mm or larger than 10 km; contacts are not accurate there.",
+    fix="Check the scale of {X} and the units of the scene.",
+)  # fmt: skip
+def extreme_size(facts: Facts) -> Iterator[Finding]:
+    for solid in facts.once(_solids):
+        size = float((solid.high - solid.low).max())
+        if 0.0 < size < SMALLEST or size > LARGEST:
+            yield Finding(solid.prim, f"The collider {solid.prim.display} is {_length(size)} large.")
+
+
+@rule(
+    "SceneScaleUnusual", "info", "info", "info",
+    meaning="The moving bodies are far larger or smaller than usual things, so that they fall very slowly or fast to "
+    "the eye.",
+    fix="Check the units of the scene: 1 Blender unit is the unit scale in metres.",
+)  # fmt: skip
+def unusual_scale(facts: Facts) -> Iterator[Finding]:
+    sizes: dict[str, float] = defaultdict(float)
+    for solid in facts.once(_solids):
+        body = facts.carrier.at(solid.prim.path)
+        if body is not None and body.path in facts.dynamic:
+            sizes[body.path] = max(sizes[body.path], float((solid.high - solid.low).max()))
+    if not sizes:
+        return
+    middle = float(np.median(list(sizes.values())))
+    if not USUAL_LOW <= middle <= USUAL_HIGH:
+        yield Finding(None, f"A typical moving body is {_length(middle)} large.")
+
+
+def _length(meters: float) -> str:
+    if meters >= 1000.0:
+        return f"{meters / 1000.0:.3g} km"
+    return f"{meters:.3g} m" if meters >= 1.0 else f"{meters * 1000.0:.3g} mm"
+
+
+# --------------------------------------------------------------------------- floor, joints
+
+
+@rule(
+    "NoFloor", "info", "info", "info",
+    meaning="Bodies fall, and there is no static or kinematic collider that they could land on.",
+    fix="Add a ground: a static collider below the bodies.",
+)  # fmt: skip
+def no_floor(facts: Facts) -> Iterator[Finding]:
+    scenes = facts.all(usd_physics.PhysicsScene)
+    if not facts.dynamic or not len(scenes) or any(scene.gravity_magnitude == 0 for _, scene in scenes):
+        return
+    for prim, collider in facts.colliders:
+        body = facts.carrier.at(prim.path)
+        if collider.collision_enabled is not False and (body is None or body.path not in facts.dynamic):
+            return
+    for _, joint in facts.joints:
+        ends = [facts.mover.at(paths[0]) if paths else None for paths in (joint.body0, joint.body1)]
+        if any(end is None or end.path not in facts.dynamic for end in ends):
+            return
+    yield Finding(None, "Nothing is there to land on: all colliders belong to bodies that fall.")
+
+
+@rule(
+    "JointMovesNothing", "warning", "warning", "warning",
+    meaning="Both sides of a joint are static or kinematic, so that it has no effect.",
+    fix="Make one of the objects that {X} joins a dynamic body.",
+)  # fmt: skip
+def idle_joint(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        ends = [facts.mover.at(paths[0]) for paths in (joint.body0, joint.body1) if paths]
+        if any(ends) and not any(end is not None and end.path in facts.dynamic for end in ends):
+            yield Finding(prim, f"The joint {prim.display} joins no dynamic body.")
+
+
+@rule(
+    "ArticulationRootTwice", "warning", "error", "warning",
+    meaning="Joints connect the bodies of two articulation roots; simulators use one of them or none.",
+    fix="Remove the articulation root of {X} or of {other}.",
+)  # fmt: skip
+def two_roots(facts: Facts) -> Iterator[Finding]:
+    roots = facts.all(usd_physics.ArticulationRootAPI).prims
+    if len(roots) < 2:
+        return
+    # Union of the bodies that joints connect; the world connects nothing.
+    leader: dict[str, str] = {}
+
+    def find(path: str) -> str:
+        while leader.setdefault(path, path) != path:
+            path = leader[path]
+        return path
+
+    ends_of: dict[str, str] = {}
+    for prim, joint in facts.joints:
+        ends = [facts.mover.at(paths[0]) if paths else None for paths in (joint.body0, joint.body1)]
+        bodies = [end.path for end in ends if end is not None and end.path in facts.dynamic]
+        if joint.exclude_from_articulation is True or not bodies:
+            continue
+        ends_of[prim.path] = bodies[0]
+        for path in bodies[1:]:
+            leader[find(path)] = find(bodies[0])
+    seen: dict[str, Prim] = {}
+    for root in roots:
+        inside = [path for path in (*leader, *ends_of) if path == root.path or path.startswith(f"{root.path}/")]
+        trees = {find(ends_of.get(path, path)) for path in inside}
+        for tree in trees:
+            other = seen.setdefault(tree, root)
+            nests = root.path.startswith(f"{other.path}/") or other.path.startswith(f"{root.path}/")
+            if other is not root and not nests:
+                message = f"{root.display} and {other.display} are articulation roots of the same bodies."
+                yield Finding(root, message, {"other": name(other)})
+                break
+
+
+# --------------------------------------------------------------------------- values without effect
+
+
+@rule(
+    "KinematicVelocity", "info", "info", "info",
+    meaning="A kinematic body has a velocity, which has no effect: it moves as it is animated.",
+    fix="Clear the velocities of {X}, or make it dynamic.",
+)  # fmt: skip
+def kinematic_velocity(facts: Facts) -> Iterator[Finding]:
+    for prim, body in facts.bodies:
+        is_moving = any(body.velocity or ()) or any(body.angular_velocity or ())
+        if body.kinematic_enabled is True and is_moving:
+            yield Finding(prim, f"{prim.display} is kinematic, so its velocity has no effect.")
+
+
+@rule(
+    "DensityWithoutEffect", "info", "info", "info",
+    meaning="Both a mass and a density are set; the mass wins, and the density has no effect.",
+    fix="Clear the mass or the density of {X}.",
+)  # fmt: skip
+def idle_density(facts: Facts) -> Iterator[Finding]:
+    for prim, values in facts.masses:
+        if (values.mass or 0.0) > 0.0 and (values.density or 0.0) > 0.0:
+            yield Finding(prim, f"{prim.display} has a mass, so its density has no effect.")
+
+
+@rule(
+    "DriveTargetWithoutEffect", "warning", "warning", "warning",
+    meaning="A drive has a target position without stiffness, or a target velocity without damping: the target has no "
+    "effect.",
+    fix="Set the {gain} of the drive '{dof}' of {X}, or clear its target.",
+)  # fmt: skip
+def idle_target(facts: Facts) -> Iterator[Finding]:
+    for entries in facts.instances(usd_physics.DriveAPI):
+        for prim, drive in entries:
+            if not (drive.stiffness or drive.damping):
+                continue  # reported by DriveWithoutGain
+            for target, gain in (("target_position", "stiffness"), ("target_velocity", "damping")):
+                value = getattr(drive, target)
+                if value and math.isfinite(value) and not getattr(drive, gain):
+                    words = {"gain": gain, "dof": entries.instance}
+                    what = target.replace("_", " ")
+                    yield Finding(
+                        prim, f"The {what} of the drive {entries.instance} of {prim.display} has no effect without "
+                        f"{gain}.", words,
+                    )  # fmt: skip
