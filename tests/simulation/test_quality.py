@@ -76,6 +76,11 @@ def test_smaller_and_more_uneven_bodies_get_smaller_steps_and_stiffer_contacts()
     # Without gravity nothing sinks; a step of any length is stable.
     assert contact_steps(normal, 1 / 120, 0.0, [1.0, 1000.0], [0.4, 0.4]) == boxes
     assert contact_steps(normal, 1 / 60, 9.81, [1.0], [1.0]).small_steps == 8
+    # A large pile of equal boxes is softer, but for the exact quality; uneven masses are not.
+    crowd = [1.0] * 1000
+    assert contact_steps(normal, 1 / 120, 9.81, crowd, crowd).frequency == 60.0
+    assert contact_steps(QUALITIES["exact"], 1 / 480, 9.81, crowd, crowd).frequency == 120.0
+    assert contact_steps(normal, 1 / 120, 9.81, [*crowd, 1000.0], [*crowd, 0.4]).frequency > 100.0
     assert not is_bearable(normal, 1e6) and is_bearable(QUALITIES["exact"], 1e5)
 
 

@@ -16,7 +16,8 @@ class Quality(NamedTuple):
 
     busy_steps: the same for a scene with joints or materials that bounce. sweeps: over all contacts in each small step.
     small_steps, joint_steps: the most small steps in each step, for masses and sizes that need more than four: for all
-    bodies, and for jointed ones. sag: how far contacts may yield, relative to that of Normal.
+    bodies, and for jointed ones. sag: how far contacts may yield, relative to that of Normal. crowd_stiffness: frequency
+    (Hz) of contacts, at least, between more than CROWD bodies: with softer contacts, a pile comes to rest much sooner.
     """
 
     steps: int
@@ -25,18 +26,21 @@ class Quality(NamedTuple):
     small_steps: int
     joint_steps: int
     sag: float
+    crowd_stiffness: float
 
 
 QUALITIES: dict[str, Quality] = {
-    DRAFT: Quality(1, 2, 1, 8, 16, 4.0),
-    NORMAL: Quality(2, 4, 2, 12, 32, 1.0),
-    EXACT: Quality(8, 8, 4, 16, 64, 0.25),
+    DRAFT: Quality(1, 2, 1, 8, 16, 4.0, 30.0),
+    NORMAL: Quality(2, 4, 2, 12, 32, 1.0, 60.0),
+    EXACT: Quality(8, 8, 4, 16, 64, 0.25, 120.0),
 }
 
 #: Small steps in each step of the solver.
 SMALL_STEPS = 4
 #: Frequency (Hz) of contacts, as springs, at least; and at most, in each of the small steps: stiffer contacts tremble.
 STIFFNESS, STIFFEST = 120.0, 0.25
+#: Number of dynamic bodies up to which contacts have this stiffness.
+CROWD = 200
 #: How far a body may sink: under its own weight, relative to its size, and under the heaviest of all bodies.
 SAG, HEAVY_SAG = 0.001, 0.015
 #: Small steps in each step of the solver, at least, by the number of jointed bodies in a group: swinging bodies lose
@@ -72,7 +76,8 @@ def contact_steps(
     for mass, size in zip(masses, sizes, strict=True):
         if size > 0.0 and mass > 0.0:
             square = max(square, gravity / size * max(1.0 / SAG, heaviest / mass / HEAVY_SAG) / quality.sag)
-    wanted = max(STIFFNESS, math.sqrt(square) / (2.0 * math.pi))
+    least = STIFFNESS if len(masses) <= CROWD else quality.crowd_stiffness
+    wanted = max(least, math.sqrt(square) / (2.0 * math.pi))
     small = min(max(math.ceil(wanted * step / STIFFEST - 1e-6), SMALL_STEPS), quality.small_steps)
     return ContactSteps(small, min(wanted, STIFFEST * small / step))
 
