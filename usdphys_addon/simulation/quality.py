@@ -16,8 +16,8 @@ class Quality(NamedTuple):
 
     busy_steps: the same for a scene with joints or materials that bounce. sweeps: over all contacts in each small step.
     small_steps, joint_steps: the most small steps in each step, for masses and sizes that need more than four: for all
-    bodies, and for jointed ones. sag: how far contacts may yield, relative to that of Normal. crowd_stiffness: frequency
-    (Hz) of contacts, at least, between more than CROWD bodies: with softer contacts, a pile comes to rest much sooner.
+    bodies, and for jointed ones. sag: how far contacts may yield, relative to that of Normal. crowd_stiffness:
+    frequency (Hz) of contacts, at least, between more than CROWD bodies: a softer pile comes to rest much sooner.
     """
 
     steps: int
