@@ -1108,3 +1108,17 @@ def test_an_approximation_of_a_simulator_is_shown_edited_and_written(tmp_path, f
     assert written() == "sphereFill"
     item.approximation = "convexHull"
     assert written() == "convexHull"
+
+
+@pytest.mark.skipif(bpy.app.version >= (5, 2), reason="this Blender exports curves without splines")
+def test_a_new_curve_without_points_is_named_and_blender_lives(tmp_path):
+    source = tmp_path / "source.usda"
+    source.write_text(SDF)
+    load(source)
+    curve = bpy.data.objects.new("Nothing", bpy.data.curves.new("Nothing", "CURVE"))
+    bpy.context.scene.collection.objects.link(curve)
+    with pytest.raises(InputError, match="'Nothing', which has no points"):
+        write(tmp_path / "out.usda")
+    bpy.data.objects.remove(curve)
+    write(tmp_path / "out.usda")
+    assert differences(source, tmp_path / "out.usda") == []

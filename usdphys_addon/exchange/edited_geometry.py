@@ -18,6 +18,7 @@ from ..bridge.placements import Placement
 from ..bridge.source_paths import SourcePaths
 from ..core.errors import OutputError
 from .hook_calls import handled_by
+from .usd_export import refuse_crash
 
 if TYPE_CHECKING:
     from ..usd.scene_edits import SceneEdits
@@ -57,7 +58,9 @@ class Geometry:
         file = folder / "geometry.usdc"
         chosen = self.chosen
         placements = {**chosen.new, **chosen.changed, **chosen.looks, **chosen.properties}
-        with _selected(self.context, [placement.obj for placement in placements.values()]):
+        objects = [placement.obj for placement in placements.values()]
+        refuse_crash(objects)
+        with _selected(self.context, objects):
             _write_geometry(file)
         layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
         if layer is None:

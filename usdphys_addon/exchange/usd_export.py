@@ -153,7 +153,7 @@ def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *
     scene_meters: length of a Blender unit; Blender's exporter ignores it and takes a unit for a metre. names: write
     the names of objects and data as attributes on their prims, which only this add-on reads.
     """
-    _refuse_crash()
+    refuse_crash()
     units = options.units
     keywords: dict[str, Any] = {
         "filepath": str(scratch),
@@ -185,8 +185,11 @@ def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *
         raise OutputError("Blender's USD exporter was cancelled.")
 
 
-def _refuse_crash() -> None:
-    """Raise InputError for an object with which Blender's exporter ends the process; those before 5.2 do."""
+def refuse_crash(objects: Iterable[Any] | None = None) -> None:
+    """Raise InputError for an object with which Blender's exporter ends the process; those before 5.2 do.
+
+    objects: that are to be exported; by default all that are shown.
+    """
     if bpy.app.version >= (5, 2):
         return
     data: Any = bpy.data
@@ -194,8 +197,11 @@ def _refuse_crash() -> None:
     empty += [cloud for cloud in data.pointclouds if not cloud.points]
     if not empty:
         return
-    # Its objects are those that are seen; what instances show is among the data-blocks only.
-    shown = {item.original for item in bpy.context.evaluated_depsgraph_get().ids}
+    if objects is None:
+        # The objects of the dependency graph are those that are seen; what instances show is among its data only.
+        shown = {item.original for item in bpy.context.evaluated_depsgraph_get().ids}
+    else:
+        shown = {obj.data for obj in objects}
     for block in shown.intersection(empty):
         user: Any = next((obj for obj in data.objects if obj.data == block), block)
         raise InputError(
