@@ -257,7 +257,7 @@ def make_package(rng: random.Random, path: Path, text: str, what: str) -> None:
     inner.write_text(text, encoding="utf-8")
     if what == "usdz nested":
         inner.write_text('#usda 1.0\ndef "a" (references = @file.usdz@</World>) {}\n', encoding="utf-8")
-    with Sdf.ZipFileWriter.CreateNew(str(path)) as writer:
+    with (Sdf if hasattr(Sdf, "ZipFileWriter") else Usd).ZipFileWriter.CreateNew(str(path)) as writer:
         writer.AddFile(str(inner), inner.name)
     inner.unlink()
     if what == "usdz broken":

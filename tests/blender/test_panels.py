@@ -1220,12 +1220,13 @@ def test_actions_are_in_the_panel_the_pie_and_the_object_menu():
     actions, batch = ([f"usdphys.{name}" for name in names] for names in (ACTIONS, BATCH))
     texts = ["Dynamic", "Static", "Kinematic", "Collider", "Joint", "Group", "Clear"]
     for cls, expected in (
-        (bpy.types.USDPHYS_PT_actions, actions), (bpy.types.USDPHYS_MT_pie, actions),
-        (bpy.types.USDPHYS_PT_batch, batch), (bpy.types.USDPHYS_MT_object, actions + batch),
+        (bpy.types.USDPHYS_PT_actions, [*actions, "usdphys.add_physics"]), (bpy.types.USDPHYS_MT_pie, actions),
+        (bpy.types.USDPHYS_PT_batch, batch), (bpy.types.USDPHYS_MT_object, [*actions, *batch, "usdphys.from_rigid_bodies"]),
     ):  # fmt: skip
         layout = draw(cls)
         assert [one.name for one in layout.buttons()] == expected
-        assert all(one.values == {} for one in layout.buttons())
+        given = [one.values for one in layout.buttons() if one.values]
+        assert given == ([{"kind": "GROUND"}] if "usdphys.add_physics" in expected else [])
         if expected != batch:
             assert [one.text for one in layout.buttons()][:7] == texts
     assert draw(bpy.types.USDPHYS_MT_pie).content[0].kind == "menu_pie"

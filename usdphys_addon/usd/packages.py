@@ -7,11 +7,14 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from pxr import Sdf
+from pxr import Sdf, Usd
 
 from ..core.errors import InputError
 from ..core.words import counted, named
 from ..system.files import USD_SUFFIXES, scratch_folder
+
+#: In another module from OpenUSD 25.08 on; Blender 4.5 has 25.02.
+_Writer = Sdf.ZipFileWriter if hasattr(Sdf, "ZipFileWriter") else Usd.ZipFileWriter
 
 #: Beginnings of images, sounds and volumes.
 _MAGIC = (
@@ -59,7 +62,7 @@ def take_out_strangers(package: Path) -> list[str]:
             return []
         with scratch_folder(package) as folder:
             made = folder / package.name
-            with Sdf.ZipFileWriter.CreateNew(str(made)) as writer:
+            with _Writer.CreateNew(str(made)) as writer:
                 for name in names:
                     if name not in strangers:
                         writer.AddFile(whole.extract(name, folder / "files"), name)
