@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -17,9 +17,11 @@ from ..authoring import group_edits
 from ..bridge import scene_watch
 from ..bridge.environment import redraw
 from ..core import clock
-from ..core.model import Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..playback import guard as preview_guard
+
+if TYPE_CHECKING:
+    from ..core.model import Prim
 
 #: Seconds between a request and its computation.
 PAUSE = 0.1
