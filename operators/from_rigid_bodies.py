@@ -34,12 +34,13 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.core.words import counted, tally
         from ..usdphys_addon.exchange import blender_rigid_bodies
+        from ..usdphys_addon.system import console
 
         assert context.scene is not None
         chosen = context.selected_objects if self.selected_only else None
         result = blender_rigid_bodies.convert_scene(context.scene, chosen, replace=self.replace)
         for note in result.notes:
-            print(f"USD Physics: {note}")
+            console.note(f"USD Physics: {note}")
             self.report({"WARNING"}, note)
         count = len(result.notes)
         notes = f"; {counted(count, 'note')}, see the Info editor" if count else ""

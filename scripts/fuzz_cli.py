@@ -26,16 +26,16 @@ import os
 import random
 import re
 import resource
-import selectors
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from json_pipe import JsonPipe
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
@@ -550,24 +550,8 @@ class Child:
                 start_new_session=True,
             )  # fmt: skip
         os.close(write)
-        self.pipe, self.buffer = read, b""
-        self.selector = selectors.DefaultSelector()
-        self.selector.register(read, selectors.EVENT_READ)
-        self.message(120)
-
-    def message(self, timeout: float) -> list[Any]:
-        """What the child tells next. Raises TimeoutError where it is silent, EOFError where it is gone."""
-        end = time.monotonic() + timeout
-        while b"\n" not in self.buffer:
-            if not self.selector.select(max(0.0, end - time.monotonic())):
-                raise TimeoutError
-            data = os.read(self.pipe, 65536)
-            if not data:
-                raise EOFError
-            self.buffer += data
-        line, self.buffer = self.buffer.split(b"\n", 1)
-        found: list[Any] = json.loads(line)
-        return found
+        self.pipe = JsonPipe(read)
+        self.pipe.message(120)
 
     def run(self, index: int) -> Iterator[tuple[str, list[str], str, str]]:
         """(bad outcome or "", arguments, reason, notes) of each run of a case; the last one may be a crash or hang."""
@@ -577,7 +561,7 @@ class Child:
         try:
             self.process.stdin.write(f"{index}\n")
             self.process.stdin.flush()
-            while (message := self.message(LIMIT + 10))[0] != "done":
+            while (message := self.pipe.message(LIMIT + 10))[0] != "done":
                 if message[0] == "notes":
                     notes = message[1]
                 elif message[0] == "run":
@@ -603,8 +587,7 @@ class Child:
         self.process.kill()
         self.process.wait()
         with contextlib.suppress(OSError):
-            os.close(self.pipe)
-        self.selector.close()
+            self.pipe.close()
 
 
 def place_of(said: str) -> str:

@@ -18,7 +18,6 @@ import os
 import random
 import re
 import resource
-import selectors
 import shutil
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import bench
+from json_pipe import JsonPipe
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Files that one child imports before a fresh one takes over.
@@ -261,24 +261,7 @@ class Child:
             start_new_session=True,
         )  # fmt: skip
         os.close(write)
-        self.pipe = os.fdopen(read, "rb", buffering=0)
-        self.selector = selectors.DefaultSelector()
-        self.selector.register(self.pipe, selectors.EVENT_READ)
-        self.buffer = b""
-
-    def message(self, timeout: float) -> list[Any] | None:
-        """What the child says next; None where it is silent for too long. Raises EOFError where it is gone."""
-        end = time.monotonic() + timeout
-        while b"\n" not in self.buffer:
-            if not self.selector.select(max(0.0, end - time.monotonic())):
-                return None
-            data = os.read(self.pipe.fileno(), 65536)
-            if not data:
-                raise EOFError
-            self.buffer += data
-        line, self.buffer = self.buffer.split(b"\n", 1)
-        found: list[Any] = json.loads(line)
-        return found
+        self.pipe = JsonPipe(read)
 
     def run(self, index: int) -> dict[str, Any]:
         """The outcome of one case, a crash or a hang among them."""
@@ -289,8 +272,9 @@ class Child:
             self.process.stdin.write(f"{index}\n")
             self.process.stdin.flush()
             while True:
-                message = self.message(limit)
-                if message is None:
+                try:
+                    message = self.pipe.message(limit)
+                except TimeoutError:
                     place = f"in {phase}: {crash_place(self.said(begin))}"
                     return {"outcome": "hang", "detail": place, "notes": notes, "seconds": limit}
                 if message[0] == "done":
@@ -323,7 +307,6 @@ class Child:
         for stream in (self.process.stdin, self.pipe, self.stream):
             with contextlib.suppress(OSError):
                 stream.close()  # type: ignore[union-attr]
-        self.selector.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(5)
         self.process.kill()
@@ -334,7 +317,7 @@ def started(seed: int, folder: Path) -> Child:
     """A child that is ready."""
     folder.mkdir()
     child = Child(seed, folder)
-    if child.message(120) != ["ready"]:
+    if child.pipe.message(120) != ["ready"]:
         raise RuntimeError(f"The child does not start: {child.log.read_text()[-2000:]}")
     return child
 

@@ -169,13 +169,13 @@ def unit_of(row: dict[str, Any]) -> Any:
             return [unit_text(one or {}) for one in found]
     text = text.rpartition(" = ")[2].replace("(local-frame)", "").strip()
     found_one = product(text) if text else None
+    if found_one is None and dimension is not None:
+        powers = {"kg": dimension["mass"], "m": dimension["length"], "deg": dimension["angle"]}
+        found_one = {unit: power for unit, power in powers.items() if power}
     if found_one == {"m": 1} and "elocity" in name.rpartition(":")[2]:
-        found_one = {"m": 1, "s": -1}
+        found_one = {"m": 1, "s": -1}  # some say the length only
     if found_one is not None:
         return unit_text(found_one)
-    if dimension is not None:
-        powers = {"kg": dimension["mass"], "m": dimension["length"], "deg": dimension["angle"]}
-        return unit_text({name: power for name, power in powers.items() if power})
     if row.get("dimensions"):
         pair = [row["dimensions"].get(kind) for kind in ("linear", "angular")]
         if all(pair):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .core.errors import InputError, OutputError, UsageError, UsdPhysError
+from .core.qualities import NORMAL, QUALITY_TEXTS
 from .core.units import StageUnits, checked_frame_rate
 from .core.words import counted, tally
 from .system import console, isolate
@@ -222,7 +223,7 @@ def _parser() -> argparse.ArgumentParser:
         "--substeps", type=_count, default=0, metavar="N", help="solver steps per frame (default: by the quality)"
     )
     move.add_argument(
-        "--quality", choices=("draft", "normal", "exact"), default="normal",
+        "--quality", choices=tuple(QUALITY_TEXTS), default=NORMAL,
         help="draft: about half the time of normal; exact: three to five times (default: normal)",
     )  # fmt: skip
     move.add_argument(

@@ -167,4 +167,4 @@ def test_files_that_are_no_assets_are_never_packed(tmp_path: Path) -> None:
     kept = packages.names_in(made)
     assert [Path(name).name for name in kept] == ["in.usda", "image.png"]
     packages.check(made)
-    assert [code for _, code, _ in packages.described(kept, strangers)] == ["FilesPacked", "FilesNotPacked"]
+    assert [issue.code for issue in packages.described(kept, strangers)] == ["FilesPacked", "FilesNotPacked"]

@@ -10,6 +10,7 @@ import bmesh
 import bpy
 import mathutils
 
+from ..bridge.writing import unit_length
 from .joint_maker import make_body
 
 #: Thickness of the ground, m; its surface is at the cursor.
@@ -62,7 +63,7 @@ def add(context: Any, kind: str, *, count: int = 5) -> list[Any]:
 
     kind: GROUND or RAMP, which are static, or STACK, BALL or DOMINOES, which are dynamic. count: of boxes or dominoes.
     """
-    unit = 1.0 / context.scene.unit_settings.scale_length
+    unit = 1.0 / unit_length(context.scene)
     if kind == "GROUND":
         planned = [("Ground", _box("Ground", [part * unit for part in GROUND]), (0.0, 0.0, -GROUND[2] / 2.0))]
     elif kind == "RAMP":

@@ -25,6 +25,7 @@ from ..bridge.property_values import decided
 from ..core import joint_kinds
 from ..core.errors import InputError
 from ..core.schemas import usd_physics
+from ..core.words import length_text
 from ..simulation import articulations, drive_design
 
 _ANGULAR_DRIVE = props.AngularDriveProperties
@@ -271,7 +272,7 @@ def motor_texts(motors: Sequence[Motor], *, holds: bool) -> list[str]:
     if loaded.sag == 0.0:
         return [*texts, "Gravity does not move it"]
     if holds:
-        end = f", {_length_text(loaded.sag * loaded.reach)} at the end" if loaded.is_angular else ""
+        end = f", {length_text(loaded.sag * loaded.reach, 2)} at the end" if loaded.is_angular else ""
         texts.append(f"Sags by at most {_amount_text(loaded.sag, loaded.is_angular)}{end}{of}")
         if not all(motor.in_articulation for motor in motors if motor.sag):
             texts.append("PhysX needs an articulation for that")
@@ -280,8 +281,4 @@ def motor_texts(motors: Sequence[Motor], *, holds: bool) -> list[str]:
 
 
 def _amount_text(amount: float, is_angular: bool) -> str:
-    return f"{math.degrees(amount):.2g}°" if is_angular else _length_text(amount)
-
-
-def _length_text(meters: float) -> str:
-    return f"{meters:.2g} m" if meters >= 1.0 else f"{meters * 1000.0:.2g} mm"
+    return f"{math.degrees(amount):.2g}°" if is_angular else length_text(amount, 2)

@@ -177,9 +177,8 @@ def _data_of(obj: Any, known: dict[int, str]) -> str:
     key = data.as_pointer()
     if key not in known:
         known[key] = mesh_digest(data) if type(data) is bpy.types.Mesh else _digest(_data_values(data))
-    return (
-        known[key] + "".join([f" {modifier.type}" for modifier in obj.modifiers]) if len(obj.modifiers) else known[key]
-    )
+    modifiers = obj.modifiers
+    return known[key] + "".join([f" {modifier.type}" for modifier in modifiers]) if len(modifiers) else known[key]
 
 
 def _slots_of(obj: Any, known: dict[str, str]) -> str:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from .joint_kinds import BY_TYPE_NAME
 from .schema import ANGULAR_DOFS, INSTANCE
 from .schemas import usd_physics
 from .units import Dimension
@@ -52,7 +53,7 @@ class VendorUnit:
         parts = name.split(":")
         if len(parts) > 2:
             return self.angular if parts[1] in ANGULAR_DOFS else self.linear
-        if not type_name.startswith("Physics") or not type_name.endswith("Joint"):
+        if type_name not in BY_TYPE_NAME:
             return None
         return self.linear if type_name in _LINEAR_JOINTS else self.angular
 

@@ -30,3 +30,11 @@ def counted(number: int, what: str) -> str:
     if what.endswith("y"):
         return f"{number} {what[:-1]}ies"
     return f"{number} {what}es" if what.endswith("s") else f"{number} {what}s"
+
+
+def length_text(meters: float, digits: int = 3) -> str:
+    """12.3 mm, 4.56 m, 7.89 km."""
+    for unit, size in (("km", 1000.0), ("m", 1.0)):
+        if meters >= size:
+            return f"{meters / size:.{digits}g} {unit}"
+    return f"{meters * 1000.0:.{digits}g} mm"

@@ -31,7 +31,7 @@ from ..core.validate import Issue
 from ..system.files import checked, first_changed, scratch_folder
 from .edited_geometry import Chosen, Geometry, brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult, package_issues, refuse_errors
+from .usd_export import ExportResult, refuse_errors
 
 if TYPE_CHECKING:
     from ..core.difference import Difference
@@ -129,7 +129,7 @@ def _export(
             edits.removed = tuple(path for path in edits.removed if not paths.nearest(path, gone))
         written = edit_layer.write_edits(source, target, form, edits, found, units=units, variants=variants)
     result = ExportResult(target, issues + comparison.issues, summary.counts(reading.model))
-    result.issues += package_issues(written.packed)
+    result.issues += written.packed
     for path in written.uninstanced:
         result.issues.append(Issue(
             "InstanceMadeUnique", "info", path, "", f"'{path}' is no longer an instance, because it was edited.",

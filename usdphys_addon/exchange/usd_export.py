@@ -117,18 +117,8 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
         if not job.done:
             raise OutputError(f"Blender's USD exporter wrote no stage for '{target}'; see the console for its reason.")
         if target.suffix.lower() == ".usdz" and scratch.is_file():
-            strangers = usd_packages.take_out_strangers(scratch)
-            issues = issues + package_issues(usd_packages.described(usd_packages.names_in(scratch), strangers))
+            issues = issues + usd_packages.cleaned(scratch)
     return ExportResult(target, issues + job.issues, summary.counts(reading.model), job.moved)
-
-
-def package_issues(described: Iterable[tuple[str, str, str]]) -> list[Issue]:
-    """Issues about the files in a package."""
-    fixes = {"FilesPacked": "Leave out what the receiver must not have.", "FilesNotPacked": "Hand them over beside it."}
-    return [
-        Issue(code, "warning" if severity == "warning" else "info", "", "", message, fixes[code])
-        for severity, code, message in described
-    ]
 
 
 def refuse_errors(issues: list[Issue], target: Path, *, strict: bool) -> None:

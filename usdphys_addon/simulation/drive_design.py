@@ -114,11 +114,12 @@ def tasks_of(model: PhysicsModel, wanted: dict[str, str]) -> dict[str, Task]:
     whose drive can move nothing, is not in the result."""
     found = layout(model, Notices())
     joints = read_joints(found, Notices())
+    weighed = mass.colliders_by_body(model)
     result = {}
     for joint in joints:
         dof = wanted.get(joint.path)
         if dof is not None and dof in joint.names:
-            task = _task(found, joints, joint, joint.names[dof])
+            task = _task(found, weighed, joints, joint, joint.names[dof])
             if task is not None:
                 result[joint.path] = task
     return result
@@ -133,12 +134,15 @@ def task_of(model: PhysicsModel, path: str, dof: str) -> Task:
     return task
 
 
-def _task(found: Layout, joints: list[JointFacts], joint: JointFacts, axis: int) -> Task | None:
+def _task(
+    found: Layout, weighed: dict[str, list[Prim]], joints: list[JointFacts], joint: JointFacts, axis: int
+) -> Task | None:  # fmt: skip
+    """weighed: the colliders that give each body its mass."""
     groups = [_group(found, joints, joint, body) for body in (joint.body0, joint.body1)]
     if groups[0] and groups[0] & groups[1]:
         # A loop: the bodies beside the joint stand for it.
         groups = [{joint.body0}, {joint.body1}]
-    sides = [_side(found, group) if _is_free(found, joints, joint, group) else None for group in groups]
+    sides = [_side(found, weighed, group) if _is_free(found, joints, joint, group) else None for group in groups]
     frame = joint.frame0 if not joint.body0 else found.bodies[joint.body0].pose @ joint.frame0
     direction, place = frame[:3, axis % 3] if axis < 6 else frame[:3, 0], frame[:3, 3]
     is_angular = 3 <= axis < 6
@@ -201,11 +205,11 @@ def _is_free(found: Layout, joints: list[JointFacts], without: JointFacts, group
     return True
 
 
-def _side(found: Layout, group: set[str]) -> _Side:
+def _side(found: Layout, weighed: dict[str, list[Prim]], group: set[str]) -> _Side:
     weights, centers, tensors, points = [], [], [], []
     for path in sorted(group):
         body = found.bodies[path]
-        own = mass.mass_properties(found.model, path)
+        own = mass.mass_properties(found.model, path, weighed[path])
         weights.append(own.mass)
         centers.append(body.position + body.rotation @ np.asarray(own.center_of_mass))
         tensors.append(body.rotation @ own.inertia @ body.rotation.T)

@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Sdf, Vt
+from pxr import Gf, Sdf
 
 from ..core import vendor_units
-from ..core.units import StageUnits, is_infinite, scaled
+from ..core.units import PRACTICALLY_INFINITE, StageUnits, is_infinite
 from ..core.vendor_units import Condition, VendorUnit
 
 #: Namespaces whose numbers the model, Blender or renderers own.
 _OTHERS = ("physics:", "primvars:", "xformOp:", "ui:", "userProperties:", "inputs:", "outputs:")
+_VECTORS = tuple(getattr(Gf, f"Vec{size}{kind}") for size in (2, 3, 4) for kind in "hfd")
 
 
 class CarriedUnits:
@@ -36,7 +37,7 @@ class CarriedUnits:
         unit = vendor_units.unit_of(name, spec.typeName)
         if unit is not None and unit.axes:
             return self.axes(value) if isinstance(value, int) else value
-        if not _is_number(value):
+        if not _is_number(item, value):
             return value
         dimension = None
         if unit is not None:
@@ -62,13 +63,12 @@ class CarriedUnits:
         return found | (bits & ~7)
 
 
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool | int | str | Sdf.AssetPath | Sdf.ValueBlock) or value is None:
-        return False
-    if isinstance(value, float | Gf.Vec2f | Gf.Vec3f | Gf.Vec4f | Gf.Vec2d | Gf.Vec3d | Gf.Vec4d | Gf.Vec3h):
+def _is_number(item: Sdf.AttributeSpec, value: Any) -> bool:
+    """True for floats and for vectors and arrays of them. Rotations have no unit; whole numbers count something."""
+    if isinstance(value, float):
         return True
-    return isinstance(value, Vt.FloatArray | Vt.DoubleArray | Vt.Vec2fArray | Vt.Vec3fArray | Vt.Vec4fArray
-                      | Vt.Vec3dArray | Vt.HalfArray)  # fmt: skip
+    is_rotation = str(item.typeName).startswith("quat")
+    return not is_rotation and not isinstance(value, Sdf.ValueBlock) and np.asarray(value).dtype.kind == "f"
 
 
 def _says_something(value: Any) -> bool:
@@ -90,11 +90,11 @@ def _is_world(unit: VendorUnit, prim: Sdf.PrimSpec) -> bool:
 def _converted(value: Any, factor: float, turn: Any) -> Any:
     if isinstance(value, float):
         # Twelve digits: a product of doubles that was a round number is one again.
-        return float(f"{scaled(value, factor):.12g}") if not is_infinite(value) else value
+        return float(f"{value * factor:.12g}") if not is_infinite(value) else value
     numbers = np.asarray(value, float)
     if turn is not None and numbers.shape[-1:] == (3,):
         numbers = numbers @ np.asarray(turn).T
-    made = np.where(np.abs(numbers) >= 1e37, numbers, numbers * factor)
-    if numbers.ndim == 1 and not isinstance(value, Vt.FloatArray | Vt.DoubleArray | Vt.HalfArray):
+    made = np.where(np.abs(numbers) >= PRACTICALLY_INFINITE, numbers, numbers * factor)
+    if numbers.ndim == 1 and isinstance(value, _VECTORS):
         return type(value)(*made.tolist())
     return type(value)([tuple(row) for row in made.tolist()] if made.ndim == 2 else made.tolist())

@@ -18,6 +18,7 @@ from pxr import Sdf, Tf, Usd, UsdUtils
 from ..core.difference import Difference
 from ..core.errors import OutputError
 from ..core.units import StageUnits
+from ..core.validate import Issue
 from ..system.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
 from . import packages, scene_edits, verify
 from . import read as usd_read
@@ -38,15 +39,14 @@ Form = Literal["layer", "copy", "flat"]
 class LayerResult:
     """uninstanced: paths whose `instanceable` was set to false. missing: edited paths that the source lacks.
 
-    left_out: names of metadata of prims that a flat file cannot hold. packed: (severity, code, message) about the files
-    in a package.
+    left_out: names of metadata of prims that a flat file cannot hold. packed: about the files in a package.
     """
 
     path: Path
     uninstanced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    packed: tuple[tuple[str, str, str], ...] = ()
+    packed: tuple[Issue, ...] = ()
 
 
 def write_edits(
@@ -87,7 +87,7 @@ def write_edits(
     editor.apply(difference)
     scene_edits.apply_last(editor, edits)
     left_out: list[str] = []
-    packed: list[tuple[str, str, str]] = []
+    packed: list[Issue] = []
     suffix = target.suffix.lower()
     is_same = suffix == Path(root.realPath).suffix.lower() and suffix != ".usdz"
     if form == "flat":
@@ -135,7 +135,7 @@ def _unknown_fields(layer: Sdf.Layer, stage: Usd.Stage) -> tuple[str, ...]:
     return tuple(sorted(missing))
 
 
-def _export_package(layer: Sdf.Layer, scratch: Path, target: Path, packed: list[tuple[str, str, str]]) -> bool:
+def _export_package(layer: Sdf.Layer, scratch: Path, target: Path, packed: list[Issue]) -> bool:
     """Write a layer and all assets that it refers to as one .usdz. packed: gets what is to be said about them."""
     with scratch_folder(target) as folder:
         inside = folder / f"{target.stem}.usdc"
@@ -145,8 +145,7 @@ def _export_package(layer: Sdf.Layer, scratch: Path, target: Path, packed: list[
         UsdUtils.ModifyAssetPaths(moved, lambda path: f"../{path}" if path.startswith(("./", "../")) else path)
         if not (moved.Export(str(inside)) and UsdUtils.CreateNewUsdzPackage(str(inside), str(scratch))):
             return False
-        strangers = packages.take_out_strangers(scratch)
-        packed.extend(packages.described(packages.names_in(scratch), strangers))
+        packed.extend(packages.cleaned(scratch))
         return True
 
 

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from pxr import Sdf, Usd
 
 from ..core.errors import InputError
+from ..core.validate import Issue
 from ..core.words import counted, named
 from ..system.files import USD_SUFFIXES, scratch_folder
 
@@ -53,6 +54,30 @@ def check_used(layers: Iterable[Sdf.Layer]) -> None:
             check(package)
 
 
+def cleaned(package: Path) -> list[Issue]:
+    """Take the files out of a package that are no assets; issues about these and about the others in it."""
+    strangers = take_out_strangers(package)
+    return described(names_in(package), strangers)
+
+
+def described(packed: Iterable[str], strangers: list[str]) -> list[Issue]:
+    """Issues about the files in a package: none is there, or is missing, without a word."""
+    found = []
+    others = [name for name in packed if PurePosixPath(name).suffix.lower() not in USD_SUFFIXES]
+    if others:
+        found.append(Issue(
+            "FilesPacked", "info", "", "", f"The package holds {counted(len(others), 'file')}: {named(others)}.",
+            "Leave out what the receiver must not have.",
+        ))  # fmt: skip
+    if strangers:
+        found.append(Issue(
+            "FilesNotPacked", "warning", "", "",
+            f"Left out of the package: {named(strangers)}, neither USD nor an image, a sound or a volume.",
+            "Hand them over beside it.",
+        ))  # fmt: skip
+    return found
+
+
 def take_out_strangers(package: Path) -> list[str]:
     """Take the files out of a package that are no assets, whatever asset paths led to them; their names."""
     with zipfile.ZipFile(package) as whole:
@@ -75,20 +100,6 @@ def _is_asset(name: str, head: bytes) -> bool:
     if suffix in USD_SUFFIXES:
         return head.startswith((b"PXR-USDC", b"#usda", b"PK\3\4"))
     return suffix in _PLAIN or head.startswith(_MAGIC) or head[4:8] == b"ftyp"
-
-
-def described(packed: Iterable[str], strangers: list[str]) -> list[tuple[str, str, str]]:
-    """(severity, code, message) about the files in a package: none is there, or is missing, without a word."""
-    found = []
-    others = [name for name in packed if PurePosixPath(name).suffix.lower() not in USD_SUFFIXES]
-    if others:
-        found.append(("info", "FilesPacked", f"The package holds {counted(len(others), 'file')}: {named(others)}."))
-    if strangers:
-        found.append((
-            "warning", "FilesNotPacked",
-            f"Left out of the package: {named(strangers)}, neither USD nor an image, a sound or a volume.",
-        ))  # fmt: skip
-    return found
 
 
 def names_in(package: Path) -> list[str]:

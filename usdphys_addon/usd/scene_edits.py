@@ -23,12 +23,11 @@ from .targets import followed, properties_of, retarget
 
 #: Attributes on the prims that Blender's exporter writes, with the names of objects and of their data.
 OBJECT_NAME, DATA_NAME = "userProperties:blender:object_name", "userProperties:blender:data_name"
-#: Attributes of a mesh that hold one value per point, face or corner, or indices of these.
-_PER_ELEMENT = frozenset({
-    "points", "normals", "velocities", "accelerations", "faceVertexCounts", "faceVertexIndices", "holeIndices",
-    "cornerIndices", "cornerSharpnesses", "creaseIndices", "creaseLengths", "creaseSharpnesses",
-})  # fmt: skip
 _CREASES = frozenset({"cornerIndices", "cornerSharpnesses", "creaseIndices", "creaseLengths", "creaseSharpnesses"})
+#: Attributes of a mesh that hold one value per point, face or corner, or indices of these.
+_PER_ELEMENT = _CREASES | {
+    "points", "normals", "velocities", "accelerations", "faceVertexCounts", "faceVertexIndices", "holeIndices",
+}  # fmt: skip
 _NORMALS = ("normals", "primvars:normals")
 #: Namespace of the custom properties of Blender.
 _PROPERTIES = "userProperties:"
@@ -290,8 +289,7 @@ class _Copier:
             )  # fmt: skip
             # Old indices do not fit new values.
             if is_gone or (name != _base_name(name) and _base_name(name) in written):
-                made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, attribute.GetTypeName())
-                made.default = Sdf.ValueBlock()
+                _block(spec, attribute)
         if is_other or "face_materials" in edit.parts:
             self._copy_subsets(spec, source, geometry)
         self._finish(spec)
@@ -318,9 +316,7 @@ class _Copier:
             name = attribute.GetName()
             is_gone = name not in wanted and f"{_PROPERTIES}{name}" not in wanted
             if is_gone and attribute.IsCustom() and isinstance(attribute.Get(), _SIMPLE):
-                spec = self.editor.spec(path)
-                made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, attribute.GetTypeName())
-                made.custom, made.default = True, Sdf.ValueBlock()
+                _block(self.editor.spec(path), attribute)
 
     def _set(self, spec: Sdf.PrimSpec, known: Usd.Attribute, item: Sdf.AttributeSpec) -> None:
         """Author the value of a custom property with the type of the source, or its own where it fits no more."""
@@ -424,6 +420,14 @@ class _Copier:
                     one.RemoveProperty(one.properties[name])
             for item in one.properties:
                 retarget(item, partial(followed, moves=places))
+
+
+def _block(spec: Sdf.PrimSpec, attribute: Usd.Attribute) -> None:
+    """Author that an attribute of the source has no value."""
+    name, is_custom = attribute.GetName(), attribute.IsCustom()
+    made = spec.attributes.get(name)
+    made = made or Sdf.AttributeSpec(spec, name, attribute.GetTypeName(), declaresCustom=is_custom)
+    made.default = Sdf.ValueBlock()
 
 
 def _base_name(name: str) -> str:

@@ -187,7 +187,9 @@ def compute() -> None:
         try:
             value = _KINDS[kind](bpy.context, name)
         except Exception as error:  # a panel has nobody to tell it to
-            print(f"USD Physics: the {kind} of '{name}' could not be computed: {type(error).__name__}: {error}")
+            from ..system.console import note
+
+            note(f"USD Physics: the {kind} of '{name}' could not be computed: {type(error).__name__}: {error}")
             value = None
         is_new |= key not in _known or _known[key].value != value
         now = clock.now()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterator
@@ -10,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import collision_groups, mass, overlap
+from .. import collision_groups, mass, overlap, paths
 from ..frames import Matrix
 from ..model import Mesh, Prim, SpherePoints
 from ..overlap import Solid
 from ..schemas import usd_physics
-from .base import Facts, Finding, name, rule
+from ..words import length_text
+from .base import Above, Facts, Finding, name, rule
 
 _NO_TRIANGLES = np.zeros((0, 3), np.int64)
 #: Overlaps up to this part of the smaller collider are left to the solver; shapes other than boxes are estimated.
@@ -70,28 +72,29 @@ def prepare(facts: Facts) -> Iterator[None]:
     facts.remember(_meetings, meetings)
 
 
+def _ends(bodies: Above, joint: usd_physics.Joint) -> list[Prim | None]:
+    """The body on each side of a joint; None for the world and for what is no body."""
+    return [bodies.at(targets[0]) if targets else None for targets in (joint.body0, joint.body1)]
+
+
 def _tied(facts: Facts) -> set[frozenset[str]]:
     """Pairs of bodies that a joint ties together, and filtered pairs, by path; "" is the world."""
     found = set()
     for _, joint in facts.joints:
-        ends = [facts.carrier.at(paths[0]) if paths else None for paths in (joint.body0, joint.body1)]
-        names = [end.path if end is not None else (paths or ("",))[0]
-                 for end, paths in zip(ends, (joint.body0, joint.body1), strict=True)]  # fmt: skip
+        sides = zip(_ends(facts.carrier, joint), (joint.body0, joint.body1), strict=True)
+        names = [end.path if end is not None else (targets or ("",))[0] for end, targets in sides]
         found.add(frozenset(names))
     for prim, api in facts.all(usd_physics.FilteredPairsAPI):
         found |= {frozenset((prim.path, target)) for target in api.filtered_pairs or ()}
     return found
 
 
-def _above(path: str) -> Iterator[str]:
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
-
-
 def _are_tied(tied: set[frozenset[str]], one: str, other: str) -> bool:
     """True where a joint or a filtered pair names both prims, or prims above them."""
-    return bool(tied) and any(frozenset((a, b)) in tied for a in _above(one) for b in _above(other))
+    if not tied:
+        return False
+    above, others = ((path, *paths.ancestors_of(path)) for path in (one, other))
+    return any(frozenset(pair) in tied for pair in itertools.product(above, others))
 
 
 def _groups(facts: Facts) -> tuple[collision_groups.MergedGroups, dict[str, set[int]]]:
@@ -99,9 +102,9 @@ def _groups(facts: Facts) -> tuple[collision_groups.MergedGroups, dict[str, set[
     groups = {prim.path: group for prim, group in facts.groups}
     merged = collision_groups.merge(groups)
     of: dict[str, set[int]] = defaultdict(set)
-    paths = [prim.path for prim in facts.colliders.prims]
+    colliders = [prim.path for prim in facts.colliders.prims]
     for key, group in groups.items():
-        for path in collision_groups.members(group, paths):
+        for path in collision_groups.members(group, colliders):
             of[path].add(merged.number[key])
     return merged, of
 
@@ -181,7 +184,7 @@ def overlapping(facts: Facts) -> Iterator[Finding]:
         if meeting.is_same_place or body.path in done:
             continue
         done.add(body.path)
-        text = f"{body.display} is {_length(meeting.depth)} deep in {other.display} at the start."
+        text = f"{body.display} is {length_text(meeting.depth)} deep in {other.display} at the start."
         yield Finding(body, text, {"other": name(other)})
 
 
@@ -209,7 +212,8 @@ def _masses(facts: Facts) -> dict[str, float]:
     """Masses of the moving bodies that have one authored, or geometry that is loaded."""
     if not facts.check_geometry:
         return {}
-    return {path: mass.mass_properties(facts.model, path).mass for path in facts.dynamic}
+    weighed = mass.colliders_by_body(facts.model)
+    return {path: mass.mass_properties(facts.model, path, weighed[path]).mass for path in facts.dynamic}
 
 
 @rule(
@@ -221,7 +225,7 @@ def _masses(facts: Facts) -> dict[str, float]:
 def mass_ratio(facts: Facts) -> Iterator[Finding]:
     pairs: dict[tuple[str, str], None] = {}
     for prim, joint in facts.joints:
-        ends = [facts.mover.at(paths[0]) if paths else None for paths in (joint.body0, joint.body1)]
+        ends = _ends(facts.mover, joint)
         if all(end is not None and end.path in facts.dynamic for end in ends):
             first, second = sorted(end.path for end in ends if end is not None)
             if first != second and not _in_articulation(facts, prim):
@@ -253,7 +257,7 @@ def mass_ratio(facts: Facts) -> Iterator[Finding]:
 
 def _in_articulation(facts: Facts, prim: Prim) -> bool:
     roots = facts.all(usd_physics.ArticulationRootAPI).prims
-    return any(prim.path == root.path or prim.path.startswith(f"{root.path}/") for root in roots)
+    return any(paths.is_at_or_below(prim.path, root.path) for root in roots)
 
 
 @rule(
@@ -265,7 +269,7 @@ def extreme_size(facts: Facts) -> Iterator[Finding]:
     for solid in facts.once(_solids):
         size = float((solid.high - solid.low).max())
         if 0.0 < size < SMALLEST or size > LARGEST:
-            yield Finding(solid.prim, f"The collider {solid.prim.display} is {_length(size)} large.")
+            yield Finding(solid.prim, f"The collider {solid.prim.display} is {length_text(size)} large.")
 
 
 @rule(
@@ -284,13 +288,7 @@ def unusual_scale(facts: Facts) -> Iterator[Finding]:
         return
     middle = float(np.median(list(sizes.values())))
     if not USUAL_LOW <= middle <= USUAL_HIGH:
-        yield Finding(None, f"A typical moving body is {_length(middle)} large.")
-
-
-def _length(meters: float) -> str:
-    if meters >= 1000.0:
-        return f"{meters / 1000.0:.3g} km"
-    return f"{meters:.3g} m" if meters >= 1.0 else f"{meters * 1000.0:.3g} mm"
+        yield Finding(None, f"A typical moving body is {length_text(middle)} large.")
 
 
 # --------------------------------------------------------------------------- floor, joints
@@ -310,7 +308,7 @@ def no_floor(facts: Facts) -> Iterator[Finding]:
         if collider.collision_enabled is not False and (body is None or body.path not in facts.dynamic):
             return
     for _, joint in facts.joints:
-        ends = [facts.mover.at(paths[0]) if paths else None for paths in (joint.body0, joint.body1)]
+        ends = _ends(facts.mover, joint)
         if any(end is None or end.path not in facts.dynamic for end in ends):
             return
     yield Finding(None, "Nothing is there to land on: all colliders belong to bodies that fall.")
@@ -323,7 +321,7 @@ def no_floor(facts: Facts) -> Iterator[Finding]:
 )  # fmt: skip
 def idle_joint(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
-        ends = [facts.mover.at(paths[0]) for paths in (joint.body0, joint.body1) if paths]
+        ends = _ends(facts.mover, joint)
         if any(ends) and not any(end is not None and end.path in facts.dynamic for end in ends):
             yield Finding(prim, f"The joint {prim.display} joins no dynamic body.")
 
@@ -347,7 +345,7 @@ def two_roots(facts: Facts) -> Iterator[Finding]:
 
     ends_of: dict[str, str] = {}
     for prim, joint in facts.joints:
-        ends = [facts.mover.at(paths[0]) if paths else None for paths in (joint.body0, joint.body1)]
+        ends = _ends(facts.mover, joint)
         bodies = [end.path for end in ends if end is not None and end.path in facts.dynamic]
         if joint.exclude_from_articulation is True or not bodies:
             continue
@@ -356,11 +354,11 @@ def two_roots(facts: Facts) -> Iterator[Finding]:
             leader[find(path)] = find(bodies[0])
     seen: dict[str, Prim] = {}
     for root in roots:
-        inside = [path for path in (*leader, *ends_of) if path == root.path or path.startswith(f"{root.path}/")]
+        inside = [path for path in (*leader, *ends_of) if paths.is_at_or_below(path, root.path)]
         trees = {find(ends_of.get(path, path)) for path in inside}
         for tree in trees:
             other = seen.setdefault(tree, root)
-            nests = root.path.startswith(f"{other.path}/") or other.path.startswith(f"{root.path}/")
+            nests = paths.is_below(root.path, other.path) or paths.is_below(other.path, root.path)
             if other is not root and not nests:
                 message = f"{root.display} and {other.display} are articulation roots of the same bodies."
                 yield Finding(root, message, {"other": name(other)})
