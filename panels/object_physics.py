@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The physics of the active object: body, mass, colliders, joint, articulation, filters and groups."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy
