@@ -282,7 +282,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         units = replaced(units, meters_per_unit=shortest(units.meters_per_unit))
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
-        _check_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
+        _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
     places: dict[str, str] = {}
     kept: set[str] = set()
     if scene_of(depsgraph).usdphys.source.filepath:
@@ -342,15 +342,14 @@ def _write_sheared(stage: Any, model: PhysicsModel) -> None:
             stage_layout.write_sheared(spec, prim.sheared_local)
 
 
-def _check_scale(stage: Any, wanted: float) -> None:
-    """Raise OutputError if Blender has exported with another unit than the requested one."""
+def _finish_scale(stage: Any, wanted: float) -> None:
+    """Scale the stage to the requested metersPerUnit where Blender's exporter has taken the nearest one that it can."""
     from pxr import UsdGeom
 
+    from ..usd import stage_scale
+
     if abs(UsdGeom.GetStageMetersPerUnit(stage) / wanted - 1.0) > 1e-5:
-        raise OutputError(
-            f"Blender's exporter cannot scale by {1.0 / wanted:g}; choose metres per unit nearer to the unit scale of "
-            "the scene."
-        )
+        stage_scale.rescale(stage, wanted)
 
 
 def _warn_of_unit_scale(depsgraph: Any) -> None:

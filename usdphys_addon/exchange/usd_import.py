@@ -355,7 +355,13 @@ def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> Imp
     }
     keywords.update(options.native)
     operator: Any = bpy.ops.wm.usd_import
-    known = {item.identifier for item in operator.get_rna_type().properties}
+    known = {item.identifier: item for item in operator.get_rna_type().properties}
+    limits = known["scale"]
+    if not limits.hard_min * (1.0 - 1e-6) <= keywords["scale"] <= limits.hard_max * (1.0 + 1e-6):
+        raise InputError(
+            f"Blender's importer cannot scale by {keywords['scale']:g}; choose a unit scale of the scene nearer to 1, "
+            "or switch Convert Units off."
+        )
     keywords = {name: value for name, value in keywords.items() if name in known}
     capture = _Capture(landing.finish)
     with handled_by("on_import", capture.take):
