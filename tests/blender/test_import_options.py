@@ -449,6 +449,8 @@ def test_overview_of_what_cannot_be_read(tmp_path):
 
     assert "no file" in overview.overview(tmp_path / "none.usda").error
     assert "bad.usda" in overview.overview(written(tmp_path / "bad.usda", "#usda 1.0\ndef {")).error
+    deep = "".join(f'def Xform "P{level}" {{\n' for level in range(300)) + "}\n" * 300
+    assert "200 levels" in overview.overview(written(tmp_path / "deep.usda", f"#usda 1.0\n{deep}")).refusal
 
 
 # --------------------------------------------------------------------------- physics only
