@@ -338,8 +338,7 @@ def _write_sheared(stage: Any, model: PhysicsModel) -> None:
     """Write sheared transforms as matrices: Blender writes location, rotation and scale, which cannot hold them."""
     layer = stage.GetEditTarget().GetLayer()
     for path, prim in model.prims.items():
-        spec = layer.GetPrimAtPath(path)
-        if spec is not None:
+        if prim.sheared_local is not None and (spec := layer.GetPrimAtPath(path)) is not None:
             stage_layout.write_sheared(spec, prim.sheared_local)
 
 
