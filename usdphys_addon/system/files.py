@@ -226,7 +226,7 @@ def _clean(target: Path) -> None:
 
 
 def _put(scratch: Path, target: Path) -> None:
-    """Replace the target by a finished file that is on the disk. Raises OutputError if the file is missing or truncated."""
+    """Replace the target by a finished file that is on the disk. Raises OutputError if it is missing or truncated."""
     if not scratch.is_file() or not is_whole(scratch):
         raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
     real = _real(target)
