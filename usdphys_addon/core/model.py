@@ -57,7 +57,7 @@ class Prim:
     physics_binding: material bound for the "physics" purpose only. local: pose in the parent's space (4, 4), metres,
     of a prim that the writer creates; None for prims that exist already or are not Xformable. sheared_local: matrix
     (4, 4) of an existing prim relative to its parent, in scene units, if it is sheared; else None. label: name of the
-    Blender object, for messages.
+    Blender object, for messages. extras: facts of a glTF file that no schema holds, by name; see `gltf.read`.
     """
 
     path: str
@@ -75,6 +75,7 @@ class Prim:
     resets_xform_stack: bool = False
     is_animated: bool = False
     label: str = ""
+    extras: dict[str, Any] = field(default_factory=dict)
 
     def get(self, cls: type[SchemaT]) -> SchemaT | None:
         """The schema of this class, or of a class derived from it, on this prim."""

@@ -1,0 +1,522 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""glTF documents with physics: what they say becomes the model, and a model becomes what they say."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import math
+import random
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.gltf import names, read, vendor, write
+from usdphys_ext.usdphys_addon.gltf.document import Document
+
+BODY, SHAPE = names.KHR_BODY, names.KHR_SHAPE
+HALF = math.sqrt(0.5)
+TRIANGLES = struct.pack("<12f12H", 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2)
+
+
+def document(tmp_path: Path, content: dict, name: str = "scene.gltf") -> Document:
+    path = tmp_path / name
+    path.write_text(json.dumps({"asset": {"version": "2.0"}, **content}))
+    return Document.load(path)
+
+
+def khr(tmp_path: Path, nodes: list, shapes=(), **top) -> read.GltfReading:
+    """The reading of a scene in the KHR family whose first node is the root."""
+    content = {
+        "extensionsUsed": [BODY, SHAPE], "scene": 0, "scenes": [{"nodes": [0]}], "nodes": nodes,
+        "extensions": {SHAPE: {"shapes": list(shapes)}, BODY: top},
+    }  # fmt: skip
+    return read.read(document(tmp_path, content))
+
+
+def omi(tmp_path: Path, nodes: list, shapes=(), joints=()) -> read.GltfReading:
+    content = {
+        "extensionsUsed": [names.OMI_BODY], "scene": 0, "scenes": [{"nodes": [0]}], "nodes": nodes,
+        "extensions": {names.OMI_SHAPE: {"shapes": list(shapes)}, names.OMI_JOINT: {"physicsJoints": list(joints)}},
+    }  # fmt: skip
+    return read.read(document(tmp_path, content))
+
+
+def joint_of(tmp_path: Path, limits: list, drives=()) -> tuple:
+    """(prim, joint) of a joint with these limits, whose two bodies stand at the origin."""
+    reading = khr(
+        tmp_path,
+        [
+            {"name": "Root", "children": [1, 2]},
+            {"name": "A", "children": [3], "extensions": {BODY: {"motion": {}}}},
+            {"name": "B", "extensions": {BODY: {"motion": {}}}},
+            {"name": "J", "extensions": {BODY: {"joint": {"joint": 0, "connectedNode": 2}}}},
+        ],
+        physicsJoints=[{"limits": limits, "drives": list(drives)}],
+    )
+    prim = reading.model.prims["/Root/A/J"]
+    return prim, prim.get(usd_physics.Joint)
+
+
+LOCKED = [{"linearAxes": [0, 1, 2], "min": 0, "max": 0}]
+
+
+# --------------------------------------------------------------------------- axes and units
+
+
+def test_up_becomes_z_for_places_and_velocities(tmp_path):
+    reading = khr(tmp_path, [{
+        "name": "Body", "translation": [1, 2, 3],
+        "extensions": {BODY: {"motion": {"linearVelocity": [0, 5, 0], "angularVelocity": [0, 0, 7]}}},
+    }])  # fmt: skip
+    prim = reading.model.prims["/Body"]
+    body = prim.get(usd_physics.RigidBodyAPI)
+    assert prim.world[:3, 3].tolist() == [1, -3, 2]
+    assert body.velocity == (0, 0, 5)
+    assert body.angular_velocity == (0, -7, 0)
+
+
+def test_velocities_of_omi_are_in_the_world_and_those_of_khr_in_the_node(tmp_path):
+    turned = {"name": "Body", "rotation": [0, 0, HALF, HALF]}
+    motion = {"type": "dynamic", "linearVelocity": [1, 0, 0]}
+    in_node = khr(tmp_path, [{**turned, "extensions": {BODY: {"motion": motion}}}]).model.prims["/Body"]
+    in_world = omi(tmp_path, [{**turned, "extensions": {names.OMI_BODY: {"motion": motion}}}]).model.prims["/Body"]
+    assert in_node.get(usd_physics.RigidBodyAPI).velocity == (1, 0, 0)
+    velocity = in_world.get(usd_physics.RigidBodyAPI).velocity
+    np.testing.assert_allclose(in_world.world[:3, :3] @ velocity, (1, 0, 0), atol=1e-12)
+
+
+def test_principal_axes_turn_with_the_world(tmp_path):
+    """The tensor about the world's axes is the same in both: turned by a right angle about X."""
+    quaternion = np.array([0.1, 0.2, 0.3, 0.9]) / math.sqrt(0.95)
+    moments = [1.0, 2.0, 4.0]
+    reading = khr(tmp_path, [{
+        "name": "Body", "extensions": {BODY: {"motion": {
+            "mass": 3, "inertiaDiagonal": moments, "inertiaOrientation": quaternion.tolist()}}},
+    }])  # fmt: skip
+    mass = reading.model.prims["/Body"].get(usd_physics.MassAPI)
+    x, y, z, w = quaternion
+    theirs = frames.matrix_of((w, x, y, z)) @ np.diag(moments) @ frames.matrix_of((w, x, y, z)).T
+    turn = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]])
+    axes = frames.matrix_of(mass.principal_axes)
+    np.testing.assert_allclose(axes @ np.diag(mass.diagonal_inertia) @ axes.T, turn @ theirs @ turn.T, atol=1e-12)
+
+
+def test_limit_about_the_third_axis_changes_its_sign(tmp_path):
+    """Axis 2 of glTF is -Y of the model."""
+    hinge = [*LOCKED, {"angularAxes": [0, 1], "min": 0, "max": 0}, {"angularAxes": [2], "min": -0.25, "max": 1}]
+    _, joint = joint_of(tmp_path, hinge)
+    assert (joint.axis, joint.lower_limit, joint.upper_limit) == ("Y", -1, 0.25)
+
+
+def test_drive_about_the_third_axis_changes_its_sign(tmp_path):
+    hinge = [*LOCKED, {"angularAxes": [0, 1], "min": 0, "max": 0}]
+    drive = {"type": "angular", "mode": "force", "axis": 2, "positionTarget": 0.5, "stiffness": 3,
+             "velocityTarget": 2, "damping": 1, "maxForce": 9}  # fmt: skip
+    prim, _ = joint_of(tmp_path, hinge, [drive])
+    ((dof, found),) = prim.instances(usd_physics.DriveAPI)
+    assert dof == "angular"
+    assert (found.target_position, found.stiffness, found.target_velocity, found.damping) == (-0.5, 3, -2, 1)
+
+
+# --------------------------------------------------------------------------- joints
+
+
+@pytest.mark.parametrize(
+    ("limits", "type_name"),
+    [
+        ([{"linearAxes": [0, 1, 2], "angularAxes": [0, 1, 2], "min": 0, "max": 0}], "PhysicsFixedJoint"),
+        ([*LOCKED, {"angularAxes": [1, 2], "min": 0, "max": 0}], "PhysicsRevoluteJoint"),
+        ([{"linearAxes": [1, 2], "angularAxes": [0, 1, 2], "min": 0, "max": 0}], "PhysicsPrismaticJoint"),
+        (LOCKED, "PhysicsSphericalJoint"),
+        ([*LOCKED, {"angularAxes": [0, 1], "min": 0, "max": 0.5}], "PhysicsSphericalJoint"),
+        ([{"linearAxes": [0, 1, 2], "min": 1, "max": 2}], "PhysicsDistanceJoint"),
+        ([{"linearAxes": [0], "min": 0, "max": 0}, {"angularAxes": [1], "min": -1, "max": 1}], "PhysicsJoint"),
+        ([], "PhysicsJoint"),
+    ],
+)
+def test_type_of_a_joint_follows_from_its_limits(tmp_path, limits, type_name):
+    assert joint_of(tmp_path, limits)[0].type_name == type_name
+
+
+def test_cone_keeps_its_axis_and_angle(tmp_path):
+    _, joint = joint_of(tmp_path, [*LOCKED, {"angularAxes": [0, 1], "min": 0, "max": 0.5}])
+    assert (joint.axis, joint.cone_angle0_limit, joint.cone_angle1_limit) == ("Y", 0.5, 0.5)
+
+
+def test_soft_limit_is_a_limit_of_physx(tmp_path):
+    hinge = [*LOCKED, {"angularAxes": [1, 2], "min": 0, "max": 0},
+             {"angularAxes": [0], "min": -1, "max": 1, "stiffness": 40, "damping": 2}]  # fmt: skip
+    prim, _ = joint_of(tmp_path, hinge)
+    assert vendor.value(prim, vendor.LIMIT, "stiffness", "angular") == 40
+    assert vendor.value(prim, vendor.LIMIT, "damping", "angular") == 2
+
+
+def test_joint_that_usd_cannot_say_is_kept_and_named(tmp_path):
+    soft = [{"linearAxes": [0, 1, 2], "min": 0, "max": 0, "stiffness": 5}]
+    prim, _ = joint_of(tmp_path, soft)
+    assert prim.extras["settings"]["limits"] == soft
+
+
+def test_limits_of_one_axis_intersect(tmp_path):
+    free = [{"linearAxes": [0], "min": -3, "max": 2}, {"linearAxes": [0], "min": -1}]
+    prim, _ = joint_of(tmp_path, free)
+    ((dof, limit),) = prim.instances(usd_physics.LimitAPI)
+    assert (dof, limit.low, limit.high) == ("transX", -1, 2)
+
+
+# --------------------------------------------------------------------------- shapes and defaults
+
+
+def shape_of(reading: read.GltfReading):
+    (prim,) = reading.model.colliders.values()
+    return prim, prim.get(usd_geom.Gprim)
+
+
+def test_capsule_with_one_radius_has_its_full_height(tmp_path):
+    """The form before September 2024: radius and full height."""
+    node = {"name": "N", "extensions": {names.OMI_BODY: {"collider": {"shape": 0}}}}
+    _, capsule = shape_of(omi(tmp_path, [node], [{"type": "capsule", "capsule": {"radius": 0.25, "height": 2}}]))
+    assert (capsule.height, capsule.radius) == (1.5, 0.25)
+
+
+@pytest.mark.parametrize(("family", "radius", "height"), [("khr", 0.25, 0.5), ("omi", 0.5, 1.0)])
+def test_default_capsule_of_each_family(tmp_path, family, radius, height):
+    if family == "khr":
+        node = {"name": "N", "extensions": {BODY: {"collider": {"geometry": {"shape": 0}}}}}
+        reading = khr(tmp_path, [node], [{"type": "capsule"}])
+    else:
+        node = {"name": "N", "extensions": {names.OMI_BODY: {"collider": {"shape": 0}}}}
+        reading = omi(tmp_path, [node], [{"type": "capsule"}])
+    _, capsule = shape_of(reading)
+    assert (capsule.radius, capsule.height, capsule.axis) == (radius, height, "Z")
+
+
+def test_edges_of_a_box_change_places(tmp_path):
+    node = {"name": "N", "extensions": {BODY: {"collider": {"geometry": {"shape": 0}}}}}
+    prim, _ = shape_of(khr(tmp_path, [node], [{"type": "box", "box": {"size": [1, 2, 3]}}]))
+    assert frames.scale_of(prim.world).tolist() == [1, 3, 2]
+
+
+def test_mass_of_omi_is_one_and_that_of_khr_is_left_to_the_engine(tmp_path):
+    one = omi(tmp_path, [{"name": "B", "extensions": {names.OMI_BODY: {"motion": {"type": "dynamic"}}}}])
+    other = khr(tmp_path, [{"name": "B", "extensions": {BODY: {"motion": {}}}}])
+    assert one.model.prims["/B"].get(usd_physics.MassAPI).mass == 1
+    assert other.model.prims["/B"].get(usd_physics.MassAPI) is None
+
+
+def test_material_without_friction_has_that_of_gltf_and_not_that_of_usd(tmp_path):
+    node = {"name": "N", "extensions": {BODY: {"collider": {"geometry": {"shape": 0}, "physicsMaterial": 0}}}}
+    reading = khr(tmp_path, [node], [{"type": "sphere"}], physicsMaterials=[{"frictionCombine": "minimum"}])
+    (prim,) = reading.model.materials.values()
+    material = prim.get(usd_physics.MaterialAPI)
+    assert (material.static_friction, material.dynamic_friction, material.restitution) == (0.6, 0.6, 0)
+    assert vendor.value(prim, vendor.MATERIAL, "frictionCombineMode") == "min"
+
+
+def test_mesh_that_only_a_shape_names_is_read(tmp_path):
+    reading = khr(tmp_path, [{"name": "N", "extensions": {BODY: {"collider": {"geometry": {
+        "mesh": 0, "convexHull": True}}}}}])  # fmt: skip
+    assert not reading.model.colliders  # the document has no such mesh
+    content = copy.deepcopy(reading.document.json)
+    content.update(with_mesh())
+    prim = next(iter(read.read(document(tmp_path, content)).model.colliders.values()))
+    mesh = prim.mesh()
+    assert mesh.points.max(axis=0).tolist() == [1, 0, 1]
+    assert len(mesh.triangles) == 4
+    assert prim.get(usd_physics.MeshCollisionAPI).approximation == "convexHull"
+
+
+def with_mesh() -> dict:
+    uri = "data:application/octet-stream;base64," + base64.b64encode(TRIANGLES).decode()
+    return {
+        "buffers": [{"byteLength": len(TRIANGLES), "uri": uri}],
+        "bufferViews": [{"buffer": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 24}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 1]},
+            {"bufferView": 1, "componentType": 5123, "count": 12, "type": "SCALAR"},
+        ],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+    }
+
+
+def test_filters_become_groups_that_pass_through_each_other(tmp_path):
+    nodes = [{"name": "Root", "children": [1, 2, 3]}]
+    nodes += [
+        {"name": f"N{number}", "extensions": {BODY: {"collider": {"geometry": {"shape": 0}, **chosen}}}}
+        for number, chosen in enumerate(({"collisionFilter": 0}, {"collisionFilter": 1}, {}))
+    ]
+    filters = [{"collisionSystems": ["a"]}, {"collisionSystems": ["b"], "notCollideWithSystems": ["a", "b"]}]
+    reading = khr(tmp_path, nodes, [{"type": "sphere"}], collisionFilters=filters)
+    one, other = reading.model.groups.values()
+    assert one.get(usd_physics.CollisionGroup).filtered_groups == (other.path,)
+    assert other.get(usd_physics.CollisionGroup).filtered_groups == (one.path, other.path)
+
+
+# --------------------------------------------------------------------------- round trips
+
+
+def rich() -> dict:
+    """A scene with everything at odd places, turned and scaled."""
+    return {
+        **with_mesh(),
+        "extensionsUsed": [BODY, SHAPE, names.GRAVITY], "scene": 0, "scenes": [{"nodes": [0, 5]}],
+        "nodes": [
+            {"name": "World", "children": [1, 3], "translation": [3, -1, 2], "rotation": [0.5, 0.5, 0.5, 0.5]},
+            {"name": "Arm", "children": [2, 7], "scale": [2, 2, 2], "translation": [0, 4, 1],
+             "extensions": {BODY: {"motion": {
+                 "mass": 2, "centerOfMass": [0.1, 0.2, 0.3], "inertiaDiagonal": [1, 2, 2.5],
+                 "inertiaOrientation": [0, HALF, 0, HALF], "linearVelocity": [1, 2, 3], "angularVelocity": [4, 5, 6],
+                 "gravityFactor": 0.25}}}},
+            {"name": "Hull", "translation": [1, 0, 0],
+             "extensions": {BODY: {"collider": {"geometry": {"mesh": 0, "convexHull": True}, "physicsMaterial": 0}}}},
+            {"name": "Base", "children": [4], "rotation": [HALF, 0, 0, HALF],
+             "extensions": {BODY: {"motion": {"isKinematic": True},
+                                   "collider": {"geometry": {"shape": 0}, "collisionFilter": 0}}}},
+            {"name": "Hinge", "translation": [0, 1, 0], "rotation": [0, 0, HALF, HALF],
+             "extensions": {BODY: {"joint": {"joint": 0, "connectedNode": 7, "enableCollision": True}}}},
+            {"name": "Floor", "children": [6], "extensions": {BODY: {"collider": {
+                "geometry": {"shape": 1}, "collisionFilter": 1}}}},
+            {"name": "Zone", "scale": [1, 3, 1], "extensions": {BODY: {"trigger": {"geometry": {"shape": 2}}}}},
+            {"name": "HingeEnd", "rotation": [0.5, -0.5, 0.5, 0.5], "translation": [0, 2, 0]},
+        ],
+        "extensions": {
+            SHAPE: {"shapes": [
+                {"type": "capsule", "capsule": {"height": 2, "radiusBottom": 0.5, "radiusTop": 0.25}},
+                {"type": "box", "box": {"size": [10, 0.5, 7]}}, {"type": "cylinder"}]},
+            names.GRAVITY: {"gravity": 1.62, "direction": [0, 0, 1]},
+            BODY: {
+                "physicsMaterials": [{"staticFriction": 1, "restitutionCombine": "maximum"}],
+                "collisionFilters": [{"collisionSystems": ["a"], "notCollideWithSystems": ["b"]},
+                                     {"collisionSystems": ["b"]}],
+                "physicsJoints": [{
+                    "limits": [*LOCKED, {"angularAxes": [0, 2], "min": 0, "max": 0},
+                               {"angularAxes": [1], "min": -0.5, "max": 1, "stiffness": 100, "damping": 3}],
+                    "drives": [{"type": "angular", "mode": "acceleration", "axis": 1, "velocityTarget": 2,
+                                "damping": 5, "maxForce": 50}]}],
+            },
+        },
+    }  # fmt: skip
+
+
+def rewritten(tmp_path: Path, source: Document, families=None, name: str = "out.gltf") -> tuple[Path, write.Written]:
+    """The document with its physics taken out and written again from the model."""
+    reading = read.read(source)
+    target = Document(copy.deepcopy(source.json), source.path, source.binary)
+    for holder in (target.json, *target.nodes):
+        for extension in names.ALL:
+            holder.get("extensions", {}).pop(extension, None)
+    target.json["extensionsUsed"] = []
+    nodes = {path: index for index, path in reading.paths.items()}
+    options = write.WriteOptions(families or [reading.family])
+    written = write.write(target, reading.model, nodes, options, nodes)
+    target.save(tmp_path / name)
+    return tmp_path / name, written
+
+
+def judged(shared: Path, one: Path, other: Path) -> str:
+    judge = shared / "tools" / "gltf_physics_check.py"
+    run = subprocess.run([sys.executable, str(judge), "compare", str(one), str(other)], capture_output=True, text=True)
+    return run.stdout
+
+
+@pytest.mark.parametrize("families", [(names.KHR,), (names.OMI,), names.FAMILIES], ids=["KHR", "OMI", "both"])
+def test_rich_scene_comes_back_in_each_family(tmp_path, shared, families):
+    source = document(tmp_path, rich(), "rich.gltf")
+    out, _ = rewritten(tmp_path, source, families)
+    assert "score 1.0000" in judged(shared, source.path, out)
+
+
+@pytest.mark.parametrize("family", ["own", "KHR", "OMI"])
+def test_devset_comes_back(tmp_path, shared, family):
+    chosen = {"own": None, "KHR": [names.KHR], "OMI": [names.OMI]}[family]
+    for path in sorted((shared / "devset" / "gltf").glob("*.gltf")):
+        for beside in path.parent.glob(f"{path.stem}*.bin"):
+            (tmp_path / beside.name).write_bytes(beside.read_bytes())
+        out, _ = rewritten(tmp_path, Document.load(path), chosen, path.name)
+        assert "score 1.0000" in judged(shared, path, out), path.name
+
+
+def test_glb_keeps_its_binary_chunk_and_gets_ours_behind_it(tmp_path):
+    content = rich()
+    del content["buffers"][0]["uri"]
+    text = json.dumps({"asset": {"version": "2.0"}, **content}).encode()
+    text += b" " * (-len(text) % 4)
+    path = tmp_path / "scene.glb"
+    path.write_bytes(
+        struct.pack("<4sIIII", b"glTF", 2, 28 + len(text) + len(TRIANGLES), len(text), 0x4E4F534A) + text
+        + struct.pack("<II", len(TRIANGLES), 0x004E4942) + TRIANGLES
+    )  # fmt: skip
+    source = Document.load(path)
+    mesh = source.mesh(0)
+    number = source.add_mesh("more", mesh)
+    source.save(tmp_path / "out.glb")
+    again = Document.load(tmp_path / "out.glb")
+    assert again.buffer(0)[: len(TRIANGLES)] == TRIANGLES
+    np.testing.assert_allclose(again.mesh(number).points, mesh.points)
+
+
+def test_edited_joint_is_written_as_it_is_now_and_not_as_it_was_imported(tmp_path):
+    soft = [{"linearAxes": [0, 1, 2], "min": 0, "max": 0, "stiffness": 5},
+            {"angularAxes": [0, 1], "min": 0, "max": 0}, {"angularAxes": [2], "min": -1, "max": 1}]  # fmt: skip
+    prim, joint = joint_of(tmp_path, soft)
+    assert "settings" in prim.extras
+    reading = read.read(Document.load(tmp_path / "scene.gltf"))
+    joint = reading.model.prims[prim.path].get(usd_physics.Joint)
+    joint.upper_limit = 0.5
+    nodes = {path: index for index, path in reading.paths.items()}
+    bare = [{"name": "Root", "children": [1, 2]}, {"name": "A", "children": [3]}, {"name": "B"}, {"name": "J"}]
+    target = document(tmp_path, {"scenes": [{"nodes": [0]}], "nodes": bare})
+    write.write(target, reading.model, nodes, write.WriteOptions([names.KHR]))
+    (settings,) = target.extensions[BODY]["physicsJoints"]
+    assert {"angularAxes": [2], "min": -0.5, "max": 1.0} in settings["limits"]
+
+
+def test_nothing_is_required_and_everything_is_declared(tmp_path):
+    out, _ = rewritten(tmp_path, document(tmp_path, rich()), names.FAMILIES)
+    content = json.loads(out.read_text())
+    used = set(content["extensions"]).union(*(node.get("extensions", {}) for node in content["nodes"]))
+    assert used == set(content["extensionsUsed"])
+    assert "extensionsRequired" not in content
+
+
+# --------------------------------------------------------------------------- hostile input
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"nodes": [{"children": [0]}]},
+        {"nodes": [{"children": [1]}, {"children": [0]}]},
+        {"nodes": [{"children": [5]}]},
+        {"nodes": [{}, {"children": [0]}, {"children": [0]}]},
+        {"nodes": [{"translation": [1, 2]}]},
+        {"nodes": [{"rotation": "up"}]},
+        {"nodes": [{"mesh": 0}]},
+        {"nodes": 3},
+        {"scenes": [{"nodes": [7]}]},
+        {"scene": 4, "scenes": []},
+        {"extensions": []},
+        {"asset": {"version": "1.0"}},
+        {"nodes": [{"children": [number + 1]} for number in range(400)] + [{}]},
+    ],
+)
+def test_damaged_document_is_refused_in_one_sentence(tmp_path, content):
+    with pytest.raises(InputError) as caught:
+        document(tmp_path, content)
+    assert str(caught.value).count(". ") == 0
+
+
+@pytest.mark.parametrize(
+    "uri", ["../secret.bin", "/etc/passwd", "file:///etc/passwd", "http://x/y", "%2e%2e/secret.bin"]
+)
+def test_buffer_outside_the_folder_is_not_read(tmp_path, uri):
+    (tmp_path / "secret.bin").write_bytes(TRIANGLES)
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    content = with_mesh()
+    content["buffers"][0]["uri"] = uri
+    found = document(folder, content)
+    with pytest.raises(InputError, match="not in its folder"):
+        found.mesh(0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content["accessors"][0].update(count=5),
+        lambda content: content["accessors"][0].update(count=-1),
+        lambda content: content["accessors"][0].update(byteOffset=40),
+        lambda content: content["accessors"][0].update(componentType=1),
+        lambda content: content["bufferViews"][0].update(byteLength=1 << 30),
+        lambda content: content["bufferViews"][0].update(byteStride=1),
+        lambda content: content["bufferViews"][0].update(buffer=9),
+        lambda content: content["meshes"][0]["primitives"][0]["attributes"].update(POSITION=9),
+        lambda content: content["buffers"][0].update(uri="data:;base64,@@@"),
+        lambda content: content["accessors"][1].update(bufferView=0, count=20),
+    ],
+)
+def test_mesh_that_leads_out_of_its_buffer_is_refused(tmp_path, change):
+    content = with_mesh()
+    change(content)
+    with pytest.raises(InputError):
+        document(tmp_path, content).mesh(0)
+
+
+def test_nan_in_the_json_is_refused(tmp_path):
+    path = tmp_path / "nan.gltf"
+    path.write_text('{"asset": {"version": "2.0"}, "nodes": [{"translation": [NaN, 0, 0]}]}')
+    with pytest.raises(InputError, match="NaN"):
+        Document.load(path)
+
+
+def places(value, at=()):
+    """Every place in a JSON value."""
+    yield at
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*at, key))
+
+
+BAD = (None, -1, 99, 1e300, "text", [], {}, True, [1, 2], {"a": 1}, 0, -0.5)
+
+
+def test_mutated_documents_are_read_or_refused_in_one_sentence(tmp_path):
+    """1,000 documents with one to three values replaced: read and written again, or refused with InputError."""
+    chance = random.Random(7)
+    source = json.dumps({"asset": {"version": "2.0"}, **rich()})
+    spots = list(places(json.loads(source)))
+    path = tmp_path / "mutant.gltf"
+    refused = 0
+    for _ in range(1000):
+        content = json.loads(source)
+        for _ in range(chance.randint(1, 3)):
+            spot = chance.choice(spots[1:])
+            holder = content
+            try:
+                for key in spot[:-1]:
+                    holder = holder[key]
+                if isinstance(holder, dict) and chance.random() < 0.2:
+                    del holder[spot[-1]]
+                else:
+                    holder[spot[-1]] = chance.choice(BAD)
+            except (KeyError, IndexError, TypeError):
+                continue
+        path.write_text(json.dumps(content))
+        try:
+            found = Document.load(path)
+            reading = read.read(found)
+            for prim in reading.model.prims.values():
+                if prim.mesh is not None:
+                    prim.mesh()
+        except InputError:
+            refused += 1
+    assert 50 < refused < 950
+
+
+def test_mutated_glb_is_read_or_refused_in_one_sentence(tmp_path):
+    chance = random.Random(8)
+    source = document(tmp_path, rich())
+    source.json["buffers"][0].pop("uri")
+    source.binary = TRIANGLES
+    source.save(tmp_path / "whole.glb")
+    whole = (tmp_path / "whole.glb").read_bytes()
+    path = tmp_path / "mutant.glb"
+    refused = 0
+    for _ in range(1000):
+        data = bytearray(whole)
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data[: chance.randrange(len(data))] if chance.random() < 0.2 else data)
+        try:
+            read.read(Document.load(path))
+        except InputError:
+            refused += 1
+    assert 50 < refused < 1000

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names and defaults of the physics extensions of glTF, in one place: none of them is ratified yet.
+
+Sources: OMI_physics_* of omigroup/gltf-extensions (August 2026); KHR_physics_rigid_bodies and KHR_implicit_shapes of
+eoineoineoin/glTF_Physics (October 2025), with `geometry.mesh`, which implementations have written since January 2026.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KHR_BODY = "KHR_physics_rigid_bodies"
+KHR_SHAPE = "KHR_implicit_shapes"
+OMI_BODY = "OMI_physics_body"
+OMI_SHAPE = "OMI_physics_shape"
+OMI_JOINT = "OMI_physics_joint"
+#: Gravity is written in both families.
+GRAVITY = "OMI_physics_gravity"
+#: Before 2023; read only.
+OLD_COLLIDER = "OMI_collider"
+#: Every extension that holds physics: a file that requires one can be opened.
+ALL = (KHR_BODY, KHR_SHAPE, OMI_BODY, OMI_SHAPE, OMI_JOINT, GRAVITY, OLD_COLLIDER)
+#: Key of our own facts in `extras`.
+EXTRAS = "usdphys"
+
+EARTH = 9.81
+#: Of both families, for materials that name none.
+FRICTION = 0.6
+#: Kinds of body of the first form of OMI_physics_body, as they are called now.
+OLD_MOTIONS = {"rigid": "dynamic", "character": "kinematic", "vehicle": "dynamic", "trigger": "static"}
+#: glTF word of a combine mode -> that of PhysX.
+COMBINE = {"average": "average", "minimum": "min", "maximum": "max", "multiply": "multiply"}
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One family of extensions.
+
+    body: extension of nodes with `motion`, `collider`, `trigger`; it holds materials and filters of the document.
+    shape: extension of the document with `shapes`. joint: extension of the document with `physicsJoints`.
+    radius, capsule, cylinder: default radius, and heights, of round shapes. mass: default; None: the engine decides.
+    """
+
+    name: str
+    body: str
+    shape: str
+    joint: str
+    radius: float
+    capsule: float
+    cylinder: float
+    mass: float | None
+
+    @property
+    def is_khr(self) -> bool:
+        return self.body == KHR_BODY
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((self.body, self.shape, self.joint)))
+
+
+KHR = Family("KHR", KHR_BODY, KHR_SHAPE, KHR_BODY, 0.25, 0.5, 0.5, None)
+OMI = Family("OMI", OMI_BODY, OMI_SHAPE, OMI_JOINT, 0.5, 1.0, 2.0, 1.0)
+FAMILIES = (KHR, OMI)

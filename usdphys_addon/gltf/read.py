@@ -1,0 +1,553 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Document with physics -> PhysicsModel, with Z up.
+
+A node with physics is an Xform; its collider, trigger or joint is a prim below it, unless a joint is all that it has.
+What no schema holds is kept in `Prim.extras`:
+  motion: values of a body (`mass` 0 and moments 0 are infinite there, `gravityFactor`)
+  shape: {type: values} of a tapered or a finite shape; settings: limits and drives of a joint
+  trigger_nodes: paths of the parts of a compound trigger; gravity: a volume with gravity of its own
+Each is written back while the values of the schemas are still those that it gave.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..core import frames, paths
+from ..core.errors import InputError
+from ..core.frames import Matrix
+from ..core.model import Mesh, PhysicsModel, Prim
+from ..core.schemas import usd_geom, usd_physics
+from ..core.validate import Issue
+from . import axes, filters, joints, names, vendor
+from .document import Document, is_number, is_numbers
+from .names import KHR, OMI, Family
+
+_NOT_WORD = re.compile(r"\W")
+MATERIALS, GROUPS = "/Materials", "/CollisionGroups"
+
+
+@dataclass(slots=True)
+class GltfReading:
+    """The physics of a document.
+
+    paths: of the nodes of the scene, by index. own_mesh: colliders that are the mesh of their own node. sources: nodes
+    that only stand for the mesh of a collider. issues: what was not understood.
+    """
+
+    document: Document
+    model: PhysicsModel = field(default_factory=PhysicsModel)
+    paths: dict[int, str] = field(default_factory=dict)
+    own_mesh: set[str] = field(default_factory=set)
+    sources: set[int] = field(default_factory=set)
+    issues: list[Issue] = field(default_factory=list)
+    family: Family | None = None
+
+
+def family_of(document: Document) -> Family | None:
+    """The family of extensions that the physics of a document is read from; None if it has none."""
+    used = document.json.get("extensionsUsed")
+    declared = set(filter(_is_text, used)) if isinstance(used, list) else set()
+    declared |= document.extensions.keys()
+    for node in document.nodes:
+        declared |= node.get("extensions", {}).keys()
+    if names.KHR_BODY in declared:
+        return KHR
+    return OMI if declared & {*OMI.extensions, names.OLD_COLLIDER, names.GRAVITY} else None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def read(document: Document) -> GltfReading:
+    """Read the physics of a document. Raises InputError with one sentence for one that is damaged."""
+    reading = GltfReading(document, PhysicsModel(source=str(document.path)))
+    try:
+        _Reader(reading).read()
+    except (TypeError, KeyError, AttributeError, IndexError, OverflowError, ValueError, np.linalg.LinAlgError) as error:
+        raise InputError(
+            f"The physics of '{document.path.name}' is damaged: a value is not of the type that glTF asks for."
+        ) from error
+    return reading
+
+
+class _Reader:
+    def __init__(self, reading: GltfReading) -> None:
+        self.reading, self.document, self.model = reading, reading.document, reading.model
+        self.family = family_of(self.document) or OMI
+        reading.family = family_of(self.document)
+        self.live = self.document.live()
+        self.taken: set[str] = set()
+        self.bodies: set[int] = set()
+        self.materials: dict[int, str] = {}
+        self.members: dict[int, list[str]] = {}
+
+    def read(self) -> None:
+        self._name_nodes()
+        if self.reading.family is None:
+            return
+        self._read_gravity()
+        for index in self.live:
+            motion = self._motion(index)
+            if motion is not None:
+                self.bodies.add(index)
+                self._read_body(index, motion)
+        for index in self.live:
+            self._read_colliders(index)
+            self._read_parts(index)
+        for index in self.live:
+            self._read_joint(index)
+        self._read_groups()
+        self.model.order = {path: number for number, path in enumerate(self.model.prims)}
+
+    # ------------------------------------------------------------------ nodes
+
+    def _name_nodes(self) -> None:
+        for index in self.live:
+            parent = self.document.parents[index]
+            above = self.reading.paths.get(parent, "") if parent is not None else ""
+            leaf = _NOT_WORD.sub("_", self.document.node_name(index)) or f"node_{index}"
+            leaf = f"_{leaf}" if leaf[0].isdigit() else leaf
+            path = paths.free(f"{above}/{leaf}", self.taken.__contains__)
+            self.taken.add(path)
+            self.reading.paths[index] = path
+
+    def _made(self, path: str) -> str:
+        path = paths.free(path, self.taken.__contains__)
+        self.taken.add(path)
+        return path
+
+    def _node_prim(self, index: int) -> Prim:
+        path = self.reading.paths[index]
+        prim = self.model.prims.get(path)
+        if prim is None:
+            prim = self.model.add(Prim(path, "Xform", self.document.world(index)))
+            prim.label = self.document.node_name(index)
+        return prim
+
+    def _issue(self, code: str, message: str, fix: str, severity: Any = "warning", path: str = "") -> None:
+        self.reading.issues.append(Issue(code, severity, path, "", message, fix))
+
+    def _body(self, index: int) -> int | None:
+        """The nearest body at or above a node."""
+        return next((one for one in self.document.ancestors(index) if one in self.bodies), None)
+
+    # ------------------------------------------------------------------ bodies
+
+    def _motion(self, index: int) -> dict[str, Any] | None:
+        extension = self.document.node_extension(index, self.family.body)
+        motion = extension.get("motion")
+        if isinstance(motion, dict):
+            return motion
+        # The first form of OMI_physics_body has the values on the node itself.
+        return extension if not self.family.is_khr and _is_text(extension.get("type")) else None
+
+    def _read_body(self, index: int, motion: dict[str, Any]) -> None:
+        prim = self._node_prim(index)
+        if self.family.is_khr:
+            kind = "kinematic" if motion.get("isKinematic") else "dynamic"
+        else:
+            kind = str(motion.get("type", "dynamic"))
+            kind = names.OLD_MOTIONS.get(kind, kind)
+        body = usd_physics.RigidBodyAPI()
+        if kind == "kinematic":
+            body.kinematic_enabled = True
+        elif kind == "static":
+            body.rigid_body_enabled = False
+        self._read_velocities(prim, body, motion)
+        prim.add(body)
+        self._read_mass(prim, motion, is_static=kind == "static")
+        factor = motion.get("gravityFactor")
+        if is_number(factor) and factor != 1.0:
+            if factor == 0.0:
+                vendor.apply(prim, vendor.BODY, disableGravity=True)
+            prim.extras.setdefault("motion", {})["gravityFactor"] = factor
+        leaf = self.document.node_extension(index, self.family.body)
+        for key, trigger in (("collider", False), ("trigger", True)):
+            if motion is leaf and is_number(leaf.get(key)):
+                self._issue(
+                    "GltfOldForm", f"'{prim.path}' has a {'trigger' if trigger else 'collider'} in a form that was "
+                    "never published, so it is left out.", "Save the file again with a newer program.", path=prim.path,
+                )  # fmt: skip
+
+    def _read_velocities(self, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]) -> None:
+        linear, angular = motion.get("linearVelocity"), motion.get("angularVelocity")
+        if linear is not None and is_numbers(linear, 3) and any(linear):
+            velocity = np.array(axes.vector_in(linear))
+            if not self.family.is_khr:
+                # In the world, as Godot has it; the model's is in the space of the body.
+                velocity = np.linalg.solve(prim.world[:3, :3], velocity)
+            body.velocity = _triple(velocity)
+        if angular is not None and is_numbers(angular, 3) and any(angular):
+            spin = np.array(axes.vector_in(angular))
+            if not self.family.is_khr:
+                spin = frames.rotation_of(prim.world).T @ spin
+            body.angular_velocity = _triple(spin)
+
+    def _read_mass(self, prim: Prim, motion: dict[str, Any], *, is_static: bool) -> None:
+        mass = usd_physics.MassAPI()
+        value = motion.get("mass", None if is_static else self.family.mass)
+        if is_number(value) and value > 0.0:
+            mass.mass = float(value)
+        elif is_number(value) and self.family.is_khr:
+            prim.extras.setdefault("motion", {})["mass"] = 0
+        center = motion.get("centerOfMass", None if self.family.is_khr or is_static else [0.0, 0.0, 0.0])
+        if center is not None and is_numbers(center, 3):
+            mass.center_of_mass = axes.vector_in(center)
+        moments, turn = motion.get("inertiaDiagonal"), motion.get("inertiaOrientation")
+        if moments is not None and is_numbers(moments, 3) and (any(moments) or self.family.is_khr):
+            if all(moments):
+                mass.diagonal_inertia = axes.size_in(moments)
+                mass.principal_axes = axes.rotation_in(turn) if is_numbers(turn, 4) else frames.IDENTITY_ROTATION
+            else:
+                kept = prim.extras.setdefault("motion", {})
+                kept["inertiaDiagonal"] = moments
+                if is_numbers(turn, 4):
+                    kept["inertiaOrientation"] = turn
+        if any(value is not None for value in mass.all_values()):
+            prim.add(mass)
+
+    # ------------------------------------------------------------------ colliders
+
+    def _read_colliders(self, index: int) -> None:
+        extension = self.document.node_extension(index, self.family.body)
+        for key in ("collider", "trigger"):
+            value = extension.get(key)
+            if not isinstance(value, dict):
+                continue
+            shape = value.get("geometry", {}) if self.family.is_khr else value
+            if isinstance(shape, dict):
+                self._read_shape(index, value, shape, trigger=key == "trigger")
+        if not self.family.is_khr:
+            self._read_old_collider(index)
+
+    def _read_old_collider(self, index: int) -> None:
+        """OMI_collider: the shape is on the node, or in a list of the document."""
+        extension = self.document.node_extension(index, names.OLD_COLLIDER)
+        if not extension:
+            return
+        pool = self.document.pool(names.OLD_COLLIDER, "colliders")
+        number = extension.get("collider")
+        value = pool[number] if isinstance(number, int) and 0 <= number < len(pool) else extension
+        kind = {"hull": "convex"}.get(str(value.get("type")), str(value.get("type")))
+        sizes = {key: item for key, item in value.items() if key in ("size", "radius", "height", "mesh")}
+        if kind == "capsule":
+            sizes.setdefault("radius", 0.5)
+            sizes.setdefault("height", 2.0)
+        shape = {"type": kind, kind: sizes}
+        self._add_shape(index, {}, shape, kind, trigger=bool(value.get("isTrigger")))
+
+    def _read_shape(self, index: int, value: dict[str, Any], shape: dict[str, Any], *, trigger: bool) -> None:
+        if self.family.is_khr and ("mesh" in shape or "node" in shape):
+            kind = "convex" if shape.get("convexHull") else "trimesh"
+            self._add_shape(index, value, {"type": kind, kind: shape}, kind, trigger=trigger)
+            return
+        number = shape.get("shape", -1)
+        pool = self.document.pool(self.family.shape, "shapes")
+        if number in (None, -1) or isinstance(number, bool) or not isinstance(number, int):
+            return
+        if not 0 <= number < len(pool):
+            raise InputError(
+                f"'{self.document.path.name}' is damaged: node {index} names the shape {number}, which does not exist."
+            )
+        found = pool[number]
+        self._add_shape(index, value, found, str(found.get("type")), trigger=trigger)
+
+    def _add_shape(
+        self, index: int, value: dict[str, Any], shape: dict[str, Any], kind: str, *, trigger: bool
+    ) -> None:  # fmt: skip
+        node = self.reading.paths[index]
+        world = self.document.world(index)
+        sizes = shape.get(kind)
+        sizes = sizes if isinstance(sizes, dict) else {}
+        path = f"{node}/{paths.name_of(node)}_{'trigger' if trigger else 'collider'}"
+        prim = Prim(self._made(path), "Mesh", world, label=self.document.node_name(index), local=np.eye(4))
+        if not self._set_shape(prim, index, kind, sizes):
+            self._issue(
+                "GltfShapeUnknown", f"'{node}' has a shape '{kind}' that is not known or has no mesh, so it is left "
+                "out.", "Choose another shape in the program that wrote the file.", path=node,
+            )  # fmt: skip
+            return
+        self._node_prim(index)
+        prim.purpose = "guide" if prim.type_name != "Mesh" else "default"
+        prim.add(usd_physics.CollisionAPI())
+        if trigger:
+            vendor.apply(prim, vendor.TRIGGER)
+        self._bind(prim, value)
+        self.model.add(prim)
+
+    def _set_shape(self, prim: Prim, index: int, kind: str, sizes: dict[str, Any]) -> bool:
+        """Make a prim the shape of a file; False if it is unknown."""
+        if kind == "box":
+            size = sizes.get("size", [1.0, 1.0, 1.0])
+            if not is_numbers(size, 3) or min(size) <= 0.0:
+                return False
+            prim.add(usd_geom.Cube(1.0))
+            prim.local = frames.transform((0.0, 0.0, 0.0), None, axes.size_in(size))
+            prim.world = prim.world @ prim.local
+        elif kind == "sphere":
+            prim.add(usd_geom.Sphere(_length(sizes.get("radius", 0.5))))
+        elif kind in ("capsule", "cylinder"):
+            self._set_round(prim, kind, sizes)
+        elif kind == "plane":
+            prim.add(usd_geom.Plane(_length(sizes.get("sizeX", 2.0)), _length(sizes.get("sizeZ", 2.0)), "Z"))
+            if sizes:
+                prim.extras["shape"] = {"plane": sizes}
+        elif kind in ("convex", "trimesh"):
+            return self._set_mesh(prim, index, kind, sizes)
+        else:
+            return False
+        prim.type_name = next(name for name in prim.schemas if name != usd_physics.CollisionAPI.usd_name)
+        return True
+
+    def _set_round(self, prim: Prim, kind: str, sizes: dict[str, Any]) -> None:
+        default = self.family.capsule if kind == "capsule" else self.family.cylinder
+        if "radius" in sizes and "radiusTop" not in sizes and "radiusBottom" not in sizes:
+            # Before September 2024: one radius, and the full height of capsules.
+            bottom = top = _length(sizes["radius"])
+            height = _length(sizes.get("height", 2.0)) - (2.0 * bottom if kind == "capsule" else 0.0)
+        else:
+            height = _length(sizes.get("height", default))
+            bottom = _length(sizes.get("radiusBottom", self.family.radius))
+            top = _length(sizes.get("radiusTop", self.family.radius))
+        height = max(height, 0.0)
+        made: dict[str, Any] = {"height": height, "radius": max(bottom, top), "axis": "Z"}
+        if kind == "cylinder" and top == 0.0 < bottom:
+            prim.add(usd_geom.Cone(**made))
+        else:
+            prim.add(usd_geom.Capsule(**made) if kind == "capsule" else usd_geom.Cylinder(**made))
+            if top != bottom:
+                prim.extras["shape"] = {kind: {"height": height, "radiusBottom": bottom, "radiusTop": top}}
+                self._issue(
+                    "GltfTapered", f"'{prim.path}' is a {kind} with two radii, which UsdPhysics does not have: it is "
+                    "kept for glTF, and has the larger radius elsewhere.",
+                    "Use a convex hull where the taper matters.", "info", prim.path,
+                )  # fmt: skip
+
+    def _set_mesh(self, prim: Prim, index: int, kind: str, sizes: dict[str, Any]) -> bool:
+        number, node = sizes.get("mesh"), sizes.get("node")
+        document = self.document
+        if number is None and isinstance(node, int) and 0 <= node < len(document.nodes):
+            if node == index and not document.nodes[node].get("children"):
+                number = document.nodes[node].get("mesh")
+            else:
+                found = self._mesh_below(node)
+                if found is None:
+                    return False
+                prim.mesh = lambda: found
+                if node not in self.reading.paths:
+                    self.reading.sources.add(node)
+        if number is not None:
+            mesh = document.mesh(number)
+            if mesh is None:
+                return False
+            prim.mesh = lambda: mesh
+            if document.nodes[index].get("mesh") == number:
+                self.reading.own_mesh.add(prim.path)
+        if prim.mesh is None:
+            return False
+        prim.add(usd_physics.MeshCollisionAPI("convexHull" if kind == "convex" else "none"))
+        return True
+
+    def _mesh_below(self, node: int) -> Mesh | None:
+        """The meshes of a node and those below it, in the space of the node."""
+        points, triangles, first = [], [], 0
+        todo = [(node, np.eye(4))]
+        while todo:
+            index, matrix = todo.pop()
+            mesh = self.document.mesh(self.document.nodes[index].get("mesh"))
+            if mesh is not None:
+                points.append(mesh.points @ matrix[:3, :3].T + matrix[:3, 3])
+                triangles.append(mesh.triangles + first)
+                first += len(mesh.points)
+            todo += [(child, matrix @ self.document.local(child)) for child in self._children(index)]
+        return Mesh(np.concatenate(points), np.concatenate(triangles)) if points else None
+
+    def _children(self, index: int) -> list[int]:
+        return list(self.document.nodes[index].get("children", []))
+
+    def _bind(self, prim: Prim, value: dict[str, Any]) -> None:
+        """Material and filter of a collider."""
+        number = value.get("physicsMaterial", -1)
+        pool = self.document.pool(self.family.body, "physicsMaterials")
+        if isinstance(number, int) and not isinstance(number, bool) and number >= 0:
+            if number >= len(pool):
+                raise InputError(
+                    f"'{self.document.path.name}' is damaged: a collider names the material {number}, which does not "
+                    "exist."
+                )
+            prim.physics_binding = self._material(number, pool[number])
+            prim.materials = (prim.physics_binding,)
+        chosen = value.get("collisionFilter", -1)
+        if isinstance(chosen, int) and not isinstance(chosen, bool) and chosen >= 0:
+            if chosen >= len(self.document.pool(self.family.body, "collisionFilters")):
+                raise InputError(
+                    f"'{self.document.path.name}' is damaged: a collider names the filter {chosen}, which does not "
+                    "exist."
+                )
+            self.members.setdefault(chosen, []).append(prim.path)
+
+    def _material(self, number: int, value: dict[str, Any]) -> str:
+        if number in self.materials:
+            return self.materials[number]
+        name = _NOT_WORD.sub("_", str(value.get("name") or f"physics_material_{number}"))
+        path = self.materials[number] = self._made(f"{MATERIALS}/{name}")
+        prim = self.model.add(Prim(path, "Material", is_xformable=False, label=name))
+        prim.add(usd_physics.MaterialAPI(
+            static_friction=_length(value.get("staticFriction", names.FRICTION)),
+            dynamic_friction=_length(value.get("dynamicFriction", names.FRICTION)),
+            restitution=_length(value.get("restitution", 0.0)),
+        ))  # fmt: skip
+        modes = {
+            f"{kind}CombineMode": names.COMBINE[value[f"{kind}Combine"]]
+            for kind in ("friction", "restitution") if value.get(f"{kind}Combine") in names.COMBINE
+        }  # fmt: skip
+        if modes:
+            vendor.apply(prim, vendor.MATERIAL, **modes)
+        return path
+
+    def _read_parts(self, index: int) -> None:
+        """Compound triggers, and volumes with gravity: no schema has them, so they are kept."""
+        trigger = self.document.node_extension(index, self.family.body).get("trigger")
+        parts = trigger.get("nodes") if isinstance(trigger, dict) else None
+        if isinstance(parts, list) and parts:
+            known = [self.reading.paths[part] for part in parts if part in self.reading.paths]
+            self._node_prim(index).extras["trigger_nodes"] = known
+        volume = self.document.node_extension(index, names.GRAVITY)
+        if volume:
+            self._node_prim(index).extras["gravity"] = volume
+            self._issue(
+                "GltfGravityVolume", f"'{self.reading.paths[index]}' has gravity of its own, which UsdPhysics does not "
+                "have: it is kept for glTF, and has no effect here.", "Set the gravity of the scene instead.", "info",
+                self.reading.paths[index],
+            )  # fmt: skip
+
+    # ------------------------------------------------------------------ joints
+
+    def _read_joint(self, index: int) -> None:
+        found = self._joint_settings(index)
+        if found is None:
+            return
+        settings, first, second, places, value = found
+        node = self.reading.paths[index]
+        only = (
+            node not in self.model.prims and not self.document.nodes[index].get("children")
+            and "mesh" not in self.document.nodes[index]
+        )  # fmt: skip
+        path = node if only else self._made(f"{node}/{paths.name_of(node)}_joint")
+        prim = Prim(path, "PhysicsJoint", places[0], is_xformable=False, label=self.document.node_name(index))
+        if not only:
+            prim.local = np.eye(4)
+            self._node_prim(index)
+        joints.read_limits(prim, settings)
+        joints.read_drives(prim, settings)
+        joint = prim.get(usd_physics.Joint)
+        assert joint is not None
+        for side, body, place in ((0, first, places[0]), (1, second, places[1])):
+            world = self.document.world(body) if body is not None else None
+            position, rotation = frames.local_frame(world, place)
+            setattr(joint, f"local_pos{side}", position)
+            setattr(joint, f"local_rot{side}", rotation)
+            if body is not None:
+                setattr(joint, f"body{side}", (self._node_prim(body).path,))
+        if value.get("enableCollision"):
+            joint.collision_enabled = True
+        if not joints.is_same(joints.settings_of(prim, joint), settings):
+            prim.extras["settings"] = {key: joints.items(settings, key) for key in ("limits", "drives")}
+            self._issue(
+                "GltfJointKept", f"The joint '{node}' has limits or drives that UsdPhysics cannot say exactly: they "
+                "are kept for glTF, and are the nearest ones elsewhere.",
+                "Compare its limits where the difference matters.", "info", path,
+            )  # fmt: skip
+        self.model.add(prim)
+
+    def _joint_settings(
+        self, index: int
+    ) -> tuple[dict[str, Any], int | None, int | None, tuple[Matrix, Matrix], dict[str, Any]] | None:
+        """(limits and drives, node of body 0, of body 1, frames, the extension) of a joint node; None for others."""
+        document = self.document
+        if self.family.is_khr:
+            value = document.node_extension(index, names.KHR_BODY).get("joint")
+        else:
+            value = document.node_extension(index, names.OMI_JOINT)
+        if not isinstance(value, dict) or not value:
+            return None
+        if "constraints" in value:
+            return self._old_joint(index, value)
+        pool = document.pool(self.family.joint, "physicsJoints")
+        number, other = value.get("joint"), value.get("connectedNode")
+        valid = [isinstance(one, int) and not isinstance(one, bool) for one in (number, other)]
+        if not all(valid) or not (0 <= number < len(pool) and 0 <= other < len(document.nodes)):  # type: ignore[operator]
+            self._issue(
+                "GltfJointDamaged", f"The joint '{self.reading.paths[index]}' names settings or a node that do not "
+                "exist, so it is left out.", "Correct it in the program that wrote the file.",
+                path=self.reading.paths[index],
+            )  # fmt: skip
+            return None
+        assert isinstance(number, int) and isinstance(other, int)
+        places = (_frame(document.world(index)), _frame(document.world(other)))
+        return pool[number], self._body(index), self._body(other), places, value
+
+    def _old_joint(
+        self, index: int, value: dict[str, Any]
+    ) -> tuple[dict[str, Any], int | None, int | None, tuple[Matrix, Matrix], dict[str, Any]]:
+        """The first form of OMI_physics_joint: two bodies at one place, and constraints instead of limits."""
+        pool = self.document.pool(names.OMI_JOINT, "constraints")
+        numbers = value["constraints"] if isinstance(value["constraints"], list) else []
+        limits = [
+            {**pool[one], "min": pool[one].get("lowerLimit", 0.0), "max": pool[one].get("upperLimit", 0.0)}
+            for one in numbers if isinstance(one, int) and 0 <= one < len(pool)
+        ]  # fmt: skip
+        ends = [
+            one if isinstance(one := value.get(key), int) and one in self.reading.paths else None
+            for key in ("nodeA", "nodeB")
+        ]
+        place = _frame(self.document.world(index))
+        return {"limits": limits}, ends[0], ends[1], (place, place), value
+
+    # ------------------------------------------------------------------ the document
+
+    def _read_gravity(self) -> None:
+        value = self.document.extensions.get(names.GRAVITY, {})
+        if not is_number(value.get("gravity")):
+            return
+        direction = value.get("direction", [0.0, -1.0, 0.0])
+        turned = np.array(axes.vector_in(direction)) if is_numbers(direction, 3) else np.array((0.0, 0.0, -1.0))
+        size = float(np.linalg.norm(turned)) or 1.0
+        prim = self.model.add(Prim(self._made("/PhysicsScene"), "PhysicsScene", is_xformable=False))
+        prim.add(usd_physics.PhysicsScene(
+            gravity_direction=_triple(turned / size), gravity_magnitude=float(value["gravity"])
+        ))  # fmt: skip
+
+    def _read_groups(self) -> None:
+        """Each filter that a collider has becomes a group; groups whose filters refuse each other are filtered."""
+        pool = self.document.pool(self.family.body, "collisionFilters")
+        found: dict[int, str] = {}
+        for number in sorted(self.members):
+            leaf = _NOT_WORD.sub("_", filters.label(pool[number], number))
+            found[number] = self._made(f"{GROUPS}/{leaf}")
+        for number, path in found.items():
+            apart = [other for one, other in found.items() if not filters.collide(pool[number], pool[one])]
+            group = usd_physics.CollisionGroup(includes=tuple(self.members[number]))
+            group.filtered_groups = tuple(apart) or None
+            prim = self.model.add(Prim(path, "PhysicsCollisionGroup", is_xformable=False, label=paths.name_of(path)))
+            prim.add(group)
+
+
+def _length(value: Any) -> float:
+    return float(value) if is_number(value) else 0.0
+
+
+def _triple(values: Any) -> tuple[float, float, float]:
+    x, y, z = (float(value) + 0.0 for value in values)
+    return (x, y, z)
+
+
+def _frame(world: Matrix) -> Matrix:
+    """A world matrix without scale."""
+    return frames.transform(world[:3, 3], frames.rotation_of(world))

@@ -1,0 +1,735 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PhysicsModel -> additions to a finished glTF document. Indices of nodes stay; new nodes and meshes are appended."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..core import frames, gprims, mass, paths
+from ..core.frames import Matrix
+from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
+from ..core.schemas import usd_geom, usd_physics
+from ..core.validate import Issue
+from . import axes, filters, joints, names, vendor
+from .document import Document, is_numbers
+from .names import Family
+
+#: Two frames are one where they are nearer than this: metres, and elements of a rotation.
+_SAME = 2e-5
+#: Half the edge of the square that stands for an infinite plane, where a family has none; metres.
+_PLANE = 500.0
+_COMBINE = {theirs: ours for ours, theirs in names.COMBINE.items()}
+
+
+@dataclass(slots=True)
+class WriteOptions:
+    """families: that are written. is_flat: bodies below a body are moved beside it."""
+
+    families: Sequence[Family] = names.FAMILIES
+    is_flat: bool = False
+
+
+@dataclass(slots=True)
+class Written:
+    """counts: bodies, colliders, joints ... issues: what was left out or kept aside."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    issues: list[Issue] = field(default_factory=list)
+
+
+def write(
+    document: Document, model: PhysicsModel, nodes: Mapping[str, int], options: WriteOptions,
+    origins: Mapping[str, int] | None = None,
+) -> Written:  # fmt: skip
+    """Put the physics of a model into a document.
+
+    nodes: index of the node of each object, by the path of its prim. origins: the same by the path that the object had
+    when it was imported from glTF, which compound triggers name.
+    """
+    writer = _Writer(document, model, nodes, options, origins or {})
+    writer.write()
+    return writer.written
+
+
+class _Writer:
+    def __init__(
+        self, document: Document, model: PhysicsModel, nodes: Mapping[str, int], options: WriteOptions,
+        origins: Mapping[str, int],
+    ) -> None:  # fmt: skip
+        self.document, self.model, self.nodes, self.origins = document, model, nodes, origins
+        self.families = [one for one in options.families if not self._is_foreign(one)]
+        self.options = options
+        self.written = Written()
+        for one in options.families:
+            if one not in self.families:
+                self._issue(
+                    "GltfForeign", f"Another add-on has written {one.body}, so that is left as it is.",
+                    "Switch off one of the two add-ons for glTF physics.",
+                )  # fmt: skip
+        self.bodies: dict[str, int] = {}
+        self.body_nodes: set[int] = set()
+        self.pools: dict[tuple[str, str], dict[str, int]] = {}
+        self.meshes: dict[int, tuple[Mesh, int]] = {}
+        self.anchors: dict[str, int] = {}
+
+    def _is_foreign(self, family: Family) -> bool:
+        return family.body in (self.document.json.get("extensionsUsed") or ())
+
+    def write(self) -> None:
+        self._find_bodies()
+        if self.options.is_flat:
+            self._flatten()
+        colliders = mass.colliders_by_body(self.model)
+        for path, index in self.bodies.items():
+            self._write_body(self.model.prims[path], index, colliders.get(path, []))
+        self._write_colliders()
+        for prim in self.model.joints.values():
+            self._write_joint(prim)
+        self._write_kept()
+        self._write_gravity()
+        if self.written.counts:
+            for family in self.families:
+                # Babylon needs an object of the document, even an empty one.
+                self.document.root_extension(family.body)
+
+    def _issue(
+        self, code: str, message: str, fix: str, severity: Any = "warning", prim: Prim | None = None
+    ) -> None:  # fmt: skip
+        path, label = (prim.path, prim.label) if prim is not None else ("", "")
+        self.written.issues.append(Issue(code, severity, path, label, message, fix))
+
+    def _lost(self, prim: Prim, what: str, fix: str = "Keep the USD file beside it.") -> None:
+        """Report a fact that glTF has no word for."""
+        self._issue("GltfNotSaid", f"glTF cannot say {what} of {prim.display}, so that is left out.", fix, "info", prim)
+
+    def _node_of(self, path: str) -> int | None:
+        """The node of a prim, or of the nearest object above it."""
+        found = paths.nearest(path, self.nodes)
+        return self.nodes[found] if found else None
+
+    # ------------------------------------------------------------------ bodies
+
+    def _find_bodies(self) -> None:
+        for path, prim in self.model.bodies.items():
+            index = self.nodes.get(path)
+            if index is None:
+                self._issue(
+                    "GltfNotExported", f"{prim.display} has no node of its own in the file, so its physics is left "
+                    "out.", "Export the object; switch off GPU Instances and Flatten, which merge nodes.",
+                    "error", prim,
+                )  # fmt: skip
+            elif "skin" in self.document.nodes[index]:
+                self._issue(
+                    "GltfSkinned", f"{prim.display} is deformed by an armature, and glTF gives such a node no place, "
+                    "so its physics is left out.", "Put the body on the bone, or on an Empty.", "error", prim,
+                )  # fmt: skip
+            else:
+                self.bodies[path] = index
+        self.body_nodes = set(self.bodies.values())
+
+    def _flatten(self) -> None:
+        """Move bodies below bodies beside the topmost of them. Animated ones stay."""
+        animated = {
+            channel.get("target", {}).get("node") for animation in self.document.json.get("animations", [])
+            for channel in animation.get("channels", [])
+        }  # fmt: skip
+        for path, index in self.bodies.items():
+            above = [one for one in self.document.ancestors(self.document.parents[index]) if one in self.body_nodes]
+            if not above:
+                continue
+            if index in animated:
+                self._issue(
+                    "GltfNested", f"'{path}' is animated, so it stays below another body.",
+                    "Parent it to something that is no body.", "info", self.model.prims[path],
+                )  # fmt: skip
+                continue
+            world, parent = self.document.world(index), self.document.parents[above[-1]]
+            scene = self._scene_of(index)
+            self.document.detach(index)
+            self.document.put_below(index, parent, scene)
+            self._place(index, world, self.model.prims[path])
+
+    def _scene_of(self, index: int) -> int | None:
+        root = list(self.document.ancestors(index))[-1]
+        scenes = self.document.json.get("scenes", [])
+        return next((number for number, one in enumerate(scenes) if root in one.get("nodes", ())), None)
+
+    def _place(self, index: int, world: Matrix, prim: Prim) -> None:
+        """Put a node at a place in the world."""
+        parent = self.document.parents[index]
+        local = world if parent is None else np.linalg.solve(self.document.world(parent), world)
+        if not self.document.place(index, np.asarray(local, float)):
+            self._issue(
+                "GltfSheared", f"{prim.display} is sheared by what is above it, which glTF cannot say.",
+                "Apply the scale of its parents.", "warning", prim,
+            )  # fmt: skip
+
+    def _is_dynamic(self, path: str) -> bool:
+        prim = self.model.prims.get(path)
+        body = prim.get(usd_physics.RigidBodyAPI) if prim is not None else None
+        return body is not None and body.resolved("rigid_body_enabled") and not body.resolved("kinematic_enabled")
+
+    def _write_body(self, prim: Prim, index: int, colliders: list[Prim]) -> None:
+        body = prim.get(usd_physics.RigidBodyAPI)
+        assert body is not None
+        self.written.counts["bodies"] += 1
+        if body.starts_asleep:
+            self._lost(prim, "that it starts asleep")
+        for family in self.families:
+            motion = self._motion(family, prim, body, colliders)
+            if motion is not None:
+                self.document.put_extension(index, family.body, {"motion": motion})
+
+    def _motion(
+        self, family: Family, prim: Prim, body: usd_physics.RigidBodyAPI, colliders: list[Prim]
+    ) -> dict[str, Any] | None:
+        motion: dict[str, Any] = {}
+        is_static = not body.resolved("rigid_body_enabled")
+        is_kinematic = bool(body.resolved("kinematic_enabled"))
+        if family.is_khr:
+            if is_static:
+                return None
+            if is_kinematic:
+                motion["isKinematic"] = True
+        else:
+            motion["type"] = "static" if is_static else "kinematic" if is_kinematic else "dynamic"
+        self._write_velocities(family, prim, body, motion)
+        self._write_mass(family, prim, colliders, motion, is_computed=not is_static and not is_kinematic)
+        factor = self._gravity_factor(prim)
+        if factor != 1.0:
+            motion["gravityFactor"] = factor
+        return motion
+
+    def _gravity_factor(self, prim: Prim) -> float:
+        kept = prim.extras.get("motion", {}).get("gravityFactor", 1.0)
+        if vendor.value(prim, vendor.BODY, "disableGravity"):
+            return 0.0
+        return float(kept) if kept != 0.0 else 1.0
+
+    def _write_velocities(
+        self, family: Family, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]
+    ) -> None:
+        for key, value, turn in (
+            ("linearVelocity", body.velocity, prim.world[:3, :3]),
+            ("angularVelocity", body.angular_velocity, frames.rotation_of(prim.world)),
+        ):
+            if value is not None and any(value):
+                # OMI: in the world, as Godot has it.
+                motion[key] = axes.vector_out(value if family.is_khr else (turn @ np.array(value)).tolist())
+
+    def _write_mass(
+        self, family: Family, prim: Prim, colliders: list[Prim], motion: dict[str, Any], *, is_computed: bool
+    ) -> None:
+        """Write mass, centre and inertia. OMI has defaults where KHR lets the engine decide, so it gets all."""
+        own = prim.get(usd_physics.MassAPI) or usd_physics.MassAPI()
+        kept = prim.extras.get("motion", {})
+        solid = [one for one in colliders if vendor.TRIGGER not in one.schemas]
+        weighted = self._has_densities(prim, solid)
+        moments, turn = own.decided("diagonal_inertia"), own.principal_axes
+        center, weight = own.decided("center_of_mass"), own.decided("mass")
+        if is_computed and (weighted or not family.is_khr or (moments is not None and turn is None)):
+            found = mass.mass_properties(self.model, prim.path, solid)
+            if weighted or not family.is_khr:
+                weight = found.mass
+                if center is None and (weighted or solid):
+                    scale = frames.scale_of(prim.world)
+                    center = tuple((np.array(found.center_of_mass) / np.where(scale == 0.0, 1.0, scale)).tolist())
+            if moments is not None or weighted:
+                moments, turn = found.diagonal_inertia, found.principal_axes
+        if kept.get("mass") == 0 and own.decided("mass") is None:
+            if family.is_khr:
+                motion["mass"] = 0
+            else:
+                self._lost(prim, "in the OMI family an infinite mass", "Give it a mass.")
+        elif weight is not None and math.isfinite(weight):
+            motion["mass"] = weight
+        if center is not None:
+            motion["centerOfMass"] = axes.vector_out(center)
+        if moments is not None:
+            motion["inertiaDiagonal"] = axes.size_out(moments)
+            if turn is not None and not frames.is_identity(turn):
+                motion["inertiaOrientation"] = axes.rotation_out(turn)
+        elif is_numbers(kept.get("inertiaDiagonal"), 3):
+            for key in ("inertiaDiagonal", "inertiaOrientation"):
+                if key in kept:
+                    motion[key] = kept[key]
+
+    def _has_densities(self, prim: Prim, colliders: list[Prim]) -> bool:
+        """True if something else than the volume alone decides about the mass of a body."""
+        for one in (prim, *colliders):
+            own = one.get(usd_physics.MassAPI)
+            if own is None:
+                continue
+            if own.decided("density") is not None or (one is not prim and own.decided("mass") is not None):
+                return True
+        for one in colliders:
+            material = self._material_of(one)
+            api = material.get(usd_physics.MaterialAPI) if material is not None else None
+            if api is not None and api.decided("density") is not None:
+                return True
+        return False
+
+    # ------------------------------------------------------------------ colliders
+
+    def _write_colliders(self) -> None:
+        chosen = [
+            prim for prim in self.model.colliders.values()
+            if (api := prim.get(usd_physics.CollisionAPI)) is not None and self._is_written(prim, api)
+        ]  # fmt: skip
+        found, numbers = filters.filters_of(self.model, [prim.path for prim in chosen])
+        for prim in chosen:
+            number = numbers.get(prim.path)
+            self._write_collider(prim, None if number is None else found[number])
+
+    def _is_written(self, prim: Prim, api: usd_physics.CollisionAPI) -> bool:
+        if api.resolved("collision_enabled"):
+            return True
+        self._lost(prim, "that a collider is switched off")
+        return False
+
+    def _write_collider(self, prim: Prim, filter_: dict[str, Any] | None) -> None:
+        owner = self.model.body_of(prim.path)
+        base = self._node_of(prim.path)
+        if base is None or (owner is not None and owner.path not in self.bodies):
+            if owner is None or owner.path in self.nodes:
+                self._issue(
+                    "GltfNotExported", f"{prim.display} has no node in the file, so its collider is left out.",
+                    "Export the object.", "error", prim,
+                )  # fmt: skip
+            return
+        shapes = self._shapes(prim, is_dynamic=owner is not None and self._is_dynamic(owner.path))
+        if not shapes:
+            self._lost(prim, f"the shape {prim.type_name}")
+            return
+        self.written.counts["colliders"] += 1
+        is_trigger = vendor.TRIGGER in prim.schemas
+        body = self.bodies[owner.path] if owner is not None else None
+        for shape, world in shapes:
+            index, scale = self._collider_node(prim, base, body, world, shape)
+            for family in self.families:
+                value = self._collider(family, prim, index, shape.scaled(scale), is_trigger=is_trigger)
+                if filter_ is not None:
+                    value["collisionFilter"] = self._pooled(family.body, "collisionFilters", filter_)
+                self.document.put_extension(index, family.body, {"trigger" if is_trigger else "collider": value})
+
+    def _collider(
+        self, family: Family, prim: Prim, index: int, shape: _Shape, *, is_trigger: bool
+    ) -> dict[str, Any]:  # fmt: skip
+        value: dict[str, Any] = {}
+        if shape.mesh is not None and family.is_khr:
+            value["geometry"] = {"mesh": self._mesh(prim, index, shape.mesh)}
+            if shape.kind == "convex":
+                value["geometry"]["convexHull"] = True
+        else:
+            made = {"type": shape.kind, shape.kind: shape.sizes}
+            if shape.mesh is not None:
+                made[shape.kind] = {"mesh": self._mesh(prim, index, shape.mesh)}
+            elif shape.kind == "plane" and not family.is_khr:
+                self._issue(
+                    "GltfPlaneAsMesh", f"The plane of {prim.display} is a square of {2 * _PLANE:g} m in the OMI "
+                    "family, which has no planes.", "Use a box for a floor.", "info", prim,
+                )  # fmt: skip
+                made = {"type": "trimesh", "trimesh": {"mesh": self._mesh(prim, index, _square(shape.sizes))}}
+            number = self._pooled(family.shape, "shapes", made)
+            value = {"geometry": {"shape": number}} if family.is_khr else {"shape": number}
+        material = None if is_trigger else self._material_of(prim)
+        if material is not None and material.get(usd_physics.MaterialAPI) is not None:
+            value["physicsMaterial"] = self._pooled(family.body, "physicsMaterials", self._material(material))
+        return value
+
+    def _pooled(self, extension: str, name: str, value: dict[str, Any]) -> int:
+        """Index of an entry of a list of the document; equal entries are one."""
+        pool = self.pools.setdefault((extension, name), {})
+        key = json.dumps(value, sort_keys=True)
+        if key not in pool:
+            pool[key] = len(pool)
+            self.document.root_extension(extension).setdefault(name, []).append(value)
+        return pool[key]
+
+    def _material_of(self, prim: Prim) -> Prim | None:
+        for one in (prim, *self.model.ancestors(prim.path)):
+            bound = one.physics_binding or (one.materials[-1] if one.materials else "")
+            if bound:
+                return self.model.prims.get(bound)
+        return None
+
+    def _material(self, prim: Prim) -> dict[str, Any]:
+        api = prim.get(usd_physics.MaterialAPI)
+        assert api is not None
+        found: dict[str, Any] = {
+            "staticFriction": max(api.resolved("static_friction"), 0.0),
+            "dynamicFriction": max(api.resolved("dynamic_friction"), 0.0),
+            "restitution": min(max(api.resolved("restitution"), 0.0), 1.0),
+        }
+        for kind in ("friction", "restitution"):
+            mode = vendor.value(prim, vendor.MATERIAL, f"{kind}CombineMode")
+            if mode in _COMBINE:
+                found[f"{kind}Combine"] = _COMBINE[mode]
+        return found
+
+    def _collider_node(
+        self, prim: Prim, base: int, body: int | None, world: Matrix, shape: _Shape
+    ) -> tuple[int, Matrix]:
+        """(node that a collider goes on, scale of the shape there). world: its place, with the scale of its space."""
+        document = self.document
+        key = "trigger" if vendor.TRIGGER in prim.schemas else "collider"
+        taken = any(key in document.node_extension(base, family.body) for family in self.families)
+        try:
+            rel = np.linalg.solve(document.world(base), world)
+        except np.linalg.LinAlgError:
+            rel = None
+        if rel is not None and not taken and "skin" not in document.nodes[base]:
+            size = max(float(np.abs(rel[:3, :3]).max()), 1e-12)
+            straight = np.abs(rel[:3, :3] - np.diag(np.diag(rel[:3, :3]))).max() <= _SAME * size
+            reach = shape.reach * size
+            if straight and rel[0, 0] > 0 and np.abs(rel[:3, 3]).max() <= _SAME * max(reach, 1e-6):
+                return base, np.diag(rel[:3, :3])
+        parent = body if body is not None else base
+        index = document.add_node({"name": self._free_name(f"{document.node_name(base)}_{key}")}, parent)
+        if shape.mesh is not None:
+            self._place(index, world, prim)
+            return index, np.ones(3)
+        self._place(index, frames.transform(world[:3, 3], frames.rotation_of(world)), prim)
+        return index, np.abs(frames.scale_of(world))
+
+    def _free_name(self, name: str) -> str:
+        taken = self._names()
+        found = paths.free(name, taken.__contains__)
+        taken.add(found)
+        return found
+
+    def _names(self) -> set[str]:
+        if not hasattr(self, "_taken_names"):
+            self._taken_names = {str(node.get("name", "")) for node in self.document.nodes}
+        return self._taken_names
+
+    # ------------------------------------------------------------------ shapes
+
+    def _shapes(self, prim: Prim, *, is_dynamic: bool) -> list[tuple[_Shape, Matrix]]:
+        """The shapes of a collider with their places; none if it has no shape."""
+        gprim = prim.get(usd_geom.Gprim)
+        if gprim is not None:
+            return [self._gprim_shape(prim, gprim)]
+        geometry = prim.mesh() if prim.mesh is not None else None
+        if isinstance(geometry, SpherePoints):
+            return [
+                (_Shape("sphere", {"radius": float(radius)}), prim.world @ frames.transform(center))
+                for center, radius in zip(geometry.centers, geometry.radii, strict=True)
+            ]
+        if geometry is None or not len(geometry.triangles) or not np.isfinite(geometry.points).all():
+            return []
+        api = prim.get(usd_physics.MeshCollisionAPI)
+        word = "none" if api is None or api.approximation is None else str(api.approximation)
+        if word in ("boundingCube", "boundingSphere"):
+            return [_bounds(geometry, prim.world, word)]
+        kind = {"none": "trimesh", "convexHull": "convex"}.get(word)
+        if kind is None:
+            kind = "convex" if is_dynamic and word != "meshSimplification" else "trimesh"
+            self._lost(prim, f"the approximation '{word}' (it gets {kind})")
+        return [(_Shape(kind, {}, geometry), prim.world)]
+
+    def _gprim_shape(self, prim: Prim, gprim: usd_geom.Gprim) -> tuple[_Shape, Matrix]:
+        sizes = gprims.sizes(gprim)
+        world = prim.world @ frames.transform((0.0, 0.0, 0.0), _upright(sizes.axis))
+        if sizes.kind is usd_geom.Cube:
+            return _Shape("box", {"size": axes.size_out(sizes.edges)}), prim.world
+        if sizes.kind is usd_geom.Sphere:
+            return _Shape("sphere", {"radius": sizes.radius}), prim.world
+        kept = prim.extras.get("shape", {})
+        if sizes.kind is usd_geom.Plane:
+            values = kept.get("plane", {}) if self._is_kept_plane(kept, gprim) else {}
+            return _Shape("plane", dict(values)), world
+        kind = "capsule" if sizes.kind is usd_geom.Capsule else "cylinder"
+        bottom = top = sizes.radius
+        if sizes.kind is usd_geom.Cone:
+            top = 0.0
+        taper = kept.get(kind)
+        if isinstance(taper, dict) and _is_near(max(taper["radiusTop"], taper["radiusBottom"]), sizes.radius):
+            bottom, top = taper["radiusBottom"], taper["radiusTop"]
+        return _Shape(kind, {"height": sizes.height, "radiusBottom": bottom, "radiusTop": top}), world
+
+    def _is_kept_plane(self, kept: dict[str, Any], gprim: usd_geom.Gprim) -> bool:
+        values = kept.get("plane", {})
+        return _is_near(values.get("sizeX", 2.0), gprim.resolved("width")) and _is_near(
+            values.get("sizeZ", 2.0), gprim.resolved("length")
+        )
+
+    def _mesh(self, prim: Prim, index: int, mesh: Mesh) -> int:
+        """Index of a mesh of the document: that of the node if it is the same, else an appended one."""
+        own = self.document.nodes[index].get("mesh")
+        if own is not None and self._is_same_mesh(own, mesh):
+            return int(own)
+        if id(mesh) not in self.meshes:
+            self.meshes[id(mesh)] = (mesh, self.document.add_mesh(self._free_name(f"{prim.name}_mesh"), mesh))
+        return self.meshes[id(mesh)][1]
+
+    def _is_same_mesh(self, index: int, mesh: Mesh) -> bool:
+        key = ("gltf", index)
+        found = mesh.derived.get(key)
+        if found is None:
+            primitives = self.document.json["meshes"][index].get("primitives", ())
+            theirs = self.document.mesh(index) if len(primitives) == 1 else None
+            plain = "targets" not in primitives[0] if primitives else False
+            found = theirs is not None and plain and _are_same(theirs, mesh)
+            mesh.derived[key] = found
+        return bool(found)
+
+    # ------------------------------------------------------------------ joints
+
+    def _write_joint(self, prim: Prim) -> None:
+        joint = prim.get(usd_physics.Joint)
+        assert joint is not None
+        self._report_joint(prim, joint)
+        if not joint.resolved("joint_enabled"):
+            return
+        ends: list[str] = []
+        for side in (0, 1):
+            target = (getattr(joint, f"body{side}") or ("",))[0]
+            owner = self.model.body_of(target) if target else None
+            if target and owner is None and target not in self.nodes:
+                self._skip_joint(prim, target)
+                return
+            if owner is not None and owner.path not in self.bodies:
+                self._skip_joint(prim, owner.path)
+                return
+            ends.append(owner.path if owner is not None else "")
+        places = [self._frame(joint, side) for side in (0, 1)]
+        settings = self._settings(prim, joint)
+        moving = [self._is_dynamic(end) for end in ends]
+        if not any(moving) and not (ends[0] or ends[1]):
+            self._lost(prim, "a joint between two things that do not move")
+            return
+        # OMI asks for a dynamic body above the joint node, and Babylon for any body.
+        is_generic = prim.type_name == "PhysicsJoint"
+        if moving[1] and not moving[0] and (names.OMI in self.families or not (ends[0] or is_generic)):
+            ends.reverse()
+            places.reverse()
+            settings = joints.swapped(settings)
+        self.written.counts["joints"] += 1
+        index = self._joint_node(prim, ends[0], places[0])
+        other = self._connected_node(prim, ends[1], places[1], index)
+        for family in self.families:
+            value: dict[str, Any] = {
+                "connectedNode": other, "joint": self._pooled(family.joint, "physicsJoints", settings)
+            }  # fmt: skip
+            if joint.collision_enabled:
+                value["enableCollision"] = True
+            if family.is_khr:
+                self.document.put_extension(index, family.body, {"joint": value})
+            elif ends[0]:
+                self.document.put_extension(index, family.joint, value)
+
+    def _skip_joint(self, prim: Prim, path: str) -> None:
+        self._issue(
+            "GltfJointSkipped", f"The joint {prim.display} holds '{path}', which is not in the file, so it is left "
+            "out.", "Export both of its bodies.", "error", prim,
+        )  # fmt: skip
+
+    def _report_joint(self, prim: Prim, joint: usd_physics.Joint) -> None:
+        if not joint.resolved("joint_enabled"):
+            self._lost(prim, "that a joint is switched off; the whole joint", "Switch it on, or delete it.")
+        for name, what in (("break_force", "a break force"), ("break_torque", "a break torque")):
+            if joint.decided(name) is not None and math.isfinite(joint.decided(name)):
+                self._lost(prim, what)
+        if joint.exclude_from_articulation:
+            self._lost(prim, "that a joint is no part of the articulation")
+        if f"{usd_physics.DriveAPI.usd_name}:distance" in prim.schemas:
+            self._lost(prim, "the drive of a distance")
+
+    def _settings(self, prim: Prim, joint: usd_physics.Joint) -> dict[str, Any]:
+        """Limits and drives; as they were imported while the values are still those that they gave."""
+        settings = joints.settings_of(prim, joint)
+        kept = prim.extras.get("settings")
+        if isinstance(kept, dict):
+            before = Prim(prim.path)
+            joints.read_limits(before, kept)
+            joints.read_drives(before, kept)
+            old = before.get(usd_physics.Joint)
+            if old is not None and joints.is_same(joints.settings_of(before, old), settings):
+                return {key: value for key, value in kept.items() if value}
+        return settings
+
+    def _frame(self, joint: usd_physics.Joint, side: int) -> Matrix:
+        target = (getattr(joint, f"body{side}") or ("",))[0]
+        prim = self.model.prims.get(target)
+        world = prim.world if prim is not None else None
+        return frames.world_frame(world, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))
+
+    def _body_above(self, index: int | None) -> int | None:
+        return next((one for one in self.document.ancestors(index) if one in self.body_nodes), None)
+
+    def _joint_node(self, prim: Prim, body: str, place: Matrix) -> int:
+        """The node of a joint, below its first body: its own Empty, moved there if need be, or a new one."""
+        own = self._node_of(prim.path)
+        above = self.bodies.get(body)
+        if own is not None and self._body_above(own) == above and self._is_at(own, place):
+            return own
+        if own is not None and self.nodes.get(prim.path) == own and self._is_bare(own):
+            scene = self._scene_of(own)
+            parent = above if above is not None else self.document.parents[own]
+            self.document.detach(own)
+            self.document.put_below(own, parent, scene)
+            self._place(own, place, prim)
+            return own
+        scene = None if own is None else self._scene_of(own)
+        index = self.document.add_node({"name": self._free_name(prim.name)}, above, scene)
+        self._place(index, place, prim)
+        return index
+
+    def _connected_node(self, prim: Prim, body: str, place: Matrix, joint: int) -> int:
+        """A node at a frame below the second body, or a static one; a node that is there already is taken."""
+        document, above = self.document, self.bodies.get(body)
+        if above is None:
+            index = document.add_node({"name": self._free_name(f"{prim.name}_frame1")}, None, self._scene_of(joint))
+            self._place(index, place, prim)
+            if names.OMI in self.families:
+                document.put_extension(index, names.OMI.body, {"motion": {"type": "static"}})
+                self.body_nodes.add(index)
+            return index
+        todo: list[int] = list(document.nodes[above].get("children", []))
+        while todo:
+            index = todo.pop(0)
+            if index in self.body_nodes:
+                continue
+            if index != joint and "mesh" not in document.nodes[index] and self._is_at(index, place):
+                return index
+            todo += document.nodes[index].get("children", [])
+        if not document.nodes[above].get("children") and not self._is_dynamic(body) and self._is_at(above, place):
+            return above
+        index = document.add_node({"name": self._free_name(f"{prim.name}_frame1")}, above)
+        self._place(index, place, prim)
+        return index
+
+    def _is_at(self, index: int, place: Matrix) -> bool:
+        world = self.document.world(index)
+        size = max(1.0, float(np.abs(place[:3, 3]).max()))
+        apart = float(np.abs(world[:3, 3] - place[:3, 3]).max())
+        turned = float(np.abs(frames.rotation_of(world) - place[:3, :3]).max())
+        return apart <= _SAME * size and turned <= _SAME
+
+    def _is_bare(self, index: int) -> bool:
+        node = self.document.nodes[index]
+        return not node.keys() & {"mesh", "camera", "skin", "children", "extensions"} and index not in self.body_nodes
+
+    # ------------------------------------------------------------------ the rest
+
+    def _write_kept(self) -> None:
+        """Compound triggers and volumes with gravity, as they were imported."""
+        for path, prim in self.model.prims.items():
+            index = self.nodes.get(path)
+            parts = prim.extras.get("trigger_nodes")
+            if index is not None and isinstance(parts, list):
+                found = [self.origins[part] for part in parts if part in self.origins]
+                if len(found) < len(parts):
+                    self._lost(prim, "the parts of a compound trigger that are not exported", "Export all its parts.")
+                for family in self.families if found else ():
+                    self.document.put_extension(index, family.body, {"trigger": {"nodes": found}})
+                    self.written.counts["triggers"] += 1
+            volume = prim.extras.get("gravity")
+            if index is not None and isinstance(volume, dict):
+                self.document.put_extension(index, names.GRAVITY, volume)
+
+    def _write_gravity(self) -> None:
+        scenes = [scene for prim in self.model.scenes.values() if (scene := prim.get(usd_physics.PhysicsScene))]
+        if not scenes:
+            return
+        if len(scenes) > 1:
+            prim = list(self.model.scenes.values())[1]
+            self._lost(prim, "more than one physics scene, such as this one", "Use one gravity for all.")
+        scene = scenes[0]
+        size = scene.decided("gravity_magnitude")
+        size = names.EARTH if size is None else size
+        direction = np.array(scene.resolved("gravity_direction"), float)
+        length = float(np.linalg.norm(direction))
+        down = direction / length if length > 0.0 and math.isfinite(length) else np.array((0.0, 0.0, -1.0))
+        if abs(size - names.EARTH) <= 1e-4 and np.abs(down - (0.0, 0.0, -1.0)).max() <= 1e-6:
+            return
+        value = self.document.root_extension(names.GRAVITY)
+        value["gravity"] = float(size)
+        value["direction"] = axes.vector_out(down.tolist())
+
+
+# --------------------------------------------------------------------------- shapes
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A shape as in a file: its type, its lengths, and its mesh if it is one."""
+
+    kind: str
+    sizes: dict[str, Any]
+    mesh: Mesh | None = None
+
+    @property
+    def reach(self) -> float:
+        """About how large it is."""
+        values = [value for value in self.sizes.values() if isinstance(value, int | float)]
+        edges = self.sizes.get("size", ())
+        if self.mesh is not None:
+            values.append(float(np.ptp(self.mesh.points, axis=0).max()))
+        return float(max([*values, *edges], default=1.0))
+
+    def scaled(self, scale: Matrix) -> _Shape:
+        """In a space with a scale (3,) by the rules of UsdPhysics; axes of the model."""
+        if self.mesh is not None or np.abs(scale - 1.0).max() <= 1e-9:
+            return self
+        x, y, z = (float(abs(factor)) for factor in scale)
+        sizes = dict(self.sizes)
+        if "size" in sizes:
+            sizes["size"] = [one * factor for one, factor in zip(sizes["size"], (x, z, y), strict=True)]
+        around = max(x, y, z) if self.kind == "sphere" else max(x, y)
+        for key, factor in (("radius", around), ("radiusTop", around), ("radiusBottom", around), ("height", z)):
+            if key in sizes:
+                sizes[key] *= factor
+        for key, factor in (("sizeX", x), ("sizeZ", y)):
+            if key in sizes:
+                sizes[key] *= factor
+        return _Shape(self.kind, sizes)
+
+
+def _upright(axis: str) -> Matrix:
+    """Rotation (3, 3) that takes Z to an axis."""
+    if axis == "X":
+        return np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
+    if axis == "Y":
+        return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+    return np.eye(3)
+
+
+def _bounds(mesh: Mesh, world: Matrix, word: str) -> tuple[_Shape, Matrix]:
+    low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
+    middle = (low + high) / 2.0
+    place = world @ frames.transform(middle)
+    if word == "boundingCube":
+        return _Shape("box", {"size": axes.size_out((high - low).tolist())}), place
+    return _Shape("sphere", {"radius": float(np.linalg.norm(mesh.points - middle, axis=1).max())}), place
+
+
+def _square(sizes: dict[str, Any]) -> Mesh:
+    """A square, or the rectangle of a plane that has an end, in the axes of the model."""
+    x = sizes.get("sizeX", 2.0 * _PLANE) / 2.0 or _PLANE
+    y = sizes.get("sizeZ", 2.0 * _PLANE) / 2.0 or _PLANE
+    return Mesh(np.array([[-x, -y, 0.0], [x, -y, 0.0], [x, y, 0.0], [-x, y, 0.0]]), np.array([[0, 1, 2], [0, 2, 3]]))
+
+
+def _is_near(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-5, abs_tol=1e-9)
+
+
+def _are_same(one: Mesh, other: Mesh) -> bool:
+    """True if two meshes have the same triangles, whatever the order of their vertices; vertices may be split."""
+    if len(one.triangles) != len(other.triangles):
+        return False
+    size = float(np.ptp(other.points, axis=0).max()) or 1.0
+    sums = []
+    for mesh in (one, other):
+        corners = np.round(mesh.points[mesh.triangles] / (1e-5 * size)).sum(axis=1)
+        sums.append(corners[np.lexsort(corners.T)])
+    return bool(np.abs(sums[0] - sums[1]).max(initial=0.0) <= 3.0)
