@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 #: In the order of registration; each has register() and unregister().
 _MODULES = (
@@ -20,7 +21,18 @@ _MODULES = (
     ".operators",
     ".panels",
     ".usdphys_addon.viewport",
+    ".usdphys_addon.exchange.gltf_panels",
 )
+
+
+#: Names that Blender's glTF importer and exporter look for in this module, at each run.
+_GLTF_NAMES = frozenset({"glTF2ImportUserExtension", "glTF2ExportUserExtension", "draw_import"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _GLTF_NAMES:
+        return import_module(".usdphys_addon.exchange.gltf_hooks", __package__).extension(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _modules() -> list[ModuleType]:

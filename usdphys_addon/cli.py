@@ -149,11 +149,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="print the traceback of a fault of usdphys")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     convert = commands.add_parser(
-        "convert", help="convert between .blend and USD, with the physics",
-        description="Convert .blend to USD or back: Blender the geometry and materials, this add-on the physics.",
+        "convert", help="convert between .blend, USD and glTF, with the physics",
+        description="Convert .blend, USD and glTF into each other: Blender the geometry and materials, this add-on the "
+        "physics.",
     )  # fmt: skip
-    convert.add_argument("input", metavar="IN", help="a .blend or USD file")
-    convert.add_argument("output", metavar="OUT", help="a USD file, or a .blend for a USD input")
+    convert.add_argument("input", metavar="IN", help="a .blend, USD or glTF file")
+    convert.add_argument("output", metavar="OUT", help="a USD or glTF file, or a .blend for another input")
     convert.add_argument(
         "--from-rigid-bodies", action="store_true",
         help="turn Blender's own rigid bodies and constraints into USD Physics first",
@@ -194,9 +195,9 @@ def _parser() -> argparse.ArgumentParser:
     convert.set_defaults(run=_convert)
     check = commands.add_parser(
         "validate", help="check the physics of a file",
-        description="Check the physics of a .blend or USD file; exit status 1 if there are errors.",
+        description="Check the physics of a .blend, USD or glTF file; exit status 1 if there are errors.",
     )  # fmt: skip
-    check.add_argument("file", metavar="FILE", help="a .blend or USD file")
+    check.add_argument("file", metavar="FILE", help="a .blend, USD or glTF file")
     check.add_argument(
         "--target",
         choices=("usd", "physx", "newton"),
@@ -207,16 +208,16 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(run=_validate)
     look = commands.add_parser(
         "inspect", help="print the physics of a file",
-        description="Print the physics of a .blend or USD file: its units, every body, collider, joint and so on.",
+        description="Print the physics of a .blend, USD or glTF file: its units, every body, collider and joint.",
     )  # fmt: skip
-    look.add_argument("file", metavar="FILE", help="a .blend or USD file")
+    look.add_argument("file", metavar="FILE", help="a .blend, USD or glTF file")
     look.add_argument("--json", action="store_true", help="print it as JSON")
     look.set_defaults(run=_inspect)
     move = commands.add_parser(
         "simulate", help="simulate a file and write the motion",
-        description="Simulate a .blend or USD file from its first frame; write the motion as USD time samples or JSON.",
+        description="Simulate a .blend, USD or glTF file from its first frame; write USD time samples or JSON.",
     )  # fmt: skip
-    move.add_argument("file", metavar="FILE", help="a .blend or USD file")
+    move.add_argument("file", metavar="FILE", help="a .blend, USD or glTF file")
     move.add_argument("--seconds", type=_positive, required=True, metavar="S", help="simulated time in seconds")
     move.add_argument("--fps", type=_frame_rate, metavar="F", help="frames per second (default: those of the file)")
     move.add_argument(
@@ -300,15 +301,17 @@ def _convert(options: argparse.Namespace) -> int:
 
 def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
     """Raise UsageError for options that contradict each other or do nothing."""
-    if target.is_scene:
-        for name, unset in (
-            ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
-            ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
-        ):  # fmt: skip
-            value = getattr(options, name)
-            if value != unset:
-                flag = _FORMS[value][0] if name == "form" else f"--{name.replace('_', '-')}"
-                raise UsageError(f"{flag} has no effect on '{options.output}', which is a .blend; leave it out.")
+    for name, unset in (
+        ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
+        ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
+    ):  # fmt: skip
+        value = getattr(options, name)
+        if value != unset and name not in target.heeds:
+            flag = _FORMS[value][0] if name == "form" else f"--{name.replace('_', '-')}"
+            kind = target.name.removesuffix(" file")
+            raise UsageError(f"{flag} has no effect on '{options.output}', which is a {kind}; leave it out.")
+    if target.heeds and options.hierarchy == "reset" and "up_axis" not in target.heeds:
+        raise UsageError(f"--hierarchy reset is for USD files, and '{options.output}' is none; use flat or nested.")
     if options.physics_only and options.form == "composed":
         raise UsageError("--physics-only is for edits of an imported file, and --composed writes no edits; drop one.")
 
@@ -369,7 +372,7 @@ def _simulate(options: argparse.Namespace) -> int:
         from .exchange import blend_file
 
         with blend_file.properties_registered(), _output_to_stderr():
-            world, recording, units = _simulate_blend(options)
+            world, recording, units = _simulate_blend(options, source)
     if options.json:
         try:
             text = json.dumps(recording.as_json(units), allow_nan=False)
@@ -411,14 +414,14 @@ def _frame_count(options: argparse.Namespace, world: World) -> int:
     return max(1, round(frames))
 
 
-def _simulate_blend(options: argparse.Namespace) -> tuple[World, Recording, StageUnits]:
-    """Simulate a .blend from the first frame of its scene. The units are those of its stage, with --out or without."""
+def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World, Recording, StageUnits]:
+    """Simulate a file that Blender opens from its first frame. The units are those of its stage, with --out or without."""
     import bpy
 
     from .bridge import scene_read
     from .exchange import formats, usd_export
 
-    _print_issues(formats.BLEND.load(options.file, formats.LoadOptions()), warn)
+    _print_issues(source.load(options.file, formats.LoadOptions()), warn)
     scene: Any = bpy.context.scene
     scene.frame_set(scene.frame_start)
     units, hierarchy = usd_export.stage_options(scene)
@@ -541,7 +544,7 @@ def _print_issues(issues: list[Issue], tell: Callable[[str], None]) -> None:
 
 @contextmanager
 def _model_of(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
-    """The physics model of a .blend or USD file, and the issues of reading it."""
+    """The physics model of a .blend, USD or glTF file, and the issues of reading it."""
     from .exchange import formats
 
     with _output_to_stderr(), formats.format_of(file).read(file) as found:

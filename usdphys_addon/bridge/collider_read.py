@@ -144,6 +144,8 @@ class ColliderReader:
         touched = item.keys()
         collision.simulation_owner = context.owner(item.simulation_owner, prim.path, placement.chain[-1])
         prim.add(collision)
+        if "extras" in touched:
+            prim.extras.update(remembered.extras_of(item.extras))
         group_read.read_mass_and_filters(context, item, touched, prim, placement)
         vendor_rows.read_vendor(context, item, prim)
         material = item.physics_material if "physics_material" in touched else None

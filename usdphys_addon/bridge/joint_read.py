@@ -10,7 +10,7 @@ import numpy as np
 from ..core import frames, joint_kinds, paths, schema
 from ..core.model import Prim
 from ..core.schemas import usd_physics
-from . import props, vendor_rows
+from . import props, remembered, vendor_rows
 from .naming import prim_name
 from .placements import Placement
 from .property_units import si_value
@@ -36,6 +36,8 @@ def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matr
         reading.properties.read(getattr(group, group.type.lower()), cls, into=joint, skip=props.JOINT_SHARED_FIELDS)
     prim = reading.model.add(Prim(path, cls.usd_name, world, is_xformable=False, label=placement.obj.name))
     prim.add(joint)
+    if "prim" in placement.touched:
+        prim.extras.update(remembered.extras_of(placement.physics.prim.extras))
     for dof in usd_physics.LimitAPI.instances:
         limit = getattr(group.limits, dof)
         if limit.is_applied:

@@ -73,6 +73,8 @@ def _write_frames(writing: WritingContext, obj: Any, group: Any, joint: usd_phys
     if not coincide(*places):
         for name in ("local_pos1", "local_rot1"):
             setattr(group, name, _in_units(joint.resolved(name), _frame_unit(writing, joint, name)))
+    if not writing.moves_joints:
+        return
     place = places[0].copy()
     place[:3, 3] /= writing.meters
     set_world_matrix(obj, mathutils.Matrix(place.tolist()))

@@ -128,9 +128,21 @@ RememberedPrim = make_group(
     "The prim that a data-block was imported from. An export uses its name unless the data-block was renamed.",
     {
         # noted: what the import made of it, see `import_notes`. source: of a material, the file that it is from.
+        # extras: what a glTF file says and no schema holds, as JSON; see `Prim.extras`.
         **{
             name: hidden_text()
-            for name in ("path", "type_name", "id_name", "transform", "carried", "shape", "binding", "noted", "source")
+            for name in (
+                "path",
+                "type_name",
+                "id_name",
+                "transform",
+                "carried",
+                "shape",
+                "binding",
+                "noted",
+                "source",
+                "extras",
+            )
         },
         "order": bpy.props.IntProperty(options={"HIDDEN"}, override=OVERRIDABLE),
     },
@@ -219,6 +231,7 @@ ColliderProperties = make_group(
         ),
         "vendor": rows_property(),
         "has_mesh_collision": hidden_flag(),
+        "extras": hidden_text(),
         "other_approximation": bpy.props.StringProperty(
             name="Other Approximation", override=OVERRIDABLE,
             description="Word of a simulator that UsdPhysics does not list, such as sdf and sphereFill of PhysX. It is "
@@ -393,6 +406,35 @@ StageProperties = make_group(
         "hierarchy": nested_bodies(override=OVERRIDABLE),
     },
 )  # fmt: skip
+GltfProperties = make_group(
+    "GltfProperties",
+    "Settings of glTF files, shown in the dialogs of Blender's own importer and exporter.",
+    {
+        "is_exported": bpy.props.BoolProperty(
+            name="Physics", default=True, description="Write the physics of the scene into the glTF file",
+        ),
+        "families": bpy.props.EnumProperty(
+            name="Extensions", default="BOTH",
+            items=(
+                ("BOTH", "KHR and OMI", "Both families, each complete: for any reader"),
+                ("KHR", "KHR", "KHR_physics_rigid_bodies and KHR_implicit_shapes: Babylon.js, Khronos viewers"),
+                ("OMI", "OMI", "OMI_physics_body, shape and joint: Godot"),
+            ),
+            description="Extensions of glTF that the physics is written in",
+        ),
+        "hierarchy": bpy.props.EnumProperty(
+            name="Nested Bodies", default="NESTED",
+            items=(
+                ("NESTED", "Nested", "Bodies stay below bodies, as they are parented"),
+                ("FLAT", "Flat", "Bodies below a body become its siblings, which Babylon.js needs"),
+            ),
+            description="How to export rigid bodies that are parented to other rigid bodies",
+        ),
+        "is_imported": bpy.props.BoolProperty(
+            name="Physics", default=True, description="Read the physics of glTF files",
+        ),
+    },
+)  # fmt: skip
 PreviewProperties = make_group(
     "PreviewProperties",
     "Settings of the preview.",
@@ -452,6 +494,7 @@ ScenePhysicsProperties = make_group(
         "stage": pointer(StageProperties, "Stage"),
         "source": pointer(SourceProperties),
         "preview": pointer(PreviewProperties, "Preview"),
+        "gltf": pointer(GltfProperties, "glTF"),
     },
 )
 MaterialPhysicsProperties = make_group(
@@ -469,7 +512,7 @@ CLASSES: tuple[type[bpy.types.PropertyGroup], ...] = (
     PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties,
     LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties, JointProperties,
     ObjectPhysicsProperties, PhysicsSceneProperties, CollisionGroupProperties, SourceProperties, StageProperties,
-    PreviewProperties, ScenePhysicsProperties, MaterialPhysicsProperties,
+    PreviewProperties, GltfProperties, ScenePhysicsProperties, MaterialPhysicsProperties,
 )  # fmt: skip
 _OWNERS: tuple[tuple[Any, Any], ...] = (
     (bpy.types.Object, ObjectPhysicsProperties),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -62,6 +63,17 @@ def path_of(thing: Any) -> str:
     """Path that an object or other data was imported from; empty if it was not, or was renamed."""
     prim = prim_of(thing)
     return str(prim.path) if prim is not None else ""
+
+
+def extras_of(text: str) -> dict[str, Any]:
+    """`Prim.extras` from the JSON that an object or a collider keeps; empty for other text, which a script can set."""
+    if not text:
+        return {}
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def type_of(obj: bpy.types.Object) -> str:

@@ -163,6 +163,8 @@ class SceneReader:
         # Only a changed transform can animate a body: its own, or that of something above it.
         prim.is_animated = _is_animated(obj) or any(_is_animated(above.obj) for above in placement.ancestors())
         prim.sheared_local = _sheared_local(placement)
+        if "prim" in touched:
+            prim.extras.update(remembered.extras_of(physics.prim.extras))
         group = physics.rigid_body if "rigid_body" in touched else None
         if group is not None and group.is_applied:
             body = self.context.properties.read(group, usd_physics.RigidBodyAPI)

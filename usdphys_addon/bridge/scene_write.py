@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
 
+from ..core import frames, paths
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from . import gprim_properties, remembered, vendor_rows
@@ -35,13 +37,18 @@ def write_scene(
     *,
     texts: Texts | None = None,
     meters: float | None = None,
+    local: float | None = None,
+    is_usd: bool = True,
 ) -> Written:
     """Put the physics of a model on objects and materials, given by prim path, and on the scene.
 
     texts: stored with the objects, for the next export. meters: length of a Blender unit; by default that of the scene.
+    local: see `WritingContext`. is_usd: the next export gives the prims of the model their paths back. Colliders and
+    joints with a pose in the space of the object above them, and without an object, go on that object.
     """
-    writing = WritingContext(model, scene, objects, materials, meters=meters)
-    origins = _OriginWriter(model, texts or Texts())
+    writing = WritingContext(model, scene, objects, materials, meters=meters, local=local)
+    writing.moves_joints = is_usd
+    origins = _OriginWriter(model, texts or Texts(), is_usd=is_usd)
     _write_physics_scenes(writing, origins)
     _write_materials(writing, origins)
     for path, prim in model.prims.items():
@@ -49,12 +56,14 @@ def write_scene(
         if obj is not None:
             origins.write(obj.usdphys.prim, prim, obj.name)
             _write_object(writing, obj, prim)
+        elif prim.local is not None and (above := objects.get(paths.parent_of(path))) is not None:
+            _write_below(writing, above, prim)
         elif prim.schemas and not lives_without_object(prim):
             writing.written.missing.append(path)
-    for path in objects.keys() - model.prims.keys():
+    for path in objects.keys() - model.prims.keys() if is_usd else ():
         obj = objects[path]
         origins.write(obj.usdphys.prim, Prim(path, model.other_types.get(path, "")), obj.name)
-    for path in materials.keys() - model.prims.keys():
+    for path in materials.keys() - model.prims.keys() if is_usd else ():
         material: Any = materials[path]
         origins.write(material.usdphys.prim, Prim(path, "Material"), material.name)
     _write_groups(writing, origins)
@@ -64,11 +73,15 @@ def write_scene(
 class _OriginWriter:
     """Writes which prim a thing was imported from, so that an export gives it its path back."""
 
-    def __init__(self, model: PhysicsModel, texts: Texts) -> None:
-        self.model, self.texts = model, texts
+    def __init__(self, model: PhysicsModel, texts: Texts, *, is_usd: bool) -> None:
+        self.model, self.texts, self.is_usd = model, texts, is_usd
 
     def write(self, group: Any, prim: Prim, id_name: str) -> None:
         """group: the `RememberedPrim` of an object, a material or an item of the scene. id_name: its name."""
+        if prim.extras:
+            group.extras = json.dumps(prim.extras)
+        if not self.is_usd:
+            return
         path, order = prim.path, self.model.order
         group.path, group.type_name, group.id_name = path, prim.type_name, id_name
         group.order = order.get(path, len(order))
@@ -138,10 +151,11 @@ def _write_members(writing: WritingContext, targets: Iterable[str], name: str, *
     others = []
     for target in targets:
         obj = writing.objects.get(target)
-        if obj is None:
+        item = writing.items.get(target) if obj is None else obj.usdphys
+        if item is None:
             others.append(target)
             continue
-        membership = obj.usdphys.collision_groups.add()
+        membership = item.collision_groups.add()
         membership.name, membership.exclude = name, exclude
     return "\n".join(others)
 
@@ -189,6 +203,34 @@ def _write_object(writing: WritingContext, obj: Any, prim: Prim) -> None:
     vendor_rows.write_vendor(properties, physics, "object", prim)
 
 
+def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
+    """Write a collider or a joint that has a pose in the space of an object on that object."""
+    joint = prim.get(usd_physics.Joint)
+    if joint is not None:
+        obj.usdphys.prim.extras = json.dumps({**remembered.extras_of(obj.usdphys.prim.extras), **prim.extras})
+        write_joint(writing, obj, prim, joint)
+        vendor_rows.write_vendor(writing.properties, obj.usdphys, "object", prim)
+    collision = prim.get(usd_physics.CollisionAPI)
+    if collision is None or prim.local is None:
+        return
+    item = writing.items[prim.path] = obj.usdphys.colliders.add()
+    _write_collision(writing, item, prim, collision)
+    writing.written.count("colliders")
+    item.physics_material = writing.materials.get(prim.physics_binding)
+    gprim = prim.get(usd_geom.Gprim)
+    if gprim is not None:
+        item.shape = gprim_properties.SHAPES.get(prim.type_name, "MESH")
+        item.location = (prim.local[:3, 3] / writing.local).tolist()
+        item.rotation = frames.quaternion_of(frames.rotation_of(prim.local))
+        scale = frames.scale_of(prim.local)
+        for name, value in gprim_properties.gprim_properties(gprim, writing.local, scale=scale).items():
+            setattr(item, name, value)
+    else:
+        item.shape = "MESH"
+    if prim.extras:
+        item.extras = json.dumps(prim.extras)
+
+
 def _write_owner(writing: WritingContext, group: Any, targets: tuple[str, ...] | None) -> None:
     """Write the simulation owner by name, or by path if the file does not define it."""
     if targets:
@@ -198,15 +240,7 @@ def _write_owner(writing: WritingContext, group: Any, targets: tuple[str, ...] |
 def _write_collider(
     writing: WritingContext, item: Any, obj: Any, prim: Prim, collision: usd_physics.CollisionAPI
 ) -> None:
-    writing.properties.write(item, collision)
-    _write_owner(writing, item, collision.simulation_owner)
-    approximation = prim.get(usd_physics.MeshCollisionAPI)
-    if approximation is not None:
-        item.has_mesh_collision = True
-        writing.properties.write(item, approximation)
-        if isinstance(approximation.approximation, str) and not approximation.holds("approximation"):
-            item.other_approximation = approximation.approximation
-    vendor_rows.write_vendor(writing.properties, item, "collider", prim)
+    _write_collision(writing, item, prim, collision)
     item.purpose = prim.purpose.upper()
     gprim = prim.get(usd_geom.Gprim)
     item.is_geometry = prim.type_name not in remembered.GEOMETRY_TYPES
@@ -220,3 +254,16 @@ def _write_collider(
     if prim.purpose == "guide":
         obj.hide_render = True
         obj.display_type = "WIRE"
+
+
+def _write_collision(writing: WritingContext, item: Any, prim: Prim, collision: usd_physics.CollisionAPI) -> None:
+    """Write what does not depend on the shape of a collider."""
+    writing.properties.write(item, collision)
+    _write_owner(writing, item, collision.simulation_owner)
+    approximation = prim.get(usd_physics.MeshCollisionAPI)
+    if approximation is not None:
+        item.has_mesh_collision = True
+        writing.properties.write(item, approximation)
+        if isinstance(approximation.approximation, str) and not approximation.holds("approximation"):
+            item.other_approximation = approximation.approximation
+    vendor_rows.write_vendor(writing.properties, item, "collider", prim)

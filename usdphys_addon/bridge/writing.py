@@ -44,6 +44,10 @@ class WritingContext:
         self.local = model.units.meters_per_unit if local is None else local
         self.properties = PropertyWriter(self.meters, self.local)
         self.written = Written()
+        #: False where the objects of joints stand at their frames already.
+        self.moves_joints = True
+        #: Collider items of prims that have no object of their own, by prim path.
+        self.items: dict[str, Any] = {}
         #: Names in Blender, by prim path.
         self.scene_names: dict[str, str] = {}
         self.group_names: dict[str, str] = {}

@@ -56,7 +56,8 @@ class Format:
 
     load: brings a file into Blender, as the open scene; returns what did not come through. read: the physics of a file
     as a model, with what could not be read. write: writes the open scene; None where there is nothing to report.
-    takes: names of LoadOptions that it understands. is_scene: it is Blender's own, converted to other formats only.
+    takes: names of LoadOptions that it understands. heeds: names of WriteOptions that it understands. is_scene: it is
+    Blender's own, converted to other formats only.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Format:
     read: Callable[[str], Reading]
     write: Callable[[str, WriteOptions], ExportResult | None]
     takes: frozenset[str] = frozenset()
+    heeds: frozenset[str] = frozenset()
     is_scene: bool = False
 
     def targets(self) -> list[Format]:
@@ -200,8 +202,50 @@ def _write_blend(file: str, _options: WriteOptions) -> None:
 
 
 USD = Format(
-    "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, takes=frozenset({"variants", "prim", "onto"})
+    "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, takes=frozenset({"variants", "prim", "onto"}),
+    heeds=frozenset(WriteOptions.__slots__),
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
+
+
+# --------------------------------------------------------------------------- glTF
+
+
+def _load_gltf(file: str, _options: LoadOptions) -> list[Issue]:
+    """An empty scene with a glTF file in it."""
+    import bpy
+
+    from . import gltf_import
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return gltf_import.import_gltf(file).issues
+
+
+@contextmanager
+def _read_gltf(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    from ..gltf import document, read
+
+    reading = read.read(document.Document.load(file))
+    yield reading.model, reading.issues
+
+
+def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
+    import bpy
+
+    from ..gltf import write
+    from . import gltf_export
+
+    scene: Any = bpy.context.scene
+    wanted = gltf_export.options_of(scene.usdphys.gltf)
+    wanted = write.WriteOptions(wanted.families, options.hierarchy == "flat" if options.hierarchy else wanted.is_flat)
+    return gltf_export.export_gltf(
+        bpy.context, file, wanted, strict=options.strict, export_animations=options.animation
+    )  # fmt: skip
+
+
+GLTF = Format(
+    "glTF file", (".gltf", ".glb"), _load_gltf, _read_gltf, _write_gltf,
+    heeds=frozenset({"hierarchy", "animation", "strict"}),
+)  # fmt: skip
 #: In the order in which messages name them.
-FORMATS = (BLEND, USD)
+FORMATS = (BLEND, USD, GLTF)

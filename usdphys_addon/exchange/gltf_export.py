@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Export of glTF: Blender's own exporter writes the file, and the finished file gets the physics.
+
+Hooks only watch which object becomes which node. Through the exporter's own dictionaries empty objects would vanish,
+and large scenes would take twice the time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..bridge import remembered, scene_read
+from ..bridge.reading import SceneReading
+from ..core import summary, validate
+from ..core.errors import OutputError
+from ..core.model import PhysicsModel, Prim
+from ..core.validate import Issue
+from ..gltf import names
+from ..gltf import write as gltf_write
+from ..gltf.document import SUFFIXES, Document
+from ..system.files import checked, replacing, scratch_folder
+from . import gltf_hooks
+from .gltf_import import require_blenders_gltf
+from .usd_export import ExportResult, refuse_errors
+
+_FAMILIES = {"BOTH": names.FAMILIES, "KHR": (names.KHR,), "OMI": (names.OMI,)}
+
+
+def options_of(settings: Any) -> gltf_write.WriteOptions:
+    """The options that are set in the dialog of the exporter."""
+    return gltf_write.WriteOptions(_FAMILIES[settings.families], settings.hierarchy == "FLAT")
+
+
+@dataclass(slots=True)
+class _Watched:
+    """One scene of an export: its physics, and which object became which node."""
+
+    reading: SceneReading
+    vnodes: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    nodes: dict[str, int] = field(default_factory=dict)
+    origins: dict[str, int] = field(default_factory=dict)
+
+
+class GltfExport:
+    """One export. issues, counts: what was found and written."""
+
+    def __init__(self, options: gltf_write.WriteOptions) -> None:
+        self.options = options
+        self.scenes: list[_Watched] = []
+        self.issues: list[Issue] = []
+        self.counts: dict[str, int] = {}
+        self.is_done = False
+
+    def watch_scene(self, vtree: Any, settings: Any) -> None:
+        """Read the physics of the scene whose nodes are about to be written."""
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        scene: Any = bpy.context.scene
+        if abs((float(scene.unit_settings.scale_length) or 1.0) - 1.0) > 1e-6:
+            self.issues.append(Issue(
+                "GltfUnitScale", "warning", "", "", "Blender's glTF exporter takes a unit for a metre, whatever the "
+                f"unit scale of the scene ({scene.unit_settings.scale_length:g}) says; so does the physics.",
+                "Set the unit scale to 1 and scale the objects.",
+            ))  # fmt: skip
+        if not settings.get("gltf_yup", True):
+            self.issues.append(Issue(
+                "GltfZUp", "error", "", "", "+Y Up is off, so the file is no valid glTF, and its physics is left out.",
+                "Switch +Y Up on.",
+            ))  # fmt: skip
+            return
+        reading = scene_read.read_scene(depsgraph, meters=1.0)
+        for prim in reading.model.prims.values():
+            if prim.mesh is not None:
+                # The evaluated objects are gone when the file is finished.
+                prim.mesh()
+        watched = _Watched(reading)
+        for vnode in vtree.nodes.values():
+            chain = _chain(vtree, vnode)
+            if chain:
+                watched.vnodes.setdefault(chain, vnode)
+        self.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
+        self.scenes.append(watched)
+
+    def is_guide(self, obj: Any) -> bool:
+        """True for an object that is only a collider: its mesh is not to be seen."""
+        if obj is None or not isinstance(obj, bpy.types.Object) or not obj.hide_render:
+            return False
+        physics: Any = obj.usdphys  # type: ignore[attr-defined]
+        return "colliders" in physics.keys() and bool(len(physics.colliders))
+
+    def number_nodes(self, gltf: Any) -> None:
+        """Find the index of each object's node; they are final now."""
+        numbers = {id(node): index for index, node in enumerate(gltf.nodes)}
+        for watched in self.scenes:
+            by_name = _only_by_name(watched.vnodes)
+            for placement in watched.reading.placements:
+                vnode = watched.vnodes.get(tuple(placement.chain)) or by_name.get(placement.obj.name)
+                index = numbers.get(id(vnode.node)) if vnode is not None and vnode.node is not None else None
+                if index is None:
+                    continue
+                watched.nodes[placement.path] = index
+                self._recall(watched, placement, index)
+            watched.vnodes = {}
+
+    def _recall(self, watched: _Watched, placement: Any, index: int) -> None:
+        """What the object keeps of the glTF file that it was imported from."""
+        if "prim" not in placement.touched:
+            return
+        extras = remembered.extras_of(placement.physics.prim.extras)
+        if "path" in extras:
+            watched.origins.setdefault(str(extras["path"]), index)
+        if extras.keys() & {"trigger_nodes", "gravity"} and placement.path not in watched.reading.model.prims:
+            watched.reading.model.add(Prim(placement.path, "Xform", extras=extras))
+
+    def write(self, file: str) -> None:
+        """Put the physics into the finished file, which is replaced in one step."""
+        wanted = [watched for watched in self.scenes if _has_physics(watched.reading.model)]
+        self.is_done = True
+        if not wanted:
+            return
+        document = Document.load(file)
+        for watched in wanted:
+            written = gltf_write.write(document, watched.reading.model, watched.nodes, self.options, watched.origins)
+            self.issues += written.issues
+            for kind, number in summary.counts(watched.reading.model).items():
+                self.counts[kind] = self.counts.get(kind, 0) + number
+        document.save(file)
+
+
+def _has_physics(model: PhysicsModel) -> bool:
+    return bool(model.bodies or model.colliders or model.joints or any(prim.extras for prim in model.prims.values()))
+
+
+def _chain(vtree: Any, vnode: Any) -> tuple[str, ...]:
+    """Names of the objects from the root down to a node; empty for what is no object."""
+    if not isinstance(vnode.blender_object, bpy.types.Object) or vnode.blender_bone is not None:
+        return ()
+    names_: list[str] = []
+    while vnode is not None:
+        if isinstance(vnode.blender_object, bpy.types.Object) and vnode.blender_bone is None:
+            names_.append(vnode.blender_object.name)
+        vnode = vtree.nodes.get(vnode.parent_uuid) if vnode.parent_uuid is not None else None
+    return tuple(reversed(names_))
+
+
+def _only_by_name(vnodes: dict[tuple[str, ...], Any]) -> dict[str, Any]:
+    """Nodes of objects that are in the file once, by name: parents may be left out, or be bones."""
+    found: dict[str, Any] = {}
+    twice = set()
+    for chain, vnode in vnodes.items():
+        if chain[-1] in found:
+            twice.add(chain[-1])
+        found[chain[-1]] = vnode
+    return {name: vnode for name, vnode in found.items() if name not in twice}
+
+
+def export_gltf(
+    context: Any, file: str | Path, options: gltf_write.WriteOptions, *, strict: bool = False, **native: Any
+) -> ExportResult:  # fmt: skip
+    """Write the open scene with its physics. The target is replaced at the end, or stays as it was.
+
+    strict: write nothing where there are errors. native: options of Blender's own exporter. Raises InputError,
+    OutputError and ValidationFailedError.
+    """
+    target = Path(bpy.path.abspath(str(file))).absolute()
+    if target.suffix.lower() not in SUFFIXES:
+        raise OutputError(f"'{target}' is no glTF file name; end it with one of {', '.join(SUFFIXES)}.")
+    checked(target)
+    require_blenders_gltf()
+    job = GltfExport(options)
+    made: list[gltf_hooks.ExportExtension] = []
+
+    def make() -> gltf_hooks.ExportExtension:
+        made.append(gltf_hooks.ExportExtension())
+        made[-1].make_job = lambda: job
+        return made[-1]
+
+    with scratch_folder(target) as folder:
+        scratch = folder / target.name
+        with gltf_hooks.called_by(gltf_hooks.EXPORTER, make):
+            _native_export(scratch, native)
+        if made and made[-1].error is not None:
+            raise made[-1].error
+        if not job.is_done or not scratch.is_file():
+            raise OutputError(f"Blender's glTF exporter wrote nothing for '{target}'; see the console for its reason.")
+        refuse_errors(job.issues, target, strict=strict)
+        _move_all(folder, scratch, target)
+    return ExportResult(target, job.issues, job.counts)
+
+
+def _native_export(scratch: Path, native: dict[str, Any]) -> None:
+    keywords: dict[str, Any] = {
+        "filepath": str(scratch), "export_format": "GLB" if scratch.suffix.lower() == ".glb" else "GLTF_SEPARATE",
+        "check_existing": False, "export_extras": True, "export_apply": True, "use_active_scene": True,
+        "export_animations": False, **native,
+    }  # fmt: skip
+    known = bpy.ops.export_scene.gltf.get_rna_type().properties.keys()
+    try:
+        ended = bpy.ops.export_scene.gltf(**{name: value for name, value in keywords.items() if name in known})
+    except RuntimeError as error:
+        raise OutputError(f"Blender's glTF exporter failed: {' '.join(str(error).split())[-200:]}") from error
+    if "FINISHED" not in ended:
+        raise OutputError("Blender's glTF exporter was cancelled.")
+
+
+def _move_all(folder: Path, scratch: Path, target: Path) -> None:
+    """Put the files of an export in place: those that the document names first, the document last."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path != scratch:
+            place = target.parent / path.relative_to(folder)
+            try:
+                place.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise OutputError(f"'{place.parent}' cannot be made ({error.strerror}).") from error
+            with replacing(place) as other:
+                other.write_bytes(path.read_bytes())
+    with replacing(target) as other:
+        other.write_bytes(scratch.read_bytes())

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Import of glTF: Blender's own importer makes the objects, the document gives them their physics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import bpy
+import mathutils
+import numpy as np
+
+from ..bridge import physics_collections, scene_write
+from ..bridge.imported import ImportedIDs
+from ..core import paths
+from ..core.errors import InputError
+from ..core.model import Mesh, Prim
+from ..core.validate import Issue
+from ..core.words import counted
+from ..gltf import read as gltf_read
+from ..gltf.document import Document
+from . import gltf_hooks
+
+
+@dataclass(slots=True)
+class GltfImport:
+    """counts: what got physics, by kind. issues: what did not come through."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    issues: list[Issue] = field(default_factory=list)
+
+
+def import_gltf(file: str | Path) -> GltfImport:
+    """Import a glTF file with its physics into the open scene. Raises InputError."""
+    path = Path(file).absolute()
+    # Read first: Blender's importer may crash on what we refuse, and leaves half a scene behind.
+    gltf_read.read(Document.load(path))
+    require_blenders_gltf()
+    made: list[gltf_hooks.ImportExtension] = []
+
+    def make() -> gltf_hooks.ImportExtension:
+        made.append(gltf_hooks.ImportExtension())
+        made[-1].is_wanted = lambda: True
+        return made[-1]
+
+    with gltf_hooks.called_by(gltf_hooks.IMPORTER, make):
+        try:
+            ended = bpy.ops.import_scene.gltf(filepath=str(path), import_pack_images=True)
+        except RuntimeError as error:
+            reason = " ".join(str(error).split()).rstrip(".")
+            raise InputError(f"Blender's glTF importer failed on '{path.name}': {reason[-200:]}.") from error
+    if made and made[-1].error is not None:
+        raise made[-1].error
+    if "FINISHED" not in ended or not made:
+        raise InputError(f"Blender's glTF importer did not finish with '{path.name}'.")
+    return made[-1].results[-1] if made[-1].results else GltfImport()
+
+
+def require_blenders_gltf() -> None:
+    """Enable Blender's own glTF add-on if it is off. Raises InputError if there is none."""
+    if "io_scene_gltf2" in bpy.context.preferences.addons:  # type: ignore[union-attr]
+        return
+    import addon_utils  # type: ignore[import-not-found]
+
+    if addon_utils.enable("io_scene_gltf2") is None:
+        raise InputError("Blender's own glTF add-on cannot be enabled; it reads and writes the geometry.")
+
+
+def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
+    """Put the physics of a file on the objects that Blender's importer has just made. None if the file has none."""
+    document = Document.load(gltf.filename)
+    reading = gltf_read.read(document)
+    result = GltfImport(issues=list(reading.issues))
+    _report_other_scenes(document, result)
+    if reading.family is None or not reading.model.prims:
+        return None
+    meters = float(scene.unit_settings.scale_length) or 1.0
+    found = ImportedIDs(_objects(gltf, reading, meters))
+    _make_meshes(reading, found, gltf, meters)
+    for path in reading.paths.values():
+        prim = reading.model.prims.get(path)
+        if prim is not None:
+            # Compound triggers name their parts by it.
+            prim.extras["path"] = path
+    written = scene_write.write_scene(
+        reading.model, scene, found.objects, {**found.materials}, meters=meters, local=meters, is_usd=False
+    )
+    result.counts = dict(written.counts)
+    for path in written.missing:
+        result.issues.append(Issue(
+            "NotImported", "warning", path, "", f"Blender imports nothing for '{path}', so its physics is left out.",
+            "Look at the file in the program that wrote it.",
+        ))  # fmt: skip
+    _remove_sources(gltf, reading)
+    if reading.model.joints:
+        bpy.context.view_layer.update()  # type: ignore[union-attr]
+        size = physics_collections.joint_size(found.objects.values())
+        for path in reading.model.joints:
+            obj = found.objects.get(path)
+            if obj is not None and obj.type == "EMPTY":
+                physics_collections.show_joint(obj, size)
+    return result
+
+
+def _report_other_scenes(document: Document, result: GltfImport) -> None:
+    others = len(document.json.get("scenes", [])) - 1
+    if others > 0:
+        result.issues.append(Issue(
+            "GltfOtherScenes", "warning", "", "", f"The file has {counted(others, 'more scene')}, whose physics is "
+            "not read.", "Make the scene that you need the default one of the file.",
+        ))  # fmt: skip
+
+
+def _objects(gltf: Any, reading: gltf_read.GltfReading, meters: float) -> dict[str, Any]:
+    """The objects of the nodes by path. A node that Blender made a bone of gets an Empty on that bone."""
+    found = {}
+    for index, path in reading.paths.items():
+        vnode = gltf.vnodes.get(index)
+        if vnode is None:
+            continue
+        obj = vnode.blender_object
+        if obj is None and path in reading.model.prims:
+            obj = _empty_on_bone(gltf, vnode, index, reading, meters)
+        if isinstance(obj, bpy.types.Object):
+            found[path] = obj
+    return found
+
+
+def _empty_on_bone(gltf: Any, vnode: Any, index: int, reading: gltf_read.GltfReading, meters: float) -> Any:
+    armature = getattr(gltf.vnodes.get(getattr(vnode, "bone_arma", None)), "blender_object", None)
+    bone = getattr(vnode, "blender_bone_name", None)
+    if armature is None or bone is None:
+        return None
+    obj = bpy.data.objects.new(reading.document.node_name(index) or bone, None)
+    for collection in armature.users_collection:
+        collection.objects.link(obj)
+    obj.parent, obj.parent_type, obj.parent_bone = armature, "BONE", bone
+    bpy.context.view_layer.update()  # type: ignore[union-attr]
+    place = reading.document.world(index).copy()
+    place[:3, 3] /= meters
+    obj.matrix_world = mathutils.Matrix(place.tolist())
+    return obj
+
+
+def _make_meshes(reading: gltf_read.GltfReading, found: ImportedIDs, gltf: Any, meters: float) -> None:
+    """Make objects for collider meshes that no visible node has: Blender does not import them."""
+    known: dict[int, Any] = {}
+    indices = {path: index for index, path in reading.paths.items()}
+    for path, prim in reading.model.prims.items():
+        if prim.type_name != "Mesh" or path in reading.own_mesh or prim.mesh is None:
+            continue
+        mesh = prim.mesh()
+        node = paths.parent_of(path)
+        above = found.objects.get(node)
+        if not isinstance(mesh, Mesh) or above is None:
+            continue
+        if id(mesh) not in known:
+            known[id(mesh)] = _new_mesh(prim, mesh, meters)
+        data = known[id(mesh)]
+        if above.type == "EMPTY" and above.instance_type == "NONE" and _is_free(reading, node, path):
+            # The Empty becomes the collider, so that an export has the same nodes.
+            obj = _with_data(above, data)
+            found.objects[node] = obj
+            gltf.vnodes[indices[node]].blender_object = obj
+        else:
+            obj = bpy.data.objects.new(prim.name, data)
+            for collection in above.users_collection:
+                collection.objects.link(obj)
+            obj.parent = above
+            found.objects[path] = obj
+            prim.purpose = "guide"
+        obj.hide_render = True
+        obj.display_type = "WIRE"
+
+
+def _is_free(reading: gltf_read.GltfReading, node: str, path: str) -> bool:
+    """True if a node has no other mesh collider."""
+    return not any(
+        other != path and prim.type_name == "Mesh" and paths.parent_of(other) == node
+        for other, prim in reading.model.prims.items()
+    )
+
+
+def _new_mesh(prim: Prim, mesh: Mesh, meters: float) -> Any:
+    data = bpy.data.meshes.new(prim.name)
+    points = np.asarray(mesh.points / meters, float)
+    data.from_pydata(points.tolist(), [], mesh.triangles.tolist())
+    return data
+
+
+def _with_data(empty: Any, data: Any) -> Any:
+    """A mesh object in the place of an Empty, which is removed."""
+    name = empty.name
+    obj = bpy.data.objects.new(name, data)
+    for collection in empty.users_collection:
+        collection.objects.link(obj)
+    obj.parent, obj.parent_type, obj.parent_bone = empty.parent, empty.parent_type, empty.parent_bone
+    obj.matrix_parent_inverse = empty.matrix_parent_inverse
+    obj.rotation_mode = empty.rotation_mode
+    obj.location, obj.scale = empty.location, empty.scale
+    obj.rotation_quaternion, obj.rotation_euler = empty.rotation_quaternion, empty.rotation_euler
+    for key, value in empty.items():
+        obj[key] = value
+    if hasattr(empty, "gltf2_animation_rest"):
+        obj.gltf2_animation_rest = empty.gltf2_animation_rest
+    for child in empty.children:
+        child.parent = obj
+    bpy.data.objects.remove(empty)
+    obj.name = name
+    return obj
+
+
+def _remove_sources(gltf: Any, reading: gltf_read.GltfReading) -> None:
+    """Remove objects of nodes outside the scene that only hold the mesh of a collider."""
+    for index in reading.sources:
+        todo = [index]
+        while todo:
+            one = todo.pop()
+            vnode = gltf.vnodes.get(one)
+            obj = getattr(vnode, "blender_object", None)
+            if obj is not None:
+                bpy.data.objects.remove(obj)
+                gltf.vnodes[one].blender_object = None
+            todo += reading.document.nodes[one].get("children", [])
