@@ -415,7 +415,7 @@ def _frame_count(options: argparse.Namespace, world: World) -> int:
 
 
 def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World, Recording, StageUnits]:
-    """Simulate a file that Blender opens from its first frame. The units are those of its stage, with --out or without."""
+    """Simulate a file that Blender opens from its first frame. The units are those of its stage, also without --out."""
     import bpy
 
     from .bridge import scene_read

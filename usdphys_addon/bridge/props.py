@@ -561,5 +561,6 @@ def holds_physics(physics: Any, touched: list[str]) -> bool:
         or ("articulation_root" in touched and physics.articulation_root.is_applied)
         or ("filtered_pairs" in touched and physics.filtered_pairs.is_applied)
         or ("collision_groups" in touched and len(physics.collision_groups))
+        or ("prim" in touched and physics.prim.extras)
         or ("vendor" in touched and len(physics.vendor))
     )

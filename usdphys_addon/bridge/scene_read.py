@@ -180,12 +180,13 @@ class SceneReader:
                 prim.physics_binding = material_read.material_path(self.context, physics.physics_material)
             elif "physics_material_path" in touched and physics.physics_material_path:
                 prim.physics_binding = self.context.root + physics.physics_material_path
-        if prim.schemas:
+        if prim.schemas or prim.extras:
             existing = self.context.model.prims.get(prim.path)
             if existing is None:
                 self.context.model.add(prim)
             else:
                 existing.schemas.update(prim.schemas)
+                existing.extras.update(prim.extras)
         elif prim.sheared_local is not None and len(physics.colliders):
             self.context.model.add(prim)
         return world

@@ -21,6 +21,8 @@ from .schema import Schema, SchemaT
 from .schemas import usd_geom, usd_physics
 from .units import SI, StageUnits
 
+#: Key of `Prim.extras` in the customData of a USD prim.
+EXTRAS_KEY = "gltf"
 #: Names of a base schema and of all schemas that derive from it, by base class.
 _DERIVED: dict[type[Schema], frozenset[str]] = {
     base: frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, base))

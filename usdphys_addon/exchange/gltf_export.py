@@ -17,7 +17,7 @@ from ..bridge import remembered, scene_read
 from ..bridge.reading import SceneReading
 from ..core import summary, validate
 from ..core.errors import OutputError
-from ..core.model import PhysicsModel, Prim
+from ..core.model import PhysicsModel
 from ..core.validate import Issue
 from ..gltf import names
 from ..gltf import write as gltf_write
@@ -112,8 +112,6 @@ class GltfExport:
         extras = remembered.extras_of(placement.physics.prim.extras)
         if "path" in extras:
             watched.origins.setdefault(str(extras["path"]), index)
-        if extras.keys() & {"trigger_nodes", "gravity"} and placement.path not in watched.reading.model.prims:
-            watched.reading.model.add(Prim(placement.path, "Xform", extras=extras))
 
     def write(self, file: str) -> None:
         """Put the physics into the finished file, which is replaced in one step."""

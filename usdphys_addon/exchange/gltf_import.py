@@ -21,6 +21,7 @@ from ..core.words import counted
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
 from . import gltf_hooks
+from .usd_import import undone_on_failure
 
 
 @dataclass(slots=True)
@@ -44,17 +45,23 @@ def import_gltf(file: str | Path) -> GltfImport:
         made[-1].is_wanted = lambda: True
         return made[-1]
 
-    with gltf_hooks.called_by(gltf_hooks.IMPORTER, make):
-        try:
-            ended = bpy.ops.import_scene.gltf(filepath=str(path), import_pack_images=True)
-        except RuntimeError as error:
-            reason = " ".join(str(error).split()).rstrip(".")
-            raise InputError(f"Blender's glTF importer failed on '{path.name}': {reason[-200:]}.") from error
-    if made and made[-1].error is not None:
-        raise made[-1].error
-    if "FINISHED" not in ended or not made:
-        raise InputError(f"Blender's glTF importer did not finish with '{path.name}'.")
+    with undone_on_failure(bpy.context.scene):
+        with gltf_hooks.called_by(gltf_hooks.IMPORTER, make):
+            try:
+                ended = bpy.ops.import_scene.gltf(filepath=str(path), import_pack_images=True)
+            except RuntimeError as error:
+                raise InputError(f"Blender's glTF importer failed on '{path.name}': {_last_line(error)}.") from error
+        if made and made[-1].error is not None:
+            raise made[-1].error
+        if "FINISHED" not in ended or not made:
+            raise InputError(f"Blender's glTF importer did not finish with '{path.name}'.")
     return made[-1].results[-1] if made[-1].results else GltfImport()
+
+
+def _last_line(error: RuntimeError) -> str:
+    """The reason at the end of a traceback."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("Location:")]
+    return (lines[-1] if lines else "without a reason")[:200].rstrip(".")
 
 
 def require_blenders_gltf() -> None:
@@ -119,7 +126,7 @@ def _objects(gltf: Any, reading: gltf_read.GltfReading, meters: float) -> dict[s
         vnode = gltf.vnodes.get(index)
         if vnode is None:
             continue
-        obj = vnode.blender_object
+        obj = getattr(vnode, "blender_object", None)
         if obj is None and path in reading.model.prims:
             obj = _empty_on_bone(gltf, vnode, index, reading, meters)
         if isinstance(obj, bpy.types.Object):

@@ -50,6 +50,8 @@ class Document:
         self._meshes: dict[int, Mesh | None] = {}
         self._worlds: dict[int, Matrix] = {}
         self._added = bytearray()
+        #: Families of extensions that we have written: each scene of a file adds to them.
+        self.written: set[str] = set()
         self._check()
         self.parents = self._find_parents()
 

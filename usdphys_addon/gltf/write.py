@@ -80,7 +80,8 @@ class _Writer:
         self.anchors: dict[str, int] = {}
 
     def _is_foreign(self, family: Family) -> bool:
-        return family.body in (self.document.json.get("extensionsUsed") or ())
+        used = self.document.json.get("extensionsUsed") or ()
+        return family.body in used and family.body not in self.document.written
 
     def write(self) -> None:
         self._find_bodies()
@@ -98,6 +99,7 @@ class _Writer:
             for family in self.families:
                 # Babylon needs an object of the document, even an empty one.
                 self.document.root_extension(family.body)
+                self.document.written.add(family.body)
 
     def _issue(
         self, code: str, message: str, fix: str, severity: Any = "warning", prim: Prim | None = None
@@ -349,8 +351,9 @@ class _Writer:
         pool = self.pools.setdefault((extension, name), {})
         key = json.dumps(value, sort_keys=True)
         if key not in pool:
-            pool[key] = len(pool)
-            self.document.root_extension(extension).setdefault(name, []).append(value)
+            items = self.document.root_extension(extension).setdefault(name, [])
+            pool[key] = len(items)
+            items.append(value)
         return pool[key]
 
     def _material_of(self, prim: Prim) -> Prim | None:

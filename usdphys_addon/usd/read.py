@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 
 from ..core import frames, schema, units, vendor_schemas
 from ..core.errors import InputError
-from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
+from ..core.model import EXTRAS_KEY, Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
@@ -255,7 +256,8 @@ class _Reader:
         """The prim with its schemas, or None if it has no physics."""
         kind = opinions.kind
         rows = _authored_schemas(kind)
-        if not rows:
+        extras = self.extras(opinions)
+        if not rows and not extras:
             return None
         found: dict[str, Schema] = {}
         for name, cls, instance, authored in rows:
@@ -267,6 +269,7 @@ class _Reader:
             found[kind.type_name] = typed()
             self.fill(found[kind.type_name], opinions, "", typed.attributes, resolve=True)
         prim = self.placed(opinions, found)
+        prim.extras = extras
         # Parents come before children: before the first authored purpose, no prim can inherit one.
         imageable = UsdGeom.Imageable(opinions.usd_prim) if self.has_purposes else None
         if imageable:
@@ -281,6 +284,17 @@ class _Reader:
         if isinstance(typed, type) and issubclass(typed, usd_physics.Joint):
             self.turn_world_frames(found[kind.type_name])
         return prim
+
+    def extras(self, opinions: Opinions) -> dict[str, Any]:
+        """What an export has kept of a glTF file."""
+        if opinions.spec is not None and "customData" not in opinions.fields:
+            return {}
+        text = opinions.usd_prim.GetCustomDataByKey(EXTRAS_KEY)
+        try:
+            found = json.loads(text) if isinstance(text, str) else {}
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
 
     def note_subset(self, opinions: Opinions) -> None:
         if opinions.kind.is_subset:

@@ -6,6 +6,7 @@ Values are written with Sdf inside one change block: 10,000 bodies take a third 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
@@ -15,7 +16,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, Vt
 from ..core import frames, schema, units, vendor_schemas
 from ..core.errors import InputError
 from ..core.gprims import half_extent
-from ..core.model import PhysicsModel, Prim
+from ..core.model import EXTRAS_KEY, PhysicsModel, Prim
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
@@ -189,6 +190,8 @@ class SpecWriter:
             applied = (*applied, "MaterialBindingAPI")
             self.relationship(spec, "material:binding:physics", [Sdf.Path(prim.physics_binding)])
         apply_schemas(spec, applied)
+        if prim.extras:
+            spec.customData[EXTRAS_KEY] = json.dumps(prim.extras)
 
     def make(self, prim: Prim) -> Sdf.PrimSpec:
         spec = Sdf.CreatePrimInLayer(self.layer, prim.path)

@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""glTF files with physics, through Blender's own importer and exporter."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import bpy
+import mathutils
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core.errors import InputError, UsdPhysError
+from usdphys_ext.usdphys_addon.exchange import gltf_export, gltf_import, gltf_panels
+from usdphys_ext.usdphys_addon.gltf import names, read, write
+from usdphys_ext.usdphys_addon.gltf.document import Document
+
+FAMILIES = {"KHR": (names.KHR,), "OMI": (names.OMI,), "both": names.FAMILIES}
+BODY = names.KHR_BODY
+
+
+@contextmanager
+def enabled():
+    """The add-on as Blender knows it when a user has enabled it."""
+    entry = bpy.context.preferences.addons.new()
+    entry.module = "usdphys_ext"
+    try:
+        yield
+    finally:
+        bpy.context.preferences.addons.remove(entry)
+
+
+def exported(path: Path, families="both", **native):
+    result = gltf_export.export_gltf(bpy.context, path, write.WriteOptions(FAMILIES[families]), **native)
+    return Document.load(path), result
+
+
+def nodes_of(document: Document) -> dict[str, dict]:
+    return {node["name"]: node for node in document.nodes}
+
+
+def physics(document: Document, name: str, extension: str = BODY) -> dict:
+    return nodes_of(document)[name].get("extensions", {}).get(extension, {})
+
+
+def cube(name: str, location=(0, 0, 0), parent=None, **body):
+    bpy.ops.mesh.primitive_cube_add(location=location)
+    obj = bpy.context.active_object
+    obj.name = obj.data.name = name
+    obj.parent = parent
+    item = obj.usdphys.colliders.add()
+    item.shape = "CUBE"
+    obj.usdphys.rigid_body.is_applied = True
+    for key, value in body.items():
+        setattr(obj.usdphys.rigid_body, key, value)
+    return obj
+
+
+def hinge(name: str, first, second, location=(0, 0, 0)):
+    obj = bpy.data.objects.new(name, None)
+    bpy.context.collection.objects.link(obj)
+    obj.location = location
+    joint = obj.usdphys.joint
+    joint.is_applied, joint.type, joint.axis = True, "REVOLUTE", "Z"
+    joint.body0, joint.body1 = first, second
+    joint.revolute.lower_limit, joint.revolute.upper_limit = -0.5, 1.0
+    bpy.context.view_layer.update()
+    return obj
+
+
+def judged(shared: Path, usd_python: Path, one: Path, other: Path) -> str:
+    judge = shared / "tools" / "gltf_physics_check.py"
+    run = subprocess.run([usd_python, judge, "compare", one, other], capture_output=True, text=True)
+    return run.stdout
+
+
+# --------------------------------------------------------------------------- round trips
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_devset_comes_back_through_blender(tmp_path, shared, usd_python, family):
+    for path in sorted((shared / "devset" / "gltf").glob("*.gltf")):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        gltf_import.import_gltf(path)
+        out = tmp_path / f"{path.stem}.glb"
+        exported(out, family)
+        assert "score 1.0000" in judged(shared, usd_python, path, out), path.name
+
+
+def test_scene_made_in_blender_is_the_same_after_a_second_round(tmp_path, shared, usd_python):
+    base = cube("Base", (0, 0, 1), kinematic_enabled=True)
+    arm = cube("Arm", (3, 0, 1))
+    arm.rotation_euler = (0.3, 0.2, 0.1)
+    arm.usdphys.mass.is_applied = True
+    arm.usdphys.mass.density = 400
+    hinge("Hinge", base, arm, (1.5, 0, 1))
+    exported(tmp_path / "one.glb")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    gltf_import.import_gltf(tmp_path / "one.glb")
+    exported(tmp_path / "two.glb")
+    assert "score 1.0000" in judged(shared, usd_python, tmp_path / "one.glb", tmp_path / "two.glb")
+
+
+def test_values_are_those_of_the_scene(tmp_path):
+    """A box of 2 m and 400 kg/m3 weighs 3,200 kg; up is Y."""
+    box = cube("Box", (1, 2, 3))
+    box.usdphys.mass.is_applied = True
+    box.usdphys.mass.density = 400
+    box.usdphys.rigid_body.velocity = (0, 0, 5)
+    document, _ = exported(tmp_path / "box.gltf")
+    motion = physics(document, "Box")["motion"]
+    assert motion["mass"] == pytest.approx(3200)
+    assert motion["linearVelocity"] == pytest.approx([0, 5, 0])
+    assert nodes_of(document)["Box"]["translation"] == pytest.approx([1, 3, -2])
+    assert document.pool(names.KHR_SHAPE, "shapes") == [{"type": "box", "box": {"size": pytest.approx([2, 2, 2])}}]
+
+
+def test_joint_node_is_below_its_first_body(tmp_path):
+    base, arm = cube("Base", (0, 0, 0)), cube("Arm", (3, 0, 0))
+    hinge("Hinge", base, arm, (1.5, 0, 0))
+    document, _ = exported(tmp_path / "joint.gltf")
+    index = [node["name"] for node in document.nodes].index("Hinge")
+    assert document.node_name(document.parents[index]) == "Base"
+    connected = physics(document, "Hinge")["joint"]["connectedNode"]
+    assert document.node_name(document.parents[connected]) == "Arm"
+    np.testing.assert_allclose(document.world(connected)[:3, 3], (1.5, 0, 0), atol=1e-6)
+
+
+def test_joint_to_the_world_has_a_static_end(tmp_path):
+    hinge("Hinge", None, cube("Arm", (3, 0, 0)), (1.5, 0, 0))
+    document, _ = exported(tmp_path / "joint.gltf")
+    connected = physics(document, "Hinge", names.OMI_JOINT)["connectedNode"]
+    assert document.node_extension(connected, names.OMI_BODY)["motion"]["type"] == "static"
+    (settings,) = document.pool(BODY, "physicsJoints")
+    # The bodies have changed places, so the limits have, too.
+    assert settings["limits"][-1] == {"angularAxes": [1], "min": pytest.approx(-1.0), "max": pytest.approx(0.5)}
+
+
+# --------------------------------------------------------------------------- Blender's own operators
+
+
+def test_native_export_and_import_have_the_physics(tmp_path):
+    cube("Box")
+    with enabled():
+        bpy.ops.export_scene.gltf(filepath=str(tmp_path / "box.glb"))
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert "motion" in physics(Document.load(tmp_path / "box.glb"), "Box")
+    with enabled():
+        bpy.ops.import_scene.gltf(filepath=str(tmp_path / "box.glb"))
+    box = bpy.data.objects["Box"]
+    assert box.usdphys.rigid_body.is_applied
+    assert [item.shape for item in box.usdphys.colliders] == ["CUBE"]
+
+
+def test_switched_off_means_no_physics(tmp_path):
+    cube("Box")
+    bpy.context.scene.usdphys.gltf.is_exported = False
+    with enabled():
+        bpy.ops.export_scene.gltf(filepath=str(tmp_path / "box.glb"))
+    assert "extensionsUsed" not in Document.load(tmp_path / "box.glb").json
+
+
+def test_chosen_family_is_the_only_one(tmp_path):
+    cube("Box")
+    bpy.context.scene.usdphys.gltf.families = "OMI"
+    with enabled():
+        bpy.ops.export_scene.gltf(filepath=str(tmp_path / "box.glb"))
+    assert set(Document.load(tmp_path / "box.glb").json["extensionsUsed"]) == {names.OMI_BODY, names.OMI_SHAPE}
+
+
+def test_panels_are_in_the_dialogs_and_leave_with_the_add_on():
+    import io_scene_gltf2
+
+    gltf_panels.register()
+    known = (io_scene_gltf2.exporter_extension_layout_draw, io_scene_gltf2.importer_extension_layout_draw)
+    assert all(gltf_panels.draw_export in one.values() or gltf_panels.draw_import in one.values() for one in known)
+    known[1]["usdphys_ext"] = gltf_panels.draw_nothing
+    gltf_panels.unregister()
+    assert not any("usdphys" in name for one in known for name in one)
+    gltf_panels.register()
+
+
+# --------------------------------------------------------------------------- traps
+
+
+def test_required_extensions_do_not_stop_the_import(tmp_path):
+    content = {
+        "asset": {"version": "2.0"}, "extensionsUsed": [BODY, names.KHR_SHAPE],
+        "extensionsRequired": [BODY, names.KHR_SHAPE], "scenes": [{"nodes": [0]}],
+        "nodes": [{"name": "Body", "extensions": {BODY: {"motion": {}}}}],
+    }  # fmt: skip
+    (tmp_path / "required.gltf").write_text(json.dumps(content))
+    gltf_import.import_gltf(tmp_path / "required.gltf")
+    assert bpy.data.objects["Body"].usdphys.rigid_body.is_applied
+
+
+def test_mesh_that_only_a_shape_names_comes_back(tmp_path, shared):
+    gltf_import.import_gltf(shared / "devset" / "gltf" / "convex_hull.gltf")
+    obj = bpy.data.objects["ConvexHullShape"]
+    assert obj.type == "MESH" and obj.hide_render
+    document, _ = exported(tmp_path / "hull.gltf")
+    # It is a collider and no picture: the node has no mesh.
+    assert "mesh" not in nodes_of(document)["ConvexHullShape"]
+    (shape,) = document.pool(names.OMI_SHAPE, "shapes")
+    assert len(document.mesh(shape["convex"]["mesh"]).triangles) == 8
+
+
+def test_bodies_that_lose_their_node_to_instancing_are_named(tmp_path):
+    first = cube("One", (0, 0, 0))
+    second = cube("Two", (5, 0, 0))
+    second.data = first.data
+    parent = bpy.data.objects.new("Parent", None)
+    bpy.context.collection.objects.link(parent)
+    first.parent = second.parent = parent
+    bpy.context.view_layer.update()
+    document, result = exported(tmp_path / "inst.glb", export_gpu_instances=True)
+    lost = {issue.label for issue in result.issues if issue.code == "GltfNotExported"}
+    kept = {name for name in ("One", "Two") if name in nodes_of(document) and physics(document, name)}
+    assert lost | kept == {"One", "Two"} and lost
+
+
+def test_joint_to_a_body_that_is_not_exported_is_named(tmp_path):
+    base, arm = cube("Base"), cube("Arm", (3, 0, 0))
+    joint = hinge("Hinge", base, arm)
+    for obj in bpy.data.objects:
+        obj.select_set(obj in (base, joint))
+    document, result = exported(tmp_path / "part.glb", use_selection=True)
+    assert "Arm" not in nodes_of(document)
+    assert "joint" not in physics(document, "Hinge")
+    assert [issue.code for issue in result.issues if issue.label == "Hinge"] == ["GltfJointSkipped"]
+
+
+def test_each_copy_of_a_collection_has_its_own_body(tmp_path):
+    box = cube("Box")
+    collection = bpy.data.collections.new("Crate")
+    collection.objects.link(box)
+    bpy.context.scene.collection.objects.unlink(box)
+    for number in range(2):
+        copy = bpy.data.objects.new(f"Copy{number}", None)
+        copy.instance_type, copy.instance_collection = "COLLECTION", collection
+        copy.location = (4 * number, 0, 0)
+        bpy.context.scene.collection.objects.link(copy)
+    bpy.context.view_layer.update()
+    document, _ = exported(tmp_path / "copies.glb")
+    reading = read.read(document)
+    places = sorted(round(prim.world[0, 3], 4) for prim in reading.model.bodies.values())
+    assert places == [0, 4]
+
+
+def test_two_scenes_have_their_own_physics(tmp_path):
+    cube("Here")
+    other = bpy.data.scenes.new("Other")
+    there = bpy.data.objects.new("There", None)
+    there.usdphys.rigid_body.is_applied = True
+    other.collection.objects.link(there)
+    document, _ = exported(tmp_path / "two.glb", use_active_scene=False)
+    assert "motion" in physics(document, "Here")
+    assert "motion" in physics(document, "There")
+
+
+def test_unit_scale_is_named_and_physics_follows_the_geometry(tmp_path):
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    cube("Box", (100, 0, 0))
+    document, result = exported(tmp_path / "unit.glb")
+    assert "GltfUnitScale" in {issue.code for issue in result.issues}
+    assert nodes_of(document)["Box"]["translation"][0] == pytest.approx(100)
+    assert document.pool(names.KHR_SHAPE, "shapes")[0]["box"]["size"] == pytest.approx([2, 2, 2])
+
+
+def test_import_follows_the_unit_scale(tmp_path):
+    cube("Box", (1, 0, 0))
+    exported(tmp_path / "unit.glb")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    gltf_import.import_gltf(tmp_path / "unit.glb")
+    box = bpy.data.objects["Box"]
+    assert box.location.x == pytest.approx(100)
+    assert box.usdphys.colliders[0].size[0] == pytest.approx(200)
+
+
+def test_skinned_body_is_refused_by_name(tmp_path):
+    armature = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = armature.data.edit_bones.new("Bone")
+    bone.tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    box = cube("Box", parent=armature)
+    box.modifiers.new("Armature", "ARMATURE").object = armature
+    box.vertex_groups.new(name="Bone").add(range(8), 1.0, "REPLACE")
+    document, result = exported(tmp_path / "skin.glb", export_apply=False, export_skins=True)
+    assert "GltfSkinned" in {issue.code for issue in result.issues}
+    assert not physics(document, "Box")
+
+
+def test_body_that_became_a_bone_is_an_empty_on_that_bone(tmp_path):
+    content = {
+        "asset": {"version": "2.0"}, "extensionsUsed": [BODY], "scenes": [{"nodes": [0]}],
+        "nodes": [
+            {"name": "Rig", "children": [1], "translation": [1, 2, 3]},
+            {"name": "Between", "children": [2], "translation": [0, 1, 0], "extensions": {BODY: {"motion": {}}}},
+            {"name": "Tip", "translation": [0, 1, 0]},
+        ],
+        "skins": [{"joints": [1, 2], "skeleton": 0}],
+    }  # fmt: skip
+    (tmp_path / "rig.gltf").write_text(json.dumps(content))
+    gltf_import.import_gltf(tmp_path / "rig.gltf")
+    (body,) = (obj for obj in bpy.data.objects if obj.usdphys.rigid_body.is_applied)
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(body.matrix_world.translation, (1, -3, 3), atol=1e-5)
+
+
+def test_equal_names_keep_their_own_physics(tmp_path):
+    content = {
+        "asset": {"version": "2.0"}, "extensionsUsed": [BODY], "scenes": [{"nodes": [0, 1, 2]}],
+        "nodes": [
+            {"name": "Box", "extensions": {BODY: {"motion": {"mass": number + 1}}}} for number in range(3)
+        ],
+    }  # fmt: skip
+    (tmp_path / "names.gltf").write_text(json.dumps(content))
+    gltf_import.import_gltf(tmp_path / "names.gltf")
+    assert sorted(obj.usdphys.mass.mass for obj in bpy.data.objects) == [1, 2, 3]
+
+
+def test_z_up_export_has_no_physics_and_says_so(tmp_path):
+    cube("Box")
+    document, result = exported(tmp_path / "z.glb", export_yup=False)
+    assert "GltfZUp" in {issue.code for issue in result.issues}
+    assert not physics(document, "Box")
+
+
+def test_failed_export_leaves_the_old_file(tmp_path, monkeypatch):
+    """Blender only logs an error in a hook and says that it has finished."""
+    cube("Box")
+    target = tmp_path / "old.glb"
+    target.write_bytes(b"old")
+
+    def fail(*_arguments, **_options):
+        raise InputError("The writer failed.")
+
+    monkeypatch.setattr(write, "write", fail)
+    with pytest.raises(UsdPhysError, match="The writer failed"):
+        exported(target)
+    assert target.read_bytes() == b"old"
+
+
+def test_refused_file_leaves_the_scene_as_it_was(tmp_path):
+    cube("Box")
+    before = sorted(bpy.data.objects.keys())
+    (tmp_path / "bad.gltf").write_text('{"asset": {"version": "2.0"}, "nodes": [{"children": [0]}]}')
+    with pytest.raises(InputError):
+        gltf_import.import_gltf(tmp_path / "bad.gltf")
+    assert sorted(bpy.data.objects.keys()) == before
+
+
+def test_import_that_fails_half_way_leaves_the_scene_as_it_was(tmp_path, monkeypatch):
+    cube("Box")
+    exported(tmp_path / "box.glb")
+    before = (sorted(bpy.data.objects.keys()), sorted(bpy.data.meshes.keys()))
+
+    def fail(*_arguments, **_options):
+        raise InputError("The reader failed.")
+
+    monkeypatch.setattr(gltf_import, "put_physics", fail)
+    with pytest.raises(InputError, match="The reader failed"):
+        gltf_import.import_gltf(tmp_path / "box.glb")
+    assert (sorted(bpy.data.objects.keys()), sorted(bpy.data.meshes.keys())) == before
+
+
+def test_scaled_and_offset_collider_has_a_node_of_its_own_below_the_body(tmp_path):
+    box = cube("Box")
+    box.scale = (2, 1, 1)
+    item = box.usdphys.colliders.add()
+    item.shape, item.radius, item.location = "SPHERE", 0.5, (0, 0, 3)
+    bpy.context.view_layer.update()
+    document, _ = exported(tmp_path / "scaled.gltf")
+    index = [node["name"] for node in document.nodes].index("Box_collider")
+    assert document.node_name(document.parents[index]) == "Box"
+    np.testing.assert_allclose(document.world(index), mathutils.Matrix.Translation((0, 0, 3)), atol=1e-6)
+    radius = [shape["sphere"]["radius"] for shape in document.pool(names.KHR_SHAPE, "shapes") if "sphere" in shape]
+    assert radius == [pytest.approx(1.0)]
+    assert math.isfinite(radius[0])
