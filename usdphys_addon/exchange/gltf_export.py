@@ -23,7 +23,7 @@ from ..gltf import names
 from ..gltf import write as gltf_write
 from ..gltf.document import SUFFIXES, Document
 from ..system.files import checked, replacing, scratch_folder
-from . import gltf_hooks
+from . import gltf_calls
 from .gltf_import import require_blenders_gltf
 from .usd_export import ExportResult, refuse_errors
 
@@ -169,16 +169,15 @@ def export_gltf(
     checked(target)
     require_blenders_gltf()
     job = GltfExport(options)
-    made: list[gltf_hooks.ExportExtension] = []
+    made: list[gltf_calls.ExportExtension] = []
 
-    def make() -> gltf_hooks.ExportExtension:
-        made.append(gltf_hooks.ExportExtension())
-        made[-1].make_job = lambda: job
+    def make() -> gltf_calls.ExportExtension:
+        made.append(gltf_calls.ExportExtension(lambda: job))
         return made[-1]
 
     with scratch_folder(target) as folder:
         scratch = folder / target.name
-        with gltf_hooks.called_by(gltf_hooks.EXPORTER, make):
+        with gltf_calls.called_by(gltf_calls.EXPORTER, make):
             _native_export(scratch, native)
         if made and made[-1].error is not None:
             raise made[-1].error

@@ -1,128 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Classes whose hooks Blender's glTF importer and exporter call.
-
-Blender looks for `glTF2ImportUserExtension` and `glTF2ExportUserExtension` in the root module of every add-on, at each
-run, and makes one instance of each. An exception in a hook is only logged on export, and stops Blender's import; so
-each hook catches everything and keeps the error.
-"""
+"""Standing hooks on Blender's own glTF import and export, by the settings in its dialogs."""
 
 from __future__ import annotations
 
-import sys
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import wraps
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
-from ..core.errors import UsdPhysError
-from ..core.validate import Issue
-from ..system.console import note
-from . import gltf_panels
-
-if TYPE_CHECKING:
-    from .gltf_export import GltfExport
-    from .gltf_import import GltfImport
-
-IMPORTER, EXPORTER = "glTF2ImportUserExtension", "glTF2ExportUserExtension"
-#: Not empty while one call has its own hooks, so that those of the add-on rest.
-_suspended: list[str] = []
-
-
-def _guarded(hook: Callable[..., None]) -> Callable[..., None]:
-    """Keep what a hook raises, and tell Blender's log of it."""
-
-    @wraps(hook)
-    def guarded(self: Any, *args: Any) -> None:
-        if self.error is not None:
-            return
-        try:
-            hook(self, *args)
-        except Exception as error:
-            self.error = error
-            if not isinstance(error, UsdPhysError):
-                traceback.print_exc()
-            note(f"USD Physics: error: the physics of the glTF file could not be handled: {error}")
-
-    return guarded
-
-
-class ImportExtension:
-    """Hooks on Blender's glTF import: the physics is read from the file once all objects are there."""
-
-    def __init__(self) -> None:
-        from io_scene_gltf2.io.com.gltf2_io_extensions import Extension  # type: ignore[import-not-found]
-
-        from ..gltf import names
-
-        # Without them Blender refuses a file that requires one of these.
-        self.extensions = [Extension(name, {}, required=True) for name in names.ALL]
-        self.is_critical = False
-        self.error: Exception | None = None
-        self.results: list[GltfImport] = []
-        self.is_wanted: Callable[[], bool] = lambda: _settings().is_imported
-
-    def gather_import_gltf_before_hook(self, _gltf: Any) -> None:
-        self.error = None
-
-    @_guarded
-    def gather_import_scene_after_nodes_hook(self, _gltf_scene: Any, scene: Any, gltf: Any) -> None:
-        if not self.is_wanted():
-            return
-        from . import gltf_import
-
-        result = gltf_import.put_physics(gltf, scene)
-        if result is not None:
-            self.results.append(result)
-            for issue in result.issues:
-                _tell(issue)
-
-
-class ExportExtension:
-    """Hooks on Blender's glTF export: they watch which object becomes which node; the finished file gets physics."""
-
-    def __init__(self) -> None:
-        self.is_critical = True
-        self.error: Exception | None = None
-        self.job: GltfExport | None = None
-        self.make_job: Callable[[], GltfExport | None] = _job_of_settings
-
-    @_guarded
-    def pre_export_hook(self, _settings: Any) -> None:
-        self.job = self.make_job()
-
-    @_guarded
-    def vtree_after_filter_hook(self, vtree: Any, settings: Any) -> None:
-        if self.job is not None:
-            self.job.watch_scene(vtree, settings)
-
-    @_guarded
-    def gather_node_mesh_hook(self, choice: Any, obj: Any, _settings: Any) -> None:
-        if self.job is not None and self.job.is_guide(obj):
-            choice.export_mesh = False
-
-    @_guarded
-    def gather_gltf_extensions_hook(self, gltf: Any, settings: Any) -> None:
-        if self.job is not None:
-            self.job.number_nodes(gltf)
-        if self.error is not None:
-            # Later messages are not shown any more.
-            settings["log"].error(f"The physics was not written: {self.error}", popup=True)
-
-    @_guarded
-    def post_export_hook(self, settings: Any) -> None:
-        if self.job is not None:
-            self.job.write(settings["gltf_filepath"])
-            for issue in self.job.issues:
-                _tell(issue)
-
-
-def _tell(issue: Issue) -> None:
-    if issue.severity != "info":
-        note(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+from . import gltf_calls, gltf_export, gltf_import, gltf_panels
 
 
 def _settings() -> Any:
@@ -130,40 +15,30 @@ def _settings() -> Any:
     return scene.usdphys.gltf
 
 
-def _job_of_settings() -> GltfExport | None:
-    settings = _settings()
-    if not settings.is_exported:
-        return None
-    from . import gltf_export
+def _put(gltf: Any, scene: Any) -> gltf_import.GltfImport | None:
+    return gltf_import.put_physics(gltf, scene) if _settings().is_imported else None
 
-    return gltf_export.GltfExport(gltf_export.options_of(settings))
+
+def _make_job() -> gltf_export.GltfExport | None:
+    settings = _settings()
+    return gltf_export.GltfExport(gltf_export.options_of(settings)) if settings.is_exported else None
+
+
+def _importer() -> gltf_calls.ImportExtension:
+    return gltf_calls.ImportExtension(_put)
+
+
+def _exporter() -> gltf_calls.ExportExtension:
+    return gltf_calls.ExportExtension(_make_job)
 
 
 def extension(name: str) -> Any:
-    """The class of a name that Blender looks for in the root module. Raises AttributeError for other names."""
-    if not _suspended and name == IMPORTER:
-        return ImportExtension
-    if not _suspended and name == EXPORTER:
-        return ExportExtension
+    """What Blender looks for in the root module under a name. Raises AttributeError for other names."""
+    if name == gltf_calls.IMPORTER and not gltf_calls.is_suspended():
+        return _importer
+    if name == gltf_calls.EXPORTER and not gltf_calls.is_suspended():
+        return _exporter
     if name == "draw_import":
         # The import dialog adds it by itself to the panels that it draws; ours is there already.
         return gltf_panels.draw_nothing
     raise AttributeError(name)
-
-
-@contextmanager
-def called_by(name: str, made: Callable[[], Any]) -> Iterator[None]:
-    """Within the block, Blender's importer or exporter calls the hooks of an instance that `made` returns."""
-    module = ModuleType("usdphys_gltf_call")
-    setattr(module, name, made)
-    sys.modules[module.__name__] = module
-    addons: Any = bpy.context.preferences.addons  # type: ignore[union-attr]
-    entry = addons.new()
-    entry.module = module.__name__
-    _suspended.append(name)
-    try:
-        yield
-    finally:
-        _suspended.pop()
-        addons.remove(entry)
-        del sys.modules[module.__name__]

@@ -20,7 +20,7 @@ from ..core.validate import Issue
 from ..core.words import counted
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
-from . import gltf_hooks
+from . import gltf_calls
 from .usd_import import undone_on_failure
 
 
@@ -38,15 +38,19 @@ def import_gltf(file: str | Path) -> GltfImport:
     # Read first: Blender's importer may crash on what we refuse, and leaves half a scene behind.
     gltf_read.read(Document.load(path))
     require_blenders_gltf()
-    made: list[gltf_hooks.ImportExtension] = []
+    made: list[gltf_calls.ImportExtension] = []
+    results: list[GltfImport] = []
 
-    def make() -> gltf_hooks.ImportExtension:
-        made.append(gltf_hooks.ImportExtension())
-        made[-1].is_wanted = lambda: True
+    def put(gltf: Any, scene: Any) -> GltfImport:
+        results.append(put_physics(gltf, scene) or GltfImport())
+        return results[-1]
+
+    def make() -> gltf_calls.ImportExtension:
+        made.append(gltf_calls.ImportExtension(put))
         return made[-1]
 
     with undone_on_failure(bpy.context.scene):
-        with gltf_hooks.called_by(gltf_hooks.IMPORTER, make):
+        with gltf_calls.called_by(gltf_calls.IMPORTER, make):
             try:
                 ended = bpy.ops.import_scene.gltf(filepath=str(path), import_pack_images=True)
             except RuntimeError as error:
@@ -55,7 +59,7 @@ def import_gltf(file: str | Path) -> GltfImport:
             raise made[-1].error
         if "FINISHED" not in ended or not made:
             raise InputError(f"Blender's glTF importer did not finish with '{path.name}'.")
-    return made[-1].results[-1] if made[-1].results else GltfImport()
+    return results[-1] if results else GltfImport()
 
 
 def _last_line(error: RuntimeError) -> str:

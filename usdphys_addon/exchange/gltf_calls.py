@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hooks that Blender's glTF importer and exporter call, and how one call gets hooks of its own.
+
+Blender looks for `glTF2ImportUserExtension` and `glTF2ExportUserExtension` in the root module of every add-on, at each
+run, and makes one instance of each. An exception in a hook is only logged on export, and stops Blender's import; so
+each hook catches everything and keeps the error.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from types import ModuleType
+from typing import Any, Protocol
+
+import bpy
+
+from ..core.errors import UsdPhysError
+from ..core.validate import Issue
+from ..system.console import note
+
+IMPORTER, EXPORTER = "glTF2ImportUserExtension", "glTF2ExportUserExtension"
+#: Not empty while one call has its own hooks, so that those of the add-on rest.
+_suspended: list[str] = []
+
+
+class GltfResult(Protocol):
+    """Outcome of an import."""
+
+    issues: list[Issue]
+
+
+class ExportJob(Protocol):
+    """An export: what the hooks tell it, in this order, and its outcome."""
+
+    issues: list[Issue]
+
+    def watch_scene(self, vtree: Any, settings: Any) -> None: ...
+    def is_guide(self, obj: Any) -> bool: ...
+    def number_nodes(self, gltf: Any) -> None: ...
+    def write(self, file: str) -> None: ...
+
+
+def _guarded(hook: Callable[..., None]) -> Callable[..., None]:
+    """Keep what a hook raises, and tell Blender's log of it."""
+
+    @wraps(hook)
+    def guarded(self: Any, *args: Any) -> None:
+        if self.error is not None:
+            return
+        try:
+            hook(self, *args)
+        except Exception as error:
+            self.error = error
+            if not isinstance(error, UsdPhysError):
+                traceback.print_exc()
+            note(f"USD Physics: error: the physics of the glTF file could not be handled: {error}")
+
+    return guarded
+
+
+class ImportExtension:
+    """Hooks on Blender's glTF import: the physics is read from the file once all objects are there."""
+
+    def __init__(self, put: Callable[[Any, Any], GltfResult | None]) -> None:
+        """put: gives the objects of an importer (first) in a scene (second) their physics."""
+        from io_scene_gltf2.io.com.gltf2_io_extensions import Extension  # type: ignore[import-not-found]
+
+        from ..gltf import names
+
+        # Without them Blender refuses a file that requires one of these.
+        self.extensions = [Extension(name, {}, required=True) for name in names.ALL]
+        self.is_critical = False
+        self.error: Exception | None = None
+        self.put = put
+
+    def gather_import_gltf_before_hook(self, _gltf: Any) -> None:
+        self.error = None
+
+    @_guarded
+    def gather_import_scene_after_nodes_hook(self, _gltf_scene: Any, scene: Any, gltf: Any) -> None:
+        result = self.put(gltf, scene)
+        if result is not None:
+            for issue in result.issues:
+                _tell(issue)
+
+
+class ExportExtension:
+    """Hooks on Blender's glTF export: they watch which object becomes which node; the finished file gets physics."""
+
+    def __init__(self, make_job: Callable[[], ExportJob | None]) -> None:
+        """make_job: called when an export begins; returns None if the physics is not wanted."""
+        self.is_critical = True
+        self.error: Exception | None = None
+        self.job: ExportJob | None = None
+        self.make_job = make_job
+
+    @_guarded
+    def pre_export_hook(self, _settings: Any) -> None:
+        self.job = self.make_job()
+
+    @_guarded
+    def vtree_after_filter_hook(self, vtree: Any, settings: Any) -> None:
+        if self.job is not None:
+            self.job.watch_scene(vtree, settings)
+
+    @_guarded
+    def gather_node_mesh_hook(self, choice: Any, obj: Any, _settings: Any) -> None:
+        if self.job is not None and self.job.is_guide(obj):
+            choice.export_mesh = False
+
+    @_guarded
+    def gather_gltf_extensions_hook(self, gltf: Any, settings: Any) -> None:
+        if self.job is not None:
+            self.job.number_nodes(gltf)
+        if self.error is not None:
+            # Later messages are not shown any more.
+            settings["log"].error(f"The physics was not written: {self.error}", popup=True)
+
+    @_guarded
+    def post_export_hook(self, settings: Any) -> None:
+        if self.job is not None:
+            self.job.write(settings["gltf_filepath"])
+            for issue in self.job.issues:
+                _tell(issue)
+
+
+def _tell(issue: Issue) -> None:
+    if issue.severity != "info":
+        note(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+
+
+def is_suspended() -> bool:
+    """True while one call has its own hooks."""
+    return bool(_suspended)
+
+
+@contextmanager
+def called_by(name: str, made: Callable[[], Any]) -> Iterator[None]:
+    """Within the block, Blender's importer or exporter calls the hooks of an instance that `made` returns."""
+    module = ModuleType("usdphys_gltf_call")
+    setattr(module, name, made)
+    sys.modules[module.__name__] = module
+    addons: Any = bpy.context.preferences.addons  # type: ignore[union-attr]
+    entry = addons.new()
+    entry.module = module.__name__
+    _suspended.append(name)
+    try:
+        yield
+    finally:
+        _suspended.pop()
+        addons.remove(entry)
+        del sys.modules[module.__name__]
