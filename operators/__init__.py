@@ -76,12 +76,14 @@ def register() -> None:
         bpy.utils.register_class(cls)
     keymap.register()
     batch.register()
+    preview.register()
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
+    preview.unregister()
     batch.unregister()
     keymap.unregister()
     bpy.types.TOPBAR_MT_file_import.remove(import_usd.draw_menu)  # type: ignore[arg-type]

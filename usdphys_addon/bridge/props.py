@@ -422,6 +422,11 @@ PreviewProperties = make_group(
             name="As Fast as It Can",
             description="Simulate as fast as possible, not in real time",
         ),
+        "with_timeline": bpy.props.BoolProperty(
+            name="Play with Timeline",
+            description="Playing the timeline (Space) plays the physics, too: animated kinematic bodies push, each "
+            "frame is simulated once, and frames already simulated can be scrubbed",
+        ),
         # True while the objects hold simulated poses, so that undo steps with such poses are recognised.
         "is_running": bpy.props.BoolProperty(options={"HIDDEN"}),
     },
