@@ -25,6 +25,7 @@ from . import (
     import_usd,
     inspector,
     joint_tools,
+    manual,
     mirror,
     presets,
     preview,
@@ -43,6 +44,7 @@ CLASSES = (
     *import_usd.CLASSES,
     *inspector.CLASSES,
     *joint_tools.CLASSES,
+    *manual.CLASSES,
     *mirror.CLASSES,
     *from_rigid_bodies.CLASSES,
     *gizmo_drag.CLASSES,
@@ -77,12 +79,14 @@ def register() -> None:
     keymap.register()
     batch.register()
     preview.register()
+    manual.register()
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
+    manual.unregister()
     preview.unregister()
     batch.unregister()
     keymap.unregister()

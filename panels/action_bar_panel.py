@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.authoring import generator_kinds
+from . import attributes
 
 #: (operator, text, icon) in the order of the bar.
 ACTIONS = (
@@ -33,10 +34,24 @@ def _draw(layout: Any, rows: Any) -> None:
             layout.operator(idname, text=text, icon=icon)
 
 
+#: Largest number of objects among which physics is looked for each time that the sidebar is drawn.
+_FEW = 100
+
+
+def is_new(scene: Any) -> bool:
+    """True if a scene has few objects, and none has physics."""
+    return len(scene.objects) <= _FEW and not any(obj.usdphys.keys() for obj in scene.objects)
+
+
 def has_blender_bodies(scene: Any) -> bool:
     """True where Blender's own rigid body world has objects that can be converted."""
     world = None if scene is None else scene.rigidbody_world
     return world is not None and world.collection is not None and len(world.collection.objects) > 0
+
+
+def _draw_samples(layout: Any) -> None:
+    for kind, label, icon, _ in generator_kinds.SAMPLES:
+        layout.operator("usdphys.sample_scene", text=label, icon=icon).kind = kind
 
 
 class USDPHYS_PT_actions(bpy.types.Panel):
@@ -52,6 +67,15 @@ class USDPHYS_PT_actions(bpy.types.Panel):
         layout.operator("usdphys.add_physics", text="Ground", icon="MESH_GRID").kind = "GROUND"
         if has_blender_bodies(context.scene):
             layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
+        if is_new(context.scene):
+            self.draw_hint(layout.box().column())
+
+    def draw_hint(self, column: Any) -> None:
+        """What to do first."""
+        attributes.draw_text(column, "Add a Ground, select your objects, press Dynamic, then Play.", "INFO")
+        column.label(text="Or look at a sample scene:")
+        _draw_samples(column)
+        column.operator("usdphys.manual", icon="HELP")
 
 
 class USDPHYS_PT_batch(bpy.types.Panel):
@@ -76,6 +100,15 @@ class USDPHYS_MT_object(bpy.types.Menu):
         layout.separator()
         _draw(layout, BATCH)
         layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
+        layout.separator()
+        layout.operator("usdphys.manual", icon="HELP")
+
+
+class USDPHYS_MT_samples(bpy.types.Menu):
+    bl_label = "Sample Scenes"
+
+    def draw(self, _context: Any) -> None:
+        _draw_samples(self.layout)
 
 
 class USDPHYS_MT_add(bpy.types.Menu):
@@ -85,6 +118,8 @@ class USDPHYS_MT_add(bpy.types.Menu):
         layout: Any = self.layout
         for kind, label, icon, _ in generator_kinds.KINDS:
             layout.operator("usdphys.add_physics", text=label, icon=icon).kind = kind
+        layout.separator()
+        layout.menu("USDPHYS_MT_samples", icon="SCENE_DATA")
 
 
 class USDPHYS_MT_pie(bpy.types.Menu):
@@ -104,7 +139,7 @@ def draw_menu(self: Any, _context: Any) -> None:
     self.layout.menu("USDPHYS_MT_object", icon="PHYSICS")
 
 
-CLASSES = (USDPHYS_PT_actions, USDPHYS_PT_batch, USDPHYS_MT_object, USDPHYS_MT_add, USDPHYS_MT_pie)
+CLASSES = (USDPHYS_PT_actions, USDPHYS_PT_batch, USDPHYS_MT_object, USDPHYS_MT_samples, USDPHYS_MT_add, USDPHYS_MT_pie)
 
 
 def register() -> None:

@@ -29,7 +29,9 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         row.operator("usdphys.preview_play", text="Pause" if plays else "Play", icon="PAUSE" if plays else "PLAY")
         row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
         row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
-        layout.prop(settings, "with_timeline", icon="TIME", toggle=True)
+        row = layout.row()
+        row.active = session is None
+        row.prop(settings, "with_timeline", icon="TIME", toggle=True)
         if preview_guard.problem():
             attributes.draw_text(layout, preview_guard.problem(), "ERROR")
         layout.operator("usdphys.preview_apply", icon="CHECKMARK")
@@ -44,7 +46,7 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         column = layout.column()
         column.active = session is None
         column.prop(settings, "quality")
-        column.label(text=QUALITY_TEXTS[settings.quality].cost)
+        attributes.draw_text(column, QUALITY_TEXTS[settings.quality].cost, "BLANK1")
         column.prop(settings, "frequency")
         column.prop(settings, "substeps")
 

@@ -1041,11 +1041,12 @@ def test_play_is_pause_while_it_plays(monkeypatch):
 def test_settings_without_effect_are_grey_while_the_preview_runs(monkeypatch):
     settings = bpy.context.scene.usdphys.preview
     greyed = {one.name: not one.is_active for one in drawn("preview", "VIEW_3D").all("prop")}
-    assert greyed == dict.fromkeys(("speed", "is_fast", "quality", "frequency", "substeps"), False)
+    names = ("with_timeline", "speed", "is_fast", "quality", "frequency", "substeps")
+    assert greyed == dict.fromkeys(names, False)
     settings.is_fast = True
     run_session(monkeypatch)
     greyed = {one.name: not one.is_active for one in drawn("preview", "VIEW_3D").all("prop")}
-    assert greyed == {"speed": True, "is_fast": False, "quality": True, "frequency": True, "substeps": True}
+    assert greyed == {**dict.fromkeys(names, True), "is_fast": False}
 
 
 def test_the_state_is_shown_while_the_preview_runs(monkeypatch):
@@ -1219,10 +1220,11 @@ BATCH = ["tag_by_name", "tag_collection", "copy_physics"]
 def test_actions_are_in_the_panel_the_pie_and_the_object_menu():
     actions, batch = ([f"usdphys.{name}" for name in names] for names in (ACTIONS, BATCH))
     texts = ["Dynamic", "Static", "Kinematic", "Collider", "Joint", "Group", "Clear"]
+    scenes.solid("Crate")
     for cls, expected in (
         (bpy.types.USDPHYS_PT_actions, [*actions, "usdphys.add_physics"]), (bpy.types.USDPHYS_MT_pie, actions),
         (bpy.types.USDPHYS_PT_batch, batch),
-        (bpy.types.USDPHYS_MT_object, [*actions, *batch, "usdphys.from_rigid_bodies"]),
+        (bpy.types.USDPHYS_MT_object, [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.manual"]),
     ):  # fmt: skip
         layout = draw(cls)
         assert [one.name for one in layout.buttons()] == expected
@@ -1509,7 +1511,7 @@ def test_preferences_show_every_setting_once(monkeypatch):
         assert len(shown) == len(known)
         boxes = {part.labels()[0]: part.props() for part in layout_parts(layout) if part.kind == "box"}
         assert boxes["Export"] == ["export_units", "export_hierarchy", "export_format"]
-        assert boxes["Preview of New Files"] == ["preview_frequency", "preview_substeps"]
+        assert boxes["Preview of New Files"] == ["preview_frequency", "preview_substeps", "preview_with_timeline"]
         assert len(boxes["Overlay"]) == 5
         assert "Shortcuts" in boxes
         if bpy.context.window_manager.keyconfigs.user:

@@ -29,7 +29,8 @@ def _mesh(name: str, fill: Callable[[Any], Any]) -> Any:
     return data
 
 
-def _box(name: str, size: Vector3) -> Any:
+def box(name: str, size: Vector3) -> Any:
+    """Mesh of a box about its centre. size: Blender units."""
     scale = mathutils.Matrix.Diagonal((*size, 1.0))
     return _mesh(name, lambda mesh: bmesh.ops.create_cube(mesh, size=1.0, matrix=scale))
 
@@ -44,6 +45,17 @@ def _wedge(name: str, size: Vector3) -> Any:
         for face in (low[::-1], (low[0], low[1], top[0]), (low[3], top[1], low[2]),
                      (low[1], low[2], top[1], top[0]), (low[0], top[0], top[1], low[3])):  # fmt: skip
             mesh.faces.new(face)
+
+    return _mesh(name, fill)
+
+
+def cylinder(name: str, radius: float, depth: float) -> Any:
+    """Mesh of a cylinder about its centre, along Z. radius, depth: Blender units."""
+
+    def fill(mesh: Any) -> None:
+        bmesh.ops.create_cone(
+            mesh, cap_ends=True, segments=32, radius1=radius, radius2=radius, depth=depth,
+        )  # fmt: skip
 
     return _mesh(name, fill)
 
@@ -65,16 +77,16 @@ def add(context: Any, kind: str, *, count: int = 5) -> list[Any]:
     """
     unit = 1.0 / unit_length(context.scene)
     if kind == "GROUND":
-        planned = [("Ground", _box("Ground", [part * unit for part in GROUND]), (0.0, 0.0, -GROUND[2] / 2.0))]
+        planned = [("Ground", box("Ground", [part * unit for part in GROUND]), (0.0, 0.0, -GROUND[2] / 2.0))]
     elif kind == "RAMP":
         planned = [("Ramp", _wedge("Ramp", [part * unit for part in RAMP]), (0.0, 0.0, RAMP[2] / 2.0))]
     elif kind == "BALL":
         planned = [("Ball", _ball("Ball", BALL * unit), (0.0, 0.0, BALL))]
     elif kind == "STACK":
-        data = _box("Box", [BOX * unit] * 3)
+        data = box("Box", [BOX * unit] * 3)
         planned = [("Box", data, (0.0, 0.0, BOX * (number + 0.5))) for number in range(count)]
     else:
-        data = _box("Domino", [part * unit for part in DOMINO])
+        data = box("Domino", [part * unit for part in DOMINO])
         planned = [("Domino", data, (GAP * number, 0.0, DOMINO[2] / 2.0)) for number in range(count)]
     moves = kind not in ("GROUND", "RAMP")
     cursor = context.scene.cursor.location

@@ -321,6 +321,7 @@ class PreviewSession:
 
     def show_all(self, context: bpy.types.Context) -> None:
         """Move all objects to their bodies while the frame changes: animation may have moved them elsewhere."""
+        self._contacts = self.world.contact_count()
         self._show(context, np.ones(len(self.names), bool))
 
     def _show(self, context: bpy.types.Context, changed: Any) -> None:
@@ -459,7 +460,7 @@ class PreviewSession:
             ("Awake", f"{world.awake_count} of {len(self.names)} bodies"),
             ("Contacts", str(self._contacts)),
             ("Step", f"{world.step_milliseconds:.2f} ms"),
-            ("Real time", f"{self.real_time_factor:.2f}x"),
+            *([("Real time", f"{self.real_time_factor:.2f}x")] if self.time_shown is None else []),
         ]
 
     @property
