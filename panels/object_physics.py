@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The physics of the active object: body, mass, colliders, joint, articulation, filters and groups."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy
 
+from ..operators.wrapped_text import draw_text
 from ..usdphys_addon.bridge import vendor_props
 from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
@@ -247,9 +246,9 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
         return
     sources = dict(computed.sources)
     box.label(text=f"{computed.mass:.4g} kg", icon="PHYSICS")
-    attributes.draw_text(box, f"from {sources['mass']}", "BLANK1")
+    draw_text(box, f"from {sources['mass']}", "BLANK1")
     for note in computed.notes:
-        attributes.draw_text(box, note, "INFO")
+        draw_text(box, note, "INFO")
 
 
 def _draw_mass(layout: Any, group: Any, path: str, computed: readout.MassReadout | None) -> None:
