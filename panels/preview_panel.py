@@ -7,9 +7,9 @@ from typing import Any
 
 import bpy
 
+from ..operators.wrapped_text import draw_text
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.playback import guard as preview_guard
-from . import attributes
 
 
 class USDPHYS_PT_preview(bpy.types.Panel):
@@ -33,7 +33,7 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         row.active = session is None
         row.prop(settings, "with_timeline", icon="TIME", toggle=True)
         if preview_guard.problem():
-            attributes.draw_text(layout, preview_guard.problem(), "ERROR")
+            draw_text(layout, preview_guard.problem(), "ERROR")
         layout.operator("usdphys.preview_apply", icon="CHECKMARK")
         layout.use_property_split = True
         layout.use_property_decorate = False
@@ -46,7 +46,7 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         column = layout.column()
         column.active = session is None
         column.prop(settings, "quality")
-        attributes.draw_text(column, QUALITY_TEXTS[settings.quality].cost, "BLANK1")
+        draw_text(column, QUALITY_TEXTS[settings.quality].cost, "BLANK1")
         column.prop(settings, "frequency")
         column.prop(settings, "substeps")
 

@@ -859,8 +859,8 @@ def test_a_material_without_physics_is_grey_and_offers_typical_values():
 
 def test_presets_have_a_menu_and_save_and_remove_for_each_kind():
     layout = drawn("structure_presets", "VIEW_3D")
-    assert layout.labels() == ["Material", "Rigid Body", "Drives"]
-    kinds = ["material", "body", "drive"]
+    assert layout.labels() == ["Material", "Rigid Body", "Joint", "Drives"]
+    kinds = ["material", "body", "joint", "drive"]
     assert [one.name for one in layout.all("menu")] == [f"USDPHYS_MT_{kind}_presets" for kind in kinds]
     for kind in kinds:
         buttons = layout.buttons(f"usdphys.{kind}_preset_add")
@@ -870,7 +870,7 @@ def test_presets_have_a_menu_and_save_and_remove_for_each_kind():
         assert saver.preset_menu == menu.__name__
         assert saver.preset_subdir == menu.preset_subdir
     subfolders = {getattr(bpy.types, f"USDPHYS_MT_{kind}_presets").preset_subdir for kind in kinds}
-    assert len(subfolders) == 3
+    assert len(subfolders) == 4
 
 
 # --------------------------------------------------------------------------- tools
@@ -1233,6 +1233,34 @@ def test_actions_are_in_the_panel_the_pie_and_the_object_menu():
         if expected != batch:
             assert [one.text for one in layout.buttons()][:7] == texts
     assert draw(bpy.types.USDPHYS_MT_pie).content[0].kind == "menu_pie"
+
+
+def test_every_operator_is_in_a_menu_where_the_search_finds_it():
+    """Blender's search lists the operators of menus, and no others."""
+    menus = [getattr(bpy.types, name) for name in dir(bpy.types) if name.startswith("USDPHYS_MT_")]
+    menus = [menu for menu in menus if not hasattr(menu, "preset_subdir")]
+    found = {one.name for menu in menus for one in draw(menu).buttons()}
+    for menu, module in (
+        ("TOPBAR_MT_file_export", "export_usd"), ("TOPBAR_MT_file_export", "export_layer"),
+        ("TOPBAR_MT_file_import", "import_usd"),
+    ):  # fmt: skip
+        found |= {one.name for one in menu_entries(menu, f"operators.{module}").buttons()}
+    # In the menu of a property.
+    found.add("usdphys.copy_property")
+    wanted = {
+        cls.bl_idname for cls in operator_classes()
+        if "INTERNAL" not in getattr(cls, "bl_options", set())
+    }  # fmt: skip
+    assert wanted - found == set()
+    # Each menu of ours is reached from another one.
+    shown = {one.name for menu in menus for one in draw(menu).all("menu")} | {"USDPHYS_MT_object", "USDPHYS_MT_add"}
+    assert {menu.__name__ for menu in menus} - shown == {"USDPHYS_MT_pie"}
+
+
+def operator_classes():
+    from usdphys_ext import operators
+
+    return [cls for cls in operators.CLASSES if issubclass(cls, bpy.types.Operator)]
 
 
 def menu_entries(menu: str, module: str) -> LayoutRecorder:

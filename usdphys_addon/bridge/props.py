@@ -75,7 +75,7 @@ AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
 def nested_bodies(note: str = "", **options: Any) -> Any:
     """The choice of the scene, the export and the preferences. note: added to the tooltip."""
     return bpy.props.EnumProperty(
-        name="Nested Bodies", items=_HIERARCHIES, default="NESTED",
+        name="Nesting", items=_HIERARCHIES, default="NESTED",
         description=f"How to export rigid bodies that are parented to other rigid bodies{note}", **options,
     )  # fmt: skip
 
