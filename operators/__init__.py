@@ -30,6 +30,7 @@ from . import (
     presets,
     preview,
     structure,
+    vendor,
 )
 
 CLASSES = (
@@ -52,6 +53,7 @@ CLASSES = (
     *presets.CLASSES,
     *preview.CLASSES,
     *structure.CLASSES,
+    *vendor.CLASSES,
 )
 
 

@@ -44,6 +44,13 @@ JOINT_KINDS = (
 BY_IDENTIFIER = {kind.identifier: kind for kind in JOINT_KINDS}
 BY_TYPE_NAME = {kind.cls.usd_name: kind for kind in JOINT_KINDS}
 
+#: Joints whose values about themselves, without a degree of freedom, are those of a translation.
+_LINEAR = frozenset({usd_physics.PrismaticJoint.usd_name, usd_physics.DistanceJoint.usd_name})
+
+
+def is_linear_joint(type_name: str) -> bool:
+    return type_name in _LINEAR
+
 
 def driven_dofs(type_name: str) -> tuple[str, ...]:
     """Degrees of freedom that a drive may act on, by USD type; empty for other types than joints."""
