@@ -18,12 +18,16 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
     if TYPE_CHECKING:
         kind: str
         count: int
+        velocity: tuple[float, float, float]
     else:
         kind: bpy.props.EnumProperty(
             name="Kind", items=[(kind, label, doc) for kind, label, _, doc in KINDS], description="What is added"
         )
         count: bpy.props.IntProperty(
             name="Count", default=5, min=1, soft_max=50, description="Number of boxes or dominoes"
+        )
+        velocity: bpy.props.FloatVectorProperty(
+            name="Velocity", subtype="VELOCITY", unit="VELOCITY", description="Velocity of the ball at the start"
         )
 
     @classmethod
@@ -42,11 +46,13 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
         layout.prop(self, "kind")
         if self.kind in ("STACK", "DOMINOES"):
             layout.prop(self, "count")
+        elif self.kind == "BALL":
+            layout.prop(self, "velocity")
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import generators
 
-        generators.add(context, self.kind, count=self.count)
+        generators.add(context, self.kind, count=self.count, velocity=tuple(self.velocity))
         return {"FINISHED"}
 
 

@@ -70,10 +70,11 @@ def _ball(name: str, radius: float) -> Any:
     return data
 
 
-def add(context: Any, kind: str, *, count: int = 5) -> list[Any]:
+def add(context: Any, kind: str, *, count: int = 5, velocity: Vector3 = (0.0, 0.0, 0.0)) -> list[Any]:
     """Add objects at the 3D cursor, standing on its height, and select them.
 
     kind: GROUND or RAMP, which are static, or STACK, BALL or DOMINOES, which are dynamic. count: of boxes or dominoes.
+    velocity: of a ball, Blender units a second.
     """
     unit = 1.0 / unit_length(context.scene)
     if kind == "GROUND":
@@ -98,6 +99,8 @@ def add(context: Any, kind: str, *, count: int = 5) -> list[Any]:
         context.collection.objects.link(obj)
         obj.location = cursor + mathutils.Vector(place) * unit
         make_body([obj], moves=moves)
+        if kind == "BALL" and any(velocity):
+            obj.usdphys.rigid_body.velocity = velocity
         obj.select_set(True)
         made.append(obj)
     context.view_layer.objects.active = made[0]

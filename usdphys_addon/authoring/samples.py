@@ -51,8 +51,7 @@ def _dominoes(context: Any) -> None:
     """A ball rolls into a row of dominoes."""
     generators.add(context, "DOMINOES", count=DOMINOES)
     context.scene.cursor.location = (-1.0, 0.0, 0.0)
-    (ball,) = generators.add(context, "BALL")
-    ball.usdphys.rigid_body.velocity = (BALL_SPEED, 0.0, 0.0)
+    generators.add(context, "BALL", velocity=(BALL_SPEED, 0.0, 0.0))
     context.scene.cursor.location = (0.0, 0.0, 0.0)
 
 
