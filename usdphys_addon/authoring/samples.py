@@ -77,4 +77,4 @@ def _arm(context: Any) -> None:
     parts = [_box(context, "Base", (0.0, 0.0, 0.5), (0.4, 0.4, 1.0))]
     parts += [_box(context, f"Link {n}", (0.7 + n, 0.0, 0.9), (0.9, 0.15, 0.15)) for n in range(3)]
     _select(context, parts)
-    robot_arm.add_arm(context, order="NEAREST", limits=(-2.0, 2.0), response=0.5)
+    robot_arm.add_arm(context, order="NEAREST", limits=(-2.0, 2.0), response=0.1)
