@@ -30,6 +30,7 @@ from . import (
     presets,
     preview,
     structure,
+    translations,
     vendor,
 )
 
@@ -82,12 +83,14 @@ def register() -> None:
     batch.register()
     preview.register()
     manual.register()
+    translations.register()
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
+    translations.unregister()
     manual.unregister()
     preview.unregister()
     batch.unregister()
