@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 
-from ..operators.wrapped_text import draw_text
 from ..usdphys_addon.authoring import generator_kinds
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 
 #: (operator, text, icon) in the order of the bar.
 ACTIONS = (

@@ -7,9 +7,9 @@ from typing import Any
 
 import bpy
 
-from ..operators.wrapped_text import draw_text
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.playback import guard as preview_guard
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 
 
 class USDPHYS_PT_preview(bpy.types.Panel):
