@@ -7,7 +7,7 @@ import math
 import tempfile
 import traceback
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -90,8 +90,9 @@ def import_usd(
 
     tell: called before each step. Raises MissingDependencyError and InputError.
     """
-    steps = import_steps(context, filepath, options)
-    with gc_paused():
+    # Closed here at the latest: a generator that the garbage collector closes later would undo the import when the
+    # properties are no longer registered, and Blender crashes on them.
+    with gc_paused(), closing(import_steps(context, filepath, options)) as steps:
         while True:
             try:
                 tell(next(steps))
