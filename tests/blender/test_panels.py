@@ -662,7 +662,7 @@ def test_parts_of_a_joint_are_folded_and_absent_where_it_has_none(kind):
     assert folds == [
         f"usdphys_joint_{name}" for name, is_there in
         (("limits", limits), ("drives", drives), ("break", True), ("frames", True)) if is_there
-    ]  # fmt: skip
+    ] + ["usdphys_concepts_joint", "usdphys_object_joint_Newton", "usdphys_object_joint_PhysX"]  # fmt: skip
     names = layout.props()
     assert "is_applied" not in names
     assert not {"break_force", "break_torque", "local_pos0", "local_rot1"} & set(names)
@@ -742,9 +742,9 @@ def test_gravity_that_is_not_authored_is_said_to_be_that_of_the_earth():
     moon = physics.physics_scenes[1]
     layout = drawn("physics_scenes")
     assert layout.props(moon) == ["gravity_direction", "gravity_magnitude"]
-    assert layout.labels() == ["Automatic: 9.81 m/s², down"]
+    assert "Automatic: 9.81 m/s², down" in layout.labels()
     moon.gravity_magnitude = 1.62
-    assert drawn("physics_scenes").labels() == []
+    assert "Automatic: 9.81 m/s², down" not in drawn("physics_scenes").labels()
     physics.active_scene_index = 2
     assert drawn("physics_scenes").props() == []
 

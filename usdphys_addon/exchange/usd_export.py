@@ -133,7 +133,7 @@ def refuse_errors(issues: list[Issue], target: Path, *, strict: bool) -> None:
 
 def _local_units(units: StageUnits, reading: SceneReading) -> StageUnits:
     """Blender converts units by a scale above the objects, so lengths in their space stay in Blender units."""
-    return replaced(units, local_meters_per_unit=reading.model.units.meters_per_unit)
+    return units._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
 
 
 def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
@@ -278,8 +278,10 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         job.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
         wanted, hierarchy = stage_options(depsgraph.scene.original)
         # The options of Blender's own export decide on length and up axis.
-        units = replaced(usd_read.stage_units(stage), kilograms_per_unit=wanted.kilograms_per_unit)
-        units = replaced(units, meters_per_unit=shortest(units.meters_per_unit))
+        units = usd_read.stage_units(stage)
+        units = units._replace(
+            kilograms_per_unit=wanted.kilograms_per_unit, meters_per_unit=shortest(units.meters_per_unit)
+        )
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
         _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
@@ -339,8 +341,7 @@ def _write_sheared(stage: Any, model: PhysicsModel) -> None:
     """Write sheared transforms as matrices: Blender writes location, rotation and scale, which cannot hold them."""
     layer = stage.GetEditTarget().GetLayer()
     for path, prim in model.prims.items():
-        spec = layer.GetPrimAtPath(path)
-        if spec is not None:
+        if prim.sheared_local is not None and (spec := layer.GetPrimAtPath(path)) is not None:
             stage_layout.write_sheared(spec, prim.sheared_local)
 
 

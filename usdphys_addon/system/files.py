@@ -11,6 +11,7 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
@@ -69,8 +70,13 @@ def replacing(
     try:
         with scratch_file(target) as scratch:
             yield scratch
-            if verify is not None and scratch.is_file():
-                verify(scratch)
+            if scratch.is_file():
+                # The disk works while the file is read back.
+                with ThreadPoolExecutor(1) as threads:
+                    forced = threads.submit(_force_to_disk, scratch)
+                    if verify is not None:
+                        verify(scratch)
+                    forced.result()
             _put(scratch, target)
     except OSError as error:
         raise OutputError(f"'{target}' could not be written ({_reason(error)}); the old file is untouched.") from error
@@ -220,7 +226,7 @@ def _clean(target: Path) -> None:
 
 
 def _put(scratch: Path, target: Path) -> None:
-    """Replace the target by a finished file. Raises OutputError if the file is missing or truncated."""
+    """Replace the target by a finished file that is on the disk. Raises OutputError if it is missing or truncated."""
     if not scratch.is_file() or not is_whole(scratch):
         raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
     real = _real(target)
@@ -240,7 +246,6 @@ def _replace(scratch: Path, target: Path) -> None:
         mask = os.umask(0)
         os.umask(mask)
         scratch.chmod(0o666 & ~mask)
-    _force_to_disk(scratch)
     scratch.replace(target)
     _force_to_disk(target.parent)
 
