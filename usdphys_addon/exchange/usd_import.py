@@ -149,7 +149,8 @@ def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Ge
         if not options.convert_units:
             scene.unit_settings.scale_length = units.meters_per_unit
         yield Step(0.2, "Blender imports geometry and materials, and gets the physics")
-        with ExitStack() as threads, _selected_file(path, choices) as file:
+        # A collector that runs in the thread would delete Blender's objects while Blender works.
+        with gc_paused(), ExitStack() as threads, _selected_file(path, choices) as file:
             landing = _Landing(context, stage, path, options, choices, opinions, threads)
             result = _native_import(file, options, landing)
         yield Step(0.9, "Blender shows what came in")
