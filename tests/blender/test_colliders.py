@@ -533,3 +533,27 @@ def test_very_small_is_not_zero():
     prim = the(reading.model.colliders)
     assert close(np.ptp(box_corners(prim), axis=0), (1e-4, 2e-4, 4e-4), 1e-9)
     assert math.isfinite(gprim_of(prim).resolved("size"))
+
+
+@pytest.mark.parametrize("kind", ["ARMATURE", "EMPTY", "CAMERA", "LIGHT", "LATTICE"])
+def test_a_collider_on_what_has_no_mesh_has_no_shape_and_costs_no_traceback(kind):
+    from usdphys_ext.usdphys_addon.bridge import mesh, scene_read
+    from usdphys_ext.usdphys_addon.core import summary
+
+    if kind == "ARMATURE":
+        bpy.ops.object.armature_add()
+    elif kind == "LATTICE":
+        bpy.ops.object.add(type="LATTICE")
+    elif kind == "LIGHT":
+        bpy.ops.object.light_add()
+    else:
+        {"EMPTY": bpy.ops.object.empty_add, "CAMERA": bpy.ops.object.camera_add}[kind]()
+    obj = bpy.context.object
+    obj.usdphys.rigid_body.is_applied = True
+    obj.usdphys.colliders.add()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    assert mesh.read_mesh(obj.evaluated_get(depsgraph), 1.0) is None
+    for approximation in ("convexHull", "boundingCube"):
+        obj.usdphys.colliders[0].approximation = approximation
+        reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get(), root="", keep=None)
+        assert summary.summarise(reading.model)

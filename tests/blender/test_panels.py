@@ -1495,6 +1495,25 @@ def test_an_import_shows_what_is_in_the_file(tmp_path):
         assert part.chosen() == ()
 
 
+def test_blender_may_end_the_file_browser_before_and_during_an_import():
+    with import_properties() as chosen:
+        part = import_part(chosen, LayoutRecorder())
+        part.cancel(bpy.context)
+        told = []
+
+        def steps():
+            try:
+                yield
+            finally:
+                told.append("undone")
+
+        part.steps = steps()
+        next(part.steps)
+        part.end = lambda _context: told.append("timer removed")
+        part.cancel(bpy.context)
+        assert told == ["undone", "timer removed"]
+
+
 def test_an_import_without_a_readable_file_says_so(tmp_path):
     for content, expected in (
         (None, "Choose a USD file of less than 64 MB to see its contents"), ("no USD", "This file cannot be read"),
