@@ -432,6 +432,19 @@ def test_collider_does_not_take_the_name_of_a_child_or_of_the_mesh():
     assert model.colliders["/root/Thing/Thing"].type_name == "Mesh"
 
 
+@pytest.mark.parametrize(
+    ("kind", "is_shown", "is_named"),
+    [("WAVE", True, True), ("ARMATURE", True, True), ("WAVE", False, False), ("BEVEL", True, False)],
+)
+def test_a_modifier_that_deforms_a_collider_is_named(kind, is_shown, is_named):
+    obj = half_box()
+    scenes.make_collider(obj, "MESH")
+    obj.modifiers.new("Changes", kind).show_viewport = is_shown
+    found = read().issues
+    assert codes(found) == ([("ColliderDeforms", "warning")] if is_named else [])
+    assert not is_named or ("'Changes'" in found[0].message and "primitive" in found[0].fix)
+
+
 def test_two_mesh_colliders_are_an_error():
     obj = half_box()
     for _ in range(2):
