@@ -8,6 +8,7 @@ object remembers the name of its prim, and whether that was the geometry itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -375,7 +376,9 @@ def _carried_units(layer: Any, source: str) -> CarriedUnits | None:
     if before is None:
         return None
     target = carry_restore.layer_units(layer)
-    return carried_units.CarriedUnits(before, target) if not before.is_like(target) else None
+    # Blender keeps what is below the root in the units of the source, under a scale of the root.
+    kept = replace(target, local_meters_per_unit=before.meters_per_unit)
+    return carried_units.CarriedUnits(before, kept) if not before.is_like(target) else None
 
 
 def _restore_binding(spec: Any, obj: Any, moved: Callable[[str], str]) -> None:
