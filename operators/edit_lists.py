@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add and remove items of the lists in the panels, and unset authored values."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import bpy

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add, search and remove attributes of simulators beside UsdPhysics."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import bpy

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The physics of the active object: body, mass, colliders, joint, articulation, filters and groups."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy
@@ -13,6 +11,7 @@ from ..usdphys_addon.core import schema
 from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.viewport import readout
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, vendor
 from .places import Part, in_properties, in_sidebar
 
@@ -237,9 +236,9 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
         return
     sources = dict(computed.sources)
     box.label(text=f"{computed.mass:.4g} kg", icon="PHYSICS")
-    attributes.draw_text(box, f"from {sources['mass']}", "BLANK1")
+    draw_text(box, f"from {sources['mass']}", "BLANK1")
     for note in computed.notes:
-        attributes.draw_text(box, note, "INFO")
+        draw_text(box, note, "INFO")
 
 
 def _draw_mass(layout: Any, group: Any, path: str, computed: readout.MassReadout | None) -> None:

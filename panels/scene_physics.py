@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The physics of the scene: physics scenes, collision groups and the units of the stage."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

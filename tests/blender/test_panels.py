@@ -1476,6 +1476,39 @@ def test_an_import_without_a_readable_file_says_so(tmp_path):
         assert expected in drawn_operator("usdphys.import_usd", filepath=str(file)).labels()
 
 
+def test_before_a_hostile_file_is_opened_its_reader_is_told_why_it_is_refused(tmp_path):
+    file = tmp_path / "hostile.usda"
+    file.write_text(USD_FILE + """
+def Mesh "Trap"
+{
+    int[] faceVertexCounts = [3]
+    int[] faceVertexIndices = [0, 1, 900000]
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+}
+""")  # fmt: skip
+    labels = drawn_operator("usdphys.import_usd", filepath=str(file)).labels()
+    assert "'hostile.usda' cannot be imported: the mesh '/Trap' has the face vertex index 900000" in " ".join(labels)
+    assert "1 body" in labels, "the contents are shown all the same"
+    assert bpy.ops.usdphys.import_usd.poll()
+    with pytest.raises(RuntimeError, match="cannot be imported"):
+        bpy.ops.usdphys.import_usd(filepath=str(file))
+    assert "Trap" not in bpy.data.objects
+
+
+def test_before_a_file_is_opened_the_files_that_it_reads_elsewhere_are_shown(tmp_path):
+    for place in ("asset", "elsewhere"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "part.usda").write_text(
+            '#usda 1.0\n(\n    defaultPrim = "Part"\n)\ndef Xform "Part"\n{\n}\n'
+        )
+    for part, is_outside in ((tmp_path / "elsewhere/part.usda", True), ("./part.usda", False)):
+        file = tmp_path / "asset" / f"asset_{is_outside}.usda"
+        file.write_text(f'#usda 1.0\ndef Xform "Asset" (references = @{part}@)\n{{\n}}\n')
+        said = " ".join(drawn_operator("usdphys.import_usd", filepath=str(file)).labels())
+        assert ("It reads 1 file from other folders" in said) == is_outside
+        assert (str(tmp_path / "elsewhere") in "".join(said.split())) == is_outside
+
+
 def test_options_of_geometry_are_grey_where_only_physics_is_read():
     for attach in (False, True):
         layout = drawn_operator("usdphys.import_usd", attach=attach)

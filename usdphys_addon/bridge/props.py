@@ -6,8 +6,6 @@ A property that is not set is "not authored"; setting it authors it, `property_u
 See docs/concept_mapping.md.
 """
 
-from __future__ import annotations
-
 import atexit
 from typing import Any
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .schemas import usd_physics
 
@@ -19,8 +19,7 @@ _NONE: Locks = (False, False, False)
 _ACROSS: dict[str, Locks] = {"X": (False, True, True), "Y": (True, False, True), "Z": (True, True, False)}
 
 
-@dataclass(frozen=True, slots=True)
-class JointKind:
+class JointKind(NamedTuple):
     """One type of joint.
 
     identifier: of the Blender enum. cls: its schema. limits, drives: degrees of freedom that a LimitAPI or DriveAPI

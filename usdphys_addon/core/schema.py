@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, dataclass_transform
 
 from . import units
 from .units import Dimension
-from .value_types import ValueType, value_type
+from .value_types import value_type
 
 Vector = tuple[float, float, float]
 #: Real part first.
@@ -35,7 +33,6 @@ LINEAR_DOFS = ("transX", "transY", "transZ", "distance", "linear")
 ANGULAR_DOFS = ("rotX", "rotY", "rotZ", "angular")
 
 
-@dataclass(frozen=True, slots=True)
 class Attribute:
     """One attribute or relationship of a schema.
 
@@ -47,31 +44,29 @@ class Attribute:
     space: "local" values scale with the prim, "world" directions turn with the up axis, "stage" values do neither.
     body: 0 or 1 if a joint's value is in the space of that body. mirror: how a mirror plane reflects it.
     acceleration_dimensions: (linear, angular), of a gain in an acceleration drive. live: a running preview applies a
-    change without being rebuilt.
+    change without being rebuilt. value: its value type; a relationship holds a tuple of paths.
     """
 
-    field: str
-    usd: str
-    type: str
-    fallback: Any
-    label: str
-    doc: str
-    dimension: Dimension = units.NONE
-    angular_dimension: Dimension | None = None
-    acceleration_dimensions: tuple[Dimension, Dimension] | None = None
-    automatic: str = ""
-    distance_automatic: str = ""
-    tokens: tuple[str, ...] = ()
-    uniform: bool = False
-    space: Space = "stage"
-    body: int | None = None
-    mirror: Mirror = ""
-    live: bool = False
-    #: Value type; a relationship holds a tuple of paths.
-    value: ValueType = dataclass_field(init=False, compare=False, repr=False)
+    __slots__ = (
+        "acceleration_dimensions", "angular_dimension", "automatic", "body", "dimension", "distance_automatic", "doc",
+        "fallback", "field", "label", "live", "mirror", "space", "tokens", "type", "uniform", "usd", "value",
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", value_type("string[]" if self.type == "rel" else self.type))
+    # Written by hand: a dataclass would take 2 ms of every start of Blender.
+    def __init__(
+        self, field: str, usd: str, type: str, fallback: Any, label: str, doc: str, *,
+        dimension: Dimension = units.NONE, angular_dimension: Dimension | None = None,
+        acceleration_dimensions: tuple[Dimension, Dimension] | None = None, automatic: str = "",
+        distance_automatic: str = "", tokens: tuple[str, ...] = (), uniform: bool = False, space: Space = "stage",
+        body: int | None = None, mirror: Mirror = "", live: bool = False,
+    ) -> None:  # fmt: skip
+        self.field, self.usd, self.type, self.fallback, self.label, self.doc = field, usd, type, fallback, label, doc
+        self.dimension, self.angular_dimension = dimension, angular_dimension
+        self.acceleration_dimensions = acceleration_dimensions
+        self.automatic, self.distance_automatic = automatic, distance_automatic
+        self.tokens, self.uniform, self.space, self.body = tokens, uniform, space, body
+        self.mirror, self.live = mirror, live
+        self.value = value_type("string[]" if type == "rel" else type)
 
     @property
     def is_relationship(self) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import keyword
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
@@ -22,7 +21,6 @@ from .value_types import value_type
 from .vendor_units import Condition, VendorUnit, unit_of_row
 
 
-@dataclass(frozen=True, slots=True)
 class VendorAttribute(Attribute):
     """An attribute of a table.
 
@@ -31,11 +29,15 @@ class VendorAttribute(Attribute):
     condition. axes: a bit for each of the world axes.
     """
 
-    unit: VendorUnit | None = None
-    runtime: str = ""
-    mode: tuple[str, Any, Any] | None = None
-    world_if: tuple[str, Any, Any] | None = None
-    axes: bool = False
+    __slots__ = ("axes", "mode", "runtime", "unit", "world_if")
+
+    def __init__(
+        self, *arguments: Any, unit: VendorUnit | None = None, runtime: str = "",
+        mode: tuple[str, Any, Any] | None = None, world_if: tuple[str, Any, Any] | None = None, axes: bool = False,
+        **keywords: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(*arguments, **keywords)
+        self.unit, self.runtime, self.mode, self.world_if, self.axes = unit, runtime, mode, world_if, axes
 
     def dimension_for(self, instance: str = "", mode: Any = None) -> Dimension:
         if self.mode is not None and self.unit is not None and self.unit.other is not None:
@@ -58,8 +60,7 @@ class VendorAttribute(Attribute):
 
     def turned(self, value: Any, rotation: Any) -> Any:
         if not self.axes:
-            # Not super(): a dataclass with slots is another class than the one that its methods were defined in.
-            return Attribute.turned(self, value, rotation)
+            return super().turned(value, rotation)
         return turned_bits(value, rotation) if isinstance(value, int) else value
 
     @property

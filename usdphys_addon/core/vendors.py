@@ -19,11 +19,11 @@ def held_class(name: str, type_name: str, applied: Collection[str]) -> type[Sche
     """The class of a schema if the model holds it for a prim of this type and API schemas; None if carried as text.
 
     Vendor schemas are held if the Blender datablock of the prim has properties for them. Typed vendor schemas and
-    undeclared instance names have none.
+    undeclared instance names have none. USD ignores an instance name where a schema can be applied only once.
     """
     base, instance = schema.split_applied(name)
     cls = vendor_schemas.find(base)
-    if cls is None or (cls.instances and instance not in cls.instances):
+    if cls is None or (cls.instances and instance not in cls.instances) or (instance and cls.kind != "multiple"):
         return None
     if is_vendor(cls) and not _has_blender_properties(cls, type_name, applied):
         return None

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -241,7 +240,7 @@ class _Reader:
     def __init__(self, stage: Usd.Stage, local_meters: float | None) -> None:
         self.stage = stage
         found = units.checked_units(stage_units(stage), stage.GetRootLayer().GetDisplayName())
-        self.units = replace(found, local_meters_per_unit=local_meters)
+        self.units = found._replace(local_meters_per_unit=local_meters)
         self.model = PhysicsModel(self.units, source=stage.GetRootLayer().identifier)
         self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
         self.rotation = self.units.to_z_up

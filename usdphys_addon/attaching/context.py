@@ -11,17 +11,15 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..bridge.writing import unit_length
 from ..core import frames, schema
 from ..core.model import PhysicsModel, Prim
 from ..core.paths import ancestors_of
 from ..core.validate import Issue
-from .attach_match import ObjectMatcher
-from .writing import unit_length
+from .match import ObjectMatcher
 
 #: Rotations that differ less in each number of their matrices are the same.
 SAME_ROTATION = 1e-6
-#: Spaces with a smaller determinant are scaled to nothing.
-FLAT = 1e-18
 
 
 class AttachContext:
@@ -148,7 +146,7 @@ class AttachContext:
 
 def is_flat(space: frames.Matrix) -> bool:
     """True if a space is scaled to nothing along an axis, or holds NaN."""
-    return not abs(np.linalg.det(space[:3, :3])) > FLAT
+    return frames.is_flat(np.linalg.det(space[:3, :3]))
 
 
 def is_within(obj: Any, other: Any) -> bool:
