@@ -8,7 +8,6 @@ object remembers the name of its prim, and whether that was the geometry itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -377,7 +376,7 @@ def _carried_units(layer: Any, source: str) -> CarriedUnits | None:
         return None
     target = carry_restore.layer_units(layer)
     # Blender keeps what is below the root in the units of the source, under a scale of the root.
-    kept = replace(target, local_meters_per_unit=before.meters_per_unit)
+    kept = target._replace(local_meters_per_unit=before.meters_per_unit)
     return carried_units.CarriedUnits(before, kept) if not before.is_like(target) else None
 
 
