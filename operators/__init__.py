@@ -25,10 +25,12 @@ from . import (
     import_usd,
     inspector,
     joint_tools,
+    manual,
     mirror,
     presets,
     preview,
     structure,
+    translations,
     vendor,
 )
 
@@ -44,6 +46,7 @@ CLASSES = (
     *import_usd.CLASSES,
     *inspector.CLASSES,
     *joint_tools.CLASSES,
+    *manual.CLASSES,
     *mirror.CLASSES,
     *from_rigid_bodies.CLASSES,
     *gizmo_drag.CLASSES,
@@ -78,12 +81,18 @@ def register() -> None:
         bpy.utils.register_class(cls)
     keymap.register()
     batch.register()
+    preview.register()
+    manual.register()
+    translations.register()
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
+    translations.unregister()
+    manual.unregister()
+    preview.unregister()
     batch.unregister()
     keymap.unregister()
     bpy.types.TOPBAR_MT_file_import.remove(import_usd.draw_menu)  # type: ignore[arg-type]

@@ -92,6 +92,9 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         variant_sets: bpy.props.CollectionProperty(type=USDPHYS_PG_variant, options={"HIDDEN", "SKIP_SAVE"})
         looked_at: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
+    #: The running import; None before it.
+    steps: Any = None
+
     # ------------------------------------------------------------------ the file browser
 
     def check(self, _context: Any) -> bool:
@@ -229,6 +232,12 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         context.workspace.status_text_set(f"{step.text} ({step.done:.0%})    Esc: cancel")
         context.window.cursor_modal_set("WAIT")
         return {"RUNNING_MODAL"}
+
+    def cancel(self, context: Any) -> None:
+        """Blender calls this when the file browser is closed, and when it quits during an import."""
+        if self.steps is not None:
+            self.steps.close()
+            self.end(context)
 
     def end(self, context: Any) -> None:
         context.window_manager.event_timer_remove(self.timer)
