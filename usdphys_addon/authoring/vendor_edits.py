@@ -307,4 +307,4 @@ def copy_rows(source: Any, target: Any, *places: Place) -> None:
         remove_rows(target, name)
     for row in source.vendor:
         if vendor_rows.place_of(row.applied) in places:
-            vendor_rows.add_row(target, row.applied, row.name, row.type, row.text)
+            vendor_rows.add_row(target, row.applied, row.name, row.type, row.text).target = row.target
