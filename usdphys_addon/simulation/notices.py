@@ -111,6 +111,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "converts length units; by the specification's text it is.",
         "Apply the scale, so that all simulators agree.",
     ),
+    "VendorNotSimulated": NoticeKind(
+        "info", "A body, joint or material has settings of PhysX, Newton or MuJoCo that the preview does not simulate.",
+        "Run the exported file in that simulator to see their effect.",
+    ),
 }  # fmt: skip
 
 
