@@ -139,7 +139,7 @@ def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Ge
     opinions = importable.check(stage, path)
     units = usd_read.stage_units(stage)
     scene: Any = context.scene
-    with _undone_on_failure(scene):
+    with undone_on_failure(scene):
         if options.attach:
             yield Step(0.5, "Attaching physics")
             result = _attach(scene, stage, import_source.read_source(stage, opinions))
@@ -374,7 +374,7 @@ def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> Imp
 
 
 @contextmanager
-def _undone_on_failure(scene: Any) -> Iterator[None]:
+def undone_on_failure(scene: Any) -> Iterator[None]:
     """If the body raises, remove all new data-blocks and our entries in the scene."""
     kinds = [item.identifier for item in bpy.data.bl_rna.properties if item.type == "COLLECTION"]
     before = {kind: set(getattr(bpy.data, kind).keys()) for kind in kinds}
