@@ -12,7 +12,7 @@ _MODULES = (
     ".usdphys_addon.bridge.overrides",
     ".usdphys_addon.bridge.scene_watch",
     ".usdphys_addon.playback.guard",
-    ".usdphys_addon.viewport.overlay",
+    ".usdphys_addon.viewport.overlay_settings",
     ".usdphys_addon.viewport.readout",
     ".usdphys_addon.playback.joint_inspector",
     ".usdphys_addon.checks.live",

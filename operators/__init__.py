@@ -29,6 +29,7 @@ from . import (
     presets,
     preview,
     structure,
+    vendor,
 )
 
 CLASSES = (
@@ -50,6 +51,7 @@ CLASSES = (
     *presets.CLASSES,
     *preview.CLASSES,
     *structure.CLASSES,
+    *vendor.CLASSES,
 )
 
 

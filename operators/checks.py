@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check the scene, select the object of an issue, and fix issues."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -31,7 +30,7 @@ def _can_fix(cls: Any, context: Any) -> bool:
     return True
 
 
-def summary(counts: dict[str, int]) -> str:
+def summary(counts: Mapping[str, int]) -> str:
     """The numbers of errors, warnings and notes as a phrase."""
     words = [
         counted(number, word)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add and remove items of the lists in the panels, and unset authored values."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -93,6 +91,16 @@ class USDPHYS_OT_list_remove(_ListOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+def owner_of(context: Any, data_path: str) -> Any:
+    """What a path from "object", "scene" or "material" leads to; None if there is none in the context."""
+    owners = {"object": context.object, "scene": context.scene, "material": getattr(context, "material", None)}
+    head, _, rest = data_path.partition(".")
+    owner = owners.get(head)
+    if owner is None and head == "material" and context.object is not None:
+        owner = context.object.active_material
+    return None if owner is None else owner.path_resolve(rest)
+
+
 class USDPHYS_OT_unset(bpy.types.Operator):
     """Remove the authored value: the default counts again"""
 
@@ -107,14 +115,10 @@ class USDPHYS_OT_unset(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[Any]:
         owner_path, _, name = self.data_path.rpartition(".")
-        owners = {"object": context.object, "scene": context.scene, "material": getattr(context, "material", None)}
-        head, _, rest = owner_path.partition(".")
-        owner = owners.get(head)
-        if owner is None and head == "material" and context.object is not None:
-            owner = context.object.active_material
+        owner = owner_of(context, owner_path)
         if owner is None:
             return {"CANCELLED"}
-        owner.path_resolve(rest).property_unset(name)
+        owner.property_unset(name)
         return {"FINISHED"}
 
 

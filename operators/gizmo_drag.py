@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -162,6 +161,8 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             return self.handle_event(context, event, obj)
         except Exception:
             # Blender would call a modal operator again after an exception.
+            import traceback
+
             traceback.print_exc()
             self._edit.restore(obj)
             self.report({"ERROR"}, "The drag was stopped and the value restored")

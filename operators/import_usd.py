@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """File > Import > USD Physics."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +9,7 @@ from bpy_extras.io_utils import ImportHelper
 
 from ..usdphys_addon.core.words import counted, tally
 from .usd_file import USD_FILTER, UsdFileOperator
+from .wrapped_text import draw_text
 
 #: Larger files, bytes, are not opened for the overview in the file browser.
 _LARGE = 64 * 2**20
@@ -131,6 +130,8 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
 
     def draw_overview(self, column: Any) -> None:
         column.use_property_split = False
+        from ..usdphys_addon.system.console import printable
+
         overview = _overview(self.filepath, self.chosen())
         if overview is None:
             column.label(text="Choose a USD file of less than 64 MB to see its contents")
@@ -138,6 +139,13 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         if overview.error:
             column.label(text="This file cannot be read", icon="ERROR")
             return
+        if overview.refusal:
+            draw_text(column, overview.refusal, "CANCEL")
+            column.separator()
+        if overview.outside:
+            text = f"It reads {counted(len(overview.outside), 'file')} from other folders, such as"
+            draw_text(column, f"{text} '{printable(overview.outside[0])}'", "ERROR")
+            column.separator()
         units = overview.units
         axis = f"{units.up_axis} up"
         column.label(text=f"{units.meters_per_unit:g} m, {units.kilograms_per_unit:g} kg per unit, {axis}")

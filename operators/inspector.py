@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The joint inspector: start it, and set limits at the present position of a joint."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import bpy

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Joints: add, chain, weld; align and keep their frames, swap their bodies, set limits from poses, add motors."""
 
-from __future__ import annotations
-
 import math
 from typing import TYPE_CHECKING, Any
 

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The live preview: play, pause, step, reset, grab with the mouse; keep the pose, bake it, clear the bake."""
 
-from __future__ import annotations
-
-import traceback
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -83,6 +80,8 @@ class _Listener:
         except Exception as error:
             preview_guard.stop()
             # Blender would call a modal operator again after an exception.
+            import traceback
+
             traceback.print_exc()
             self.report({"ERROR"}, f"The preview was stopped and the scene restored: {error!r}")
         return self.end(context, {"CANCELLED"})

@@ -3,17 +3,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-import bpy
-
 from ..usdphys_addon.core.schema import Schema
-
-#: Characters per line without a region; pixels of margins and icon, and of a character.
-_LINE = 32
-_MARGINS, _CHARACTER = 66, 6.4
 
 
 def fields_of(cls: type[Schema]) -> list[str]:
@@ -41,21 +34,6 @@ def draw_one(layout: Any, group: Any, name: str, data_path: str, *, ends: bool =
     elif ends:
         button.label(text="", icon="BLANK1")
     return row
-
-
-def draw_text(layout: Any, text: str, icon: str, taken: int = 0) -> None:
-    """Draw a text in lines that fit the region. taken: pixels that are drawn beside it."""
-    for number, line in enumerate(textwrap.wrap(text, _line_length(taken))):
-        layout.label(text=line, icon="BLANK1" if number else icon)
-
-
-def _line_length(taken: int) -> int:
-    context: Any = bpy.context
-    region = context.region
-    if region is None:
-        return _LINE
-    scale = context.preferences.system.ui_scale or 1.0
-    return max(12, int((region.width / scale - _MARGINS - taken) / _CHARACTER))
 
 
 def draw_list(layout: Any, owner: Any, items: str, index: str, which: str, list_type: str = "UI_UL_list") -> None:

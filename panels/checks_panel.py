@@ -7,9 +7,9 @@ from typing import Any
 
 import bpy
 
+from ..operators.wrapped_text import draw_text
 from ..usdphys_addon.checks import live as checks
 from ..usdphys_addon.checks import report
-from . import attributes
 
 MAX_ROWS = 20
 #: Pixels that the buttons of an issue take.
@@ -59,7 +59,7 @@ class USDPHYS_PT_checks(bpy.types.Panel):
 
 def _draw_issue(column: Any, issue: report.FoundIssue) -> None:
     row = column.row(align=True)
-    attributes.draw_text(row.column(align=True), issue.short, ICONS[issue.severity], taken=_BUTTONS)
+    draw_text(row.column(align=True), issue.short, ICONS[issue.severity], taken=_BUTTONS)
     if issue.kind in ("object", "material", "group"):
         _set(row.operator("usdphys.check_select", text="", icon="RESTRICT_SELECT_OFF"), issue)
     if issue.can_be_fixed:

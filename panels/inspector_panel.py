@@ -8,9 +8,9 @@ from typing import Any
 
 import bpy
 
+from ..operators.wrapped_text import draw_text
 from ..usdphys_addon.core import units
 from ..usdphys_addon.playback import joint_inspector
-from . import attributes
 
 #: Stiffness and damping are shown for up to this many rows.
 MAX_GAINS = 12
@@ -33,7 +33,7 @@ class USDPHYS_PT_inspector(bpy.types.Panel):
             return
         layout.prop(inspector, "physics", toggle=True, icon="PHYSICS")
         if inspector.problem:
-            attributes.draw_text(layout, inspector.problem, "ERROR")
+            draw_text(layout, inspector.problem, "ERROR")
         for index, row in rows:
             column = layout.column(align=True)
             column.label(text=row.name)

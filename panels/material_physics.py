@@ -37,7 +37,7 @@ class _Material(Part):
         attributes.draw(
             layout, material, attributes.fields_of(usd_physics.MaterialAPI), "material.usdphys.physics_material"
         )
-        vendor.draw(layout, shown.usdphys, "material", "material.usdphys")
+        vendor.draw(layout, context, shown.usdphys, "material", "material.usdphys")
 
 
 def _material(context: Any) -> Any:

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The physics of the active object: body, mass, colliders, joint, articulation, filters and groups."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge import vendor_props
+from ..operators.wrapped_text import draw_text
 from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
 from ..usdphys_addon.core import schema
@@ -73,6 +71,7 @@ class _RigidBody(_SubPart):
         layout, body = self.active_layout(context), context.object.usdphys.rigid_body
         attributes.draw(layout, body, attributes.fields_of(usd_physics.RigidBodyAPI), "object.usdphys.rigid_body")
         _draw_owner(layout, context, body)
+        vendor.draw(layout, context, context.object.usdphys, "object", "object.usdphys", "body")
 
 
 class _Mass(_SubPart):
@@ -129,7 +128,7 @@ class _Colliders(_SubPart):
         column.prop(collider.mass, "is_applied", text="Own Mass")
         if collider.mass.is_applied:
             _draw_mass(column, collider.mass, f"{path}.mass", None)
-        vendor.draw(column, collider, "collider", path)
+        vendor.draw(column, context, collider, "collider", path)
 
 
 class _Joint(_SubPart):
@@ -168,13 +167,16 @@ class _Joint(_SubPart):
         if body is not None:
             body.label(text="From the joint object until set", icon="INFO")
             attributes.draw(body, joint, sorted(_FRAME_FIELDS, key=lambda name: (name[-1], name)), path)
+        vendor.draw(layout, context, context.object.usdphys, "object", "object.usdphys", "joint", "dof")
 
 
 class _ArticulationRoot(_SubPart):
     name, label, applied = "articulation_root", "Articulation Root", "articulation_root"
 
     def draw(self, context: Any) -> None:
-        self.active_layout(context).label(text="Joints below are an articulation")
+        layout = self.active_layout(context)
+        layout.label(text="Joints below are an articulation")
+        vendor.draw(layout, context, context.object.usdphys, "object", "object.usdphys", "articulation")
 
 
 class _FilteredPairs(_SubPart):
@@ -184,19 +186,6 @@ class _FilteredPairs(_SubPart):
         layout, pairs = self.active_layout(context), context.object.usdphys.filtered_pairs
         layout.label(text="With its children, does not collide with:")
         attributes.draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")
-
-
-class _Vendor(_SubPart):
-    """Schemas of simulators beside UsdPhysics. Hidden if no vendor schema is declared."""
-
-    name, label = "vendor", "Vendor Schemas"
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return context.object is not None and bool(vendor_props.schemas_of("object"))
-
-    def draw(self, context: Any) -> None:
-        vendor.draw(self.active_layout(context), context.object.usdphys, "object", "object.usdphys")
 
 
 class USDPHYS_UL_objects(bpy.types.UIList):
@@ -247,9 +236,9 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
         return
     sources = dict(computed.sources)
     box.label(text=f"{computed.mass:.4g} kg", icon="PHYSICS")
-    attributes.draw_text(box, f"from {sources['mass']}", "BLANK1")
+    draw_text(box, f"from {sources['mass']}", "BLANK1")
     for note in computed.notes:
-        attributes.draw_text(box, note, "INFO")
+        draw_text(box, note, "INFO")
 
 
 def _draw_mass(layout: Any, group: Any, path: str, computed: readout.MassReadout | None) -> None:
@@ -271,7 +260,7 @@ def _draw_dofs(layout: Any, groups: Any, cls: type[schema.Schema], dofs: list[st
 
 
 PARTS = (
-    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _GroupMemberships, _Vendor,
+    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _GroupMemberships,
 )  # fmt: skip
 CLASSES = (
     USDPHYS_UL_colliders, USDPHYS_UL_objects, USDPHYS_UL_memberships, *in_properties(PARTS, "physics"),

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The physics of the scene: physics scenes, collision groups and the units of the stage."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy
@@ -28,6 +26,7 @@ class _Scene(Part):
         layout, stage = self.split_layout(), context.scene.usdphys.stage
         for name in ("meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy"):
             layout.prop(stage, name)
+        layout.prop(context.scene.usdphys, "targets")
 
 
 class _PhysicsScenes(Part):
@@ -42,9 +41,9 @@ class _PhysicsScenes(Part):
         elif 0 <= index < len(physics.physics_scenes):
             item, path = physics.physics_scenes[index], f"scene.usdphys.physics_scenes[{index}]"
             attributes.draw(layout, item, attributes.fields_of(usd_physics.PhysicsScene), path)
-            vendor.draw(layout, item, "scene", path)
             if not item.is_property_set("gravity_magnitude"):
                 layout.label(text="Automatic: 9.81 m/s², down", icon="INFO")
+            vendor.draw(layout, context, item, "scene", path)
 
 
 class USDPHYS_UL_groups(bpy.types.UIList):

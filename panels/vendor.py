@@ -1,31 +1,154 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws the properties of vendor schemas: one switch for each declared schema, and its values below."""
+"""Draws what simulators beside UsdPhysics know about a thing: artist concepts first, then a folded box for each."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..usdphys_addon.bridge import vendor_props
-from ..usdphys_addon.core.schema import Schema
-from . import attributes
+from ..usdphys_addon.bridge import vendor_rows
+from ..usdphys_addon.core import units
+from ..usdphys_addon.core.schema import Place
+from ..usdphys_addon.core.value_types import value_type
+
+#: Boxes that are shown where nothing of theirs is applied, by target of the scene.
+_RUNTIMES = ("Newton", "PhysX", "MuJoCo")
+_DOF_LABELS = {"transX": "X", "transY": "Y", "transZ": "Z", "rotX": "Rotation X", "rotY": "Rotation Y",
+               "rotZ": "Rotation Z", "angular": "", "linear": "", "distance": ""}  # fmt: skip
+
+_VIEWS = {
+    units.LENGTH: "length", units.ANGLE: "angle", units.ANGULAR_VELOCITY: "angle", units.VELOCITY: "speed",
+    units.ACCELERATION: "acceleration",
+}  # fmt: skip
+#: Vectors of numbers that Blender shows as such; others are edited as text.
+_SIZES = (2, 3, 4)
 
 
-def draw(layout: Any, thing: Any, owner: str, data_path: str) -> None:
-    """The vendor schemas of an owner of properties.
+def view_of(row: Any) -> str:
+    """Name of the property that shows the value of a row as what it is."""
+    try:
+        kind = value_type(row.type)
+    except KeyError:
+        return "text"
+    attribute = vendor_rows.attribute_of(row)
+    if kind.is_array or (kind.base == "int" and kind.name not in ("int", "uchar")):
+        return "text"
+    if kind.base == "text":
+        if attribute is not None and attribute.tokens:
+            return "token"
+        return "path" if row.type == "asset" else "text"
+    if kind.size > 1:
+        return f"vector{kind.size}" if kind.base == "float" and kind.size in _SIZES else "text"
+    if kind.base != "float":
+        return "flag" if kind.base == "bool" else "whole"
+    return _VIEWS.get(vendor_rows.dimension_of(row, attribute), "number")
 
-    owner: which kind of owner, see vendor_props.PLACES. data_path: from "object", "scene" or "material" to it.
+
+def draw(layout: Any, context: Any, thing: Any, owner: str, data_path: str, *places: Place) -> None:
+    """owner: which kind of owner, see vendor_rows.PLACES. data_path: from "object", "scene" or "material" to it.
+
+    places: of an object, the parts that the panel is about.
     """
-    for cls in vendor_props.schemas_of(owner):
-        name = vendor_props.group_name(cls)
-        group, path = getattr(thing.vendor, name), f"{data_path}.vendor.{name}"
-        if cls.kind != "multiple":
-            _draw_schema(layout, group, cls, cls.usd_name, path)
+    from ..usdphys_addon.authoring import vendor_edits
+
+    shown = places or vendor_rows.PLACES[owner]
+    targets = vendor_edits.targets_of(context.scene)
+    _draw_concepts(layout, thing, data_path, shown, targets)
+    rows = _by_runtime(thing, shown)
+    wanted = {"Newton", "PhysX"} if targets == ("Neutral",) else set(targets)
+    for runtime in (*_RUNTIMES, *(name for name in rows if name not in _RUNTIMES)):
+        if runtime not in wanted and runtime not in rows:
             continue
-        for instance in cls.instances:
-            _draw_schema(layout, getattr(group, instance), cls, f"{cls.usd_name}: {instance}", f"{path}.{instance}")
+        header, body = layout.panel(f"usdphys_{owner}_{shown[0]}_{runtime}", default_closed=True)
+        count = sum(bool(row.name) for row in rows.get(runtime, ()))
+        header.label(text=f"{runtime} ({count})" if count else runtime)
+        if body is not None:
+            _draw_box(body, thing, owner, runtime, data_path, rows.get(runtime, []))
 
 
-def _draw_schema(layout: Any, group: Any, cls: type[Schema], text: str, path: str) -> None:
-    layout.prop(group, "is_applied", text=text)
-    if group.is_applied:
-        attributes.draw(layout, group, attributes.fields_of(cls), path)
+def _by_runtime(thing: Any, places: tuple[Place, ...]) -> dict[str, list[Any]]:
+    """The rows of an owner by runtime; those of unknown vendors under "Other"."""
+    found: dict[str, list[Any]] = {}
+    for row in thing.vendor if "vendor" in thing.keys() else ():
+        cls = vendor_rows.class_of(row)
+        if cls is None:
+            # An object has several panels; one of them shows what nobody knows.
+            home = "joint" if vendor_rows.joint_type(thing.id_data) else "body"
+            if places[0] == home or places[0] in ("collider", "material", "scene"):
+                found.setdefault("Other", []).append(row)
+        elif cls.on in places:
+            found.setdefault(cls.family, []).append(row)
+    return found
+
+
+def _draw_concepts(
+    layout: Any, thing: Any, data_path: str, places: tuple[Place, ...], targets: tuple[str, ...]
+) -> None:
+    from ..usdphys_addon.authoring import vendor_edits
+    from ..usdphys_addon.core import concepts
+
+    dofs = vendor_edits.dofs_of(thing)
+    authored: dict[tuple[str, str], Any] = {}
+    for row in thing.vendor if "vendor" in thing.keys() else ():
+        known = concepts.concept_of(row.applied, row.name)
+        if known is not None:
+            authored.setdefault((known[0].identifier, known[1] if known[0].place == "dof" else ""), row)
+    missing = []
+    column = layout.column(align=True)
+    for concept in concepts.concepts_of(*places):
+        for dof in dofs if concept.place == "dof" else ("",):
+            row = authored.get((concept.identifier, dof))
+            label = f"{concept.label} {_DOF_LABELS.get(dof, dof)}".strip()
+            if row is not None:
+                _draw_concept(column, row, label, concept.identifier, dof, data_path)
+            elif concept.twins_for(targets):
+                missing.append((concept, dof, label))
+    if not missing:
+        return
+    header, body = layout.panel(f"usdphys_concepts_{places[0]}", default_closed=True)
+    header.label(text="More Settings")
+    if body is not None:
+        grid = body.grid_flow(columns=2, even_columns=True, align=True, row_major=True)
+        for concept, dof, label in missing:
+            button = grid.operator("usdphys.concept_add", text=label, icon="ADD")
+            button.data_path, button.concept, button.dof = data_path, concept.identifier, dof
+
+
+def _draw_concept(layout: Any, row: Any, label: str, identifier: str, dof: str, data_path: str) -> None:
+    line = layout.row(align=True)
+    _draw_value(line, row, label)
+    button = line.operator("usdphys.concept_remove", text="", icon="X", emboss=False)
+    button.data_path, button.concept, button.dof = data_path, identifier, dof
+
+
+def _draw_value(line: Any, row: Any, label: str) -> None:
+    if not row.name:
+        line.label(text=label, icon="CHECKMARK")
+        return
+    line.prop(row, view_of(row), text=label)
+
+
+def _draw_box(layout: Any, thing: Any, owner: str, runtime: str, data_path: str, rows: list[Any]) -> None:
+    """All attributes of a runtime that are authored, by schema."""
+    line = layout.row()
+    if runtime == "Other":
+        line.operator("usdphys.vendor_add_other", icon="ADD").data_path = data_path
+    else:
+        button = line.operator("usdphys.vendor_add", text="Search Attributes", icon="VIEWZOOM")
+        button.data_path, button.owner, button.runtime = data_path, owner, runtime
+    for applied in dict.fromkeys(row.applied for row in rows):
+        column = layout.column(align=True)
+        head = column.row(align=True)
+        head.label(text=applied)
+        _draw_remove(head, data_path, applied, "")
+        for row in rows:
+            if row.applied != applied or not row.name:
+                continue
+            line = column.row(align=True)
+            attribute = vendor_rows.attribute_of(row)
+            _draw_value(line, row, attribute.label if attribute is not None else f"{row.name} ({row.type})")
+            _draw_remove(line, data_path, applied, row.name)
+
+
+def _draw_remove(line: Any, data_path: str, applied: str, name: str) -> None:
+    button = line.operator("usdphys.vendor_remove", text="", icon="X", emboss=False)
+    button.data_path, button.applied, button.attribute = data_path, applied, name

@@ -119,6 +119,31 @@ _UNIT_IF = {
 _LOCAL = re.compile(r"physics:localPos|Position$|PointOffset$|OffsetPosition|simulationPoints|restShapePoints|:points$|"
                     r"localPositions|wheelCenterOfMassOffset")  # fmt: skip
 
+#: What a schema belongs to in Blender, by name; the first pattern that fits counts. Others are carried as text.
+_PLACES = (
+    ("articulation", r"ArticulationAPI$|ArticulationRootAPI$"),
+    ("scene", r"SceneAPI$|QuasistaticAPI$|VehicleContextAPI$"),
+    ("material", r"MaterialAPI$"),
+    ("dof", r"^PhysxLimitAPI$|^PhysicsJointStateAPI$|^PhysxMimicJointAPI$|^PhysxJointAxisAPI$|EnvelopeAPI$"),
+    ("joint", r"JointAPI$|^NewtonMimicAPI$|^MjcEquality|^PhysxTendonAxis"),
+    ("body", r"^Physx(RigidBody|ContactReport|SurfaceVelocity|SplinesSurfaceVelocity|Force|Vehicle\w*|MeshMerge\w*|"
+             r"TendonAttachment\w*)API$|^NewtonMassAPI$|^MjcImageableAPI$"),
+    ("collider", r"CollisionAPI$|^PhysxTrigger|SiteAPI$|^PhysxCharacterControllerAPI$"),
+)  # fmt: skip
+#: How a mirror plane reflects the vectors.
+_MIRROR = {
+    "physxForce:force": "vector", "physxForce:torque": "spin", "physxSurfaceVelocity:surfaceVelocity": "vector",
+    "physxSurfaceVelocity:surfaceAngularVelocity": "spin",
+}  # fmt: skip
+#: Names of the degrees of freedom of the schemas for which the vendor lists none.
+_JOINT_AXES = ["transX", "transY", "transZ", "rotX", "rotY", "rotZ", "angular", "linear"]
+_WITH_JOINT_AXES = ("PhysxJointAxisAPI", "PhysxDrivePerformanceEnvelopeAPI")
+
+
+def place_of(name: str) -> str:
+    """What a schema belongs to; empty where nothing in Blender holds it."""
+    return next((place for place, pattern in _PLACES if re.search(pattern, name)), "")
+
 
 def unit_text(powers: Powers) -> str:
     """ "kg*m^2/s^2" of {"kg": 1, "m": 2, "s": -2}; "1" without any."""
@@ -212,6 +237,8 @@ def table_row(row: dict[str, Any]) -> dict[str, Any]:
         made["space"] = "local"
     if name in _AXES:
         made["axes"] = True
+    if name in _MIRROR:
+        made["mirror"] = _MIRROR[name]
     if row.get("tokens"):
         made["tokens"] = row["tokens"]
     if row.get("uniform"):
@@ -227,8 +254,11 @@ def main(dump: Path) -> None:
         table = tables.setdefault(file, {"runtime": runtime, "licence": LICENCES[file], "schemas": []})
         rows = [table_row(row) for row in cls["attributes"] if not row["usd"].startswith("primvars:")]
         schema = {"name": cls["name"], "kind": kinds[cls["kind"]], "attributes": rows}
-        if cls["instances"]:
-            schema["instances"] = cls["instances"]
+        instances = cls["instances"] or (_JOINT_AXES if cls["name"] in _WITH_JOINT_AXES else [])
+        if instances:
+            schema["instances"] = instances
+        if schema["kind"] != "typed" and (place := place_of(cls["name"])):
+            schema["on"] = place
         table["schemas"].append(schema)
     FOLDER.mkdir(exist_ok=True)
     for file, table in tables.items():

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`run_in_thread` shortens the switch interval of Python while the work lasts, and restores it, also after errors."""
+"""Work in the background: Python switches threads often while it lasts, errors come through, nobody waits for ever."""
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import threading
 
+import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge.environment import run_in_thread
+from usdphys_ext.usdphys_addon.bridge import environment
+from usdphys_ext.usdphys_addon.bridge.environment import Background
+from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
+from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
+from usdphys_ext.usdphys_addon.usd import import_source
+from usdphys_ext.usdphys_addon.usd import write as usd_write
 
 
 def test_the_switch_interval_is_short_while_a_thread_works():
     before = sys.getswitchinterval()
-    with ThreadPoolExecutor(1) as threads:
-        during = run_in_thread(threads, sys.getswitchinterval).result()
-    assert during < before / 10
+    with Background("Asking", sys.getswitchinterval) as asking:
+        assert asking.result() < before / 10
     assert sys.getswitchinterval() == before
 
 
@@ -21,6 +26,75 @@ def test_work_that_fails_leaves_the_interval_as_it_was():
         raise ValueError(reason)
 
     before = sys.getswitchinterval()
-    with ThreadPoolExecutor(1) as threads, pytest.raises(ValueError, match="broken"):
-        run_in_thread(threads, fail, "broken").result()
+    with Background("Failing", fail, "broken") as failing, pytest.raises(ValueError, match="broken"):
+        failing.result()
     assert sys.getswitchinterval() == before
+
+
+def test_without_more_threads_the_work_is_done_all_the_same(monkeypatch):
+    def start(_thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with Background("Counting", len, "four") as counting:
+        assert counting.result() == 4
+
+
+@pytest.fixture
+def block(monkeypatch):
+    """Replaces a function by one that waits for what never comes."""
+    event = threading.Event()
+    # Ends the wait of code that would wait for ever.
+    rescue = threading.Timer(20.0, event.set)
+    rescue.start()
+    monkeypatch.setattr(environment, "LOOK", 0.001)
+    monkeypatch.setattr(environment, "LOOKS", 50)
+    monkeypatch.setattr(environment.clock, "process_now", lambda: 0.0)
+
+    def blocked(module, name):
+        work = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *arguments: event.wait() and work(*arguments))
+
+    yield blocked
+    event.set()
+    rescue.cancel()
+
+
+def test_a_reader_that_blocks_ends_the_import_with_a_sentence_and_the_scene_as_it_was(tmp_path, block):
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.context.object.usdphys.rigid_body.is_applied = True
+    usd_export.export_usd(bpy.context, tmp_path / "cube.usda", usd_export.ExportOptions())
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    before = sys.getswitchinterval()
+    block(import_source, "read_source")
+    with pytest.raises(UsdPhysError, match=r"Reading the physics of 'cube.usda' does not go on"):
+        usd_import.import_usd(bpy.context, tmp_path / "cube.usda", usd_import.ImportOptions())
+    assert not bpy.data.objects and not bpy.context.scene.usdphys.source.filepath
+    assert sys.getswitchinterval() == before
+
+
+def test_a_translator_that_blocks_ends_the_export_with_a_sentence_and_the_old_file(tmp_path, block):
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.context.object.usdphys.rigid_body.is_applied = True
+    target = tmp_path / "cube.usda"
+    target.write_text("old")
+    block(usd_write, "opinions_of")
+    with pytest.raises(UsdPhysError, match="Translating the physics does not go on"):
+        usd_export.export_usd(bpy.context, target, usd_export.ExportOptions())
+    assert target.read_text() == "old" and list(tmp_path.iterdir()) == [target]
+
+
+def test_a_thread_that_works_is_not_given_up(monkeypatch):
+    """However long it takes: what counts is that the process does something."""
+    monkeypatch.setattr(environment, "LOOK", 0.001)
+    monkeypatch.setattr(environment, "LOOKS", 2)
+    used, goal = iter(range(1_000_000)), threading.Event()
+
+    def working():
+        if (number := next(used)) > 100:
+            goal.set()
+        return float(number)
+
+    monkeypatch.setattr(environment.clock, "process_now", working)
+    with Background("Waiting", goal.wait) as waiting:
+        assert waiting.result()

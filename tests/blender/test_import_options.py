@@ -305,6 +305,25 @@ def test_joints_and_guides_have_collections_and_joints_a_fitting_size(tmp_path):
     assert joint.empty_display_size == pytest.approx(0.03 * span, rel=1e-3)
 
 
+def test_an_import_into_a_crowd_of_collections_visits_them_once_and_not_for_each_joint(tmp_path, monkeypatch):
+    """Hours for thousands of joints in a scene of thousands of collections."""
+    visits = []
+    slow, below = bpy.types.Object.users_collection.fget, physics_collections.below
+    monkeypatch.setattr(
+        bpy.types.Object, "users_collection", property(lambda obj: visits.append(obj.name) or slow(obj))
+    )
+    monkeypatch.setattr(physics_collections, "below", lambda *asked: visits.append(asked[1]) or below(*asked))
+    joints = "".join(
+        f'def PhysicsFixedJoint "Joint{number}"\n{{\n    rel physics:body0 = </World/Door>\n}}\n'
+        for number in range(20)
+    )
+    import_usd(written(tmp_path / "doors.usda", DOOR + joints))
+    moved = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    homes = bpy.data.collections[physics_collections.JOINTS].objects
+    assert len(moved) == 21 and set(moved) == set(homes)
+    assert len(visits) <= 2
+
+
 def test_joint_size_is_that_of_the_world_below_a_scale(tmp_path):
     text = DOOR.replace("metersPerUnit = 1", "metersPerUnit = 0.01")
     import_usd(written(tmp_path / "door.usda", text))
@@ -430,6 +449,8 @@ def test_overview_of_what_cannot_be_read(tmp_path):
 
     assert "no file" in overview.overview(tmp_path / "none.usda").error
     assert "bad.usda" in overview.overview(written(tmp_path / "bad.usda", "#usda 1.0\ndef {")).error
+    deep = "".join(f'def Xform "P{level}" {{\n' for level in range(300)) + "}\n" * 300
+    assert "200 levels" in overview.overview(written(tmp_path / "deep.usda", f"#usda 1.0\n{deep}")).refusal
 
 
 # --------------------------------------------------------------------------- physics only

@@ -13,6 +13,14 @@ from . import scenes
 EVERY = Options("ALL", "ALL", "ALL", "ALL", "ALL", "ALL")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _drawn():
+    """Without windows the add-on does not register what draws."""
+    overlay.register()
+    yield
+    overlay.unregister()
+
+
 @pytest.fixture(autouse=True)
 def _nothing_known():
     overlay_state.forget()
@@ -369,8 +377,10 @@ def test_registering_again_leaves_nothing_behind(extension):
 
     before = handlers()
     overlay.unregister()
+    overlay_settings.unregister()
     assert sum(handlers().values()) < sum(before.values())
     assert not hasattr(bpy.types.WindowManager, overlay_settings.NAME)
+    overlay_settings.register()
     overlay.register()
     assert handlers() == before
 

@@ -51,7 +51,7 @@ OUR_OWN = {
     "FilteredPairsProperties": {"is_applied", "active_index"},
     "ColliderProperties": {
         "shape", "location", "rotation", "size", "radius", "height", "axis", "purpose", "mass", "physics_material",
-        "filtered_pairs", "collision_groups", "is_geometry", "has_mesh_collision", "other_approximation",
+        "filtered_pairs", "collision_groups", "is_geometry", "has_mesh_collision", "other_approximation", "vendor",
     },
     "JointProperties": {
         "is_applied", "type", "body0_name", "body1_name", "revolute", "prismatic", "spherical", "distance", "limits",
@@ -63,14 +63,14 @@ OUR_OWN = {
     "LinearDriveProperties": {"is_applied"},
     "AngularDriveProperties": {"is_applied"},
     "CollisionGroupProperties": {"list_name", "active_index", "prim", "other_includes", "other_excludes"},
-    "PhysicsSceneProperties": {"prim"},
+    "PhysicsSceneProperties": {"prim", "vendor"},
     **{group.__name__: set() for group in LIMITED.values()},
 }  # fmt: skip
 HOUSEKEEPING = {
     props.ObjectReference, props.GroupReference, props.GroupMembership, props.LimitsProperties,
     props.DrivesProperties, props.ObjectPhysicsProperties, props.StageProperties, props.ScenePhysicsProperties,
     props.MaterialPhysicsProperties, props.RememberedPrim, props.SourceProperties,
-    props.PreviewProperties,
+    props.PreviewProperties, props.VendorRow,
 }  # fmt: skip
 KINDS = {
     "bool": ("BOOLEAN", 0), "token": ("ENUM", 0), "string": ("STRING", 0), "pathExpression": ("STRING", 0),

@@ -5,9 +5,11 @@ import itertools
 import math
 
 import bpy
+import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.exchange import usd_export
+from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
 
 SYSTEMS = {
     "m_kg_z": StageUnits(1.0, 1.0, "Z"),
@@ -192,6 +194,100 @@ def test_unit_scale_of_the_scene_counts_for_geometry_and_physics_alike(tmp_path,
     bpy.context.view_layer.update()
     place = bpy.data.objects["Cube"].matrix_world.translation
     assert np.allclose(np.array(place) * 0.1, np.array([3.0, 0.0, 1.0]) * scale_length, rtol=1e-5)
+
+
+ODD_UNITS = [(1.0, 1e-6, "Z"), (1.0, 1e6, "Y"), (1000.0, 0.001, "Y"), (1e-6, 1.0, "Z"), (0.01, 1e9, "Z")]
+
+
+def world_box(path):
+    """Corners of the bounding box of a stage in metres, Z up, and metersPerUnit."""
+    from pxr import Usd, UsdGeom
+
+    stage = Usd.Stage.Open(str(path))
+    meters = UsdGeom.GetStageMetersPerUnit(stage)
+    box = UsdGeom.BBoxCache(1, ["default", "render"]).ComputeWorldBound(stage.GetPseudoRoot()).ComputeAlignedRange()
+    corners = np.array([box.GetMin(), box.GetMax()]) * meters
+    if UsdGeom.GetStageUpAxis(stage) == "Y":
+        corners = np.array([corners[:, 0], -corners[:, 2], corners[:, 1]]).T
+    return np.sort(corners, axis=0), meters
+
+
+@pytest.mark.parametrize(("scale_length", "meters_per_unit", "up_axis"), ODD_UNITS)
+def test_units_by_which_blender_cannot_scale_are_exported_all_the_same(
+    tmp_path, compare, scale_length, meters_per_unit, up_axis
+):
+    """Its exporter takes units from 0.1 mm to 1 km only, and the checks find nothing wrong with others."""
+    build_everything()
+    bpy.context.scene.unit_settings.scale_length = scale_length
+    plain, odd = tmp_path / "plain.usda", tmp_path / "odd.usda"
+    usd_export.export_usd(bpy.context, plain, usd_export.ExportOptions(StageUnits(scale_length)))
+    usd_export.export_usd(bpy.context, odd, usd_export.ExportOptions(StageUnits(meters_per_unit, 1.0, up_axis)))
+    (expected, _), (corners, meters) = world_box(plain), world_box(odd)
+    assert meters == pytest.approx(meters_per_unit, rel=1e-12)
+    assert np.allclose(corners, expected, rtol=1e-5, atol=1e-5 * scale_length)
+    figures = compare(plain, odd)
+    # OpenUSD takes inertias of less than 1e-8 for zero, whatever the units: what it computes is no measure here.
+    bad = [line for line in figures["text"].splitlines() if line.split()[0] in ("changed", "lost", "spurious")]
+    assert [line for line in bad if ": computed " not in line] == [] and len(bad) < 5
+    assert figures["facts"] > 150, figures["text"]
+
+
+@pytest.mark.parametrize(("scale_length", "fits"), [(1e-5, False), (0.001, True), (10000.0, True), (1e5, False)])
+def test_a_scene_by_whose_unit_blender_cannot_scale_an_import_is_named(tmp_path, scale_length, fits):
+    bpy.ops.mesh.primitive_cube_add(location=(3, 0, 0))
+    usd_export.export_usd(bpy.context, tmp_path / "cube.usda", usd_export.ExportOptions())
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.context.scene.unit_settings.scale_length = scale_length
+    if not fits:
+        with pytest.raises(InputError, match="cannot scale by"):
+            usd_import.import_usd(bpy.context, tmp_path / "cube.usda", usd_import.ImportOptions())
+        assert not bpy.data.objects
+        return
+    usd_import.import_usd(bpy.context, tmp_path / "cube.usda", usd_import.ImportOptions())
+    bpy.context.view_layer.update()
+    assert bpy.data.objects["Cube"].matrix_world.translation.x * scale_length == pytest.approx(3.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("meters_per_unit", [1e-6, 1e6])
+@pytest.mark.parametrize("animation", [False, True])
+def test_imported_units_by_which_blender_cannot_scale_go_back(tmp_path, compare, meters_per_unit, animation):
+    def length(value):
+        return repr(value / meters_per_unit)
+
+    source, target = tmp_path / "source.usda", tmp_path / "target.usda"
+    source.write_text(
+        f"""#usda 1.0
+(
+    metersPerUnit = {meters_per_unit}
+    upAxis = "Z"
+    startTimeCode = 1
+    endTimeCode = 2
+)
+def Cube "Still" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+{{
+    double size = {length(1)}
+}}
+def Cube "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+{{
+    double size = {length(1)}
+    double3 xformOp:translate = ({length(3)}, 0, {length(1)})
+    double3 xformOp:translate.timeSamples = {{
+        1: ({length(3)}, 0, {length(1)}),
+        2: ({length(4)}, 0, {length(1)}),
+    }}
+    float3 xformOp:scale = (2, 1, 1)
+    uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]
+}}
+"""
+    )
+    usd_import.import_usd(bpy.context, source, usd_import.ImportOptions())
+    units = StageUnits(meters_per_unit, 1.0, "Z")
+    usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(units, animation=animation))
+    (expected, _), (corners, meters) = world_box(source), world_box(target)
+    assert np.allclose(expected, [[-0.5, -0.5, -0.5], [4.0, 0.5, 1.5]], rtol=1e-5)
+    assert meters == meters_per_unit and np.allclose(corners, expected, rtol=1e-5)
+    figures = compare(source, target)
+    assert figures["score"] == 1.0, figures["text"]
 
 
 def test_blenders_own_export_keeps_physics_in_step_with_its_geometry(tmp_path, capfd):

@@ -122,6 +122,62 @@ def test_an_output_is_never_an_input_not_even_by_a_link(target: Path) -> None:
             files.checked(name, [target])
 
 
+@pytest.mark.parametrize("place", ["beside", "elsewhere"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_stays_and_the_file_that_it_names_is_replaced(target: Path, place: str, is_there: bool) -> None:
+    folder = target.parent if place == "beside" else target.parent / "store"
+    folder.mkdir(exist_ok=True)
+    real = target.rename(folder / "v003.usda")
+    real.chmod(0o640)
+    if not is_there:
+        real.unlink()
+    target.symlink_to(os.path.relpath(real, target.parent))
+    with files.replacing(target) as scratch:
+        assert scratch.parent == target.parent, "relative paths in the file begin at the name that was given"
+        scratch.write_bytes(WHOLE)
+    assert target.is_symlink() and real.read_bytes() == WHOLE and not real.is_symlink()
+    assert not is_there or real.stat().st_mode & 0o777 == 0o640
+    expected = {target, real} | ({folder} if place == "elsewhere" else set())
+    assert set(target.parent.rglob("*")) == expected
+
+
+def test_a_package_is_written_through_a_link(tmp_path: Path) -> None:
+    link, real = tmp_path / "asset.usdz", tmp_path / "v003.usdz"
+    link.symlink_to(real.name)
+    with files.replacing(link) as scratch, zipfile.ZipFile(scratch, "w") as package:
+        package.writestr("asset.usda", WHOLE)
+    assert link.is_symlink() and files.is_whole(real)
+
+
+def test_a_link_whose_file_cannot_be_written_is_refused_before_the_work(target: Path) -> None:
+    link, missing, circle = (target.with_name(f"{name}.usda") for name in ("link", "missing", "circle"))
+    link.symlink_to(target)
+    target.chmod(0o444)
+    missing.symlink_to("no_folder/asset.usda")
+    circle.symlink_to(circle.name)
+    for name, reason in ((link, "write-protected"), (missing, "folder does not exist"), (circle, "circle")):
+        with pytest.raises(OutputError, match=reason), files.replacing(name):
+            pytest.fail("the work was begun")
+        assert name.is_symlink()
+
+
+def test_a_full_disk_behind_a_link_keeps_the_old_file(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = target.parent / "store"
+    folder.mkdir()
+    real = target.rename(folder / "v003.usda")
+    target.symlink_to(real)
+    old = real.read_bytes()
+
+    def full(source: Path, place: Path) -> None:
+        place.write_bytes(source.read_bytes()[:5])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfile", full)
+    with pytest.raises(OutputError, match="No space left"), files.replacing(target) as scratch:
+        scratch.write_bytes(WHOLE)
+    assert real.read_bytes() == old and set(target.parent.rglob("*")) == {target, folder, real}
+
+
 def test_a_read_only_file_is_refused_also_for_root(target: Path) -> None:
     target.chmod(0o444)
     with pytest.raises(OutputError, match="write-protected"):

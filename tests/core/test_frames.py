@@ -239,8 +239,8 @@ def test_is_uniform(scale: tuple[float, ...], wanted: bool) -> None:
 
 @pytest.mark.parametrize(
     ("scale", "wanted"),
-    [((1, 1, 1), False), ((-1e-5, 1e-5, 1e-5), False), ((1, 0, 1), True), ((1e-7, 1e-7, 1e-7), True),
-     ((1, 1, float("nan")), True)],
+    [((1, 1, 1), False), ((-1e-5, 1e-5, 1e-5), False), ((1, 0, 1), True), ((1e-9, 1e-9, 1e-9), False),
+     ((1e-12, 1e-12, 1e-12), True), ((1, 1, float("nan")), True)],
 )  # fmt: skip
 def test_is_flat(scale: tuple[float, ...], wanted: bool) -> None:
     assert frames.is_flat(frames.determinant(np.diag(scale))) == wanted

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from pxr import Gf, Plug, Sdf, Tf, Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.core import joint_kinds, schema, units
+from usdphys_ext.usdphys_addon.core import joint_kinds, schema, units, vendor_schemas
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schema import Attribute
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
@@ -241,27 +240,11 @@ def test_unknown_fields_are_refused() -> None:
 # --------------------------------------------------------------------------- vendor schemas
 
 
-BODY_ROWS = [
-    ("linear_damping", "physxRigidBody:linearDamping", "float", 0.0, {"doc": "Slows the body"}),
-    ("max_linear_velocity", "physxRigidBody:maxLinearVelocity", "float", math.inf, {"dimension": units.VELOCITY}),
-    ("sleep_threshold", "physxRigidBody:sleepThreshold", "float", 5e-5, {"dimension": units.LENGTH}),
-    ("solve_contact", "physxRigidBody:solveContact", "bool", True, {}),
-]
-LIMIT_ROWS = [
-    ("damping", f"physxLimit:{schema.INSTANCE}:damping", "float", 0.0,
-     {"dimension": units.DAMPING, "angular_dimension": units.ANGULAR_DAMPING}),
-]  # fmt: skip
-
-
 @pytest.fixture
-def vendor() -> Iterator[tuple[type[schema.Schema], type[schema.Schema]]]:
-    before = dict(schema.SCHEMAS)
-    yield (
-        schema.declare_schema("PhysxRigidBodyAPI", "single", "body", "PhysxSchema", BODY_ROWS),
-        schema.declare_schema("PhysxLimitAPI", "multiple", "dof", "PhysxSchema", LIMIT_ROWS, ("transZ", "rotX")),
-    )
-    schema.SCHEMAS.clear()
-    schema.SCHEMAS.update(before)
+def vendor() -> tuple[type[schema.Schema], type[schema.Schema]]:
+    body, limit = vendor_schemas.find("PhysxRigidBodyAPI"), vendor_schemas.find("PhysxLimitAPI")
+    assert body is not None and limit is not None
+    return body, limit
 
 
 def centimetre_stage() -> Usd.Stage:
@@ -288,7 +271,7 @@ def test_vendor_schema_is_read(vendor: tuple[type[schema.Schema], type[schema.Sc
     found = read.get(body)
     assert (found.linear_damping, found.max_linear_velocity) == (0.5, pytest.approx(3.0))
     assert (found.sleep_threshold, found.solve_contact) == (None, None)
-    assert found.resolved("sleep_threshold") == 5e-5
+    assert found.resolved("solve_contact") is True
     ((instance, damping),) = model.prims["/Joint"].instances(limit)
     assert instance == "rotX"
     assert damping.damping == pytest.approx(7.0 * 0.001 * 0.01**2 * 180 / math.pi)
@@ -299,24 +282,28 @@ def test_vendor_schema_is_written(vendor: tuple[type[schema.Schema], type[schema
     stage = centimetre_stage()
     prim = Prim("/Body")
     prim.add(body(linear_damping=0.25, max_linear_velocity=3.0, solve_contact=False))
-    prim.add(limit(damping=2.0), "transZ")
+    stage.DefinePrim("/Joint", "PhysicsJoint")
+    joint = Prim("/Joint", "PhysicsJoint")
+    joint.add(limit(damping=2.0), "transZ")
     model = PhysicsModel()
     model.add(prim)
+    model.add(joint)
     usd_write.write_model(stage, model, usd_read.stage_units(stage))
     written = stage.GetPrimAtPath("/Body")
-    assert usd_opinions.applied_schemas(written) == ["PhysxRigidBodyAPI", "PhysxLimitAPI:transZ"]
+    assert usd_opinions.applied_schemas(written) == ["PhysxRigidBodyAPI"]
     assert {str(name) for name in written.GetAuthoredPropertyNames()} == {
         "physxRigidBody:linearDamping", "physxRigidBody:maxLinearVelocity", "physxRigidBody:solveContact",
-        "physxLimit:transZ:damping",
     }  # fmt: skip
     assert written.GetAttribute("physxRigidBody:linearDamping").Get() == 0.25
     assert written.GetAttribute("physxRigidBody:maxLinearVelocity").Get() == pytest.approx(300.0)
     assert written.GetAttribute("physxRigidBody:solveContact").Get() is False
-    assert written.GetAttribute("physxLimit:transZ:damping").Get() == pytest.approx(2000.0)
+    written_joint = stage.GetPrimAtPath("/Joint")
+    assert usd_opinions.applied_schemas(written_joint) == ["PhysxLimitAPI:transZ"]
+    assert written_joint.GetAttribute("physxLimit:transZ:damping").Get() == pytest.approx(2000.0)
 
 
-def test_vendor_schema_was_taken_out_again() -> None:
-    assert "PhysxRigidBodyAPI" not in schema.SCHEMAS
+def test_vendor_schemas_are_not_among_those_of_usd(vendor: tuple[type[schema.Schema], type[schema.Schema]]) -> None:
+    assert not {cls.usd_name for cls in vendor} & schema.SCHEMAS.keys()
 
 
 def test_nothing_authored_is_nothing_written() -> None:

@@ -34,6 +34,7 @@ UNITS = st.builds(
     st.sampled_from([1.0, 0.01, 0.0254]) | st.floats(1e-3, 1e3),
     st.sampled_from([1.0, 0.001, 0.45359237]) | st.floats(1e-3, 1e3),
     st.sampled_from(["Y", "Z"]),
+    st.none(),
 )
 #: Every length and mass differs from 1, so that each is missed where it is left out.
 ODD = StageUnits(0.0254, 0.45359237, "Y")

@@ -208,6 +208,15 @@ def test_a_broken_transform_operation_is_left_out_and_the_others_count(broken: s
     assert resets
 
 
+def test_an_instance_name_of_a_schema_that_has_none_applies_nothing_as_in_usd() -> None:
+    stage = new_stage()
+    prim = UsdGeom.Cube.Define(stage, "/Cube").GetPrim()
+    names = ["PhysicsRigidBodyAPI:name", "PhysicsMassAPI:x", "PhysicsCollisionAPI", "PhysicsDriveAPI"]
+    prim.SetMetadata("apiSchemas", Sdf.TokenListOp.CreateExplicit(names))
+    assert not prim.HasAPI(UsdPhysics.RigidBodyAPI)
+    assert set(read(stage, "/Cube").schemas) == {"Cube", "PhysicsCollisionAPI"}
+
+
 def test_prims_with_a_schema_that_nobody_declares_are_counted() -> None:
     stage = new_stage()
     for name, schemas in (

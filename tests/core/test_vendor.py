@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd
-from usdphys_ext.usdphys_addon.core import array_text, schema, units, value_types
+from usdphys_ext.usdphys_addon.core import array_text, schema, units, value_types, vendor_schemas
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.usd import carry
 from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
@@ -28,19 +28,22 @@ VALUES = {
 
 @pytest.fixture
 def acme() -> Iterator[type[schema.Schema]]:
-    before = dict(schema.SCHEMAS)
-    rows = [
-        (f"v{number}", f"acme:v{number}", type_, None, {}) for number, type_ in enumerate(VALUES)
-    ] + [
-        ("drag", "acme:drag", "float", 0.0, {"dimension": units.TORQUE}),
-        ("offset", "acme:offset", "point3f", (0.0, 0.0, 0.0), {"dimension": units.LENGTH, "space": "local"}),
-        ("reach", "acme:reach", "float[]", (), {"dimension": units.LENGTH}),
-        ("up", "acme:up", "vector3f", (0.0, 0.0, 1.0), {"space": "world"}),
-        ("guide", "acme:guide", "rel", None, {}),
+    rows = [{"usd": f"acme:v{number}", "type": type_, "unit": "1"} for number, type_ in enumerate(VALUES)] + [
+        {"usd": "acme:drag", "type": "float", "fallback": 0.0, "unit": "kg*m^2/s^2"},
+        {"usd": "acme:offset", "type": "point3f", "fallback": [0.0, 0.0, 0.0], "unit": "m", "space": "local"},
+        {"usd": "acme:reach", "type": "float[]", "unit": "m"},
+        {"usd": "acme:up", "type": "vector3f", "fallback": [0.0, 0.0, 1.0], "unit": "1", "space": "world"},
+        {"usd": "acme:guide", "type": "rel"},
     ]  # fmt: skip
-    yield schema.declare_schema("AcmeEverythingAPI", "single", "body", "Acme", rows)
-    schema.SCHEMAS.clear()
-    schema.SCHEMAS.update(before)
+    vendor_schemas.add_table(table([{"name": "AcmeEverythingAPI", "kind": "single", "on": "body", "attributes": rows}]))
+    found = vendor_schemas.find("AcmeEverythingAPI")
+    assert found is not None
+    yield found
+    vendor_schemas.remove_table("Acme")
+
+
+def table(schemas: list[dict]) -> dict:
+    return {"runtime": "Acme", "schemas": schemas}
 
 
 def written(value: schema.Schema, system: units.StageUnits) -> Usd.Stage:
@@ -101,16 +104,19 @@ def test_what_blender_has_no_property_for_is_carried(acme) -> None:
 
 
 def test_declarations_that_cannot_work_are_refused() -> None:
+    def one(name: str = "AcmeAPI", **attribute) -> dict:
+        attributes = [{"usd": "acme:a", **attribute}] if attribute else []
+        return table([{"name": name, "kind": "single", "on": "body", "attributes": attributes}])
+
     refused = [
-        (("AcmeAPI", "single", "body", "Acme", [("a", "acme:a", "matrix4q", None, {})]), "not known"),
-        (("AcmeAPI", "single", "body", "Acme", [("a", "acme:a", "int", 1.5 + 0j, {})]), "which is no int"),
-        (("AcmeAPI", "multiple", "dof", "Acme", []), "no instances"),
-        (("PhysicsMassAPI", "single", "body", "Acme", []), "declared already"),
-    ]
-    for arguments, reason in refused:
+        (one(type="matrix4q"), "not known"), (one(type="int", fallback="much"), "which is no int"),
+        (one(type="float", unit="N"), "is no unit"), (one("PhysicsMassAPI"), "declared already"),
+        (one("PhysxRigidBodyAPI"), "declared already"),
+    ]  # fmt: skip
+    for wrong, reason in refused:
         with pytest.raises(ValueError, match=reason):
-            schema.declare_schema(*arguments)
-    assert "AcmeAPI" not in schema.SCHEMAS
+            vendor_schemas.add_table(wrong)
+    assert vendor_schemas.find("AcmeAPI") is None
 
 
 def test_units_are_named_by_their_dimension() -> None:

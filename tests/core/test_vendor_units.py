@@ -11,6 +11,8 @@ from usdphys_ext.usdphys_addon.core import units, vendor_units
 from usdphys_ext.usdphys_addon.core.units import Dimension, StageUnits
 from usdphys_ext.usdphys_addon.usd import carry, carry_restore
 from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+from usdphys_ext.usdphys_addon.usd import write as usd_write
 from usdphys_ext.usdphys_addon.usd.carried_units import CarriedUnits
 
 TABLES = sorted((Path(vendor_units.__file__).parent / "vendor_tables").glob("*.json"))
@@ -56,7 +58,7 @@ def test_joints_decide_what_an_armature_measures() -> None:
 
 
 def restored(prims: str, target: StageUnits) -> tuple[Usd.Stage, CarriedUnits]:
-    """The prims of a file in centimetres with Y up, carried and restored on prims of the same types."""
+    """The prims of a file in centimetres with Y up: what the model holds written, the rest carried and restored."""
     text = f'#usda 1.0\n(\n    metersPerUnit = 0.01\n    upAxis = "Y"\n)\n{prims}'
     source = Sdf.Layer.CreateAnonymous(".usda")
     source.ImportFromString(text)
@@ -66,7 +68,10 @@ def restored(prims: str, target: StageUnits) -> tuple[Usd.Stage, CarriedUnits]:
     UsdGeom.SetStageUpAxis(made, target.up_axis)
     numbers = CarriedUnits(CENTIMETRES, target)
     for prim in stage.Traverse():
-        spec = made.GetRootLayer().GetPrimAtPath(made.DefinePrim(prim.GetPath(), prim.GetTypeName()).GetPath())
+        made.DefinePrim(prim.GetPath(), prim.GetTypeName())
+    usd_write.write_model(made, usd_read.read_stage(stage), target)
+    for prim in stage.Traverse():
+        spec = made.GetRootLayer().GetPrimAtPath(prim.GetPath())
         carried = carry.capture(usd_opinions.Opinions(prim), CENTIMETRES)
         carry_restore.restore(carried, spec, str, numbers=numbers)
     return made, numbers
@@ -78,7 +83,9 @@ def value(stage: Usd.Stage, path: str) -> object:
 
 def test_numbers_of_a_body_are_those_of_the_new_units() -> None:
     stage, numbers = restored("""
-def Xform "Body" (prepend apiSchemas = ["PhysxRigidBodyAPI", "PhysxForceAPI", "PhysxCollisionAPI"])
+def Xform "Body" (
+    prepend apiSchemas = ["PhysicsCollisionAPI", "PhysxRigidBodyAPI", "PhysxForceAPI", "PhysxCollisionAPI"]
+)
 {
     float physxCollision:contactOffset = 2
     float physxCollision:restOffset = -inf
@@ -148,11 +155,11 @@ def PhysicsPrismaticJoint "Slider" (prepend apiSchemas = ["NewtonJointAPI", "Phy
     float physxLimit:linear:bounceThreshold = 50
 }
 """, METRES)  # fmt: skip
-    assert value(stage, "/Hinge.newton:armature") == 1
+    assert value(stage, "/Hinge.newton:armature") == pytest.approx(1)
     samples = stage.GetAttributeAtPath("/Hinge.newton:armature")
     assert [samples.Get(time) for time in samples.GetTimeSamples()] == [1, 2]
     assert value(stage, "/Hinge.newton:velocityLimit") == 90
-    assert value(stage, "/Hinge.physxLimit:angular:stiffness") == 2
+    assert value(stage, "/Hinge.physxLimit:angular:stiffness") == pytest.approx(2)
     assert value(stage, "/Slider.newton:armature") == 3
     assert value(stage, "/Slider.newton:velocityLimit") == pytest.approx(0.9)
     assert value(stage, "/Slider.physxLimit:linear:bounceThreshold") == 0.5

@@ -9,10 +9,11 @@ from typing import Any
 
 import bpy
 
-from ..bridge import property_values, props, vendor_props
+from ..bridge import property_values, props
 from ..core.errors import InputError
 from ..core.schema import Place
 from ..core.words import counted, named
+from . import vendor_edits
 from .tagging import LINKED, EditReport, exports_faces, has_any, sentences
 
 #: Properties that are copied together, by the identifier of the part.
@@ -103,21 +104,13 @@ def _suits(source: Any, obj: Any, part: str, left_out: dict[str, list[str]]) -> 
 def _copy_part(source: Any, obj: Any, part: str) -> None:
     for name in PARTS[part]:
         property_values.copy_property(source.usdphys, obj.usdphys, name, _left_out)
-    _copy_vendor(source.usdphys, obj.usdphys, _VENDOR_PLACES.get(part, ()))
+    if part in _VENDOR_PLACES:
+        vendor_edits.copy_rows(source.usdphys, obj.usdphys, *_VENDOR_PLACES[part])
     if part == "PAIRS":
         _without_itself(obj.usdphys.filtered_pairs, obj)
     elif part == "COLLIDERS":
         for item in obj.usdphys.colliders:
             _without_itself(item.filtered_pairs, obj)
-
-
-def _copy_vendor(source: Any, target: Any, places: Collection[Place]) -> None:
-    """Copy the vendor schemas that belong to one of these places, between the physics of two objects."""
-    if not any("vendor" in physics.keys() for physics in (source, target)):
-        return
-    for cls in vendor_props.schemas_of("object"):
-        if cls.on in places:
-            property_values.copy_property(source.vendor, target.vendor, vendor_props.group_name(cls), _left_out)
 
 
 def _left_out(group: Any) -> Collection[str]:

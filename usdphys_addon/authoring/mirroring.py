@@ -12,10 +12,11 @@ import mathutils
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bridge import joint_frames, physics_collections, property_values, props, vendor_props
+from ..bridge import joint_frames, physics_collections, property_values, props, vendor_rows
 from ..bridge.property_values import decided
 from ..bridge.roles import is_bare
 from ..core import frames, gprims, joint_kinds
+from ..core.array_text import text_of
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.primitives import Primitive
@@ -191,7 +192,7 @@ class _Mirror:
             if item.identifier not in _KEPT:
                 property_values.copy_property(source, wanted, item.identifier)
         space.mirror_values(wanted.rigid_body, usd_physics.RigidBodyAPI)
-        space.mirror_vendor(wanted, "object")
+        space.mirror_vendor(wanted)
         space.mirror_mass(wanted.mass)
         self.map_names(wanted)
         for collider in wanted.colliders:
@@ -201,7 +202,7 @@ class _Mirror:
             else:
                 own = space.mirror_primitive(collider)
             own.mirror_mass(collider.mass)
-            own.mirror_vendor(collider, "collider")
+            own.mirror_vendor(collider)
         self.result.parts += 1
 
     def say_misplaced(self, obj: Any, target: Any) -> None:
@@ -409,11 +410,18 @@ class _Space:
         self.mirror_values(mass, usd_physics.MassAPI)
         mirror_inertia(mass, self.unscaled)
 
-    def mirror_vendor(self, thing: Any, owner: str) -> None:
-        """Mirror the vendor schemas of an object or a collider. owner: see vendor_props.PLACES."""
-        if "vendor" in thing.keys():
-            for cls, _, group in vendor_props.applied_groups(thing.vendor, owner):
-                self.mirror_values(group, cls)
+    def mirror_vendor(self, thing: Any) -> None:
+        """Mirror the vendor schemas of an object or a collider."""
+        if "vendor" not in thing.keys():
+            return
+        for row in thing.vendor:
+            attribute = vendor_rows.attribute_of(row)
+            if attribute is None or not attribute.mirror or attribute.value.size != 3 or attribute.value.is_array:
+                continue
+            value = vendor_rows.value_of(row)
+            if value is not None:
+                mirrored = getattr(self, attribute.mirror)(np.array(value))
+                row.text = text_of(attribute.value, tuple(map(float, mirrored)))
 
     def mirror_primitive(self, item: Any) -> _Space:
         """Mirror the size and place of a primitive collider. Returns the space of its prims, about their centres."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bridge import mesh as meshes
-from ..bridge import props, vendor_props
+from ..bridge import props, vendor_rows
 from ..bridge.roles import applies, is_body, is_moved
 from ..core import mass, paths, primitives
 from ..core.errors import InputError
@@ -673,7 +673,7 @@ def clear_physics(objects: Iterable[Any]) -> EditReport:
         if applies(obj, "filtered_pairs"):
             counts["filtered pair"] += len(physics.filtered_pairs.filtered_pairs)
         if "vendor" in physics.keys():
-            counts["vendor schema"] += len(list(vendor_props.applied_groups(physics.vendor, "object")))
+            counts["vendor schema"] += len(vendor_rows.applied_names(physics))
     names = {obj.name_full for obj in chosen}
     for obj in chosen:
         for part in (*PHYSICS_PARTS, *_INDICES):

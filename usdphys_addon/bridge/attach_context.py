@@ -20,8 +20,6 @@ from .writing import unit_length
 
 #: Rotations that differ less in each number of their matrices are the same.
 SAME_ROTATION = 1e-6
-#: Spaces with a smaller determinant are scaled to nothing.
-FLAT = 1e-18
 
 
 class AttachContext:
@@ -148,7 +146,7 @@ class AttachContext:
 
 def is_flat(space: frames.Matrix) -> bool:
     """True if a space is scaled to nothing along an axis, or holds NaN."""
-    return not abs(np.linalg.det(space[:3, :3])) > FLAT
+    return frames.is_flat(np.linalg.det(space[:3, :3]))
 
 
 def is_within(obj: Any, other: Any) -> bool:

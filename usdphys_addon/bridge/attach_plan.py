@@ -15,7 +15,7 @@ from ..core.model import Prim
 from ..core.schemas import usd_geom, usd_physics
 from . import joint_write, remembered
 from .attach_colliders import ColliderPlanner, PlannedCollider
-from .attach_context import FLAT, AttachContext, is_within, vector
+from .attach_context import AttachContext, is_flat, is_within, vector
 from .joint_frames import coincide, rigid
 from .naming import free_name, prim_name
 from .writing import lives_without_object
@@ -368,7 +368,7 @@ def _plan_joint(context: AttachContext, path: str, prim: Prim) -> PlannedJoint |
 def _parent_of_joint(context: AttachContext, path: str, prim: Prim) -> Any | None:
     """What a new joint is parented to: the object above it in the file, unless an export would not keep that."""
     parent = context.match.above(path.rpartition("/")[0])[1]
-    if parent is None or parent.usdphys.joint.is_applied or abs(np.linalg.det(context.world_now(parent))) < FLAT:
+    if parent is None or parent.usdphys.joint.is_applied or is_flat(context.world_now(parent)):
         return None
     # Blender would write the joint and the mesh of its parent to one prim.
     has_name = parent.data is not None and prim_name(parent.data.name) == prim.name

@@ -13,7 +13,7 @@ from ..core.gprims import placed_gprim
 from ..core.model import Mesh, Prim
 from ..core.primitives import Primitive
 from ..core.schemas import usd_physics
-from . import gprim_properties, group_read, material_read, props, remembered, vendor_props
+from . import gprim_properties, group_read, material_read, props, remembered, vendor_rows
 from . import mesh as meshes
 from .collider_shapes import ColliderShapes, mesh_key
 from .naming import prim_name
@@ -145,7 +145,7 @@ class ColliderReader:
         collision.simulation_owner = context.owner(item.simulation_owner, prim.path, placement.chain[-1])
         prim.add(collision)
         group_read.read_mass_and_filters(context, item, touched, prim, placement)
-        vendor_props.read_vendor(context, item, "collider", prim)
+        vendor_rows.read_vendor(context, item, prim)
         material = item.physics_material if "physics_material" in touched else None
         if material is None and "physics_material" in placement.touched:
             material = placement.physics.physics_material

@@ -5,21 +5,24 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import bpy
 
-from ..core.errors import MissingDependencyError
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+from ..core import clock
+from ..core.errors import MissingDependencyError, UsdPhysError
 
 _Result = TypeVar("_Result")
 
 #: Seconds after which a waiting thread requests the GIL, while another works; Python's default is 5 ms.
 _SWITCH_INTERVAL = 5e-6
+#: Seconds between two looks at a thread. Looks at an idle process after which the thread is stuck.
+LOOK, LOOKS = 0.2, 600
+#: Share of the time that an idle process uses at most.
+_IDLE = 0.01
 
 NO_USD = "This Blender was built without USD, so nothing can be exported; use a Blender from blender.org"
 
@@ -57,22 +60,63 @@ def require_usd() -> None:
         ) from error
 
 
-def run_in_thread(threads: ThreadPoolExecutor, work: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
-    """Work in a thread while Blender imports or exports, which releases the GIL; call this right before.
+class Background(Generic[_Result]):
+    """Work in a thread while Blender imports or exports, which releases the GIL; make one right before.
 
-    pxr releases and retakes the GIL so often that Blender's thread would starve: each release restarts the interval
-    after which a waiting thread requests the GIL. So the interval is shortened while the work lasts.
+    Use it in a `with`: the thread does not outlive the block unless it is stuck, and a stuck one does not keep the
+    process from its end.
     """
 
-    def with_short_switch_interval() -> _Result:
-        interval = sys.getswitchinterval()
+    def __init__(self, what: str, work: Callable[..., _Result], *arguments: Any) -> None:
+        """what: the work in words, for the message if it is stuck."""
+        self._what, self._work, self._arguments = what, work, arguments
+        self._values: list[_Result] = []
+        self._error: BaseException | None = None
+        self._done, self._is_stuck = threading.Event(), False
+        # pxr releases and retakes the GIL so often that Blender's thread would starve: each release restarts the
+        # interval after which a waiting thread requests the GIL. So the interval is shortened while the work lasts.
+        self._interval = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_INTERVAL)
         try:
-            return work(*arguments)
-        finally:
-            sys.setswitchinterval(interval)
+            threading.Thread(target=self._run, name="USD Physics", daemon=True).start()
+        except RuntimeError:  # the system has no more threads
+            self._run()
 
-    return threads.submit(with_short_switch_interval)
+    def _run(self) -> None:
+        try:
+            self._values.append(self._work(*self._arguments))
+        except BaseException as error:
+            self._error = error
+        finally:
+            del self._work, self._arguments
+            sys.setswitchinterval(self._interval)
+            self._done.set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._wait()
+
+    def result(self) -> _Result:
+        """What the work returns. Raises what it raises, or UsdPhysError if it is stuck."""
+        self._wait()
+        if self._is_stuck:
+            raise UsdPhysError(f"{self._what} does not go on, so it was given up; restart Blender and try again.")
+        if self._error is not None:
+            raise self._error
+        return self._values[0]
+
+    def _wait(self) -> None:
+        """Wait until the work is done or stuck: the whole process has done next to nothing for a long time."""
+        looks, used = 0, clock.process_now()
+        while not self._is_stuck and not self._done.wait(LOOK):
+            looks += 1
+            if clock.process_now() - used > _IDLE * LOOKS * LOOK:
+                looks, used = 0, clock.process_now()
+            elif looks >= LOOKS:
+                self._is_stuck = True
+                sys.setswitchinterval(self._interval)
 
 
 @contextmanager

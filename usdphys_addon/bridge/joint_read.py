@@ -10,7 +10,7 @@ import numpy as np
 from ..core import frames, joint_kinds, paths, schema
 from ..core.model import Prim
 from ..core.schemas import usd_physics
-from . import props, vendor_props
+from . import props, vendor_rows
 from .naming import prim_name
 from .placements import Placement
 from .property_units import si_value
@@ -44,7 +44,7 @@ def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matr
         drive = getattr(group.drives, dof)
         if drive.is_applied:
             prim.add(reading.properties.read(drive, usd_physics.DriveAPI, angular=dof in schema.ANGULAR_DOFS), dof)
-    vendor_props.read_vendor(reading, placement.obj.usdphys, "object", prim, "joint", "dof")  # type: ignore[attr-defined]
+    vendor_rows.read_vendor(reading, placement.obj.usdphys, prim, "joint", "dof")  # type: ignore[attr-defined]
     for side in (0, 1):
         _read_side(reading, placement, prim, joint, group, side)
 

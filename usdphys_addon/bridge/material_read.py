@@ -10,7 +10,7 @@ import bpy
 from ..core import paths
 from ..core.model import Prim
 from ..core.schemas import usd_physics
-from . import remembered, vendor_props
+from . import remembered, vendor_rows
 from .naming import prim_name
 from .reading import ReadingContext
 
@@ -37,7 +37,7 @@ def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
         is_of_source = reading.sources is not None and material.name in reading.sources.materials
         if physics.physics_material.is_applied or not is_of_source:
             prim.add(reading.properties.read(physics.physics_material, usd_physics.MaterialAPI))
-        vendor_props.read_vendor(reading, physics, "material", prim)
+        vendor_rows.read_vendor(reading, physics, prim)
     return path
 
 

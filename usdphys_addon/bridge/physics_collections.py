@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 import bpy
@@ -23,6 +24,7 @@ def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
     """Move the objects of joints and guide colliders into collections, and size the joints to the scene."""
     joints = model.joints
     size = joint_size(found.objects.values()) if joints else 1.0
+    moved: list[tuple[bpy.types.Object, str]] = []
     for path, prim in model.prims.items():
         is_joint = path in joints
         if not is_joint and prim.purpose != "guide":
@@ -33,9 +35,11 @@ def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
         if is_joint:
             if obj.type == "EMPTY":
                 show_joint(obj, size)
-            move(obj, JOINTS)
+            moved.append((obj, JOINTS))
         elif prim.get(usd_physics.CollisionAPI) is not None and obj.type != "EMPTY":
-            move(obj, COLLIDERS)
+            moved.append((obj, COLLIDERS))
+    if moved:
+        _move_all(moved)
 
 
 def show_joint(obj: Any, size: float) -> None:
@@ -47,10 +51,27 @@ def show_joint(obj: Any, size: float) -> None:
 
 def move(obj: bpy.types.Object, name: str) -> None:
     """Move an object from its collections to the one with this name below the first of them."""
-    homes = list(obj.users_collection)
+    _move(obj, list(obj.users_collection), name, below)
+
+
+def _move_all(moved: list[tuple[bpy.types.Object, str]]) -> None:
+    """`move` for many objects: `users_collection` and `below` each visit all collections, so both are done once."""
+    homes: dict[bpy.types.Object, list[bpy.types.Collection]] = {obj: [] for obj, _ in moved}
+    for collection in (*bpy.data.collections, *(scene.collection for scene in bpy.data.scenes)):
+        for obj in homes.keys() & set(collection.objects):
+            homes[obj].append(collection)
+    known_below = cache(below)
+    for obj, name in moved:
+        _move(obj, homes[obj], name, known_below)
+
+
+def _move(
+    obj: bpy.types.Object, homes: list[bpy.types.Collection], name: str,
+    child_of: Callable[[bpy.types.Collection, str], bpy.types.Collection],
+) -> None:  # fmt: skip
     if not homes or homes[0].name.startswith(name):
         return
-    below(homes[0], name).objects.link(obj)
+    child_of(homes[0], name).objects.link(obj)
     for other in homes:
         other.objects.unlink(obj)
 

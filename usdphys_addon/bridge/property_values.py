@@ -27,7 +27,7 @@ def snapshot(group: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for prop in group.bl_rna.properties:
         name = prop.identifier
-        if name == "rna_type" or not group.is_property_set(name):
+        if name == "rna_type" or prop.is_skip_save or not group.is_property_set(name):
             continue
         value = getattr(group, name)
         if prop.type == "COLLECTION":
@@ -61,7 +61,7 @@ def _restore(group: Any, values: dict[str, Any]) -> None:
 def unset_all(group: Any) -> None:
     """Unset every property of a property group."""
     for prop in group.bl_rna.properties:
-        if prop.identifier != "rna_type" and group.is_property_set(prop.identifier):
+        if prop.identifier != "rna_type" and not prop.is_skip_save and group.is_property_set(prop.identifier):
             group.property_unset(prop.identifier)
 
 
@@ -77,6 +77,8 @@ def copy_property(
 
 
 def _copy_property(source: Any, target: Any, name: str, left_out: Callable[[Any], Collection[str]]) -> None:
+    if source.bl_rna.properties[name].is_skip_save:
+        return  # it shows another property
     is_set = source.is_property_set(name)
     # is_property_set first: reading an unset group creates it.
     if not is_set and not target.is_property_set(name):

@@ -6,8 +6,6 @@ A property that is not set is "not authored"; setting it authors it, `property_u
 See docs/concept_mapping.md.
 """
 
-from __future__ import annotations
-
 import atexit
 from typing import Any
 
@@ -17,7 +15,7 @@ from ..core import schema
 from ..core.qualities import NORMAL, QUALITY_TEXTS
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
-from . import group_names, vendor_props
+from . import group_names
 from .property_types import (
     OVERRIDABLE,
     apply_schema,
@@ -30,6 +28,7 @@ from .property_types import (
     make_properties,
     pointer,
 )
+from .vendor_rows import VendorRow, rows_property
 
 #: Colliders that are exact primitives, by the identifier of the enum.
 GPRIM_SHAPES: dict[str, type[usd_geom.Gprim]] = {
@@ -69,6 +68,12 @@ _HIERARCHIES = (
     ("NESTED", "Nested", "Bodies stay below bodies, as they are parented (OpenUSD 25.11 and later, Newton, MuJoCo)"),
     ("FLAT", "Flat", "Bodies below a body become its siblings"),
     ("RESET", "Reset Stack", "Bodies stay in place with !resetXformStack! and a world pose"),
+)
+_TARGETS = (
+    ("NEUTRAL", "Neutral", "One word for each setting: that of Newton where it has one, which PhysX reads, too", 1),
+    ("NEWTON", "Newton", "Newton's own schemas", 2),
+    ("PHYSX", "PhysX", "The schemas of PhysX, Omniverse and Isaac Sim", 4),
+    ("MUJOCO", "MuJoCo", "The schemas of MuJoCo", 8),
 )
 LOCAL_FRAME_FIELDS = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
 AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
@@ -212,6 +217,7 @@ ColliderProperties = make_group(
             name="Is the Object's Geometry", override=OVERRIDABLE,
             description="Export the object itself as this primitive instead of its mesh",
         ),
+        "vendor": rows_property(),
         "has_mesh_collision": hidden_flag(),
         "other_approximation": bpy.props.StringProperty(
             name="Other Approximation", override=OVERRIDABLE,
@@ -322,13 +328,14 @@ ObjectPhysicsProperties = make_group(
         "active_group_index": index(),
         "physics_material": _material("Material of all colliders of the object, for physics only"),
         "physics_material_path": hidden_text(),
+        "vendor": rows_property(),
         "prim": pointer(RememberedPrim),
     },
 )
 
 PhysicsSceneProperties = make_group(
     "PhysicsSceneProperties", "PhysicsScene",
-    {**make_properties(usd_physics.PhysicsScene), "prim": pointer(RememberedPrim)},
+    {**make_properties(usd_physics.PhysicsScene), "vendor": rows_property(), "prim": pointer(RememberedPrim)},
 )  # fmt: skip
 CollisionGroupProperties = make_group(
     "CollisionGroupProperties", "PhysicsCollisionGroup; its members are stored on the objects, by its name.",
@@ -434,6 +441,14 @@ ScenePhysicsProperties = make_group(
         "active_scene_index": index(),
         "collision_groups": list_of(CollisionGroupProperties, "Collision Groups"),
         "active_group_index": index(),
+        "targets": bpy.props.EnumProperty(
+            name="Targets",
+            items=_TARGETS,
+            default={"NEUTRAL"},
+            options={"ENUM_FLAG"},
+            override=OVERRIDABLE,
+            description="Simulators that the settings beside UsdPhysics are written for",
+        ),
         "stage": pointer(StageProperties, "Stage"),
         "source": pointer(SourceProperties),
         "preview": pointer(PreviewProperties, "Preview"),
@@ -441,12 +456,15 @@ ScenePhysicsProperties = make_group(
 )
 MaterialPhysicsProperties = make_group(
     "MaterialPhysicsProperties", "All physics of a material.",
-    {"physics_material": pointer(MaterialProperties, "Physics Material"), "prim": pointer(RememberedPrim)},
+    {
+        "physics_material": pointer(MaterialProperties, "Physics Material"), "vendor": rows_property(),
+        "prim": pointer(RememberedPrim),
+    },
 )  # fmt: skip
 
 #: In the order of registration: the targets of pointers come first.
 CLASSES: tuple[type[bpy.types.PropertyGroup], ...] = (
-    RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties,
+    VendorRow, RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties,
     MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties,
     PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties,
     LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties, JointProperties,
@@ -460,16 +478,6 @@ _OWNERS: tuple[tuple[Any, Any], ...] = (
 )
 
 
-#: The groups that get a pointer to the properties of vendor schemas, if any are declared.
-_VENDOR_OWNERS = {
-    "object": ObjectPhysicsProperties,
-    "collider": ColliderProperties,
-    "material": MaterialPhysicsProperties,
-    "scene": PhysicsSceneProperties,
-}
-_registered: list[type[bpy.types.PropertyGroup]] = []
-
-
 def is_registered() -> bool:
     return hasattr(bpy.types.Object, "usdphys")
 
@@ -478,13 +486,7 @@ def register() -> None:
     # Blender 4.5 as a Python module hangs at exit while Python property groups are registered. The application itself
     # unregisters add-ons at exit, after this.
     atexit.register(unregister)
-    vendor_groups, vendor_of = vendor_props.make_groups()
-    for name, cls in _VENDOR_OWNERS.items():
-        cls.__annotations__.pop("vendor", None)
-        if name in vendor_of:
-            cls.__annotations__["vendor"] = pointer(vendor_of[name], "Vendor Schemas")
-    _registered[:] = [*vendor_groups, *CLASSES]
-    for cls in _registered:
+    for cls in CLASSES:
         bpy.utils.register_class(cls)
     for owner, group in _OWNERS:
         owner.usdphys = bpy.props.PointerProperty(type=group, name="USD Physics", override=OVERRIDABLE)
@@ -496,9 +498,8 @@ def unregister() -> None:
     atexit.unregister(unregister)
     for owner, _ in reversed(_OWNERS):
         del owner.usdphys
-    for cls in reversed(_registered):
+    for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
-    _registered.clear()
 
 
 def is_physical(obj: bpy.types.Object) -> bool:
@@ -517,5 +518,5 @@ def holds_physics(physics: Any, touched: list[str]) -> bool:
         or ("articulation_root" in touched and physics.articulation_root.is_applied)
         or ("filtered_pairs" in touched and physics.filtered_pairs.is_applied)
         or ("collision_groups" in touched and len(physics.collision_groups))
-        or ("vendor" in touched and any(vendor_props.applied_groups(physics.vendor, "object")))
+        or ("vendor" in touched and len(physics.vendor))
     )

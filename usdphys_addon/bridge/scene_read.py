@@ -15,7 +15,7 @@ import numpy as np
 from ..core import frames
 from ..core.model import Prim
 from ..core.schemas import usd_physics
-from . import group_read, joint_read, material_read, props, remembered, vendor_props
+from . import group_read, joint_read, material_read, props, remembered, vendor_rows
 from .collider_read import ColliderReader
 from .collider_shapes import ColliderShapes
 from .naming import prim_name
@@ -131,7 +131,7 @@ class SceneReader:
             self.context.scene_paths.setdefault(item.name, path)
             prim = self.context.model.add(Prim(path, "PhysicsScene", is_xformable=False, label=item.name))
             prim.add(self.context.properties.read(item, usd_physics.PhysicsScene))
-            vendor_props.read_vendor(self.context, item, "scene", prim)
+            vendor_rows.read_vendor(self.context, item, prim, "scene")
         # A file that had no physics scene is written back without one.
         if not self.context.scene_paths and not self.context.scene.usdphys.source.filepath:
             path = self.context.made_path("PhysicsScene", "physics scene")
@@ -171,7 +171,7 @@ class SceneReader:
         if "articulation_root" in touched and physics.articulation_root.is_applied:
             prim.add(usd_physics.ArticulationRootAPI())
         group_read.read_mass_and_filters(self.context, physics, touched, prim, placement)
-        vendor_props.read_vendor(self.context, physics, "object", prim, "body", "articulation")
+        vendor_rows.read_vendor(self.context, physics, prim, "body", "articulation")
         if not len(physics.colliders):
             # Prims below inherit the binding. Colliders of the object itself bind it each.
             if "physics_material" in touched and physics.physics_material is not None:

@@ -11,7 +11,7 @@ import bpy
 
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
-from . import gprim_properties, remembered, vendor_props
+from . import gprim_properties, remembered, vendor_rows
 from .joint_write import write_joint
 from .naming import free_name
 from .writing import WritingContext, Written, lives_without_object
@@ -94,7 +94,7 @@ def _write_physics_scenes(writing: WritingContext, origins: _OriginWriter) -> No
         value = prim.get(usd_physics.PhysicsScene)
         if value is not None:
             writing.properties.write(item, value)
-        vendor_props.write_vendor(writing.properties, item, "scene", prim)
+        vendor_rows.write_vendor(writing.properties, item, "scene", prim)
         writing.written.count("scenes")
 
 
@@ -112,7 +112,7 @@ def _write_materials(writing: WritingContext, origins: _OriginWriter) -> None:
         value = prim.get(usd_physics.MaterialAPI)
         if value is not None:
             writing.properties.write(physics, value)
-        vendor_props.write_vendor(writing.properties, material.usdphys, "material", prim)
+        vendor_rows.write_vendor(writing.properties, material.usdphys, "material", prim)
         writing.written.count("materials")
 
 
@@ -186,7 +186,7 @@ def _write_object(writing: WritingContext, obj: Any, prim: Prim) -> None:
     joint = prim.get(usd_physics.Joint)
     if joint is not None:
         write_joint(writing, obj, prim, joint)
-    vendor_props.write_vendor(properties, physics, "object", prim)
+    vendor_rows.write_vendor(properties, physics, "object", prim)
 
 
 def _write_owner(writing: WritingContext, group: Any, targets: tuple[str, ...] | None) -> None:
@@ -206,7 +206,7 @@ def _write_collider(
         writing.properties.write(item, approximation)
         if isinstance(approximation.approximation, str) and not approximation.holds("approximation"):
             item.other_approximation = approximation.approximation
-    vendor_props.write_vendor(writing.properties, item, "collider", prim)
+    vendor_rows.write_vendor(writing.properties, item, "collider", prim)
     item.purpose = prim.purpose.upper()
     gprim = prim.get(usd_geom.Gprim)
     item.is_geometry = prim.type_name not in remembered.GEOMETRY_TYPES

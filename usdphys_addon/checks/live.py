@@ -7,10 +7,8 @@ looked up again by name.
 
 from __future__ import annotations
 
-import traceback
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 
@@ -98,8 +96,7 @@ def forget() -> None:
 # --------------------------------------------------------------------------- live checks
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _Base:
+class _Base(NamedTuple):
     """A scene when its last check began. counts: of edits and of selections.
 
     visible: names of the visible objects; None if they are too many to compare them after each selection.
@@ -139,7 +136,7 @@ def _look_at_visibility(scene_name: str, view_layer: Any) -> None:
     """Have the scene checked again if objects were hidden or shown, which Blender reports like a selection."""
     base, counts = _bases.get(scene_name), _counts(scene_name)
     if base is not None and base.counts[1] != counts[1]:
-        base.counts = base.counts[0], counts[1]
+        base = _bases[scene_name] = base._replace(counts=(base.counts[0], counts[1]))
         if base.visible is None or base.visible != _visible(view_layer):
             del _bases[scene_name]
 
@@ -221,6 +218,8 @@ def proceed(run: Check, view_layer: Any) -> bool:
         scene_watch.note_edit(run.scene_name)
         return True
     except Exception:  # an exception that leaves a timer ends the timer
+        import traceback
+
         traceback.print_exc()
         _slow[run.scene_name] = len(view_layer.objects)
         _leave(run.scene_name, "The check failed (see the console): checked on demand")

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 #: Scenes with more joints are checked on demand only.
 MAX_JOINTS = 200
@@ -13,8 +15,7 @@ class TooLargeError(Exception):
     """A step would take longer than a slice; the message says why."""
 
 
-@dataclass(slots=True, repr=False)
-class FoundIssue:
+class FoundIssue(NamedTuple):
     """One issue as plain values. kind: of what `name` names: object, material, group, scene, or "" for nothing.
 
     short: the message without the paths of prims. can_be_fixed: there is a fix for it.
@@ -31,9 +32,8 @@ class FoundIssue:
     can_be_fixed: bool = False
 
 
-@dataclass(slots=True, repr=False)
-class Report:
+class Report(NamedTuple):
     """What is wrong with a scene, errors first. counts: by severity."""
 
     issues: tuple[FoundIssue, ...] = ()
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = MappingProxyType({})

@@ -7,7 +7,7 @@ Densities are nominal values of the solid material.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _TABLE = "friction table of the Engineering ToolBox"
 _TEXTBOOK = "friction table of university physics textbooks"
@@ -15,8 +15,7 @@ _BOUNCE = "restitution after the list of The Physics Factbook"
 _GUESS = "restitution is an estimate"
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class MaterialPreset:
+class MaterialPreset(NamedTuple):
     """density: kg/m³. static_friction, dynamic_friction, restitution: no unit. source: of all but the density."""
 
     key: str

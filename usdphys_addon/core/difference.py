@@ -12,6 +12,7 @@ from .model import PhysicsModel, Prim
 from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
 from .units import is_infinite
+from .value_types import elements_of
 
 #: Tolerances: rounding to 32-bit floats and conversion to degrees are not changes.
 RELATIVE = 1e-6
@@ -101,7 +102,10 @@ def same_value(attribute: Attribute, first: Any, second: Any) -> bool:
     if attribute.type == "quatf":
         return _same_numbers(_unit(first), _unit(second))
     if isinstance(first, tuple) and isinstance(second, tuple):
-        return _same_numbers(first, second)
+        kind = attribute.value
+        if kind.base != "float" or not (kind.accepts(first) and kind.accepts(second)):
+            return first == second
+        return _same_numbers(elements_of(kind, first), elements_of(kind, second))
     if isinstance(first, float | int) and isinstance(second, float | int):
         return _same_numbers((first,), (second,))
     return bool(first == second)
@@ -170,8 +174,7 @@ def _add_dependents(edit: PrimEdit, name: str, value: Schema, cleared: list[tupl
     """Add values that are unchanged in SI, but stored as other numbers because another field changed."""
     fields = {changed for of, changed in (*edit.values, *cleared) if of == name}
     also: list[str] = []
-    if isinstance(value, usd_physics.DriveAPI) and "type" in fields:
-        also += [attribute.field for attribute in value.attributes if attribute.acceleration_dimensions]
+    also += [attribute.field for attribute in value.attributes if not fields.isdisjoint(attribute.depends_on(value))]
     if isinstance(value, usd_physics.Joint):
         for side in _SIDES.values():
             if side[0] in fields:

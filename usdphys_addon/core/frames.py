@@ -14,6 +14,8 @@ from .schema import Quaternion, Vector
 
 Matrix = NDArray[np.float64]
 IDENTITY_ROTATION: Quaternion = (1.0, 0.0, 0.0, 0.0)
+#: Matrices whose determinant is closer to zero scale an axis to zero.
+_FLAT = 1e-33
 
 
 def rotation_of(matrix: ArrayLike) -> Matrix:
@@ -64,9 +66,10 @@ def determinant(matrix: ArrayLike) -> float:
 def is_flat(determinant: float) -> bool:
     """True if a matrix with this determinant scales an axis to zero. NaN counts as flat.
 
+    Files in nanometres come with scales of 1e-9, so the determinants of their matrices are far from zero at 1e-27.
     Takes the determinant, because `mathutils.Matrix.determinant` is faster than a conversion to numpy.
     """
-    return not abs(determinant) > 1e-18
+    return not abs(determinant) > _FLAT
 
 
 def is_uniform(scale: ArrayLike, tolerance: float = 1e-5) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .schemas import usd_physics
 
@@ -19,8 +19,7 @@ _NONE: Locks = (False, False, False)
 _ACROSS: dict[str, Locks] = {"X": (False, True, True), "Y": (True, False, True), "Z": (True, True, False)}
 
 
-@dataclass(frozen=True, slots=True)
-class JointKind:
+class JointKind(NamedTuple):
     """One type of joint.
 
     identifier: of the Blender enum. cls: its schema. limits, drives: degrees of freedom that a LimitAPI or DriveAPI
@@ -44,6 +43,13 @@ JOINT_KINDS = (
 )
 BY_IDENTIFIER = {kind.identifier: kind for kind in JOINT_KINDS}
 BY_TYPE_NAME = {kind.cls.usd_name: kind for kind in JOINT_KINDS}
+
+#: Joints whose values about themselves, without a degree of freedom, are those of a translation.
+_LINEAR = frozenset({usd_physics.PrismaticJoint.usd_name, usd_physics.DistanceJoint.usd_name})
+
+
+def is_linear_joint(type_name: str) -> bool:
+    return type_name in _LINEAR
 
 
 def driven_dofs(type_name: str) -> tuple[str, ...]:

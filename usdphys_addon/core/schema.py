@@ -2,21 +2,19 @@
 """Machinery of schema classes: each field is one USD attribute. The classes are declared in `core.schemas`.
 
 Reader, writer, units, properties, panels and checks loop over the table SCHEMAS. All fields are keywords of the
-constructor; `None` means "not authored". Values are SI, radians and Z up. `declare_schema` adds vendor schemas.
+constructor; `None` means "not authored". Values are SI, radians and Z up. Vendors have tables, see `vendor_schemas`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, dataclass_transform
 
 from . import units
 from .units import Dimension
-from .value_types import ValueType, value_type
+from .value_types import value_type
 
 Vector = tuple[float, float, float]
 #: Real part first.
@@ -35,7 +33,6 @@ LINEAR_DOFS = ("transX", "transY", "transZ", "distance", "linear")
 ANGULAR_DOFS = ("rotX", "rotY", "rotZ", "angular")
 
 
-@dataclass(frozen=True, slots=True)
 class Attribute:
     """One attribute or relationship of a schema.
 
@@ -47,31 +44,29 @@ class Attribute:
     space: "local" values scale with the prim, "world" directions turn with the up axis, "stage" values do neither.
     body: 0 or 1 if a joint's value is in the space of that body. mirror: how a mirror plane reflects it.
     acceleration_dimensions: (linear, angular), of a gain in an acceleration drive. live: a running preview applies a
-    change without being rebuilt.
+    change without being rebuilt. value: its value type; a relationship holds a tuple of paths.
     """
 
-    field: str
-    usd: str
-    type: str
-    fallback: Any
-    label: str
-    doc: str
-    dimension: Dimension = units.NONE
-    angular_dimension: Dimension | None = None
-    acceleration_dimensions: tuple[Dimension, Dimension] | None = None
-    automatic: str = ""
-    distance_automatic: str = ""
-    tokens: tuple[str, ...] = ()
-    uniform: bool = False
-    space: Space = "stage"
-    body: int | None = None
-    mirror: Mirror = ""
-    live: bool = False
-    #: Value type; a relationship holds a tuple of paths.
-    value: ValueType = dataclass_field(init=False, compare=False, repr=False)
+    __slots__ = (
+        "acceleration_dimensions", "angular_dimension", "automatic", "body", "dimension", "distance_automatic", "doc",
+        "fallback", "field", "label", "live", "mirror", "space", "tokens", "type", "uniform", "usd", "value",
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", value_type("string[]" if self.type == "rel" else self.type))
+    # Written by hand: a dataclass would take 2 ms of every start of Blender.
+    def __init__(
+        self, field: str, usd: str, type: str, fallback: Any, label: str, doc: str, *,
+        dimension: Dimension = units.NONE, angular_dimension: Dimension | None = None,
+        acceleration_dimensions: tuple[Dimension, Dimension] | None = None, automatic: str = "",
+        distance_automatic: str = "", tokens: tuple[str, ...] = (), uniform: bool = False, space: Space = "stage",
+        body: int | None = None, mirror: Mirror = "", live: bool = False,
+    ) -> None:  # fmt: skip
+        self.field, self.usd, self.type, self.fallback, self.label, self.doc = field, usd, type, fallback, label, doc
+        self.dimension, self.angular_dimension = dimension, angular_dimension
+        self.acceleration_dimensions = acceleration_dimensions
+        self.automatic, self.distance_automatic = automatic, distance_automatic
+        self.tokens, self.uniform, self.space, self.body = tokens, uniform, space, body
+        self.mirror, self.live = mirror, live
+        self.value = value_type("string[]" if type == "rel" else type)
 
     @property
     def is_relationship(self) -> bool:
@@ -81,10 +76,13 @@ class Attribute:
         """Property name on a prim."""
         return self.usd.replace(INSTANCE, instance) if instance else self.usd
 
-    def dimension_for(self, instance: str = "", drive_type: str | None = None) -> Dimension:
-        """Dimension for a degree of freedom; gains of acceleration drives contain neither mass nor length."""
+    def dimension_for(self, instance: str = "", mode: Any = None) -> Dimension:
+        """Dimension for a degree of freedom; gains of acceleration drives contain neither mass nor length.
+
+        mode: value of the field that decides about units, see `Schema.mode_field`.
+        """
         angular = instance in ANGULAR_DOFS
-        if drive_type == "acceleration" and self.acceleration_dimensions:
+        if mode == "acceleration" and self.acceleration_dimensions:
             return self.acceleration_dimensions[angular]
         if angular and self.angular_dimension is not None:
             return self.angular_dimension
@@ -93,6 +91,18 @@ class Attribute:
     def accepts(self, value: Any) -> bool:
         """False for a value of another type; files can hold such values."""
         return self.value.accepts(value)
+
+    def depends_on(self, value: Schema) -> tuple[str, ...]:
+        """Fields of the schema that decide what a number of this one means."""
+        return (value.mode_field,) if self.acceleration_dimensions else ()
+
+    def turns(self, _value: Schema) -> bool:
+        """True if the values of a schema turn with the up axis."""
+        return self.space == "world"
+
+    def turned(self, value: Any, rotation: Any) -> Any:
+        """A value after a rotation (3, 3) of the world; unchanged if it has another type."""
+        return tuple(map(float, rotation @ value)) if self.accepts(value) else value
 
     @property
     def is_editable(self) -> bool:
@@ -159,6 +169,8 @@ class Schema:
     attributes: ClassVar[tuple[Attribute, ...]] = ()
     instances: ClassVar[tuple[str, ...]] = ()
     on: ClassVar[Place]
+    #: Field that decides about the units of others; empty if none does.
+    mode_field: ClassVar[str] = ""
     _values: ClassVar[Callable[[Schema], tuple[Any, ...]]]
 
     def __init__(self, *values: Any, **named: Any) -> None:
@@ -174,6 +186,11 @@ class Schema:
     def __repr__(self) -> str:
         shown = ", ".join(f"{attribute.field}={value!r}" for attribute, value in self.authored())
         return f"{type(self).__name__}({shown})"
+
+    @property
+    def unit_mode(self) -> Any:
+        """The value of the field that decides about units; None without one."""
+        return getattr(self, self.mode_field) if self.mode_field else None
 
     def copy(self, **changes: Any) -> Self:
         """A copy with some fields changed."""
@@ -250,16 +267,20 @@ def _make_schema(
         Attribute(key, usd, type_, fallback, label or _label(usd), doc, **extra)
         for key, (usd, type_, fallback, label, doc, extra) in declared.items()
     ]
-    made.attributes = (*made.attributes, *found)
-    names = [attribute.field for attribute in made.attributes]
-    if len(names) > 1:
-        made._values = attrgetter(*names)
-    else:
-        made._values = lambda value: tuple(getattr(value, name) for name in names)
+    _give_attributes(made, (*made.attributes, *found))
     # Do not inherit an `__init__` that was already generated for the base: it has fewer fields.
     made.__init__ = Schema.__init__  # type: ignore[method-assign]
     SCHEMAS[name] = made
     return made
+
+
+def _give_attributes(cls: type[Schema], attributes: tuple[Attribute, ...]) -> None:
+    cls.attributes = attributes
+    names = [attribute.field for attribute in attributes]
+    if len(names) > 1:
+        cls._values = attrgetter(*names)
+    else:
+        cls._values = lambda value: tuple(getattr(value, name) for name in names)
 
 
 #: Class members that conflict with `__slots__`.
@@ -285,40 +306,19 @@ def schema(name: str, kind: Kind, on: Place, family: str = "UsdPhysics", instanc
     return wrap
 
 
-def declare_schema(
-    name: str, kind: Kind, on: Place, family: str, rows: Iterable[tuple[str, str, str, Any, dict[str, Any]]],
-    instances: tuple[str, ...] = (),
+def table_class(
+    name: str, kind: Kind, on: Place, family: str, instances: tuple[str, ...], attributes: Sequence[Attribute]
 ) -> type[Schema]:  # fmt: skip
-    """Add a vendor schema as data. Call it before the add-on is registered, when Blender properties are created.
-
-    on: what it applies to. rows: (field, USD property name, Sdf type or "rel", fallback, keywords of `Attribute` with
-    an optional "doc"). instances: all instance names of a multiple-apply schema; on a "dof" the degrees of freedom.
-    Raises ValueError for an unknown type, a fallback of another type, a missing list of instances, or a taken name.
-    """
-    if name in SCHEMAS:
-        raise ValueError(f"the schema {name} is declared already")
-    if kind == "multiple" and not instances:
-        raise ValueError(f"{name} is a multiple-apply schema and names no instances")
-    declared = {}
-    for field_name, usd, type_, fallback, extra in rows:
-        keywords = {"doc": "", **extra}
-        try:
-            fits = type_ == "rel" or value_type(type_).accepts(fallback) or fallback is None
-        except KeyError as error:
-            raise ValueError(f"{usd} of {name} has the type {type_}, which is not known") from error
-        if not fits:
-            raise ValueError(f"{usd} of {name} has the fallback {fallback!r}, which is no {type_}")
-        declared[field_name] = attr(usd, type_, fallback, keywords.pop("doc"), **keywords)
-    return _make_schema(name, kind, on, family, instances, name.replace(":", ""), (Schema,), declared)
+    """A class for a schema that is declared as data, see `vendor_schemas`. It is not in SCHEMAS."""
+    members = {"__slots__": tuple(attribute.field for attribute in attributes), "__doc__": name}
+    made: type[Schema] = type(name.replace(":", ""), (Schema,), members)
+    made.usd_name, made.kind, made.on, made.family, made.instances = name, kind, on, family, instances
+    _give_attributes(made, tuple(attributes))
+    return made
 
 
 #: USD libraries for which the add-on has its own panels and properties; all others are vendors.
 OWN_FAMILIES = frozenset({"UsdPhysics", "UsdGeom"})
-
-
-def vendor_schemas(*places: Place) -> list[type[Schema]]:
-    """The vendor schemas with one of these values of `on`, in the order of declaration."""
-    return [cls for cls in SCHEMAS.values() if cls.family not in OWN_FAMILIES and cls.on in places]
 
 
 def schemas_of(family: str) -> dict[str, type[Schema]]:

@@ -7,7 +7,6 @@ Every conversion is driven by the dimension that the schema table declares for a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .errors import InputError
@@ -81,8 +80,7 @@ def unit_name(dimension: Dimension) -> str:
     return "/".join([text, *(f"{name}{_POWERS.get(power, f'^{power}')}" for name, power in below)])
 
 
-@dataclass(frozen=True, slots=True)
-class StageUnits:
+class StageUnits(NamedTuple):
     """Units and up axis of a stage.
 
     meters_per_unit: length of one world unit. local_meters_per_unit: length of one unit in prim space, if a root

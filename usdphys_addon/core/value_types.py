@@ -6,9 +6,8 @@ Numbers are int or float, vectors and quaternions (real part first) tuples of nu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Base = Literal["bool", "int", "float", "text"]
 
@@ -25,8 +24,7 @@ RANGES = {
 _ROLES = ("point", "vector", "normal", "color", "texCoord")
 
 
-@dataclass(frozen=True, slots=True)
-class ValueType:
+class ValueType(NamedTuple):
     """One Sdf value type.
 
     base: type of a component. size: number of components of a value or array element; 1 for scalars. is_array: any

@@ -3,21 +3,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from .joint_kinds import BY_TYPE_NAME
+from . import vendor_data
+from .joint_kinds import BY_TYPE_NAME, is_linear_joint
 from .schema import ANGULAR_DOFS, INSTANCE
-from .schemas import usd_physics
 from .units import Dimension
 
-_FOLDER = Path(__file__).parent / "vendor_tables"
 _FACTOR = re.compile(r"(^|[*/])(kg|m|s|deg|1)(?:\^(\d+))?")
-_LINEAR_JOINTS = frozenset({usd_physics.PrismaticJoint.usd_name, usd_physics.DistanceJoint.usd_name})
 
 
 class Condition(NamedTuple):
@@ -55,7 +51,7 @@ class VendorUnit:
             return self.angular if parts[1] in ANGULAR_DOFS else self.linear
         if type_name not in BY_TYPE_NAME:
             return None
-        return self.linear if type_name in _LINEAR_JOINTS else self.angular
+        return self.linear if is_linear_joint(type_name) else self.angular
 
 
 def parse_unit(text: str) -> Dimension:
@@ -75,27 +71,29 @@ def parse_unit(text: str) -> Dimension:
 def unit_of(name: str, type_name: str = "") -> VendorUnit | None:
     """What an attribute of a prim of a type measures; None if no table has it, or if it is no number."""
     rows = _rows()
-    found = rows.get((type_name, name)) or rows.get(("", name))
+    found: VendorUnit | None = rows.get((type_name, name)) or rows.get(("", name))
     parts = name.split(":")
     if found is None and len(parts) > 2:
-        return rows.get(("", ":".join([parts[0], INSTANCE, *parts[2:]])))
+        found = rows.get(("", ":".join([parts[0], INSTANCE, *parts[2:]])))
     return found
 
 
+@vendor_data.follows
 @cache
 def _rows() -> dict[tuple[str, str], VendorUnit]:
     """By type name, which is empty for API schemas, and attribute name, with INSTANCE in place of an instance."""
     found = {}
-    for path in sorted(_FOLDER.glob("*.json")):
-        for schema in json.loads(path.read_text())["schemas"]:
+    for table in vendor_data.tables():
+        for schema in table["schemas"]:
             owner = schema["name"] if schema["kind"] == "typed" else ""
             for row in schema["attributes"]:
                 if "unit" in row or row.get("axes"):
-                    found[owner, row["usd"]] = _vendor_unit(row)
+                    found[owner, row["usd"]] = unit_of_row(row)
     return found
 
 
-def _vendor_unit(row: dict[str, Any]) -> VendorUnit:
+def unit_of_row(row: dict[str, Any]) -> VendorUnit:
+    """What an attribute measures. row: as the table has it."""
     unit = row.get("unit", "1")
     pair = unit if isinstance(unit, list) else [unit, unit]
     linear, angular = (None if text is None else parse_unit(text) for text in pair)

@@ -5,14 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from . import schema
+from . import schema, vendor_schemas
 from .joint_kinds import BY_TYPE_NAME
 from .schema import Attribute, Schema
 from .schemas import usd_physics
-
-_STAGE_WIDE_TYPES = frozenset({
-    usd_physics.PhysicsScene.usd_name, usd_physics.CollisionGroup.usd_name, "Material",
-})  # fmt: skip
 
 
 def is_vendor(cls: type[Schema]) -> bool:
@@ -23,11 +19,11 @@ def held_class(name: str, type_name: str, applied: Collection[str]) -> type[Sche
     """The class of a schema if the model holds it for a prim of this type and API schemas; None if carried as text.
 
     Vendor schemas are held if the Blender datablock of the prim has properties for them. Typed vendor schemas and
-    undeclared instance names have none.
+    undeclared instance names have none. USD ignores an instance name where a schema can be applied only once.
     """
     base, instance = schema.split_applied(name)
-    cls = schema.SCHEMAS.get(base)
-    if cls is None or (cls.instances and instance not in cls.instances):
+    cls = vendor_schemas.find(base)
+    if cls is None or (cls.instances and instance not in cls.instances) or (instance and cls.kind != "multiple"):
         return None
     if is_vendor(cls) and not _has_blender_properties(cls, type_name, applied):
         return None
@@ -45,7 +41,9 @@ def _has_blender_properties(cls: type[Schema], type_name: str, applied: Collecti
         return usd_physics.CollisionAPI.usd_name in applied
     if cls.on in ("joint", "dof"):
         return type_name in BY_TYPE_NAME
-    return cls.on in ("body", "articulation") and type_name not in _STAGE_WIDE_TYPES
+    if cls.on == "articulation":
+        return usd_physics.ArticulationRootAPI.usd_name in applied
+    return cls.on == "body" and (type_name == "Xform" or usd_physics.RigidBodyAPI.usd_name in applied)
 
 
 def is_held(cls: type[Schema], attribute: Attribute) -> bool:

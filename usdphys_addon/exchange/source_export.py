@@ -122,7 +122,7 @@ def _export(
     refuse_errors(issues, target, strict=strict)
     edits = difference.difference(comparison.old, comparison.new)
     _round_frames(edits)
-    units = replaced(usd_read.stage_units(stage), local_meters_per_unit=reading.model.units.meters_per_unit)
+    units = usd_read.stage_units(stage)._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
     with scratch_folder(checked(target, [source])) as folder:
         found = None if physics_only else comparison.scene_edits(folder)
         if found is not None:

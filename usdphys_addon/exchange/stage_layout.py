@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bpy
 import numpy as np
 
-from ..bridge import import_notes, remembered
+from ..bridge import import_notes, remembered, vendor_rows
 from ..bridge.reading import MATERIALS_SCOPE
 from ..bridge.remembered import GEOMETRY_TYPES
 from ..core import frames
 from ..core import paths as core_paths
 from ..core.units import remembered_units
 from ..core.validate import Issue
+from ..core.vendor_schemas import VendorAttribute
 from ..core.words import counted
 from .stage_match import OBJECT_NAME
 
@@ -337,6 +338,12 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str], issues: l
         if prim.carried:
             carry_restore.restore(prim.carried, spec, moved, numbers=numbers)
     carry_restore.restore_prims(physics.source.carried, layer, moved, numbers)
+    if numbers is not None:
+        for spec, obj in _objects_on(layer):
+            physics = obj.usdphys  # type: ignore[attr-defined]
+            for thing in (physics, *physics.colliders):
+                for name in _unknown_units(thing):
+                    numbers.unknown.setdefault(name, str(spec.path))
     if numbers is not None and numbers.unknown:
         name, path = next(iter(numbers.unknown.items()))
         count = len(numbers.unknown) - 1
@@ -346,6 +353,15 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str], issues: l
             f"'{name}' of '{path}'{others} keep the numbers of the source's units: the add-on does not know what they "
             "measure.", "Export in the units of the source, or correct these values.",
         ))  # fmt: skip
+
+
+def _unknown_units(thing: Any) -> Iterator[str]:
+    """Names of the attributes of an owner with numbers of which nobody knows what they measure."""
+    for row in thing.vendor if "vendor" in thing.keys() else ():
+        attribute = vendor_rows.attribute_of(row)
+        is_known = not isinstance(attribute, VendorAttribute) or attribute.has_known_unit
+        if not is_known and vendor_rows.value_of(row) not in (None, 0.0, ()):
+            yield row.name
 
 
 def _carried_units(layer: Any, source: str) -> CarriedUnits | None:

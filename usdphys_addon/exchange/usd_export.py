@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from functools import partial
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..bridge import scene_read
-from ..bridge.environment import gc_paused, require_usd, run_in_thread
+from ..bridge.environment import Background, gc_paused, require_usd
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.source_paths import looks_of
 from ..core import summary, validate
@@ -107,10 +106,10 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     with (
         replacing(target, verify=lambda scratch: usd_verify.verify(scratch, target, job.prims)) as scratch,
         handled_by("on_export", partial(_run, job)),
-        ThreadPoolExecutor(1) as translator,
+        Background(
+            "Translating the physics", usd_write.opinions_of, reading.model, _local_units(options.units, reading)
+        ) as job.opinions,
     ):
-        units = _local_units(options.units, reading)
-        job.opinions = run_in_thread(translator, usd_write.opinions_of, reading.model, units)
         _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
         if job.error is not None:
             raise job.error
@@ -134,7 +133,7 @@ def refuse_errors(issues: list[Issue], target: Path, *, strict: bool) -> None:
 
 def _local_units(units: StageUnits, reading: SceneReading) -> StageUnits:
     """Blender converts units by a scale above the objects, so lengths in their space stay in Blender units."""
-    return replaced(units, local_meters_per_unit=reading.model.units.meters_per_unit)
+    return units._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
 
 
 def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
@@ -225,7 +224,7 @@ class _Job:
     reading: SceneReading | None
     options: ExportOptions | None
     by_name: bool = True
-    opinions: Future[dict[str, PrimOpinions]] | None = None
+    opinions: Background[dict[str, PrimOpinions]] | None = None
     issues: list[Issue] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
     error: UsdPhysError | None = None
@@ -278,11 +277,13 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         job.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
         wanted, hierarchy = stage_options(depsgraph.scene.original)
         # The options of Blender's own export decide on length and up axis.
-        units = replaced(usd_read.stage_units(stage), kilograms_per_unit=wanted.kilograms_per_unit)
-        units = replaced(units, meters_per_unit=shortest(units.meters_per_unit))
+        units = usd_read.stage_units(stage)
+        units = units._replace(
+            kilograms_per_unit=wanted.kilograms_per_unit, meters_per_unit=shortest(units.meters_per_unit)
+        )
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
-        _check_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
+        _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
     places: dict[str, str] = {}
     kept: set[str] = set()
     if scene_of(depsgraph).usdphys.source.filepath:
@@ -337,20 +338,18 @@ def _write_sheared(stage: Any, model: PhysicsModel) -> None:
     """Write sheared transforms as matrices: Blender writes location, rotation and scale, which cannot hold them."""
     layer = stage.GetEditTarget().GetLayer()
     for path, prim in model.prims.items():
-        spec = layer.GetPrimAtPath(path)
-        if spec is not None:
+        if prim.sheared_local is not None and (spec := layer.GetPrimAtPath(path)) is not None:
             stage_layout.write_sheared(spec, prim.sheared_local)
 
 
-def _check_scale(stage: Any, wanted: float) -> None:
-    """Raise OutputError if Blender has exported with another unit than the requested one."""
+def _finish_scale(stage: Any, wanted: float) -> None:
+    """Scale the stage to the requested metersPerUnit where Blender's exporter has taken the nearest one that it can."""
     from pxr import UsdGeom
 
+    from ..usd import stage_scale
+
     if abs(UsdGeom.GetStageMetersPerUnit(stage) / wanted - 1.0) > 1e-5:
-        raise OutputError(
-            f"Blender's exporter cannot scale by {1.0 / wanted:g}; choose metres per unit nearer to the unit scale of "
-            "the scene."
-        )
+        stage_scale.rescale(stage, wanted)
 
 
 def _warn_of_unit_scale(depsgraph: Any) -> None:

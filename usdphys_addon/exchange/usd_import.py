@@ -7,8 +7,7 @@ import math
 import tempfile
 import traceback
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bpy
 
 from ..bridge import attach, import_notes, physics_collections, remembered, scene_write
-from ..bridge.environment import gc_paused, require_usd, run_in_thread
+from ..bridge.environment import Background, gc_paused, require_usd
 from ..bridge.imported import ImportedIDs
 from ..core import clock, paths
 from ..core.errors import InputError
@@ -148,7 +147,7 @@ def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Ge
         if not options.convert_units:
             scene.unit_settings.scale_length = units.meters_per_unit
         yield Step(0.2, "Blender imports geometry and materials, and gets the physics")
-        with ThreadPoolExecutor(1) as threads, _selected_file(path, choices) as file:
+        with ExitStack() as threads, _selected_file(path, choices) as file:
             landing = _Landing(context, stage, path, options, choices, opinions, threads)
             result = _native_import(file, options, landing)
         yield Step(0.9, "Blender shows what came in")
@@ -165,8 +164,8 @@ class _Landing:
     options: ImportOptions
     choices: list[Any]
     opinions: list[Any]
-    threads: ThreadPoolExecutor
-    reading: Future[ImportSource] | None = None
+    threads: ExitStack
+    reading: Background[ImportSource] | None = None
     is_new_scene: bool = False
 
     @property
@@ -183,8 +182,9 @@ class _Landing:
         from ..usd import import_source
 
         self.is_new_scene = not bpy.data.actions and (self.scene.frame_start, self.scene.frame_end) == _NEW_FRAMES
-
-        self.reading = run_in_thread(self.threads, import_source.read_source, self.stage, self.opinions)
+        what = f"Reading the physics of '{self.path.name}'"
+        reading = Background(what, import_source.read_source, self.stage, self.opinions)
+        self.reading = self.threads.enter_context(reading)
 
     def finish(self, found: ImportedIDs) -> ImportResult:
         """Put the physics on the new objects, inside Blender's hook: Blender evaluates the scene once, after it."""
@@ -355,7 +355,13 @@ def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> Imp
     }
     keywords.update(options.native)
     operator: Any = bpy.ops.wm.usd_import
-    known = {item.identifier for item in operator.get_rna_type().properties}
+    known = {item.identifier: item for item in operator.get_rna_type().properties}
+    limits = known["scale"]
+    if not limits.hard_min * (1.0 - 1e-6) <= keywords["scale"] <= limits.hard_max * (1.0 + 1e-6):
+        raise InputError(
+            f"Blender's importer cannot scale by {keywords['scale']:g}; choose a unit scale of the scene nearer to 1, "
+            "or switch Convert Units off."
+        )
     keywords = {name: value for name, value in keywords.items() if name in known}
     capture = _Capture(landing.finish)
     with handled_by("on_import", capture.take):

@@ -4,8 +4,6 @@
 The rows are in the window manager, so they are in no file and no undo step.
 """
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Iterator
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 64
 _is_filling = False
 #: The session that the rows belong to; another one starts without rows.
-_session: weakref.ref[PreviewSession] | None = None
+_session: "weakref.ref[PreviewSession] | None" = None
 
 
 @contextmanager
@@ -151,7 +149,7 @@ def live_rows(context: Any) -> list[tuple[int, Any]]:
     return [(index, row) for index, row in enumerate(rows) if row.path in known and row.joint in bpy.data.objects]
 
 
-def _chosen(context: Any, session: PreviewSession, known: set[str]) -> list[str]:
+def _chosen(context: Any, session: "PreviewSession", known: set[str]) -> list[str]:
     """Paths of the selected joints and those of selected bodies and articulations; all if there are none."""
     selected = {obj.name for obj in context.selected_objects}
     bodies = {session.body_at(name) for name in selected} - {""}

@@ -610,7 +610,7 @@ _FRAMES = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
 
 def _is_vendors(name: str) -> bool:
     """True for the name of a vendor API schema, which the preview does not simulate."""
-    return is_vendor(schema.SCHEMAS[schema.split_applied(name)[0]])
+    return schema.split_applied(name)[0] not in schema.SCHEMAS
 
 
 def _are_live(edits: Difference) -> bool:

@@ -11,6 +11,7 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
@@ -61,6 +62,7 @@ def replacing(
     """Yield an unused path beside the target; what is written there replaces the target when the block ends.
 
     Before that the file must be whole, and is forced to the disk. If anything fails, the target stays as it was.
+    If the target is a symbolic link, the link stays, and the file that it names is replaced.
     inputs: files that the output is made from, which it never replaces. verify: further checks, which raise.
     Raises OutputError.
     """
@@ -68,8 +70,13 @@ def replacing(
     try:
         with scratch_file(target) as scratch:
             yield scratch
-            if verify is not None and scratch.is_file():
-                verify(scratch)
+            if scratch.is_file():
+                # The disk works while the file is read back.
+                with ThreadPoolExecutor(1) as threads:
+                    forced = threads.submit(_force_to_disk, scratch)
+                    if verify is not None:
+                        verify(scratch)
+                    forced.result()
             _put(scratch, target)
     except OSError as error:
         raise OutputError(f"'{target}' could not be written ({_reason(error)}); the old file is untouched.") from error
@@ -85,15 +92,35 @@ def checked(target: Path, inputs: Iterable[str | Path] = ()) -> Path:
     # What "/dev/stdout" leads to can be a file: a replacement would still take the place of the link.
     if (target.exists() and not target.is_file()) or target.as_posix().startswith(("/dev/", "/proc/")):
         raise OutputError(f"'{target}' is a device or a pipe, which cannot be replaced; choose a file name.")
+    real = _real(target)
+    if not real.parent.is_dir():
+        raise OutputError(
+            f"'{target}' is a link to '{real}', whose folder does not exist; make it or choose another name."
+        )
     # By its mode, because a file system lets root write to everything.
     if target.exists() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
         raise OutputError(f"'{target}' is write-protected; choose another name or allow writing.")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise OutputError(f"The folder '{target.parent}' cannot be written to; choose another.")
+    for folder in {target.parent, real.parent}:
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise OutputError(f"The folder '{folder}' cannot be written to; choose another.")
     for other in inputs:
         if os.path.realpath(target) == os.path.realpath(other):
             raise OutputError(f"'{target}' is the input itself, which is never changed; choose another name.")
     return target
+
+
+def _real(target: Path) -> Path:
+    """The file that is to be replaced: the target, or the one that it is a symbolic link to. Raises OutputError."""
+    if not target.is_symlink():
+        return target
+    try:
+        real = Path(os.path.realpath(target))
+        is_circle = real.is_symlink()
+    except OSError:
+        is_circle = True
+    if is_circle:
+        raise OutputError(f"'{target}' is a link that leads in a circle; choose another name.")
+    return real
 
 
 def note_of(files: Iterable[Path], folder: Path) -> str:
@@ -199,16 +226,26 @@ def _clean(target: Path) -> None:
 
 
 def _put(scratch: Path, target: Path) -> None:
-    """Replace the target by a finished file. Raises OutputError if the file is missing or truncated."""
+    """Replace the target by a finished file that is on the disk. Raises OutputError if it is missing or truncated."""
     if not scratch.is_file() or not is_whole(scratch):
         raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
+    real = _real(target)
+    if real.parent == target.parent:
+        _replace(scratch, real)
+        return
+    # The file was made beside the link, where its relative paths begin. A folder elsewhere can be on another disk.
+    with scratch_file(real) as copy:
+        shutil.copyfile(scratch, copy)
+        _replace(copy, real)
+
+
+def _replace(scratch: Path, target: Path) -> None:
     if target.exists():
         shutil.copymode(target, scratch)
     else:
         mask = os.umask(0)
         os.umask(mask)
         scratch.chmod(0o666 & ~mask)
-    _force_to_disk(scratch)
     scratch.replace(target)
     _force_to_disk(target.parent)
 

@@ -20,6 +20,7 @@ from ..core.errors import InputError
 from ..core.schema import Attribute
 from ..core.schemas import usd_physics
 from ..core.units import StageUnits
+from ..core.vendor_schemas import VendorAttribute
 from ..core.vendors import held_class, is_vendor
 from . import opinions as usd_opinions
 from . import write as usd_write
@@ -95,7 +96,7 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
     carried.metadata(usd_prim)
     for item in usd_opinions.authored_properties(usd_prim):
         name = item.GetName()
-        if name in table:
+        if name in table and not _is_animated_vendor(item, table[name][0]):
             carried.table_property(item, *table[name], stage_units)
         elif not is_by_blender(name):
             carried.property(item)
@@ -628,6 +629,12 @@ def _is_readable(item: Usd.Attribute, attribute: Attribute) -> bool:
     if stack and not alike(str(stack[0].typeName), attribute.type):
         return False
     return not attribute.tokens or item.Get() in (None, *attribute.tokens)
+
+
+def _is_animated_vendor(item: Usd.Property, attribute: Attribute) -> bool:
+    """True for animation of a vendor: what its numbers mean can depend on others, so it stays in units of the file."""
+    is_vendors = isinstance(attribute, VendorAttribute) and isinstance(item, Usd.Attribute)
+    return is_vendors and (item.GetNumTimeSamples() > 0 or item.HasSpline())
 
 
 def _to_si(attribute: Attribute, instance: str, drive_type: str | None, units: StageUnits) -> Convert:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pxr import Sdf, Tf
 
-from ..core import schema
+from ..core import schema, vendor_schemas
 from ..core.errors import InputError
 from ..core.schema import Attribute
 from ..core.vendors import held_class, is_held
@@ -55,6 +55,7 @@ def table_properties(type_name: str, names: tuple[str, ...]) -> dict[str, tuple[
     for name in (type_name, *names):
         cls, (_, instance) = held_class(name, type_name, names), schema.split_applied(name)
         if cls is not None and (cls.kind == "typed") == (name == type_name):
+            instance = vendor_schemas.dof_of(cls, instance, type_name)
             held = (attribute for attribute in cls.attributes if is_held(cls, attribute))
             found.update({attribute.usd_name(instance): (attribute, instance) for attribute in held})
     return found

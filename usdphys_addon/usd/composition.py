@@ -55,6 +55,12 @@ def files_of(stage: Usd.Stage) -> list[Path]:
     return [Path(name) for name in sorted(names) if name]
 
 
+def files_outside(stage: Usd.Stage, path: Path) -> list[str]:
+    """The files that a stage is composed of and that lie in other folders than its file, or those below."""
+    folder = path.absolute().parent.resolve()
+    return [str(file) for file in files_of(stage) if not file.resolve().is_relative_to(folder)]
+
+
 def parse_choice(text: str) -> VariantChoice:
     """Parse a variant selection like /Prim{set=choice}. Raises InputError."""
     found = _CHOICE.match(text.strip())

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from pxr import Usd
+
 from ..core import summary, validate
-from ..core.errors import UsdPhysError
+from ..core.errors import InputError, UsdPhysError
 from ..core.units import StageUnits
 from ..core.validate import Issue
-from . import composition
+from . import composition, importable
 from . import opinions as usd_opinions
 from . import read as usd_read
 from .composition import VariantSet
@@ -20,9 +22,15 @@ from .composition import VariantSet
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """error: why the file cannot be read, or "". counts: as `summary.counts`. prims, instances, ...: numbers."""
+    """Contents of a file, and what is wrong with it.
+
+    error: why the file cannot be read, or "". refusal: why it is not imported, or "". outside: files that it reads from
+    other folders than its own. counts: as `summary.counts`. prims, instances, ...: numbers.
+    """
 
     error: str = ""
+    refusal: str = ""
+    outside: tuple[str, ...] = ()
     units: StageUnits = field(default_factory=StageUnits)
     counts: dict[str, int] = field(default_factory=dict)
     prims: int = 0
@@ -50,13 +58,26 @@ def _overview(path: str, choices: tuple[str, ...], _changed: int, _size: int) ->
     try:
         stage = usd_read.open_stage(path)
         composition.select_variants(stage, [composition.parse_choice(text) for text in choices])
-        opinions = list(usd_opinions.of_stage(stage))
-        model = usd_read.read_stage(stage, opinions)
+        with usd_read.damage_refused(path):
+            return _contents(stage, Path(path))
     except UsdPhysError as error:
         return Overview(str(error))
+
+
+def _contents(stage: Usd.Stage, path: Path) -> Overview:
+    refusal = ""
+    try:
+        opinions = importable.check(stage, path)
+    except InputError as error:
+        refusal = str(error)
+        opinions = list(usd_opinions.of_stage(stage))
+    try:
+        model = usd_read.read_stage(stage, opinions)
+    except InputError as error:
+        return Overview("", refusal or str(error))
     issues = composition.missing_assets(stage, opinions) + validate.validate(model, check_geometry=False)
     return Overview(
-        "", model.units, summary.counts(model), len(model.order) - 1,
-        len(composition.instance_paths(stage)), len(composition.instancer_paths(opinions)),
+        "", refusal, tuple(composition.files_outside(stage, path)), model.units, summary.counts(model),
+        len(model.order) - 1, len(composition.instance_paths(stage)), len(composition.instancer_paths(opinions)),
         tuple(issues), tuple(composition.variant_sets(stage)),
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
-from ..core import frames, gprims, paths, schema
+from ..core import frames, gprims, paths, schema, vendor_schemas
 from ..core.difference import Difference, PrimEdit
 from ..core.model import Mesh, Prim
 from ..core.schema import Attribute, Schema
@@ -165,7 +165,8 @@ class Editor:
             applied.append("MaterialBindingAPI")
         usd_write.apply_schemas(spec, applied, last=self.own is None)
         for (name, field), content in edit.values.items():
-            self.put(spec, prim.schemas[name], _instance(name), field, content)
+            value = prim.schemas[name]
+            self.put(spec, value, usd_write.instance_of(value, name, prim.type_name), field, content)
         for name, field in (*edit.cleared, *_unset(edit)):
             attribute = schema.attribute_of(type(prim.schemas[name]), field)
             self.clear(spec, usd_prim, attribute.usd_name(_instance(name)), attribute)
@@ -189,8 +190,7 @@ class Editor:
         if attribute.type == "opaque":
             return
         self.drop_animation(spec, name, attribute)
-        drive_type = value.type if isinstance(value, usd_physics.DriveAPI) else None
-        stage_value = self.writer.translator.stage_value(attribute, content, instance, drive_type)
+        stage_value = self.writer.translator.stage_value(attribute, content, instance, value)
         self.writer.set(spec, name, attribute.type, stage_value, uniform=attribute.uniform)
 
     def drop_animation(self, spec: Sdf.PrimSpec, name: str, attribute: Attribute) -> None:
@@ -244,7 +244,8 @@ class Editor:
     # ------------------------------------------------------------------ API schemas
 
     def unapply(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str, prim: Prim) -> None:
-        cls = schema.SCHEMAS[schema.split_applied(name)[0]]
+        cls = vendor_schemas.find(schema.split_applied(name)[0])
+        assert cls is not None
         if cls.kind == "typed":
             if cls is usd_physics.CollisionGroup:
                 self.delete_schema(spec, usd_prim, _GROUP_COLLECTION)

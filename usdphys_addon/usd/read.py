@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 
-from ..core import frames, schema, units
+from ..core import frames, schema, units, vendor_schemas
 from ..core.errors import InputError
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schema import Attribute, Schema
@@ -211,7 +210,7 @@ def count_vendor_prims(stage: Usd.Stage) -> int:
     for usd_prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)):
         names = {schema.split_applied(name)[0] for name in usd_opinions.applied_schemas(usd_prim)}
         for name in names - known.keys():
-            declared = schema.SCHEMAS.get(name)
+            declared = vendor_schemas.find(name)
             is_own = declared is not None and not is_vendor(declared)
             known[name] = is_own or bool(registry.FindAppliedAPIPrimDefinition(name))
         count += not all(known[name] for name in names)
@@ -241,7 +240,7 @@ class _Reader:
     def __init__(self, stage: Usd.Stage, local_meters: float | None) -> None:
         self.stage = stage
         found = units.checked_units(stage_units(stage), stage.GetRootLayer().GetDisplayName())
-        self.units = replace(found, local_meters_per_unit=local_meters)
+        self.units = found._replace(local_meters_per_unit=local_meters)
         self.model = PhysicsModel(self.units, source=stage.GetRootLayer().identifier)
         self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
         self.rotation = self.units.to_z_up
@@ -335,17 +334,13 @@ class _Reader:
         self, value: Schema, opinions: Opinions, instance: str, attributes: Iterable[Attribute], resolve: bool = False
     ) -> None:
         """Set some attributes of a schema. resolve: use USD's fallbacks for unauthored values."""
-        drive_type = None
         for attribute in attributes:
-            read = self.value(opinions, attribute, instance, drive_type, resolve)
-            if attribute.field == "type":
-                drive_type = read
+            read = self.value(opinions, attribute, instance, value, resolve)
             if read is not None:
                 setattr(value, attribute.field, read)
 
-    def value(
-        self, opinions: Opinions, attribute: Attribute, instance: str, drive_type: str | None, resolve: bool
-    ) -> Any:
+    def value(self, opinions: Opinions, attribute: Attribute, instance: str, read: Schema, resolve: bool) -> Any:
+        """read: the fields before this one."""
         name = attribute.usd_name(instance)
         if attribute.is_relationship:
             relationship = opinions.usd_prim.GetRelationship(name)
@@ -357,12 +352,9 @@ class _Reader:
             raw = fallback.Get()
         if raw is None or isinstance(raw, bool | str):
             return raw
-        factor = self.units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
-        value = plain_value(raw, factor)
-        if attribute.space == "world" and attribute.accepts(value):
-            x, y, z = self.rotation @ np.asarray(value)
-            value = (float(x), float(y), float(z))
-        return value
+        dimension = attribute.dimension_for(instance, read.unit_mode)
+        value = plain_value(raw, self.units.factor(dimension, local=attribute.space == "local"))
+        return attribute.turned(value, self.rotation) if attribute.turns(read) else value
 
     def turn_world_frames(self, joint: Schema) -> None:
         """Bring the frames of joint sides without a body, which are in world space, to world units and Z up."""
@@ -402,6 +394,8 @@ def _authored_schemas(kind: PrimKind) -> tuple[tuple[str, type[Schema], str, tup
     rows = []
     for name in (kind.type_name, *kind.schemas):
         cls, (_, instance) = held_class(name, kind.type_name, kind.schemas), schema.split_applied(name)
+        if cls is not None:
+            instance = vendor_schemas.dof_of(cls, instance, kind.type_name)
         if cls is None or issubclass(cls, usd_geom.Gprim) or (cls.kind == "typed") != (name == kind.type_name):
             continue
         authored = tuple(

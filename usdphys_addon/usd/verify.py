@@ -12,11 +12,13 @@ from ..core.errors import OutputError
 
 def count_prims(layer: Sdf.Layer) -> int:
     """Number of prim specs in a layer, without those in variants."""
-    number, pending = 0, list(layer.rootPrims)
+    # By name: to make an object of each child takes twice as long.
+    prim_at, number = layer.GetPrimAtPath, 0
+    pending = [f"/{name}" for name in layer.rootPrims.keys()]
     while pending:
-        children = pending.pop().nameChildren
+        path = pending.pop()
         number += 1
-        pending.extend(children)
+        pending += [f"{path}/{name}" for name in prim_at(path).GetInfo("primChildren") or ()]
     return number
 
 

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, Vt
 
-from ..core import frames, schema, units
+from ..core import frames, schema, units, vendor_schemas
 from ..core.errors import InputError
 from ..core.gprims import half_extent
 from ..core.model import PhysicsModel, Prim
@@ -89,8 +88,8 @@ class Translator:
     def __init__(self, stage_units: StageUnits) -> None:
         self.units = stage_units
         self.from_z_up = stage_units.to_z_up.T
-        self._factors: dict[tuple[Attribute, str, str | None], float] = {}
-        self._rows: dict[tuple[type[Schema], str, str | None], list[_Row]] = {}
+        self._factors: dict[tuple[Attribute, str, Any], float] = {}
+        self._rows: dict[tuple[type[Schema], str, Any], list[_Row]] = {}
 
     def opinions(self, prim: Prim) -> PrimOpinions:
         properties: list[Property] = []
@@ -101,7 +100,7 @@ class Translator:
                 applied.append(name)
             elif isinstance(value, usd_physics.CollisionGroup):
                 applied.append("CollectionAPI:colliders")
-            properties += self.values(value, schema.split_applied(name)[1] if value.kind == "multiple" else "")
+            properties += self.values(value, instance_of(value, name, prim.type_name))
             if isinstance(value, usd_physics.Joint):
                 is_joint = True
                 properties += self.world_frames(value)
@@ -109,13 +108,12 @@ class Translator:
 
     def values(self, value: Schema, instance: str) -> Iterator[Property]:
         """The authored properties of a schema. Rows are cached by class, instance and drive type."""
-        drive_type = value.type if isinstance(value, usd_physics.DriveAPI) else None
-        key = (type(value), instance, drive_type)
+        mode = value.unit_mode
+        key = (type(value), instance, mode)
         rows = self._rows.get(key)
         if rows is None:
             rows = self._rows[key] = [
-                _Row(item, item.usd_name(instance), self.is_kept(item, instance, drive_type))
-                for item in value.attributes
+                _Row(item, item.usd_name(instance), self.is_kept(item, instance, mode)) for item in value.attributes
             ]
         for row, content in zip(rows, value.all_values(), strict=True):
             if content is None:
@@ -125,27 +123,28 @@ class Translator:
                 yield Property(row.name, "rel", [Sdf.Path(path) for path in content if _is_target(path)], True)
             elif attribute.type != "opaque" and attribute.accepts(content):
                 if not row.is_kept:
-                    content = self.stage_value(attribute, content, instance, drive_type)
+                    content = self.stage_value(attribute, content, instance, value)
                 yield Property(row.name, attribute.type, content, attribute.uniform)
 
-    def is_kept(self, attribute: Attribute, instance: str, drive_type: str | None) -> bool:
+    def is_kept(self, attribute: Attribute, instance: str, mode: Any) -> bool:
         """True if values of the model are written unchanged."""
         if attribute.type in ("bool", "token", "string"):
             return True
-        return attribute.type in ("float", "double") and self.factor(attribute, instance, drive_type) == 1.0
+        return attribute.type in ("float", "double") and self.factor(attribute, instance, mode) == 1.0
 
-    def factor(self, attribute: Attribute, instance: str, drive_type: str | None) -> float:
-        key = (attribute, instance, drive_type)
+    def factor(self, attribute: Attribute, instance: str, mode: Any) -> float:
+        key = (attribute, instance, mode)
         factor = self._factors.get(key)
         if factor is None:
-            dimension = attribute.dimension_for(instance, drive_type)
+            dimension = attribute.dimension_for(instance, mode)
             factor = self._factors[key] = 1.0 / self.units.factor(dimension, local=attribute.space == "local")
         return factor
 
-    def stage_value(self, attribute: Attribute, value: Any, instance: str, drive_type: str | None) -> Any:
-        factor = self.factor(attribute, instance, drive_type)
-        if attribute.space == "world":
-            value = tuple(self.from_z_up @ np.asarray(value))
+    def stage_value(self, attribute: Attribute, value: Any, instance: str, owner: Schema) -> Any:
+        """owner: the schema that the value is from."""
+        factor = self.factor(attribute, instance, owner.unit_mode)
+        if attribute.turns(owner):
+            value = attribute.turned(value, self.from_z_up)
         return usd_value(attribute.type, value, factor)
 
     def world_frames(self, joint: usd_physics.Joint) -> Iterator[Property]:
@@ -229,6 +228,12 @@ class SpecWriter:
         # An explicit empty list is an opinion too.
         relationship.targetPathList.ClearEditsAndMakeExplicit()
         relationship.targetPathList.explicitItems = targets
+
+
+def instance_of(value: Schema, name: str, type_name: str) -> str:
+    """The instance of a schema in the names and units of its properties. name: its own. type_name: of its prim."""
+    instance = schema.split_applied(name)[1] if value.kind == "multiple" else ""
+    return vendor_schemas.dof_of(type(value), instance, type_name)
 
 
 @cache

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 
 def register() -> None:
-    """Register the handles. Without windows do nothing: it would slow the start of a background process."""
+    """Register what draws. Without windows do nothing: it would slow the start of a background process."""
     import bpy
 
     if not bpy.app.background:
-        from . import gizmos
+        from . import gizmos, overlay
 
+        overlay.register()
         gizmos.register()
 
 
@@ -18,6 +19,7 @@ def unregister() -> None:
     import bpy
 
     if not bpy.app.background:
-        from . import gizmos
+        from . import gizmos, overlay
 
         gizmos.unregister()
+        overlay.unregister()

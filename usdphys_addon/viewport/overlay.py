@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -53,6 +52,8 @@ def _draw() -> None:
 
                 _draw_lines(draw_data.grab_lines(session.grabs), GRABBED)
     except Exception:
+        import traceback
+
         failed = True
         traceback.print_exc()
 
@@ -247,11 +248,11 @@ def _draw_lines(vertices: draw_data.Vertices, color: tuple[float, ...] | None = 
 
 
 def register() -> None:
-    """Register the draw handler; without windows do nothing."""
+    """Register the draw handler."""
     global _handler, failed
     failed = False
     overlay_state.register()
-    if not bpy.app.background and _handler is None:
+    if _handler is None:
         _handler = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Settings of the overlays. They belong to the window manager, so files do not store them."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -107,7 +105,7 @@ def current(context: Any) -> Any:
     return getattr(manager, NAME, None) if manager is not None else None
 
 
-def options_of(settings: Any) -> Options:
+def options_of(settings: Any) -> "Options":
     """The settings that affect the drawing of a scene, as a value that can be compared."""
     from .scene_shapes import Options
 

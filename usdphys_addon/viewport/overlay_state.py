@@ -20,7 +20,6 @@ from ..bridge import props, scene_watch
 from ..bridge.environment import gc_paused, redraw
 from ..core import clock
 from ..playback import guard as preview_guard
-from . import overlay_settings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -443,7 +442,6 @@ _HANDLERS = ("load_pre", "load_post", "undo_pre", "undo_post", "redo_pre", "redo
 
 
 def register() -> None:
-    overlay_settings.register()
     for name in _HANDLERS:
         getattr(bpy.app.handlers, name).append(_forget)
 
@@ -454,4 +452,3 @@ def unregister() -> None:
     if bpy.app.timers.is_registered(tick):
         bpy.app.timers.unregister(tick)
     forget()
-    overlay_settings.unregister()

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 
@@ -30,8 +29,7 @@ KEEP = 0.3
 SHARE = 20.0
 
 
-@dataclass(slots=True, repr=False)
-class MassReadout:
+class MassReadout(NamedTuple):
     """The computed mass of a body: kg, Blender units in the object's space, kg m2; sources as phrases.
 
     problem: the reason if no mass can be computed, else empty.
@@ -120,8 +118,7 @@ _KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {
 }  # fmt: skip
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _Known:
+class _Known(NamedTuple):
     """A computed value, its time, the duration of its computation in seconds, and the count of edits it is for."""
 
     value: Any

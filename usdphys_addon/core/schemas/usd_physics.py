@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import units
 from ..schema import INF, INSTANCE, Quaternion, Schema, Vector, attr, rel, schema
@@ -269,6 +269,7 @@ class LimitAPI(Schema):
     instances=("transX", "transY", "transZ", "rotX", "rotY", "rotZ", "distance", "linear", "angular"),
 )  # fmt: skip
 class DriveAPI(Schema):
+    mode_field: ClassVar[str] = "type"
     type: str | None = attr(
         f"drive:{INSTANCE}:physics:type", "token", "force", "What the gains produce: a force, or an acceleration",
         tokens=("force", "acceleration"), uniform=True, live=True,

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Add, search and remove attributes of simulators beside UsdPhysics."""
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.bridge import vendor_rows
+from ..usdphys_addon.core.errors import InputError
+from .edit_lists import owner_of
+from .outcome import refuse
+
+
+class _VendorOperator:
+    """data_path: from "object", "scene" or "material" to the owner of the rows."""
+
+    bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
+
+    if TYPE_CHECKING:
+        data_path: str
+    else:
+        data_path: bpy.props.StringProperty(name="Data Path", options={"HIDDEN"})
+
+
+class USDPHYS_OT_concept_add(_VendorOperator, bpy.types.Operator):
+    """Set this value, for the targets that are chosen in the scene"""
+
+    bl_idname = "usdphys.concept_add"
+    bl_label = "Add Value"
+
+    if TYPE_CHECKING:
+        concept: str
+        dof: str
+    else:
+        concept: bpy.props.StringProperty(name="Value", options={"HIDDEN"})
+        dof: bpy.props.StringProperty(name="Degree of Freedom", options={"HIDDEN"})
+
+    @classmethod
+    def description(cls, _context: Any, properties: Any) -> str:
+        from ..usdphys_addon.core.concepts import concepts
+
+        found = concepts().get(properties.concept)
+        return f"{found.doc}. {cls.__doc__}" if found is not None else str(cls.__doc__)
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import vendor_edits
+        from ..usdphys_addon.core.concepts import concepts
+
+        thing = owner_of(context, self.data_path)
+        if thing is None or self.concept not in concepts():
+            return {"CANCELLED"}
+        try:
+            vendor_edits.add_concept(context.scene, thing, concepts()[self.concept], self.dof)
+        except InputError as error:
+            return refuse(self, error)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_concept_remove(_VendorOperator, bpy.types.Operator):
+    """Remove this value from all targets: their defaults count again"""
+
+    bl_idname = "usdphys.concept_remove"
+    bl_label = "Clear"
+
+    if TYPE_CHECKING:
+        concept: str
+        dof: str
+    else:
+        concept: bpy.props.StringProperty(name="Value", options={"HIDDEN"})
+        dof: bpy.props.StringProperty(name="Degree of Freedom", options={"HIDDEN"})
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import vendor_edits
+        from ..usdphys_addon.core.concepts import concepts
+
+        thing = owner_of(context, self.data_path)
+        if thing is None or self.concept not in concepts():
+            return {"CANCELLED"}
+        vendor_edits.remove_concept(thing, concepts()[self.concept], self.dof)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_vendor_remove(_VendorOperator, bpy.types.Operator):
+    """Remove the attribute: its default counts again"""
+
+    bl_idname = "usdphys.vendor_remove"
+    bl_label = "Remove Attribute"
+
+    if TYPE_CHECKING:
+        applied: str
+        attribute: str
+    else:
+        applied: bpy.props.StringProperty(name="Schema", options={"HIDDEN"})
+        attribute: bpy.props.StringProperty(name="Attribute", options={"HIDDEN"})
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import vendor_edits
+
+        thing = owner_of(context, self.data_path)
+        if thing is None:
+            return {"CANCELLED"}
+        vendor_edits.remove_attribute(thing, self.applied, self.attribute)
+        return {"FINISHED"}
+
+
+#: The items of the search have to stay alive while Blender shows them.
+_shown: list[tuple[str, str, str]] = []
+
+
+def _search_items(self: Any, context: Any) -> list[tuple[str, str, str]]:
+    from ..usdphys_addon.authoring import vendor_edits
+    from ..usdphys_addon.core import schema
+
+    thing = owner_of(context, self.data_path)
+    if thing is None:
+        return []
+    items = []
+    for applied, attribute in vendor_edits.choices(vendor_rows.PLACES[self.owner], self.runtime, thing):
+        base, instance = schema.split_applied(applied)
+        if attribute is None:
+            items.append((f"{applied} ", f"{base} ({applied})", "Apply the schema"))
+            continue
+        name = attribute.usd_name(instance)
+        label = f"{attribute.label}{f' {instance}' if instance else ''} ({name})"
+        items.append((f"{applied} {name}", label, attribute.doc))
+    _shown[:] = items
+    return _shown
+
+
+class USDPHYS_OT_vendor_add(_VendorOperator, bpy.types.Operator):
+    """Search the attributes of a simulator, and add one"""
+
+    bl_idname = "usdphys.vendor_add"
+    bl_label = "Add Attribute"
+    bl_property = "attribute"
+
+    if TYPE_CHECKING:
+        owner: str
+        runtime: str
+        attribute: str
+    else:
+        owner: bpy.props.StringProperty(name="Owner", default="object", options={"HIDDEN"})
+        runtime: bpy.props.StringProperty(name="Runtime", options={"HIDDEN"})
+        attribute: bpy.props.EnumProperty(name="Attribute", items=_search_items)
+
+    def invoke(self, context: Any, _event: Any) -> set[Any]:
+        context.window_manager.invoke_search_popup(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import vendor_edits
+
+        thing = owner_of(context, self.data_path)
+        if thing is None:
+            return {"CANCELLED"}
+        applied, _, name = self.attribute.partition(" ")
+        vendor_edits.add_attribute(thing, applied, name, context.scene)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_vendor_add_other(_VendorOperator, bpy.types.Operator):
+    """Add an attribute that no table has"""
+
+    bl_idname = "usdphys.vendor_add_other"
+    bl_label = "Add Other Attribute"
+
+    if TYPE_CHECKING:
+        applied: str
+        attribute: str
+        value_type: str
+        value: str
+    else:
+        applied: bpy.props.StringProperty(name="Schema", description="Applied API schema, such as AcmeBodyAPI")
+        attribute: bpy.props.StringProperty(name="Name", description="Name of the attribute, such as acme:drag")
+        value_type: bpy.props.StringProperty(name="Type", description="USD type of the value", default="float")
+        value: bpy.props.StringProperty(name="Value", description="Lists and vectors as [1, 2, 3]", default="0.0")
+
+    def invoke(self, context: Any, _event: Any) -> set[Any]:
+        return context.window_manager.invoke_props_dialog(self)  # type: ignore[no-any-return]
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import vendor_edits
+
+        thing = owner_of(context, self.data_path)
+        if thing is None:
+            return {"CANCELLED"}
+        try:
+            vendor_edits.add_other(thing, self.applied, self.attribute, self.value_type, self.value)
+        except InputError as error:
+            return refuse(self, error)
+        return {"FINISHED"}
+
+
+CLASSES = (
+    USDPHYS_OT_concept_add, USDPHYS_OT_concept_remove, USDPHYS_OT_vendor_remove, USDPHYS_OT_vendor_add,
+    USDPHYS_OT_vendor_add_other,
+)  # fmt: skip

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draws sentences in as many lines as a region needs for them."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import bpy
+
+#: Characters per line without a region; pixels of margins and icon, and of a character.
+_LINE = 32
+_MARGINS, _CHARACTER = 66, 6.4
+
+
+def draw_text(layout: Any, text: str, icon: str, taken: int = 0) -> None:
+    """Draw a text in lines that fit the region. taken: pixels that are drawn beside it."""
+    for number, line in enumerate(textwrap.wrap(text, _line_length(taken))):
+        layout.label(text=line, icon="BLANK1" if number else icon)
+
+
+def _line_length(taken: int) -> int:
+    context: Any = bpy.context
+    region = context.region
+    if region is None:
+        return _LINE
+    scale = context.preferences.system.ui_scale or 1.0
+    return max(12, int((region.width / scale - _MARGINS - taken) / _CHARACTER))

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Add and remove attributes of vendor schemas, and keep the attributes of one artist concept equal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from functools import partial
+from typing import Any
+
+import bpy
+
+from ..bridge import vendor_rows
+from ..bridge.property_units import property_factor
+from ..core import concepts, schema, units, vendor_schemas
+from ..core.array_text import parse, text_of
+from ..core.concepts import Concept
+from ..core.errors import InputError
+from ..core.schema import Attribute, Place
+from ..core.value_types import ValueType, value_type, with_elements
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAMES = re.compile(r"[A-Za-z_]\w*(:[A-Za-z_]\w*)*")
+
+
+def targets_of(scene: Any) -> tuple[str, ...]:
+    """What a scene is written for, in the order of `concepts.TARGETS`."""
+    chosen = {name.title() for name in scene.usdphys.targets}
+    return tuple(name for name in concepts.TARGETS if name.title() in chosen) or (concepts.NEUTRAL,)
+
+
+def dofs_of(thing: Any) -> tuple[str, ...]:
+    """Degrees of freedom of the joint that an owner of rows belongs to."""
+    return concepts.dofs_of(vendor_rows.joint_type(thing.id_data))
+
+
+def wanted_rows(
+    thing: Any, concept: Concept, targets: Collection[str], dof: str = ""
+) -> list[tuple[str, str]]:  # fmt: skip
+    """(applied schema, attribute) of all rows that a concept has for the targets. dof: only this degree of freedom."""
+    dofs = (dof,) if dof else dofs_of(thing)
+    return [
+        place for twin in concept.twins_for(targets) for place in concepts.placed(twin, dofs)
+        if _has_instance(place[0])
+    ]  # fmt: skip
+
+
+def _has_instance(applied: str) -> bool:
+    base, instance = schema.split_applied(applied)
+    cls = vendor_schemas.find(base)
+    return cls is not None and (not cls.instances or instance in cls.instances)
+
+
+def rows_of(thing: Any, concept: Concept, dof: str = "") -> list[Any]:
+    """The rows that an owner has of a concept."""
+    if "vendor" not in thing.keys():
+        return []
+    found = []
+    for row in thing.vendor:
+        known = concepts.concept_of(row.applied, row.name)
+        if known is not None and known[0] is concept and (not dof or known[1] == dof):
+            found.append(row)
+    return found
+
+
+def add_concept(scene: Any, thing: Any, concept: Concept, dof: str = "") -> list[Any]:
+    """Add the rows of a concept for the targets of the scene. Returns them.
+
+    They get the value of a row that is there already. Raises InputError if no target has a word for it.
+    """
+    wanted = wanted_rows(thing, concept, targets_of(scene), dof)
+    if not wanted:
+        raise InputError(
+            f"None of the targets ({', '.join(targets_of(scene))}) has a word for '{concept.label}'; choose another "
+            "target of the scene"
+        )
+    before = rows_of(thing, concept, dof)
+    made = [add_attribute(thing, applied, name, scene) for applied, name in wanted]
+    source = next(iter(before), None) or made[0]
+    if source.name:
+        _equal(scene, source, made)
+    return made
+
+
+def add_attribute(thing: Any, applied: str, name: str, scene: Any) -> Any:
+    """Apply a schema and, with a name, give its attribute the fallback. Returns the row."""
+    attribute = vendor_schemas.attribute_named(applied, name)
+    if attribute is None:
+        return apply_row(thing, applied)
+    found = vendor_rows.row_of(thing, name)
+    if found is not None and found.applied == applied:
+        return found
+    value = start_value(thing, applied, attribute, _meters(scene))
+    return apply_row(thing, applied, attribute, value)
+
+
+def add_other(thing: Any, applied: str, name: str, type_: str, text: str) -> Any:
+    """Add an attribute that no table has. Raises InputError for names that USD refuses, and a value of another type."""
+    base = schema.split_applied(applied)[0]
+    if not _NAME.fullmatch(base) or not _NAMES.fullmatch(applied) or not _NAMES.fullmatch(name):
+        raise InputError("A name has letters, digits and underscores, with colons between words; correct it")
+    if vendor_schemas.find(base) is not None:
+        raise InputError(f"'{base}' is in a table; search its attributes instead")
+    try:
+        kind = value_type(type_)
+        value = parse(kind, text)
+    except KeyError as error:
+        raise InputError(f"'{type_}' is no type of values; choose one such as float, int, bool or token") from error
+    except ValueError as error:
+        raise InputError(f"The value cannot be read: {error}") from error
+    return add_unknown(thing, applied, name, kind, value)
+
+
+def remove_concept(thing: Any, concept: Concept, dof: str = "") -> None:
+    """Remove all rows of a concept, and the schemas that have no row left."""
+    places = [(row.applied, row.name) for row in rows_of(thing, concept, dof)]
+    for applied, name in places:
+        remove_attribute(thing, applied, name)
+
+
+def remove_attribute(thing: Any, applied: str, name: str) -> None:
+    """Remove an attribute, and its schema if it was the last; without a name, the schema with all its attributes."""
+    remove_rows(thing, applied, name)
+    if name and not any(row.name for row in thing.vendor if row.applied == applied):
+        remove_rows(thing, applied)
+
+
+def _meters(scene: Any) -> float:
+    return float(scene.unit_settings.scale_length) or 1.0
+
+
+def _equal(scene: Any, source: Any, rows: Iterable[Any]) -> None:
+    """Give rows of one concept the value of one of them: the same in SI, whatever their units are."""
+    attribute = vendor_rows.attribute_of(source)
+    value = vendor_rows.value_of(source)
+    if attribute is None or value is None:
+        return
+    for row in rows:
+        other = vendor_rows.attribute_of(row)
+        if other is None or (row.applied == source.applied and row.name == source.name):
+            continue
+        made = _translated(scene, source, attribute, value, row, other)
+        if made is not None:
+            row.text = text_of(other.value, made)
+
+
+def _translated(scene: Any, source: Any, attribute: Attribute, value: Any, row: Any, other: Attribute) -> Any:
+    if other.type == attribute.type and not attribute.value.has_unit:
+        return value
+    if not (attribute.value.is_number and other.value.is_number):
+        return value if other.value.accepts(value) else None
+    if attribute.value.has_unit and other.value.has_unit:
+        meters = _meters(scene)
+        here, there = (vendor_rows.dimension_of(one, of) for one, of in ((source, attribute), (row, other)))
+        if here._replace(angle=0) != there._replace(angle=0) and all(map(_is_known, (attribute, other))):
+            return None
+        factor = property_factor(here, meters) / property_factor(there, meters)
+        value = with_elements(attribute.value, value, partial(units.scaled, factor=factor))
+    if other.value.base == "int":
+        value = with_elements(attribute.value, value, round)
+    return value if other.value.accepts(value) else None
+
+
+def _is_known(attribute: Attribute) -> bool:
+    return not isinstance(attribute, vendor_schemas.VendorAttribute) or attribute.has_known_unit
+
+
+_is_following = False
+
+
+def _follow(row: Any) -> None:
+    """Give the other rows of a concept the value that was set on one of them."""
+    global _is_following
+    known = concepts.concept_of(row.applied, row.name)
+    if known is None or _is_following:
+        return
+    concept, dof = known
+    owner = row.id_data.path_resolve(row.path_from_id().rpartition(".vendor[")[0])
+    _is_following = True
+    try:
+        _equal(bpy.context.scene, row, rows_of(owner, concept, dof if concept.place == "dof" else ""))
+    finally:
+        _is_following = False
+
+
+vendor_rows.follow("concept", _follow)
+
+
+def choices(places: Collection[Place], runtime: str, thing: Any) -> list[tuple[str, Attribute | None]]:
+    """(applied schema, attribute) of all that can be added to an owner. runtime: only of one; empty: of all.
+
+    Attributes that it has are left out. Without an attribute: the schema alone, of those that have none.
+    """
+    has = {(row.applied, row.name) for row in thing.vendor} if "vendor" in thing.keys() else set()
+    found: list[tuple[str, Attribute | None]] = []
+    for cls in vendor_schemas.all_schemas(*places):
+        if runtime and cls.family != runtime:
+            continue
+        for applied in _applied(cls, thing):
+            _, instance = schema.split_applied(applied)
+            editable = [one for one in cls.attributes if one.is_editable]
+            found += [(applied, one) for one in editable if (applied, one.usd_name(instance)) not in has]
+            if not editable and (applied, "") not in has:
+                found.append((applied, None))
+    return found
+
+
+def _applied(cls: Any, thing: Any) -> list[str]:
+    """Names under which a schema can be applied: of a multiple-apply schema, its instances."""
+    if cls.kind != "multiple":
+        return [cls.usd_name]
+    if cls.on == "dof":
+        return [f"{cls.usd_name}:{dof}" for dof in dofs_of(thing) if dof in cls.instances]
+    named = [name for name in vendor_rows.applied_names(thing) if name.startswith(f"{cls.usd_name}:")]
+    return named or [f"{cls.usd_name}:{instance}" for instance in cls.instances or ("default",)]
+
+
+# --------------------------------------------------------------------------- rows
+
+
+def apply_row(thing: Any, applied: str, attribute: Attribute | None = None, value: Any = None) -> Any:
+    """Apply a schema and, with an attribute, give it a value in the units of rows. Returns the row.
+
+    value: None for the fallback. A row that is there already keeps its place.
+    """
+    if applied not in vendor_rows.applied_names(thing):
+        marker = vendor_rows.add_row(thing, applied, "", "", "")
+        if attribute is None:
+            return marker
+    if attribute is None:
+        return next(row for row in thing.vendor if row.applied == applied)
+    name = attribute.usd_name(schema.split_applied(applied)[1])
+    found = next((row for row in thing.vendor if row.applied == applied and row.name == name), None)
+    if found is None:
+        found = vendor_rows.add_row(thing, applied, name, attribute.type, "")
+    if value is not None:
+        found.text = text_of(attribute.value, value)
+    elif not found.text:
+        found.text = text_of(attribute.value, _start(attribute))
+    return found
+
+
+def add_unknown(thing: Any, applied: str, name: str, kind: ValueType, value: Any) -> Any:
+    """Give an attribute that no table has a value. Returns its row."""
+    if applied not in vendor_rows.applied_names(thing):
+        vendor_rows.add_row(thing, applied, "", "", "")
+    found = next((row for row in thing.vendor if row.applied == applied and row.name == name), None)
+    row = found or vendor_rows.add_row(thing, applied, name, kind.name, "")
+    row.type, row.text = kind.name, text_of(kind, value)
+    return row
+
+
+def _start(attribute: Attribute) -> Any:
+    """The fallback of an attribute; zero where it has none, or one that stands for "automatic"."""
+    fallback = attribute.fallback
+    if fallback is None or (not attribute.value.is_array and attribute.is_automatic(fallback)):
+        return attribute.value.zero
+    return fallback
+
+
+def start_value(thing: Any, applied: str, attribute: Attribute, meters: float) -> Any:
+    """The fallback of an attribute in the units of rows."""
+    value = _start(attribute)
+    if not attribute.value.has_unit or not isinstance(value, float):
+        return value
+    base, instance = schema.split_applied(applied)
+    cls = vendor_schemas.find(base)
+    assert cls is not None
+    dimension = attribute.dimension_for(vendor_schemas.dof_of(cls, instance, vendor_rows.joint_type(thing.id_data)))
+    # Fallbacks of tables are in metres and degrees.
+    return units.scaled(value, units.SI.factor(dimension) / property_factor(dimension, meters))
+
+
+def remove_rows(thing: Any, applied: str, name: str = "") -> None:
+    """Remove the row of an attribute; without a name, all rows of a schema."""
+    for index in reversed(range(len(thing.vendor))):
+        row = thing.vendor[index]
+        if row.applied == applied and (not name or row.name == name):
+            thing.vendor.remove(index)
+
+
+def copy_rows(source: Any, target: Any, *places: Place) -> None:
+    """Replace the vendor schemas of an owner that belong to one of these places by those of another."""
+    if not any("vendor" in thing.keys() for thing in (source, target)):
+        return
+    for name in vendor_rows.applied_names(target, *places):
+        remove_rows(target, name)
+    for row in source.vendor:
+        if vendor_rows.place_of(row.applied) in places:
+            vendor_rows.add_row(target, row.applied, row.name, row.type, row.text)

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The vendor schemas of an owner of properties (object, collider, material, physics scene): rows of one list.
+
+A row is one attribute: the applied schema, the name and type of the attribute, and its value as text. A row without a
+name says that the schema is applied. The text is exact and is all that a .blend holds; `flag`, `number`, `length` and
+the like show it as the value that it is, and set it. So the 142 schemas of the tables need no registered properties,
+and rows stay readable where a table has changed.
+
+Numbers have the units of the other properties of the add-on: angles in radians, lengths in Blender units, gains per
+degree, all else SI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..core import schema, units, vendor_schemas
+from ..core.array_text import parse, text_of
+from ..core.schema import Attribute, Place, Schema
+from ..core.value_types import RANGES, value_type, with_elements
+from .property_types import OVERRIDABLE, list_of, make_group
+from .property_units import property_factor
+
+if TYPE_CHECKING:
+    from ..core.model import Prim
+    from .property_units import PropertyWriter
+    from .reading import ReadingContext
+
+#: Which schemas an owner of properties has.
+PLACES: dict[str, tuple[Place, ...]] = {
+    "object": ("body", "articulation", "joint", "dof"),
+    "collider": ("collider",),
+    "material": ("material",),
+    "scene": ("scene",),
+}
+
+
+def _value(row: Any, fallback: Any) -> Any:
+    """The value of a row; a fallback for a text that is none of its type, and for a type that nobody knows."""
+    try:
+        return parse(value_type(row.type), row.text)
+    except (ValueError, KeyError):
+        return fallback
+
+
+def value_of(row: Any) -> Any:
+    """The value of a row, in the units of rows; None if it cannot be read."""
+    return _value(row, None)
+
+
+# --------------------------------------------------------------------------- the views of a row
+
+
+def attribute_of(row: Any) -> Attribute | None:
+    """The declaration of a row; None if no table has it, and for a row that only applies a schema."""
+    found: Attribute | None = vendor_schemas.attribute_named(row.applied, row.name)
+    return found
+
+
+def _number(row: Any) -> float:
+    found = _value(row, 0.0)
+    return float(found) if isinstance(found, int | float) else 0.0
+
+
+def _whole(row: Any) -> int:
+    found = _value(row, 0)
+    return max(-(2**31), min(2**31 - 1, int(found))) if isinstance(found, int) else 0
+
+
+def _flag(row: Any) -> bool:
+    return _value(row, False) is True
+
+
+def _vector(size: int) -> Callable[[Any], tuple[float, ...]]:
+    def get(row: Any) -> tuple[float, ...]:
+        found = _value(row, ())
+        return found if isinstance(found, tuple) and len(found) == size else (0.0,) * size
+
+    return get
+
+
+def _set_number(row: Any, value: Any) -> None:
+    # The shortest decimal of the 32-bit number: 0.1 stays 0.1 where the attribute is a double.
+    put(row, units.shortest(float(value)))
+
+
+def _set_flag(row: Any, value: Any) -> None:
+    put(row, bool(value))
+
+
+def _set_whole(row: Any, value: Any) -> None:
+    low, high = RANGES.get(row.type, RANGES["int"])
+    put(row, max(low, min(high, int(value))))
+
+
+def _set_vector(row: Any, value: Any) -> None:
+    put(row, tuple(units.shortest(float(part)) for part in value))
+
+
+def put(row: Any, value: Any) -> None:
+    """Set the value of a row, in the units of rows, and that of all rows of the same artist concept."""
+    row.text = text_of(value_type(row.type), value)
+    followed = _followers.get("concept")
+    if followed is not None:
+        followed(row)
+
+
+#: What is done after a value was set; `authoring.vendor_edits` sets it when it is loaded.
+_followers: dict[str, Callable[[Any], None]] = {}
+
+
+def follow(name: str, function: Callable[[Any], None]) -> None:
+    """Have a function called with each row whose value was set through one of its views."""
+    _followers[name] = function
+
+
+#: The items of an enum have to stay alive while Blender shows them.
+_items: dict[tuple[str, ...], list[tuple[str, str, str, int]]] = {}
+
+
+def _tokens(row: Any) -> tuple[str, ...]:
+    attribute = attribute_of(row)
+    known = attribute.tokens if attribute is not None else ()
+    return known if row.text in known else (*known, row.text)
+
+
+def _token_items(row: Any, _context: Any) -> list[tuple[str, str, str, int]]:
+    tokens = _tokens(row)
+    if tokens not in _items:
+        attribute = attribute_of(row)
+        known = attribute.tokens if attribute is not None else ()
+        _items[tokens] = [
+            (token or "(empty)", token if token in known else f"Other: {token}", "", number)
+            for number, token in enumerate(tokens)
+        ]
+    return _items[tokens]
+
+
+def _set_token(row: Any, number: int) -> None:
+    row.text = _tokens(row)[number]
+
+
+def _set_path(row: Any, text: str) -> None:
+    row.text = text
+
+
+def _view(make: Any, label: str, get: Any, put_in: Any, **options: Any) -> Any:
+    return make(name=label, description="Value of the attribute", get=get, set=put_in, options={"SKIP_SAVE"}, **options)
+
+
+_FLOAT = bpy.props.FloatProperty
+VendorRow = make_group(
+    "VendorRow",
+    "One attribute of a vendor schema; its name is the USD name of the attribute.",
+    {
+        "applied": bpy.props.StringProperty(
+            name="Schema", description="Applied schema, with its instance", override=OVERRIDABLE
+        ),
+        "type": bpy.props.StringProperty(name="Type", description="USD type of the value", override=OVERRIDABLE),
+        "text": bpy.props.StringProperty(name="Value", description="Value of the attribute", override=OVERRIDABLE),
+        "flag": _view(bpy.props.BoolProperty, "Value", _flag, _set_flag),
+        "whole": _view(bpy.props.IntProperty, "Value", _whole, _set_whole),
+        "number": _view(_FLOAT, "Value", _number, _set_number, precision=4),
+        "length": _view(_FLOAT, "Value", _number, _set_number, unit="LENGTH", precision=4),
+        "angle": _view(_FLOAT, "Value", _number, _set_number, subtype="ANGLE", precision=4),
+        "speed": _view(_FLOAT, "Value", _number, _set_number, unit="VELOCITY", precision=4),
+        "acceleration": _view(_FLOAT, "Value", _number, _set_number, unit="ACCELERATION", precision=4),
+        **{
+            f"vector{size}": _view(
+                bpy.props.FloatVectorProperty, "Value", _vector(size), _set_vector, size=size, precision=4
+            )
+            for size in (2, 3, 4)
+        },
+        "token": bpy.props.EnumProperty(
+            name="Value", description="Value of the attribute", items=_token_items,
+            get=lambda row: _tokens(row).index(row.text), set=_set_token, options={"SKIP_SAVE"},
+        ),
+        "path": bpy.props.StringProperty(
+            name="File", description="File that the attribute names", subtype="FILE_PATH",
+            get=lambda row: row.text, set=_set_path, options={"SKIP_SAVE"},
+        ),
+    },
+)  # fmt: skip
+
+
+def dimension_of(row: Any, attribute: Attribute | None = None) -> units.Dimension:
+    """What the number of a row measures."""
+    attribute = attribute or attribute_of(row)
+    if attribute is None:
+        return units.NONE
+    base, instance = schema.split_applied(row.applied)
+    cls = vendor_schemas.find(base)
+    assert cls is not None
+    mode = None
+    if cls.mode_field:
+        name = schema.attribute_of(cls, cls.mode_field).usd_name(instance)
+        mode = next((_value(other, None) for other in _siblings(row) if other.name == name), None)
+    return attribute.dimension_for(vendor_schemas.dof_of(cls, instance, joint_type(row.id_data)), mode)
+
+
+def _siblings(row: Any) -> Iterator[Any]:
+    """The rows of the same owner."""
+    owner = row.id_data.path_resolve(row.path_from_id().rpartition(".vendor[")[0])
+    yield from owner.vendor
+
+
+def joint_type(thing: Any) -> str:
+    """USD type of the joint of an object; empty for what is no joint."""
+    from ..core.joint_kinds import BY_IDENTIFIER
+
+    if not isinstance(thing, bpy.types.Object) or not thing.usdphys.joint.is_applied:  # type: ignore[attr-defined]
+        return ""
+    return BY_IDENTIFIER[thing.usdphys.joint.type].cls.usd_name  # type: ignore[attr-defined]
+
+
+def rows_property() -> Any:
+    """The list of rows, for the groups of owners."""
+    return list_of(VendorRow, "Vendor Attributes")
+
+
+# --------------------------------------------------------------------------- lists of rows
+
+
+def class_of(row: Any) -> type[Schema] | None:
+    return vendor_schemas.find(schema.split_applied(row.applied)[0])
+
+
+def applied_names(thing: Any, *places: Place) -> list[str]:
+    """The applied vendor schemas of an owner, with their instances. places: only those that belong there."""
+    if "vendor" not in thing.keys():
+        return []
+    names = dict.fromkeys(row.applied for row in thing.vendor)
+    if not places:
+        return list(names)
+    return [name for name in names if place_of(name) in places]
+
+
+def place_of(name: str) -> str:
+    cls = vendor_schemas.find(schema.split_applied(name)[0])
+    return cls.on if cls is not None else ""
+
+
+def row_of(thing: Any, name: str) -> Any:
+    """The row of an attribute, by its USD name; None without one."""
+    if "vendor" not in thing.keys():
+        return None
+    return next((row for row in thing.vendor if row.name == name), None)
+
+
+def _read(
+    thing: Any, meters: float, type_name: str, places: tuple[Place, ...] = ()
+) -> tuple[dict[str, Schema], list[tuple[str, str]]]:
+    """(schemas by name with instance, (name, reason) of the attributes that cannot be read)."""
+    found: dict[str, Schema] = {}
+    broken: list[tuple[str, str]] = []
+    unknown: dict[str, type[Schema]] = {}
+    pending: list[tuple[Schema, Attribute, str, Any]] = []
+    for row in thing.vendor:
+        name = row.applied
+        cls = class_of(row)
+        if cls is None and (not places or not _OF_ALL.isdisjoint(places)):
+            cls = unknown.get(name) or unknown.setdefault(name, _unknown_class(thing, name))
+        if cls is None or (places and name not in unknown and cls.on not in places):
+            continue
+        value = found.get(name)
+        if value is None:
+            value = found[name] = cls()
+        attribute = attribute_of(row) if name not in unknown else _named(cls, row.name)
+        if attribute is None:
+            continue
+        try:
+            content = parse(attribute.value, row.text)
+        except ValueError as error:
+            broken.append((row.name, str(error)))
+            continue
+        setattr(value, attribute.field, content)
+        if attribute.value.has_unit:
+            instance = vendor_schemas.dof_of(cls, schema.split_applied(name)[1], type_name)
+            pending.append((value, attribute, instance, content))
+    # After all values are there, because one can decide about the unit of another.
+    for value, attribute, instance, content in pending:
+        factor = property_factor(attribute.dimension_for(instance, value.unit_mode), meters)
+        if factor != 1.0:
+            setattr(value, attribute.field, with_elements(attribute.value, content, partial(_scaled, factor=factor)))
+    return found, broken
+
+
+#: The places that unknown schemas of an owner are written with.
+_OF_ALL = frozenset({"body", "joint", "collider", "material", "scene"})
+
+
+def _unknown_class(thing: Any, applied: str) -> type[Schema]:
+    """A class for a schema that no table has, with the attributes that an owner has rows of."""
+    rows = tuple((row.name, row.type) for row in thing.vendor if row.applied == applied and row.name)
+    return vendor_schemas.unknown_class(schema.split_applied(applied)[0], rows)
+
+
+def _named(cls: type[Schema], name: str) -> Attribute | None:
+    return next((one for one in cls.attributes if one.usd == name), None)
+
+
+def _scaled(value: float, factor: float) -> float:
+    return units.scaled(value, factor)
+
+
+def read_vendor(context: ReadingContext, thing: Any, prim: Prim, *places: Place) -> None:
+    """Add the vendor schemas of an owner of properties to its prim. thing: the group with the list `vendor`."""
+    if "vendor" not in thing.keys() or not len(thing.vendor):
+        return
+    found, broken = _read(thing, context.meters, joint_type(thing.id_data), places)
+    prim.schemas.update(found)
+    for name, reason in broken:
+        context.issue(
+            "ValueUnreadable", "error", prim.path, prim.label,
+            f"{name} of {prim.display} cannot be written: {reason}.", f"Correct {name}, or remove it.",
+        )  # fmt: skip
+
+
+def write_vendor(writer: PropertyWriter, thing: Any, owner: str, prim: Prim) -> None:
+    """Write the vendor schemas of a prim to the rows of an owner of properties."""
+    for name, value in prim.schemas.items():
+        cls = type(value)
+        if cls.family in schema.OWN_FAMILIES or cls.kind == "typed" or cls.on not in PLACES[owner]:
+            continue
+        add_row(thing, name, "", "", "")
+        instance = schema.split_applied(name)[1]
+        dof = vendor_schemas.dof_of(cls, instance, prim.type_name)
+        for attribute, content in value.authored():
+            if not attribute.is_editable or not attribute.accepts(content):
+                continue
+            if attribute.value.has_unit:
+                meters = writer.local if attribute.space == "local" else writer.meters
+                factor = 1.0 / property_factor(attribute.dimension_for(dof, value.unit_mode), meters)
+                content = with_elements(attribute.value, content, partial(_scaled, factor=factor))
+            text = text_of(attribute.value, content)
+            add_row(thing, name, attribute.usd_name(instance), attribute.type, text)
+
+
+def add_row(thing: Any, applied: str, name: str, type_: str, text: str) -> Any:
+    row = thing.vendor.add()
+    row.applied = applied
+    if name:
+        row.name, row.type, row.text = name, type_, text
+    return row

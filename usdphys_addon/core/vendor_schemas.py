@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Schemas of simulators beside UsdPhysics, from the tables in `vendor_tables`: one file for each runtime.
+
+Nothing is read before a name is looked up, and a class is made when it is first used. The classes are like those of
+`core.schemas`, so that reading, writing, units and comparison treat them in the same way. Another vendor is another
+file in the folder, or a call of `add_table`.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from functools import cache, lru_cache
+from typing import Any
+
+from . import schema, units, vendor_data
+from .joint_kinds import is_linear_joint
+from .schema import ANGULAR_DOFS, INSTANCE, Attribute, Place, Schema
+from .units import Dimension
+from .value_types import value_type
+from .vendor_units import Condition, VendorUnit, unit_of_row
+
+
+class VendorAttribute(Attribute):
+    """An attribute of a table.
+
+    unit: None for what has no number. runtime: "PhysX", "Newton", ... mode: its unit is another one while a field of
+    the schema has a value: (field, value, fallback). world_if: it is a direction in the world only under such a
+    condition. axes: a bit for each of the world axes.
+    """
+
+    __slots__ = ("axes", "mode", "runtime", "unit", "world_if")
+
+    def __init__(
+        self, *arguments: Any, unit: VendorUnit | None = None, runtime: str = "",
+        mode: tuple[str, Any, Any] | None = None, world_if: tuple[str, Any, Any] | None = None, axes: bool = False,
+        **keywords: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(*arguments, **keywords)
+        self.unit, self.runtime, self.mode, self.world_if, self.axes = unit, runtime, mode, world_if, axes
+
+    def dimension_for(self, instance: str = "", mode: Any = None) -> Dimension:
+        if self.mode is not None and self.unit is not None and self.unit.other is not None:
+            _, wanted, fallback = self.mode
+            if (fallback if mode is None else mode) == wanted:
+                return self.unit.other[1]
+        if instance in ANGULAR_DOFS and self.angular_dimension is not None:
+            return self.angular_dimension
+        return self.dimension
+
+    def depends_on(self, _value: Schema) -> tuple[str, ...]:
+        return tuple(condition[0] for condition in (self.mode, self.world_if) if condition is not None)
+
+    def turns(self, value: Schema) -> bool:
+        if self.world_if is None:
+            return self.space == "world" or self.axes
+        field, wanted, fallback = self.world_if
+        found = getattr(value, field)
+        return bool((fallback if found is None else found) == wanted)
+
+    def turned(self, value: Any, rotation: Any) -> Any:
+        if not self.axes:
+            return super().turned(value, rotation)
+        return turned_bits(value, rotation) if isinstance(value, int) else value
+
+    @property
+    def has_known_unit(self) -> bool:
+        return not self.value.has_unit or (self.unit is not None and self.unit.linear is not None)
+
+
+def turned_bits(bits: int, rotation: Any) -> int:
+    """Bits of the axes X, Y, Z after a rotation (3, 3) that takes axes to axes. Further bits stay."""
+    found = bits & ~7
+    for axis in range(3):
+        if bits & (1 << axis):
+            column = [abs(float(rotation[row][axis])) for row in range(3)]
+            found |= 1 << column.index(max(column))
+    return found
+
+
+@vendor_data.follows
+@cache
+def _rows() -> dict[str, tuple[str, dict[str, Any]]]:
+    """(runtime, row of its table) of each schema that Blender has a place for."""
+    return {
+        row["name"]: (table["runtime"], row)
+        for table in vendor_data.tables()
+        for row in table["schemas"]
+        if row.get("on")
+    }
+
+
+def find(name: str) -> type[Schema] | None:
+    """The class of a schema by USD type name, of UsdPhysics, UsdGeom or a table; None if nobody declares it."""
+    return schema.SCHEMAS.get(name) or _table_class(name)
+
+
+@vendor_data.follows
+@cache
+def _table_class(name: str) -> type[Schema] | None:
+    found = _rows().get(name)
+    return None if found is None else _make(*found)
+
+
+@vendor_data.follows
+@lru_cache(maxsize=4096)
+def attribute_named(applied: str, name: str) -> Attribute | None:
+    """The attribute of an applied schema (with instance) that has a USD name; None if no table has it."""
+    base, instance = schema.split_applied(applied)
+    cls = find(base) if name else None
+    return next((one for one in cls.attributes if one.usd_name(instance) == name), None) if cls is not None else None
+
+
+def all_schemas(*places: Place) -> list[type[Schema]]:
+    """All schemas of the tables that belong to one of these places, by runtime and name."""
+    names = sorted((runtime, name) for name, (runtime, row) in _rows().items() if row["on"] in places)
+    return [cls for _, name in names if (cls := _table_class(name)) is not None]
+
+
+def add_table(table: dict[str, Any]) -> None:
+    """Add the schemas of a vendor, given as the content of a file such as those of the folder.
+
+    Raises ValueError for a name that is taken, an unknown type, a fallback of another type, or a wrong unit.
+    """
+    for row in table["schemas"]:
+        if row["name"] in schema.SCHEMAS or row["name"] in _rows():
+            raise ValueError(f"the schema {row['name']} is declared already")
+        _make(table["runtime"], row)
+    vendor_data.put(table["runtime"], table)
+
+
+def remove_table(runtime: str) -> None:
+    """Remove what `add_table` added."""
+    vendor_data.put(runtime, None)
+
+
+def _make(runtime: str, data: dict[str, Any]) -> type[Schema]:
+    attributes = data["attributes"]
+    fields = _fields([item["usd"] for item in attributes])
+    deciding = {item[key][0] for item in attributes for key in ("unit_if", "world_if") if key in item}
+    # What decides about the unit of others is read before them.
+    ordered = sorted(attributes, key=lambda item: item["usd"] not in deciding)
+    made: list[VendorAttribute] = [_attribute(item, fields, runtime, data["name"]) for item in ordered]
+    cls = schema.table_class(
+        data["name"], data["kind"], data.get("on", ""), runtime, tuple(data.get("instances", ())), made
+    )
+    cls.mode_field = next((item.mode[0] for item in made if item.mode is not None), "")
+    return cls
+
+
+def _attribute(item: dict[str, Any], fields: dict[str, str], runtime: str, owner: str) -> VendorAttribute:
+    usd, type_ = item["usd"], item["type"]
+    unit = unit_of_row(item) if "unit" in item or item.get("axes") else None
+    fallback = _plain(item.get("fallback"), type_)
+    try:
+        fits = type_ == "rel" or value_type(type_).accepts(fallback) or fallback is None
+    except KeyError as error:
+        raise ValueError(f"{usd} of {owner} has the type {type_}, which is not known") from error
+    if not fits:
+        raise ValueError(f"{usd} of {owner} has the fallback {fallback!r}, which is no {type_}")
+    linear = unit.linear if unit is not None else None
+    angular = unit.angular if unit is not None else None
+
+    def condition(found: Condition | None) -> tuple[str, Any, Any] | None:
+        return None if found is None else (fields[found.attribute], found.value, found.fallback)
+
+    return VendorAttribute(
+        fields[usd], usd, type_, fallback, item.get("label") or _label(usd), item.get("doc", ""),
+        dimension=linear or units.NONE, angular_dimension=angular if angular != linear else None,
+        tokens=tuple(item.get("tokens", ())), uniform=bool(item.get("uniform")),
+        space=unit.space if unit is not None else "stage", mirror=item.get("mirror", ""),
+        automatic="infinite" if isinstance(fallback, float) and units.is_infinite(fallback) else "",
+        unit=unit, runtime=runtime,
+        mode=condition(unit.other[0]) if unit is not None and unit.other is not None else None,
+        world_if=condition(unit.world_if) if unit is not None else None, axes=bool(item.get("axes")),
+    )  # fmt: skip
+
+
+def _plain(value: Any, type_: str) -> Any:
+    """A fallback of a table as the model holds it: infinities are text there, vectors lists."""
+    if isinstance(value, list):
+        return tuple(_plain(part, type_) for part in value)
+    is_float = type_ != "rel" and type_.startswith(("float", "double", "half"))
+    return float(value) if is_float and isinstance(value, str | int) and not isinstance(value, bool) else value
+
+
+def _fields(names: list[str]) -> dict[str, str]:
+    """Python names of attributes: their last word, or all of it where two have the same."""
+    short = {name: _identifier(name.rsplit(":", 1)[-1]) for name in names}
+    counts = list(short.values())
+    return {
+        name: field if counts.count(field) == 1 else _identifier(name.replace(f":{INSTANCE}", "").replace(":", "_"))
+        for name, field in short.items()
+    }
+
+
+def _identifier(name: str) -> str:
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    is_taken = keyword.iskeyword(spaced) or hasattr(Schema, spaced) or spaced in ("type", "name")
+    return f"{spaced}_value" if is_taken or not spaced.isidentifier() else spaced
+
+
+def _label(usd: str) -> str:
+    """ "Enable CCD" of "physxRigidBody:enableCCD"."""
+    leaf = usd.rsplit(":", 1)[-1]
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", leaf)
+    return " ".join(word if word.isupper() else word.capitalize() for word in words)
+
+
+@lru_cache(maxsize=1024)
+def unknown_class(name: str, attributes: tuple[tuple[str, str], ...]) -> type[Schema]:
+    """A class for a schema that no table has. attributes: USD name and type of each; unknown types are left out.
+
+    Nobody knows what its numbers measure, so they stay as they are in all units.
+    """
+    made: list[Attribute] = []
+    for number, (usd, type_) in enumerate(attributes):
+        try:
+            made.append(VendorAttribute(f"value{number}", usd, type_, None, usd, "", runtime="Other"))
+        except KeyError:
+            continue
+    return schema.table_class(name, "single", "body", "Other", (), made)
+
+
+def dof_of(cls: type[Schema], instance: str, type_name: str) -> str:
+    """The degree of freedom that units of a schema on a prim of a type go by.
+
+    That of the instance; where there is none, that of the joint. A generic joint counts as angular.
+    """
+    if instance or cls.on != "joint":
+        return instance
+    return "linear" if is_linear_joint(type_name) else "angular"
