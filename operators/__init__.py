@@ -22,6 +22,7 @@ from . import (
     from_rigid_bodies,
     gizmo_drag,
     groups,
+    import_urdf,
     import_usd,
     inspector,
     joint_tools,
@@ -41,6 +42,7 @@ CLASSES = (
     *groups.CLASSES,
     *export_usd.CLASSES,
     *export_layer.CLASSES,
+    *import_urdf.CLASSES,
     *import_usd.CLASSES,
     *inspector.CLASSES,
     *joint_tools.CLASSES,
@@ -81,11 +83,13 @@ def register() -> None:
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_import.append(import_urdf.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
     batch.unregister()
     keymap.unregister()
+    bpy.types.TOPBAR_MT_file_import.remove(import_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.remove(import_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_usd.draw_menu)  # type: ignore[arg-type]

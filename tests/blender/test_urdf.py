@@ -125,3 +125,11 @@ def test_small_rotations_and_names_that_blender_writes_alike_survive_a_blend(tmp
     for path, name in (("/r/Geometry/a/b_c", ""), ("/r/Geometry/a/b_c_1", "b-c")):
         prim = stage.GetPrimAtPath(path)
         assert (prim.GetDisplayName(), cache.GetLocalToWorldTransform(prim)[1][2]) == (name, pytest.approx(1e-4))
+
+
+def test_the_menu_imports_a_robot_with_its_options(urdf):
+    assert bpy.ops.usdphys.import_urdf(filepath=str(urdf), prefix="left_", base="free") == {"FINISHED"}
+    assert {"left_base-link", "left_arm", "left_elbow"} <= set(bpy.data.objects.keys())
+    assert "left_root_joint" not in bpy.data.objects
+    with pytest.raises(RuntimeError, match="NAME=FOLDER"):
+        bpy.ops.usdphys.import_urdf(filepath=str(urdf), packages="nonsense")

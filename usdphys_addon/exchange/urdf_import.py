@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..bridge.environment import gc_paused, require_usd
+from ..bridge.environment import require_usd
 from ..bridge.naming import prim_name
 from ..core import paths
 from ..system.files import usable_name
@@ -35,14 +35,7 @@ def import_urdf(
     tell: Callable[[Step], None] = lambda step: None,
 ) -> ImportResult:  # fmt: skip
     """Import a robot into the scene. If that fails, the scene stays as it was. Raises InputError."""
-    steps = import_steps(context, filepath, options)
-    with gc_paused():
-        while True:
-            try:
-                tell(next(steps))
-            except StopIteration as end:
-                result: ImportResult = end.value
-                return result
+    return usd_import.run_steps(import_steps(context, filepath, options), tell)
 
 
 def import_steps(

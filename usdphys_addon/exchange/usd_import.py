@@ -90,7 +90,11 @@ def import_usd(
 
     tell: called before each step. Raises MissingDependencyError and InputError.
     """
-    steps = import_steps(context, filepath, options)
+    return run_steps(import_steps(context, filepath, options), tell)
+
+
+def run_steps(steps: Generator[Step, None, ImportResult], tell: Callable[[Step], None]) -> ImportResult:
+    """Run an import to its end. tell: called before each step."""
     with gc_paused():
         while True:
             try:
