@@ -18,6 +18,7 @@ from . import (
     computed_mass,
     edit_lists,
     export_layer,
+    export_urdf,
     export_usd,
     from_rigid_bodies,
     gizmo_drag,
@@ -40,6 +41,7 @@ CLASSES = (
     *checks.CLASSES,
     *computed_mass.CLASSES,
     *groups.CLASSES,
+    *export_urdf.CLASSES,
     *export_usd.CLASSES,
     *export_layer.CLASSES,
     *import_urdf.CLASSES,
@@ -82,6 +84,7 @@ def register() -> None:
     batch.register()
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_export.append(export_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_urdf.draw_menu)  # type: ignore[arg-type]
 
@@ -91,6 +94,7 @@ def unregister() -> None:
     keymap.unregister()
     bpy.types.TOPBAR_MT_file_import.remove(import_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.remove(import_usd.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_export.remove(export_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_usd.draw_menu)  # type: ignore[arg-type]
     for cls in reversed(CLASSES):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.exchange import robot_files, urdf_import
+from usdphys_ext.usdphys_addon.exchange import robot_files, urdf_export, urdf_import
 from usdphys_ext.usdphys_addon.urdf import read
 
 ROBOT = """<?xml version="1.0"?>
@@ -102,7 +102,6 @@ def test_commands_take_a_robot(tmp_path, urdf, capfd):
     assert cli.main(["validate", str(urdf)]) == 0
     assert cli.main(["simulate", str(urdf), "--seconds", "0.1", "--out", str(tmp_path / "moved.usda")]) == 0
     assert "timeSamples" in (tmp_path / "moved.usda").read_text()
-    assert cli.main(["convert", str(urdf), str(tmp_path / "out.urdf")]) == 1
     assert cli.main(["convert", str(urdf), str(tmp_path / "out.usda"), "--variant", "/a{b=c}"]) == 2
 
 
@@ -133,3 +132,64 @@ def test_the_menu_imports_a_robot_with_its_options(urdf):
     assert "left_root_joint" not in bpy.data.objects
     with pytest.raises(RuntimeError, match="NAME=FOLDER"):
         bpy.ops.usdphys.import_urdf(filepath=str(urdf), packages="nonsense")
+
+
+def test_what_nobody_edited_comes_back_to_the_byte(tmp_path, urdf):
+    text = "<!-- made by hand -->\n".join(ROBOT.split("\n", 1)).replace("1e-5 1.5707963 0", "1.0e-5   1.5707963 0.000")
+    text = text.replace('<joint name="elbow"', '<joint  foo="bar"\n name="elbow"')
+    urdf.write_text(text)
+    for between in ("arm.blend", "arm.usda"):
+        assert cli.main(["convert", str(urdf), str(tmp_path / between)]) == 0
+        assert cli.main(["convert", str(tmp_path / between), str(tmp_path / "back.urdf")]) == 0
+        assert (tmp_path / "back.urdf").read_text() == text
+
+
+def test_edits_are_written_into_the_text_and_nothing_else_changes(tmp_path, urdf):
+    urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    joint = bpy.data.objects["elbow"].usdphys.joint
+    joint.revolute.upper_limit = 0.5
+    joint.drives.angular.max_force = 7
+    bpy.data.objects["arm"].usdphys.mass.mass = 0.75
+    urdf_export.export_urdf(bpy.context, tmp_path / "out.urdf")
+    wanted = ROBOT.replace('upper="1" effort="5"', 'upper="0.5" effort="7"').replace('value="0.5"', 'value="0.75"')
+    assert (tmp_path / "out.urdf").read_text() == wanted
+
+
+def test_a_moved_joint_is_a_new_origin(tmp_path, urdf):
+    urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    bpy.context.view_layer.update()
+    for name in ("arm", "elbow"):
+        bpy.data.objects[name].matrix_world.translation.z += 0.25
+    bpy.context.view_layer.update()
+    urdf_export.export_urdf(bpy.context, tmp_path / "out.urdf")
+    found = read.read_file(tmp_path / "out.urdf").joints["elbow"]
+    assert found.pose[:3, 3] == pytest.approx([0, 0, 0.35], abs=1e-6)
+    assert found.axis == pytest.approx((0, -1, 0), abs=1e-6)
+
+
+def test_numbers_that_ros_demands_are_completed(tmp_path, urdf):
+    urdf.write_text(ROBOT.replace(' effort="5" velocity="2"', "").replace(' ixy="0"', ""))
+    urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    urdf_export.export_urdf(bpy.context, tmp_path / "out.urdf")
+    text = (tmp_path / "out.urdf").read_text()
+    assert 'upper="1" effort="0" velocity="0"/>' in text
+    assert text.count('ixy="0"') == 2
+
+
+def test_other_parts_than_those_of_the_urdf_are_refused_by_name(tmp_path, urdf):
+    urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    with pytest.raises(InputError, match="elbow"):
+        bpy.data.objects.remove(bpy.data.objects["elbow"])
+        urdf_export.export_urdf(bpy.context, tmp_path / "out.urdf")
+    assert not (tmp_path / "out.urdf").exists()
+
+
+def test_a_scene_without_a_robot_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no robot"):
+        urdf_export.export_urdf(bpy.context, tmp_path / "out.urdf")
+
+
+def test_the_menu_exports_the_robot(tmp_path, urdf):
+    bpy.ops.usdphys.import_urdf(filepath=str(urdf))
+    assert bpy.ops.usdphys.export_urdf(filepath=str(tmp_path / "out.urdf")) == {"FINISHED"}
+    assert (tmp_path / "out.urdf").read_text() == ROBOT

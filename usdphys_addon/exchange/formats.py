@@ -265,12 +265,20 @@ def _read_robot(file: str, options: LoadOptions) -> Iterator[tuple[PhysicsModel,
         yield model, issues + more
 
 
+def _write_robot(file: str, _options: WriteOptions) -> ExportResult:
+    import bpy
+
+    from . import urdf_export
+
+    return urdf_export.export_urdf(bpy.context, file)
+
+
 USD = Format(
     "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, takes=frozenset({"variants", "prim", "onto"}),
     as_stage=_usd_itself,
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
 _ROBOT = frozenset({"packages", "base", "merge_fixed", "prefix"})
-URDF = Format("URDF file", (".urdf",), _load_robot, _read_robot, None, takes=_ROBOT, as_stage=_robot_as_stage)
+URDF = Format("URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage)
 #: In the order in which messages name them.
 FORMATS = (BLEND, USD, URDF)

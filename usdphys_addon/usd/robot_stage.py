@@ -11,6 +11,7 @@ import numpy as np
 from pxr import Gf, Kind, Sdf, Usd, UsdShade, Vt
 
 from ..core import frames, paths
+from ..core.errors import InputError
 from ..core.gprims import half_extent
 from ..core.model import Prim
 from ..core.schemas import usd_geom, usd_physics
@@ -18,7 +19,7 @@ from ..core.units import SI
 from ..core.validate import Issue
 from ..urdf import layout as urdf_layout
 from ..urdf.assets import Assets
-from ..urdf.layout import Layout, Note, PlacedShape
+from ..urdf.layout import Base, Layout, LayoutOptions, Note, PlacedShape
 from ..urdf.mesh_data import MeshData, MeshMaterial, linear
 from ..urdf.robot import Material, Shape
 from . import write
@@ -27,6 +28,8 @@ from . import write
 SOURCE = "urdf:source"
 #: Name of the file that the text was read from.
 SOURCE_FILE = "urdf:file"
+#: Options of the import: base, whether fixed joints were merged, prefix.
+SOURCE_OPTIONS = "urdf:options"
 
 
 def write_robot(layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None = None) -> None:
@@ -35,6 +38,26 @@ def write_robot(layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path
     textures: folder beside the file of the stage that images are copied to; None: their own paths are written.
     """
     _RobotWriter(layout, assets, stage, textures).write()
+
+
+def source_of(stage: Usd.Stage) -> tuple[str, str, str, LayoutOptions]:
+    """(path of the root prim, text, name of the file, options) of the URDF of a robot. Raises InputError if none."""
+    found = [prim for prim in stage.Traverse() if isinstance(prim.GetAttribute(SOURCE).Get(), str)]
+    if len(found) != 1:
+        raise InputError(
+            "There are several robots; export them one by one, or as USD." if found
+            else "There is no robot that was imported from a URDF; export it as USD."
+        )  # fmt: skip
+    name, options = (str(found[0].GetAttribute(key).Get() or "") for key in (SOURCE_FILE, SOURCE_OPTIONS))
+    base, _, rest = options.partition(" ")
+    merged, _, prefix = rest.partition(" ")
+    chosen: Base = "fixed" if base == "fixed" else "free" if base == "free" else "file"
+    text = str(found[0].GetAttribute(SOURCE).Get())
+    return str(found[0].GetPath()), text, name or "robot.urdf", LayoutOptions(chosen, prefix, merged == "merged")
+
+
+def _options_text(options: LayoutOptions) -> str:
+    return f"{options.base} {'merged' if options.merge_fixed else 'kept'} {options.prefix}"
 
 
 class _RobotWriter:
@@ -72,6 +95,7 @@ class _RobotWriter:
                     spec.SetInfo("displayName", name)
             self.notes(layout.root, [
                 Note(SOURCE, "string", layout.robot.text), Note(SOURCE_FILE, "string", layout.robot.path.name),
+                Note(SOURCE_OPTIONS, "string", _options_text(layout.options)),
             ])  # fmt: skip
         layout.issues += self.assets.issues
 
