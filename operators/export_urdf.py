@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """File > Export > URDF."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import bpy

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """File > Import > URDF / Xacro, also by dropping a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +21,7 @@ _COLLIDERS = (
 )
 
 
-class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
     """Import a robot with its meshes, joints and masses into the scene. ROS is not needed"""
 
     bl_idname = "usdphys.import_urdf"
@@ -70,7 +68,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):  
         if self.filepath and Path(self.filepath).is_file():
             found: set[Any] = context.window_manager.invoke_props_dialog(self, width=400)
             return found
-        return super().invoke(context, event)  # type: ignore[no-any-return]
+        return super().invoke(context, event)
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError

@@ -193,3 +193,11 @@ def test_the_menu_exports_the_robot(tmp_path, urdf):
     bpy.ops.usdphys.import_urdf(filepath=str(urdf))
     assert bpy.ops.usdphys.export_urdf(filepath=str(tmp_path / "out.urdf")) == {"FINISHED"}
     assert (tmp_path / "out.urdf").read_text() == ROBOT
+
+
+def test_a_xacro_file_is_converted_with_its_arguments(tmp_path, urdf):
+    (tmp_path / "arm.xacro").write_text(ROBOT.replace('name="little arm"', 'name="$(arg name)"'))
+    out = tmp_path / "arm.usda"
+    assert cli.main(["convert", str(tmp_path / "arm.xacro"), str(out)]) == 1
+    assert cli.main(["convert", str(tmp_path / "arm.xacro"), str(out), "--arg", "name:=mine"]) == 0
+    assert 'def Xform "mine"' in out.read_text()

@@ -278,7 +278,8 @@ USD = Format(
     as_stage=_usd_itself,
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
-_ROBOT = frozenset({"packages", "base", "merge_fixed", "prefix"})
+_ROBOT = frozenset({"packages", "arguments", "base", "merge_fixed", "prefix"})
 URDF = Format("URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage)
+XACRO = Format("xacro file", (".xacro",), _load_robot, _read_robot, None, takes=_ROBOT, as_stage=_robot_as_stage)
 #: In the order in which messages name them.
-FORMATS = (BLEND, USD, URDF)
+FORMATS = (BLEND, USD, URDF, XACRO)

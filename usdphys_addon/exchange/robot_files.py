@@ -57,8 +57,9 @@ def parse_arguments(texts: tuple[str, ...]) -> dict[str, str]:
 def read_robot(path: Path, options: RobotOptions) -> Robot:
     """Read a URDF, or expand a xacro. Raises InputError."""
     from ..urdf import read
+    from ..urdf.packages import Packages
 
-    return read.read_file(path)
+    return read.read_file(path, Packages(path.absolute().parent, options.packages), options.arguments)
 
 
 def plan_robot(path: Path, options: RobotOptions) -> Layout:

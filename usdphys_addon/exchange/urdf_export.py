@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import bpy
 import numpy as np
@@ -275,5 +276,5 @@ def _move_files(robot: Robot, edits: TextEdits, folder: Path, target: Path) -> N
         if element.tag not in ("mesh", "texture") or not uri or "://" in uri or Path(uri).is_absolute():
             continue
         file = folder / uri.replace("\\", "/")
-        if file.is_file():
+        if file.is_file() or Path(unquote(str(file))).is_file():
             edits.set(element, "filename", below(file))

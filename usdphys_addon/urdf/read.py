@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,9 @@ from ..core import frames
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.validate import Issue, Severity
-from . import markup
+from . import markup, xacro
 from .markup import Element
+from .packages import Packages
 from .robot import JOINT_TYPES, SINGLE, Color, Inertial, Joint, Link, Material, Mimic, Robot, Shape
 
 #: Attributes with numbers of the children of a joint.
@@ -29,18 +31,31 @@ _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _MOST = 1e15
 
 
-def read_file(path: Path) -> Robot:
-    """Read a URDF. Raises InputError if there is no such file, or no robot in it."""
+def read_file(path: Path, packages: Packages | None = None, arguments: Mapping[str, str] | None = None) -> Robot:
+    """Read a URDF or a xacro. Raises InputError if there is no such file, or no robot in it.
+
+    packages, arguments: of a xacro.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"There is no file '{path}' that can be read; check the name.") from error
-    return read(data, path)
+    root, text = markup.parse(data, path.name)
+    if root.tag == "robot" and (path.suffix.lower() == ".xacro" or xacro.is_xacro(root)):
+        root = xacro.expand(root, path, packages or Packages(path.absolute().parent), arguments or {})
+        text = '<?xml version="1.0"?>\n' + markup.to_text(root)
+    elif arguments:
+        raise InputError(f"'{path.name}' is no xacro file, so it has no arguments.")
+    return _robot_of(root, text, path)
 
 
 def read(data: bytes | str, path: Path) -> Robot:
     """Read the text of a URDF. path: of its file, for messages."""
     root, text = markup.parse(data, path.name)
+    return _robot_of(root, text, path)
+
+
+def _robot_of(root: Element, text: str, path: Path) -> Robot:
     if root.tag != "robot":
         raise InputError(f"'{path.name}' is no URDF: its first element is '{root.tag}', not 'robot'.")
     return _Reader(root, text, path).robot
