@@ -8,8 +8,8 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ..usdphys_addon.core.words import counted, tally
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 from .usd_file import USD_FILTER, SteppedImport
-from .wrapped_text import draw_text
 
 #: Larger files, bytes, are not opened for the overview in the file browser.
 _LARGE = 64 * 2**20

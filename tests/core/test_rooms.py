@@ -17,6 +17,7 @@ ROOMS = (
     "usdphys_addon/usd",
     "usdphys_addon/simulation",
     "usdphys_addon/bridge",
+    "usdphys_addon/attaching",
     "usdphys_addon/exchange",
     "usdphys_addon/authoring",
     "usdphys_addon/playback",
@@ -35,6 +36,7 @@ APART = {
     "usdphys_addon/usd": {"usdphys_addon/simulation"},
     "usdphys_addon/simulation": {"usdphys_addon/usd"},
     "usdphys_addon/bridge": {"usdphys_addon/usd", "usdphys_addon/simulation"},
+    "usdphys_addon/attaching": {"usdphys_addon/usd", "usdphys_addon/simulation"},
     "usdphys_addon/authoring": {"usdphys_addon/exchange"},
 }
 #: Who may import what from outside.

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 
-from ..bridge import attach, import_notes, physics_collections, remembered, scene_write
+from ..attaching import attach
+from ..bridge import import_notes, physics_collections, remembered, scene_write
 from ..bridge.environment import Background, gc_paused, require_usd
 from ..bridge.imported import ImportedIDs
 from ..core import clock, paths
