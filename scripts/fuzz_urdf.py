@@ -22,9 +22,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 #: What numbers and words are replaced by.
 WORDS = [
-    "nan", "inf", "-inf", "1e400", "-1", "0", "1e-320", "1e300", "", " ", "a b", "1,2,3", "1_0", "９", "\u202e", "../..",
-    "${1/0}", "${[0]*10**9}", "$(find x)", "$(arg", "${", "package://", "package:///", "http://a/b.stl", "file:///etc/passwd",
-    "x" * 5000, "robot", "link", "joint", "floating", "planar", "mesh", "capsule", "true", "None", "0 0 0", "1 1 1 1",
+    "nan", "inf", "-inf", "1e400", "-1", "0", "1e-320", "1e300", "", " ", "a b", "1,2,3", "1_0", "\uff19", "\u202e",
+    "../..", "${1/0}", "${[0]*10**9}", "$(find x)", "$(arg", "${", "package://", "package:///", "http://a/b.stl",
+    "file:///etc/passwd", "x" * 5000, "robot", "link", "joint", "floating", "planar", "mesh", "capsule", "true", "None",
+    "0 0 0", "1 1 1 1",
 ]  # fmt: skip
 
 

@@ -199,9 +199,10 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("file", metavar="FILE", help="a .blend or USD file")
     check.add_argument(
         "--target",
-        choices=("usd", "physx", "newton"),
+        choices=("usd", "physx", "newton", "ros"),
         default="usd",
-        help="simulator whose rules to check, or usd for the specification alone (default: usd)",
+        help="simulator whose rules to check, or usd for the specification alone (default: usd); ros, of a URDF: "
+        "whether ROS would read it",
     )
     check.add_argument("--json", action="store_true", help="print the issues as JSON")
     check.set_defaults(run=_validate)
@@ -359,10 +360,7 @@ def _summarise(line: str) -> None:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from .core import validate
-
-    with _model_of(options) as (model, issues):
-        issues = issues + validate.validate(model, options.target)
+    issues = _issues_of(options)
     if options.json:
         say(json.dumps({"file": options.file, "target": options.target, "issues": [asdict(item) for item in issues]}))
     else:
@@ -370,6 +368,23 @@ def _validate(options: argparse.Namespace) -> int:
         numbers = {kind: sum(item.severity == kind for item in issues) for kind in ("error", "warning", "info")}
         say(f"{options.file}: " + ", ".join(counted(number, kind) for kind, number in numbers.items()))
     return 1 if any(item.severity == "error" for item in issues) else 0
+
+
+def _issues_of(options: argparse.Namespace) -> list[Issue]:
+    """What is wrong with the file of a command, for its target."""
+    from .core import validate
+    from .exchange import formats
+
+    load = _load_options(options)
+    formats.check_options(options.file, load)
+    source = formats.format_of(options.file)
+    own = source.checks.get(options.target)
+    if own is not None:
+        return own(options.file, load)
+    if options.target not in validate.TARGETS:
+        raise UsageError(f"'{options.file}' is a {source.name}; --target {options.target} is for robots in URDF.")
+    with _model_of(options) as (model, issues):
+        return issues + validate.validate(model, options.target)
 
 
 def _inspect(options: argparse.Namespace) -> int:

@@ -201,3 +201,16 @@ def test_a_xacro_file_is_converted_with_its_arguments(tmp_path, urdf):
     assert cli.main(["convert", str(tmp_path / "arm.xacro"), str(out)]) == 1
     assert cli.main(["convert", str(tmp_path / "arm.xacro"), str(out), "--arg", "name:=mine"]) == 0
     assert 'def Xform "mine"' in out.read_text()
+
+
+def test_what_ros_would_refuse_is_an_error_for_its_target_alone(tmp_path, urdf, capfd):
+    assert cli.main(["validate", str(urdf), "--target", "ros"]) == 0
+    urdf.write_text(
+        ROBOT.replace(' velocity="2"', "").replace(' ixy="0"', "").replace("</robot>", '<link name="c"/></robot>')
+    )
+    assert cli.main(["validate", str(urdf)]) == 0
+    capfd.readouterr()
+    assert cli.main(["validate", str(urdf), "--target", "ros"]) == 1
+    said = capfd.readouterr().out
+    assert all(code in said for code in ("RosLimitMissing", "RosInertialIncomplete", "RosSeveralRoots"))
+    assert cli.main(["validate", str(tmp_path / "a.usda"), "--target", "ros"]) == 2

@@ -355,3 +355,29 @@ def test_a_missing_mesh_is_left_out_once_and_the_rest_stays(tmp_path):
     missing = [issue for issue in plan.issues if issue.code == "UrdfMeshMissing"]
     assert len(missing) == 1 and "--package gone=FOLDER" in missing[0].fix
     assert stage.GetPrimAtPath("/r/Geometry/a/a_collision")
+
+
+def test_what_is_unknown_is_kept_as_strings_at_the_link_or_joint_that_it_is_of():
+    plan = planned(
+        '<link name="a" color="x"><inertial><mass value="1" guess="g"/></inertial><tag><sub k="v">deep</sub></tag>'
+        "</link>",
+        link("b"), joint("j", "a", "b", inside=LIMIT.replace("/>", ' jerk="9"/>') + '<axis xyz="0 0 1" exact="e"/>'),
+        '<gazebo reference="b"><mu1>0.75</mu1></gazebo><gazebo reference="a"/>',
+    )  # fmt: skip
+    stage = staged(plan)
+    shown = {
+        path: stage.GetPropertyAtPath(path).Get() for path in (
+            "/r/Geometry/a.urdf:color", "/r/Geometry/a.urdf:inertial:mass:guess", "/r/Geometry/a/tag/sub.urdf:k",
+            "/r/Geometry/a/tag/sub.urdf:text", "/r/Physics/j.urdf:limit:jerk", "/r/Physics/j.urdf:axis:exact",
+            "/r/Other/gazebo.urdf:reference", "/r/Other/gazebo/mu1.urdf:text", "/r/Other/gazebo_1.urdf:reference",
+        )
+    }  # fmt: skip
+    assert list(shown.values()) == ["x", "g", "v", "deep", "9", "e", "b", "0.75", "a"]
+
+
+def test_links_named_alike_in_usd_do_not_take_each_others_place():
+    """A link's name wins over that of a visual, also where both have the same."""
+    visual = '<visual name="b"><geometry><sphere radius="1"/></geometry></visual>'
+    stage = staged(planned(link("a", INERTIAL + visual), link("b"), joint("b", "a", "b")))
+    assert stage.GetPrimAtPath("/r/Geometry/a/b").HasAPI(UsdPhysics.RigidBodyAPI)
+    assert stage.GetPrimAtPath("/r/Geometry/a/b_1").GetDisplayName() == "b"

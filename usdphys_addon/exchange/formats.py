@@ -265,6 +265,14 @@ def _read_robot(file: str, options: LoadOptions) -> Iterator[tuple[PhysicsModel,
         yield model, issues + more
 
 
+def _check_for_ros(file: str, options: LoadOptions) -> list[Issue]:
+    from ..urdf import ros_rules
+    from . import robot_files
+
+    robot = robot_files.read_robot(Path(file).absolute(), _robot_options(options))
+    return robot.issues + ros_rules.check(robot)
+
+
 def _write_robot(file: str, _options: WriteOptions) -> ExportResult:
     import bpy
 
@@ -279,7 +287,13 @@ USD = Format(
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
 _ROBOT = frozenset({"packages", "arguments", "base", "merge_fixed", "prefix"})
-URDF = Format("URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage)
-XACRO = Format("xacro file", (".xacro",), _load_robot, _read_robot, None, takes=_ROBOT, as_stage=_robot_as_stage)
+_FOR_ROS = {"ros": _check_for_ros}
+URDF = Format(
+    "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage,
+    checks=_FOR_ROS,
+)  # fmt: skip
+XACRO = Format(
+    "xacro file", (".xacro",), _load_robot, _read_robot, None, takes=_ROBOT, as_stage=_robot_as_stage, checks=_FOR_ROS
+)  # fmt: skip
 #: In the order in which messages name them.
 FORMATS = (BLEND, USD, URDF, XACRO)

@@ -19,7 +19,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schema import Vector
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, Severity
-from . import inertia
+from . import further, inertia
 from .markup import Element
 from .robot import SINGLE, Joint, Link, Robot, Shape
 
@@ -90,6 +90,8 @@ class Layout:
     bodies: dict[str, str] = field(default_factory=dict)
     worlds: dict[str, Matrix] = field(default_factory=dict)
     fixed_base: list[str] = field(default_factory=list)
+    #: Prims without a type that keep unknown elements, parents first.
+    others: list[str] = field(default_factory=list)
     issues: list[Issue] = field(default_factory=list)
 
     @property
@@ -153,6 +155,7 @@ class _Planner:
         self.write_joints()
         self.write_shapes()
         self.write_roots()
+        self.write_others()
 
     def tell(
         self, code: str, severity: Severity, element: Element, message: str, fix: str, label: str = ""
@@ -279,7 +282,9 @@ class _Planner:
         for key, value in joint.numbers.items():
             if key in ("limit:lower", "limit:upper", "limit:velocity") or key.startswith("dynamics:"):
                 continue
-            self.note(path, f"urdf:{key}", "float", value)
+            # Of URDF 1.2: the mapping of URDF to USD has no numbers for these.
+            kind = "string" if key.startswith("limit:") and key != "limit:effort" else "float"
+            self.note(path, f"urdf:{key}", kind, f"{value:g}" if kind == "string" else value)
 
     def write_joint(self, path: str, joint: Joint) -> None:
         layout = self.layout
@@ -454,9 +459,40 @@ class _Planner:
                         self.layout.names[path] = wanted
                     self.layout.shapes.append(PlacedShape(path, shape, frame.link, is_collider))
 
-    @staticmethod
-    def local_of(shape: Shape) -> Matrix:
-        return local_of(shape)
+    # ------------------------------------------------------------------ what is unknown
+
+    def write_others(self) -> None:
+        """Notes of unknown attributes, and prims of unknown elements, at the link or joint that they are of."""
+        robot, layout = self.robot, self.layout
+        owners = [(layout.root, layout.root + "/Other", robot.element, further.ROBOT)]
+        owners += [(path, path, robot.links[name].element, further.LINK) for name, path in layout.link_paths.items()]
+        for name, joint in robot.joints.items():
+            path = layout.joint_paths.get(name, layout.link_paths[joint.child])
+            owners.append((path, path, joint.element, further.JOINT))
+        for element in robot.element.findall("material"):
+            owners.append((layout.root, layout.root + "/Other", element, further.MATERIAL))
+        taken: set[str] = {*layout.link_paths.values(), *(one.path for one in layout.shapes)}
+        for path, home, element, known in owners:
+            for name, text in further.attributes(element, known):
+                self.note(path, paths.free(name, {note.name for note in layout.notes.get(path, [])}.__contains__),
+                          "string", text)  # fmt: skip
+            for child in further.elements(element, known):
+                if element is robot.element and child.tag in ("link", "joint", "material"):
+                    continue
+                if home not in taken and home == layout.root + "/Other":
+                    taken.add(home)
+                    layout.others.append(home)
+                self.write_other(home, child, taken)
+
+    def write_other(self, above: str, element: Element, taken: set[str]) -> None:
+        path = paths.free(f"{above}/{prim_name(element.tag)}", taken.__contains__)
+        taken.add(path)
+        self.layout.others.append(path)
+        for name, text in further.strings(element):
+            if name not in {note.name for note in self.layout.notes.get(path, [])}:
+                self.note(path, name, "string", text)
+        for child in element.children:
+            self.write_other(path, child, taken)
 
 
 def local_of(shape: Shape) -> Matrix:

@@ -85,6 +85,8 @@ class _RobotWriter:
             self.shape(placed)
         write.write_model(self.stage, layout.model, SI)
         with Sdf.ChangeBlock():
+            for path in layout.others:
+                self.define(path, "")
             for path, notes in layout.notes.items():
                 self.notes(path, notes)
             for path, names in layout.applied.items():
@@ -103,7 +105,9 @@ class _RobotWriter:
 
     def define(self, path: str, type_name: str) -> Sdf.PrimSpec:
         spec = Sdf.CreatePrimInLayer(self.layer, path)
-        spec.specifier, spec.typeName = Sdf.SpecifierDef, type_name
+        spec.specifier = Sdf.SpecifierDef
+        if type_name:
+            spec.typeName = type_name
         return spec
 
     def place(self, spec: Sdf.PrimSpec, pose: frames.Matrix, scale: tuple[float, ...] = (1.0, 1.0, 1.0)) -> None:
