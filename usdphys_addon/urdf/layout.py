@@ -222,7 +222,7 @@ class _Planner:
             layout.bodies[name] = frame.path
             prim = layout.model.add(Prim(frame.path, world=layout.worlds[name], label=name))
             prim.add(usd_physics.RigidBodyAPI())
-            inverse = np.linalg.inv(layout.worlds[name])
+            inverse = _inverse(layout.worlds[name])
             lump = inertia.lump_of(
                 (robot.links[part], np.eye(4) if part == name else inverse @ layout.worlds[part])
                 for part in self.parts[name]
@@ -292,7 +292,7 @@ class _Planner:
         above = layout.root if body is None else layout.link_paths[body]
         between = layout.worlds[joint.parent]
         if body is not None and body != joint.parent:
-            between = np.linalg.inv(layout.worlds[body]) @ between
+            between = _inverse(layout.worlds[body]) @ between
         elif body is not None:
             between = np.eye(4)
         axis, turn = _axis(joint)
@@ -537,6 +537,12 @@ def _axis(joint: Joint) -> tuple[int, Matrix]:
     turn = np.eye(4)
     turn[:3, :3] = frames.matrix_of((1.0 + x, 0.0, -z, y))
     return 0, turn
+
+
+def _inverse(pose: Matrix) -> Matrix:
+    """Inverse of a pose (4, 4) without scale."""
+    turn = pose[:3, :3].T
+    return frames.transform(-turn @ pose[:3, 3], turn)
 
 
 def _vector(values: Any) -> Vector:

@@ -17,6 +17,8 @@ _LARGEST = 128 * 2**20
 #: Deeper elements are refused: no robot has them, and what walks the tree calls itself.
 _DEEPEST = 200
 _DECLARED = re.compile(r"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+#: To the bracket that closes a tag; what is in quotes can hold one, too.
+_TAG = re.compile(rb"""(?:[^>"']+|"[^"]*"|'[^']*')*+>""")
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
@@ -133,16 +135,8 @@ class _TreeMaker:
 
     def _tag_end(self, at: int) -> int:
         """The offset behind the tag at an offset; a value in quotes can hold the closing bracket."""
-        quote = 0
-        for index in range(at, len(self.data)):
-            letter = self.data[index]
-            if quote:
-                quote = 0 if letter == quote else quote
-            elif letter in b"\"'":
-                quote = letter
-            elif letter == 0x3E:
-                return index + 1
-        return len(self.data)
+        found = _TAG.match(self.data, at)
+        return found.end() if found is not None else len(self.data)
 
     def _count_letters(self, text: str) -> None:
         """Turn offsets of bytes into offsets of letters."""
