@@ -18,17 +18,21 @@ from . import (
     computed_mass,
     edit_lists,
     export_layer,
+    export_urdf,
     export_usd,
     from_rigid_bodies,
     gizmo_drag,
     groups,
+    import_urdf,
     import_usd,
     inspector,
     joint_tools,
+    manual,
     mirror,
     presets,
     preview,
     structure,
+    translations,
     vendor,
 )
 
@@ -39,11 +43,14 @@ CLASSES = (
     *checks.CLASSES,
     *computed_mass.CLASSES,
     *groups.CLASSES,
+    *export_urdf.CLASSES,
     *export_usd.CLASSES,
     *export_layer.CLASSES,
+    *import_urdf.CLASSES,
     *import_usd.CLASSES,
     *inspector.CLASSES,
     *joint_tools.CLASSES,
+    *manual.CLASSES,
     *mirror.CLASSES,
     *from_rigid_bodies.CLASSES,
     *gizmo_drag.CLASSES,
@@ -78,15 +85,25 @@ def register() -> None:
         bpy.utils.register_class(cls)
     keymap.register()
     batch.register()
+    preview.register()
+    manual.register()
+    translations.register()
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_export.append(export_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_import.append(import_urdf.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
+    translations.unregister()
+    manual.unregister()
+    preview.unregister()
     batch.unregister()
     keymap.unregister()
+    bpy.types.TOPBAR_MT_file_import.remove(import_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.remove(import_usd.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_export.remove(export_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_usd.draw_menu)  # type: ignore[arg-type]
     for cls in reversed(CLASSES):

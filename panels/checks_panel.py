@@ -7,9 +7,9 @@ from typing import Any
 
 import bpy
 
-from ..operators.wrapped_text import draw_text
 from ..usdphys_addon.checks import live as checks
 from ..usdphys_addon.checks import report
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 
 MAX_ROWS = 20
 #: Pixels that the buttons of an issue take.

@@ -8,9 +8,9 @@ from typing import Any
 
 import bpy
 
-from ..operators.wrapped_text import draw_text
 from ..usdphys_addon.core import units
 from ..usdphys_addon.playback import joint_inspector
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 
 #: Stiffness and damping are shown for up to this many rows.
 MAX_GAINS = 12

@@ -5,13 +5,13 @@ from typing import Any
 
 import bpy
 
-from ..operators.wrapped_text import draw_text
 from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
 from ..usdphys_addon.core import schema
 from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.viewport import readout
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, vendor
 from .places import Part, in_properties, in_sidebar
 

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
@@ -28,10 +29,15 @@ if TYPE_CHECKING:
 
     from .core.model import PhysicsModel
     from .core.validate import Issue
-    from .exchange.formats import Format
+    from .exchange.formats import Format, LoadOptions
     from .exchange.usd_export import ExportOptions, ExportResult
     from .simulation.record import Recording
     from .simulation.world import World
+
+
+#: What can simulate: the engine of the add-on, and those of `simulation.engines.external`.
+PREVIEW = "preview"
+ENGINES = (PREVIEW, "physx", "newton")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -200,9 +206,10 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("file", metavar="FILE", help="a .blend, USD or glTF file")
     check.add_argument(
         "--target",
-        choices=("usd", "physx", "newton"),
+        choices=("usd", "physx", "newton", "ros"),
         default="usd",
-        help="simulator whose rules to check, or usd for the specification alone (default: usd)",
+        help="simulator whose rules to check, or usd for the specification alone (default: usd); ros, of a URDF: "
+        "whether ROS would read it",
     )
     check.add_argument("--json", action="store_true", help="print the issues as JSON")
     check.set_defaults(run=_validate)
@@ -228,6 +235,17 @@ def _parser() -> argparse.ArgumentParser:
         help="draft: about half the time of normal; exact: three to five times (default: normal)",
     )  # fmt: skip
     move.add_argument(
+        "--engine", choices=ENGINES, default=PREVIEW,
+        help="what simulates: the engine of the add-on, or PhysX or Newton in a Python of your own, compared with it "
+        "(default: preview)",
+    )  # fmt: skip
+    move.add_argument(
+        "--engine-python",
+        metavar="PYTHON",
+        help="the python of an environment with ovphysx or newton "
+        "(default: that of USDPHYS_PHYSX_PYTHON or USDPHYS_NEWTON_PYTHON)",
+    )
+    move.add_argument(
         "--out", metavar="OUT",
         help="time samples for all bodies: a layer over a USD input, the whole scene of a .blend",
     )  # fmt: skip
@@ -238,10 +256,32 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     move.set_defaults(run=_simulate)
     for command in (convert, check, look, move):
+        _add_robot_options(command)
         command.add_argument(
             "--isolate", action="store_true", help="work in a process of its own, and say so if a file makes it crash"
         )
     return parser
+
+
+def _add_robot_options(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("options for robots in URDF")
+    group.add_argument(
+        "--package", action="append", default=[], metavar="NAME=FOLDER",
+        help="where a package of ROS is; may be given several times",
+    )  # fmt: skip
+    group.add_argument(
+        "--arg", action="append", default=[], metavar="NAME:=VALUE",
+        help="an argument of a xacro file; may be given several times",
+    )  # fmt: skip
+    group.add_argument(
+        "--base", choices=("file", "fixed", "free"),
+        help="the base of the robot: as in the file, where a base without a joint is fixed (the default), always "
+        "fixed to the world, or free",
+    )  # fmt: skip
+    group.add_argument(
+        "--merge-fixed", action="store_true", help="make links on fixed joints part of the body above them"
+    )
+    group.add_argument("--prefix", default="", metavar="TEXT", help="put before the names of the robot and its parts")
 
 
 def _count(text: str) -> int:
@@ -272,10 +312,20 @@ def _positive(text: str) -> float:
 # --------------------------------------------------------------------------- commands
 
 
+def _load_options(options: argparse.Namespace) -> LoadOptions:
+    """What is read of the input, as the arguments of a command say."""
+    from .exchange import formats
+
+    return formats.LoadOptions(
+        tuple(getattr(options, "variant", ())), getattr(options, "prim", ""), getattr(options, "onto", None) or "",
+        tuple(options.package), tuple(options.arg), options.base, options.merge_fixed, options.prefix,
+    )  # fmt: skip
+
+
 def _convert(options: argparse.Namespace) -> int:
     from .exchange import formats
 
-    load = formats.LoadOptions(tuple(options.variant), options.prim, options.onto or "")
+    load = _load_options(options)
     source, target = formats.check_conversion(options.input, options.output, load)
     _check_convert_options(options, target)
     checked(Path(options.output), [options.input, *([options.onto] if options.onto else [])])
@@ -295,7 +345,7 @@ def _convert(options: argparse.Namespace) -> int:
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
         )  # fmt: skip
-        result = target.write(options.output, wanted)
+        result = target.write(options.output, wanted) if target.write is not None else None
     return 0 if result is None else _report_conversion(result, options.output)
 
 
@@ -330,10 +380,7 @@ def _summarise(line: str) -> None:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from .core import validate
-
-    with _model_of(options.file) as (model, issues):
-        issues = issues + validate.validate(model, options.target)
+    issues = _issues_of(options)
     if options.json:
         say(json.dumps({"file": options.file, "target": options.target, "issues": [asdict(item) for item in issues]}))
     else:
@@ -343,10 +390,27 @@ def _validate(options: argparse.Namespace) -> int:
     return 1 if any(item.severity == "error" for item in issues) else 0
 
 
+def _issues_of(options: argparse.Namespace) -> list[Issue]:
+    """What is wrong with the file of a command, for its target."""
+    from .core import validate
+    from .exchange import formats
+
+    load = _load_options(options)
+    formats.check_options(options.file, load)
+    source = formats.format_of(options.file)
+    own = source.checks.get(options.target)
+    if own is not None:
+        return own(options.file, load)
+    if options.target not in validate.TARGETS:
+        raise UsageError(f"'{options.file}' is a {source.name}; --target {options.target} is for robots in URDF.")
+    with _model_of(options) as (model, issues):
+        return issues + validate.validate(model, options.target)
+
+
 def _inspect(options: argparse.Namespace) -> int:
     from .core import summary
 
-    with _model_of(options.file) as (model, _):
+    with _model_of(options) as (model, _):
         table = summary.summarise(model)
     if options.json:
         say(json.dumps({"file": options.file, **table}))
@@ -365,9 +429,15 @@ def _simulate(options: argparse.Namespace) -> int:
     if options.out and Path(options.out).suffix.lower() not in layers:
         raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
     _check_outputs(options)
-    if source is formats.USD:
-        with _output_to_stderr():
-            world, recording, units = _simulate_usd(options, options.file)
+    load = _load_options(options)
+    formats.check_options(options.file, load)
+    if source.as_stage is not None:
+        with _output_to_stderr(), source.as_stage(options.file, load) as (file, issues):
+            _print_issues(issues, warn)
+            if options.out and source is not formats.USD:
+                world, recording, units = _simulate_copy(options, file)
+            else:
+                world, recording, units = _simulate_usd(options, file)
     else:
         from .exchange import blend_file
 
@@ -383,14 +453,21 @@ def _simulate(options: argparse.Namespace) -> int:
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
     summarise = _summarise if options.out or options.json else say
-    summarise(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second, {broken}, {unstable}")
+    found = f", {broken}, {unstable}" if options.engine == PREVIEW else f", simulated by {options.engine}"
+    summarise(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second{found}")
     return 0
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
-    """Refuse outputs that could not be written, before anything is simulated."""
+    """Refuse outputs that could not be written, and engines that are not there, before anything is simulated."""
     from .exchange import formats
 
+    if options.engine != PREVIEW:
+        from .simulation.engines import external
+
+        options.engine_python = external.python_of(options.engine, options.engine_python or "")
+    elif options.engine_python:
+        raise UsageError("--engine-python is for another engine; add --engine physx or --engine newton.")
     outputs = [Path(name) for name in (options.out, options.json) if name]
     for output in outputs:
         checked(output, [options.file])
@@ -426,11 +503,17 @@ def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World,
     scene.frame_set(scene.frame_start)
     units, hierarchy = usd_export.stage_options(scene)
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-    if not options.out:
+    is_animated = any(prim.is_animated for prim in reading.model.prims.values())
+    wanted = usd_export.ExportOptions(units, hierarchy, animation=is_animated)
+    if options.out:
+        return _simulate_exported(options, wanted)
+    if options.engine == PREVIEW:
         _print_issues(reading.issues, warn)
         return *_simulate_scene(options, reading.model), units
-    is_animated = any(prim.is_animated for prim in reading.model.prims.values())
-    return _simulate_exported(options, usd_export.ExportOptions(units, hierarchy, animation=is_animated))
+    with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
+        file = Path(folder) / f"{Path(options.file).stem}.usdc"
+        _print_issues(usd_export.export_usd(bpy.context, file, wanted).issues, warn)
+        return _simulate_usd(options, str(file))
 
 
 def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tuple[World, Recording, StageUnits]:
@@ -450,6 +533,22 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
     target = Path(options.out).absolute()
     with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
         _print_issues(usd_export.export_usd(bpy.context, scratch, wanted).issues, warn)
+        options.out = str(layer)
+        found = _simulate_usd(options, str(scratch))
+        time_samples.flatten(layer, scratch)
+    return found
+
+
+def _simulate_copy(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
+    """Simulate a USD file that is gone later, and write it whole with the motion as time samples."""
+    from .exchange import formats
+
+    formats.expose_pxr()
+    from .usd import time_samples
+
+    target = Path(options.out).absolute()
+    with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
+        time_samples.flatten(Path(file), scratch)
         options.out = str(layer)
         found = _simulate_usd(options, str(scratch))
         time_samples.flatten(layer, scratch)
@@ -480,14 +579,35 @@ def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Rec
         world = World(model, time_step=1.0 / clock.fps, substeps=options.substeps, quality=options.quality)
         moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
         movers = time_samples.animated(stage, (*moved, *world.static_colliders))
-        recording = record(
-            world, _frame_count(options, world), lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame))
-        )
+        count = _frame_count(options, world)
+        recording = record(world, count, lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)))
+    if options.engine != PREVIEW:
+        recording = _hand_off(options, stage, world, recording, model.units, movers)
     if options.out:
         dynamic = ~recording.kinematic
         paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
         time_samples.write_bake(stage, Path(options.out), paths, recording.in_stage(model.units)[:, dynamic], clock)
     return world, recording, model.units
+
+
+def _hand_off(
+    options: argparse.Namespace, stage: Any, world: World, preview: Recording, units: StageUnits, movers: Sequence[str]
+) -> Recording:
+    """The motion of an opened stage in another simulator, and on stderr how far the preview is from it."""
+    from .simulation.engines import external
+
+    file, name = Path(stage.GetRootLayer().realPath), external.ENGINES[options.engine].name
+    with external.Run(options.engine, options.engine_python, file, len(preview.positions) - 1, world.time_step) as run:
+        run.wait()
+        poses = run.poses(units)
+    recording, unknown = external.recording_of(preview, poses)
+    if movers:
+        warn(f"warning: {name} gets the file as it is at the start: what is animated stands still there.")
+    for path in unknown:
+        warn(f"warning: {name} reports no body at '{path}'; it stays where it is.")
+    for line in external.told(external.differences(recording, preview), options.engine, recording.fps):
+        warn(line)
+    return recording
 
 
 def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[World, Recording]:
@@ -543,11 +663,13 @@ def _print_issues(issues: list[Issue], tell: Callable[[str], None]) -> None:
 
 
 @contextmanager
-def _model_of(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
-    """The physics model of a .blend, USD or glTF file, and the issues of reading it."""
+def _model_of(options: argparse.Namespace) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    """The physics model of the file of a command, and the issues of reading it."""
     from .exchange import formats
 
-    with _output_to_stderr(), formats.format_of(file).read(file) as found:
+    load = _load_options(options)
+    formats.check_options(options.file, load)
+    with _output_to_stderr(), formats.format_of(options.file).read(options.file, load) as found:
         yield found
 
 

@@ -3,8 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.bridge import attach as attaching
-from usdphys_ext.usdphys_addon.bridge import attach_match, props
+from usdphys_ext.usdphys_addon.attaching import attach as attaching
+from usdphys_ext.usdphys_addon.attaching import match
+from usdphys_ext.usdphys_addon.bridge import props
 from usdphys_ext.usdphys_addon.core import difference, frames
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
@@ -631,7 +632,7 @@ def Xform "Joints"
 def test_names_are_found_quickly():
     """Numbered copies are known by their name."""
     copy = add("Wheel.001", parent=add("Car"))
-    assert attach_match.name_chain(copy) == [("Car", ""), ("Wheel_001", "Wheel")]
+    assert match.name_chain(copy) == [("Car", ""), ("Wheel_001", "Wheel")]
 
 
 def test_collider_of_a_body_that_it_would_not_move_with(tmp_path):

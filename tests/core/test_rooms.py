@@ -13,10 +13,12 @@ ROOMS = (
     "usdphys_addon/core/rules",
     "usdphys_addon/core/validate.py",
     "usdphys_addon/system",
+    "usdphys_addon/urdf",
     "usdphys_addon/usd",
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",
     "usdphys_addon/bridge",
+    "usdphys_addon/attaching",
     "usdphys_addon/exchange",
     "usdphys_addon/authoring",
     "usdphys_addon/playback",
@@ -33,16 +35,22 @@ ROOMS = (
 #: Rooms of usdphys_addon that do not import a side by side one, though it is below.
 APART = {
     "usdphys_addon/usd": {"usdphys_addon/simulation"},
-    "usdphys_addon/gltf": {"usdphys_addon/usd"},
+    "usdphys_addon/gltf": {"usdphys_addon/urdf", "usdphys_addon/usd"},
     "usdphys_addon/simulation": {"usdphys_addon/usd", "usdphys_addon/gltf"},
     "usdphys_addon/bridge": {"usdphys_addon/usd", "usdphys_addon/gltf", "usdphys_addon/simulation"},
+    "usdphys_addon/attaching": {"usdphys_addon/usd", "usdphys_addon/gltf", "usdphys_addon/simulation"},
     "usdphys_addon/authoring": {"usdphys_addon/exchange"},
 }
 #: Who may import what from outside.
 BLENDER = {"bpy", "bmesh", "bpy_extras", "bl_ui", "bl_operators", "gpu", "gpu_extras", "mathutils", "blf", "idprop"}
 WITHOUT_BLENDER = (
-    "usdphys_addon/core", "usdphys_addon/system", "usdphys_addon/usd", "usdphys_addon/gltf", "usdphys_addon/simulation",
-)  # fmt: skip
+    "usdphys_addon/core",
+    "usdphys_addon/system",
+    "usdphys_addon/urdf",
+    "usdphys_addon/usd",
+    "usdphys_addon/gltf",
+    "usdphys_addon/simulation",
+)
 ONLY_IN = {
     "pxr": (
         "usdphys_addon/usd",

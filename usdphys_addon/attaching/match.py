@@ -10,12 +10,12 @@ from typing import Any
 
 import bpy
 
+from ..bridge import mesh as meshes
+from ..bridge import remembered
+from ..bridge.naming import prim_name
 from ..core.model import PhysicsModel, Prim
 from ..core.paths import ancestors_of
 from ..core.schemas import usd_physics
-from . import mesh as meshes
-from . import remembered
-from .naming import prim_name
 
 _COPY = re.compile(r"(.+)\.\d{3,}")
 #: Objects that can stand for the geometry of a file.

@@ -10,15 +10,15 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..bridge import joint_write, remembered
+from ..bridge.joint_frames import coincide, rigid
+from ..bridge.naming import free_name, prim_name
+from ..bridge.writing import lives_without_object
 from ..core import frames
 from ..core.model import Prim
 from ..core.schemas import usd_geom, usd_physics
-from . import joint_write, remembered
-from .attach_colliders import ColliderPlanner, PlannedCollider
-from .attach_context import AttachContext, is_flat, is_within, vector
-from .joint_frames import coincide, rigid
-from .naming import free_name, prim_name
-from .writing import lives_without_object
+from .colliders import ColliderPlanner, PlannedCollider
+from .context import AttachContext, is_flat, is_within, vector
 
 
 @dataclass(slots=True)

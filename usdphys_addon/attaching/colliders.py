@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ..bridge import props, remembered
+from ..bridge.gprim_properties import SHAPES, gprim_properties
 from ..core import frames, gprims
 from ..core.model import Prim
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom, usd_physics
-from . import props, remembered
-from .attach_context import SAME_ROTATION, AttachContext, is_flat, vector
-from .attach_match import MESH_LIKE
-from .gprim_properties import SHAPES, gprim_properties
+from .context import SAME_ROTATION, AttachContext, is_flat, vector
+from .match import MESH_LIKE
 
 
 @dataclass(slots=True)

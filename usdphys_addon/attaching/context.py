@@ -11,12 +11,12 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..bridge.writing import unit_length
 from ..core import frames, schema
 from ..core.model import PhysicsModel, Prim
 from ..core.paths import ancestors_of
 from ..core.validate import Issue
-from .attach_match import ObjectMatcher
-from .writing import unit_length
+from .match import ObjectMatcher
 
 #: Rotations that differ less in each number of their matrices are the same.
 SAME_ROTATION = 1e-6

@@ -13,19 +13,19 @@ from typing import Any
 import bpy
 import mathutils
 
+from ..bridge import physics_collections
+from ..bridge.joint_frames import set_world_matrix
+from ..bridge.joint_write import write_joint_values
+from ..bridge.writing import WritingContext, Written
 from ..core import schema
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
 from ..core.words import counted
-from . import physics_collections
-from .attach_colliders import PlannedCollider
-from .attach_context import AttachContext
-from .attach_match import ObjectMatcher
-from .attach_plan import AttachPlan, PlannedJoint, PlannedObject, make_plan
-from .joint_frames import set_world_matrix
-from .joint_write import write_joint_values
-from .writing import WritingContext, Written
+from .colliders import PlannedCollider
+from .context import AttachContext
+from .match import ObjectMatcher
+from .plan import AttachPlan, PlannedJoint, PlannedObject, make_plan
 
 
 def attach(scene: bpy.types.Scene, model: PhysicsModel, issues: list[Issue], *, vendor_prims: int = 0) -> Written:
