@@ -222,7 +222,7 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
         item.shape = gprim_properties.SHAPES.get(prim.type_name, "MESH")
         item.location = (prim.local[:3, 3] / writing.local).tolist()
         item.rotation = frames.quaternion_of(frames.rotation_of(prim.local))
-        scale = frames.scale_of(prim.local)
+        scale = frames.scale_of(prim.local).tolist()
         for name, value in gprim_properties.gprim_properties(gprim, writing.local, scale=scale).items():
             setattr(item, name, value)
     else:

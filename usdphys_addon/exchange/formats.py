@@ -65,9 +65,10 @@ class Format:
 
     load: brings a file into Blender, as the open scene; returns what did not come through. read: the physics of a file
     as a model, with what could not be read. write: writes the open scene, and returns None where there is nothing to
-    report; None if such files are only read. takes: names of LoadOptions that it understands. heeds: names
-    of WriteOptions that it understands. is_scene: it is Blender's own, converted to other formats only. as_stage: the file as a USD file, while a block runs, with what did
-    not come through; None if that needs Blender. checks: further targets to validate a file for.
+    report; None if such files are only read. takes: names of LoadOptions that it understands. heeds: names of
+    WriteOptions that it understands. is_scene: it is Blender's own, converted to other formats only. as_stage: the file
+    as a USD file, while a block runs, with what did not come through; None if that needs Blender. checks: further
+    targets to validate a file for.
     """
 
     name: str

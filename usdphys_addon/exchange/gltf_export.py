@@ -194,9 +194,10 @@ def _native_export(scratch: Path, native: dict[str, Any]) -> None:
         "check_existing": False, "export_extras": True, "export_apply": True, "use_active_scene": True,
         "export_animations": False, **native,
     }  # fmt: skip
-    known = bpy.ops.export_scene.gltf.get_rna_type().properties.keys()
+    operator: Any = bpy.ops.export_scene.gltf
+    known = operator.get_rna_type().properties.keys()
     try:
-        ended = bpy.ops.export_scene.gltf(**{name: value for name, value in keywords.items() if name in known})
+        ended = operator(**{name: value for name, value in keywords.items() if name in known})
     except RuntimeError as error:
         raise OutputError(f"Blender's glTF exporter failed: {' '.join(str(error).split())[-200:]}") from error
     if "FINISHED" not in ended:

@@ -72,9 +72,10 @@ def require_blenders_gltf() -> None:
     """Enable Blender's own glTF add-on if it is off. Raises InputError if there is none."""
     if "io_scene_gltf2" in bpy.context.preferences.addons:  # type: ignore[union-attr]
         return
-    import addon_utils  # type: ignore[import-not-found]
+    import addon_utils
 
-    if addon_utils.enable("io_scene_gltf2") is None:
+    enable: Any = addon_utils.enable
+    if enable("io_scene_gltf2") is None:
         raise InputError("Blender's own glTF add-on cannot be enabled; it reads and writes the geometry.")
 
 
@@ -203,7 +204,7 @@ def _new_mesh(prim: Prim, mesh: Mesh, meters: float) -> Any:
 def _with_data(empty: Any, data: Any) -> Any:
     """A mesh object in the place of an Empty, which is removed."""
     name = empty.name
-    obj = bpy.data.objects.new(name, data)
+    obj: Any = bpy.data.objects.new(name, data)
     for collection in empty.users_collection:
         collection.objects.link(obj)
     obj.parent, obj.parent_type, obj.parent_bone = empty.parent, empty.parent_type, empty.parent_bone
