@@ -139,6 +139,42 @@ def test_joint_to_the_world_has_a_static_end(tmp_path):
     assert settings["limits"][-1] == {"angularAxes": [1], "min": pytest.approx(-1.0), "max": pytest.approx(0.5)}
 
 
+def test_what_gltf_cannot_say_comes_back_and_is_named(tmp_path):
+    base, arm = cube("Base"), cube("Arm", (3, 0, 0))
+    arm.usdphys.rigid_body.starts_asleep = True
+    joint = hinge("Hinge", base, arm, (1.5, 0, 0))
+    joint.usdphys.joint.break_force = 12
+    _, result = exported(tmp_path / "kept.glb")
+    named = [issue.label for issue in result.issues if issue.code == "GltfNotSaid"]
+    assert named == ["Arm", "Hinge"]
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    gltf_import.import_gltf(tmp_path / "kept.glb")
+    assert bpy.data.objects["Arm"].usdphys.rigid_body.starts_asleep
+    assert bpy.data.objects["Hinge"].usdphys.joint.break_force == 12
+
+
+def test_file_that_another_program_has_changed_is_read_from_its_extensions(tmp_path):
+    arm = cube("Arm", (3, 0, 0))
+    arm.usdphys.mass.is_applied, arm.usdphys.mass.mass = True, 5
+    arm.usdphys.rigid_body.starts_asleep = True
+    document, _ = exported(tmp_path / "kept.glb")
+    physics(document, "Arm")["motion"]["mass"] = 7
+    document.save(tmp_path / "changed.glb")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    result = gltf_import.import_gltf(tmp_path / "changed.glb")
+    arm = bpy.data.objects["Arm"]
+    assert arm.usdphys.mass.mass == 7
+    assert not arm.usdphys.rigid_body.starts_asleep
+    assert "GltfEdited" in {issue.code for issue in result.issues}
+
+
+def test_nothing_is_kept_where_that_is_switched_off(tmp_path):
+    cube("Arm")
+    target = tmp_path / "plain.glb"
+    gltf_export.export_gltf(bpy.context, target, write.WriteOptions(names.FAMILIES, keeps_usd=False))
+    assert "extras" not in Document.load(target).json
+
+
 # --------------------------------------------------------------------------- Blender's own operators
 
 

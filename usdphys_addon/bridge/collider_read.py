@@ -132,6 +132,7 @@ class ColliderReader:
         local, gprim = placed_gprim(shape, world, self.context.meters)
         prim = Prim(path, shape.kind.usd_name, world @ local, label=placement.obj.name, local=local)
         prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "guide"
+        self.add_approximation(prim, item)
         prim.add(gprim)
         return self.context.model.add(prim)
 

@@ -430,6 +430,10 @@ GltfProperties = make_group(
             ),
             description="How to export rigid bodies that are parented to other rigid bodies",
         ),
+        "keeps_usd": bpy.props.BoolProperty(
+            name="Keep USD Physics", default=True,
+            description="Keep in the extras of the file what glTF cannot say, for an import with this add-on",
+        ),
         "is_imported": bpy.props.BoolProperty(
             name="Physics", default=True, description="Read the physics of glTF files",
         ),

@@ -179,20 +179,10 @@ def _write_object(writing: WritingContext, obj: Any, prim: Prim) -> None:
     if collision is not None:
         _write_collider(writing, physics.colliders.add(), obj, prim, collision)
         written.count("colliders")
-    mass = known.get(usd_physics.MassAPI.usd_name)
-    if mass is not None:
-        physics.mass.is_applied = True
-        properties.write(physics.mass, mass)
+    _write_mass_and_pairs(writing, physics, prim)
     if usd_physics.ArticulationRootAPI.usd_name in known:
         physics.articulation_root.is_applied = True
         written.count("articulations")
-    pairs = known.get(usd_physics.FilteredPairsAPI.usd_name)
-    if pairs is not None:
-        physics.filtered_pairs.is_applied = True
-        for target in pairs.filtered_pairs or ():
-            reference = physics.filtered_pairs.filtered_pairs.add()
-            reference.object = writing.objects.get(target)
-            reference.path = "" if reference.object else target
     if prim.physics_binding:
         physics.physics_material = writing.materials.get(prim.physics_binding)
         if physics.physics_material is None:
@@ -201,6 +191,21 @@ def _write_object(writing: WritingContext, obj: Any, prim: Prim) -> None:
     if joint is not None:
         write_joint(writing, obj, prim, joint)
     vendor_rows.write_vendor(properties, physics, "object", prim)
+
+
+def _write_mass_and_pairs(writing: WritingContext, owner: Any, prim: Prim) -> None:
+    """Write the mass and the filtered pairs of an object or a collider."""
+    mass = prim.get(usd_physics.MassAPI)
+    if mass is not None:
+        owner.mass.is_applied = True
+        writing.properties.write(owner.mass, mass)
+    pairs = prim.get(usd_physics.FilteredPairsAPI)
+    if pairs is not None:
+        owner.filtered_pairs.is_applied = True
+        for target in pairs.filtered_pairs or ():
+            reference = owner.filtered_pairs.filtered_pairs.add()
+            reference.object = writing.objects.get(target)
+            reference.path = "" if reference.object else target
 
 
 def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
@@ -214,6 +219,7 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
     if collision is None or prim.local is None:
         return
     item = writing.items[prim.path] = obj.usdphys.colliders.add()
+    item.name = prim.name
     _write_collision(writing, item, prim, collision)
     writing.written.count("colliders")
     item.physics_material = writing.materials.get(prim.physics_binding)
@@ -227,6 +233,9 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
             setattr(item, name, value)
     else:
         item.shape = "MESH"
+    if prim.purpose != "default":
+        item.purpose = prim.purpose.upper()
+    _write_mass_and_pairs(writing, item, prim)
     if prim.extras:
         item.extras = json.dumps(prim.extras)
 

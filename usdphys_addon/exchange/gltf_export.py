@@ -12,19 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ..bridge import remembered, scene_read
-from ..bridge.reading import SceneReading
+from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import summary, validate
 from ..core.errors import OutputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
-from ..gltf import names
+from ..gltf import keep, names
 from ..gltf import write as gltf_write
 from ..gltf.document import SUFFIXES, Document
 from ..system.files import checked, replacing, scratch_folder
 from . import gltf_calls
-from .gltf_import import require_blenders_gltf
+from .gltf_import import KEPT_TEXTS, require_blenders_gltf
 from .usd_export import ExportResult, refuse_errors
 
 _FAMILIES = {"BOTH": names.FAMILIES, "KHR": (names.KHR,), "OMI": (names.OMI,)}
@@ -32,7 +33,7 @@ _FAMILIES = {"BOTH": names.FAMILIES, "KHR": (names.KHR,), "OMI": (names.OMI,)}
 
 def options_of(settings: Any) -> gltf_write.WriteOptions:
     """The options that are set in the dialog of the exporter."""
-    return gltf_write.WriteOptions(_FAMILIES[settings.families], settings.hierarchy == "FLAT")
+    return gltf_write.WriteOptions(_FAMILIES[settings.families], settings.hierarchy == "FLAT", settings.keeps_usd)
 
 
 @dataclass(slots=True)
@@ -43,6 +44,7 @@ class _Watched:
     vnodes: dict[tuple[str, ...], Any] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)
     origins: dict[str, int] = field(default_factory=dict)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class GltfExport:
@@ -71,7 +73,8 @@ class GltfExport:
                 "Switch +Y Up on.",
             ))  # fmt: skip
             return
-        reading = scene_read.read_scene(depsgraph, meters=1.0)
+        root = "" if scene.usdphys.source.filepath else DEFAULT_ROOT
+        reading = scene_read.read_scene(depsgraph, root=root, meters=1.0)
         for prim in reading.model.prims.values():
             if prim.mesh is not None:
                 # The evaluated objects are gone when the file is finished.
@@ -109,7 +112,9 @@ class GltfExport:
         """What the object keeps of the glTF file that it was imported from."""
         if "prim" not in placement.touched:
             return
-        extras = remembered.extras_of(placement.physics.prim.extras)
+        group = placement.physics.prim
+        watched.texts[placement.path] = {name: getattr(group, name) for name in KEPT_TEXTS if getattr(group, name)}
+        extras = remembered.extras_of(group.extras)
         if "path" in extras:
             watched.origins.setdefault(str(extras["path"]), index)
 
@@ -125,11 +130,22 @@ class GltfExport:
             self.issues += written.issues
             for kind, number in summary.counts(watched.reading.model).items():
                 self.counts[kind] = self.counts.get(kind, 0) + number
+        if self.options.keeps_usd and len(wanted) == 1 and not self.options.is_flat:
+            keep.put(document, _with_places(wanted[0]), wanted[0].nodes, wanted[0].texts)
         document.save(file)
 
 
+def _with_places(watched: _Watched) -> PhysicsModel:
+    """The model, with a pose for each collider that is the geometry of its object."""
+    for prim in watched.reading.model.colliders.values():
+        if prim.local is None and prim.path not in watched.nodes:
+            prim.local = np.eye(4)
+    return watched.reading.model
+
+
 def _has_physics(model: PhysicsModel) -> bool:
-    return bool(model.bodies or model.colliders or model.joints or any(prim.extras for prim in model.prims.values()))
+    found = model.bodies or model.colliders or model.joints or model.groups
+    return bool(found) or any(prim.extras for prim in model.prims.values())
 
 
 def _chain(vtree: Any, vnode: Any) -> tuple[str, ...]:

@@ -18,10 +18,14 @@ from ..core.errors import InputError
 from ..core.model import Mesh, Prim
 from ..core.validate import Issue
 from ..core.words import counted
+from ..gltf import keep
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
 from . import gltf_calls
 from .usd_import import undone_on_failure
+
+#: Properties of `RememberedPrim` that a glTF file keeps for an object.
+KEPT_TEXTS = ("carried", "shape", "binding")
 
 
 @dataclass(slots=True)
@@ -90,6 +94,14 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     meters = float(scene.unit_settings.scale_length) or 1.0
     found = ImportedIDs(_objects(gltf, reading, meters))
     _make_meshes(reading, found, gltf, meters)
+    kept, is_stale = keep.take(document)
+    if is_stale:
+        result.issues.append(Issue(
+            "GltfEdited", "info", "", "", "Another program has changed the file since it was exported, so what glTF "
+            "cannot say of USD Physics is left out.", "Export the file again.",
+        ))  # fmt: skip
+    if kept is not None:
+        return _put_kept(kept, scene, {reading.paths[one]: one for one in reading.paths}, found, result, meters)
     for path in reading.paths.values():
         prim = reading.model.prims.get(path)
         if prim is not None:
@@ -112,6 +124,40 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
             obj = found.objects.get(path)
             if obj is not None and obj.type == "EMPTY":
                 physics_collections.show_joint(obj, size)
+    return result
+
+
+def _put_kept(
+    kept: keep.Kept, scene: Any, indices: dict[str, int], found: ImportedIDs, result: GltfImport, meters: float
+) -> GltfImport:
+    """Put the model on the objects that was kept when the file was written."""
+    by_index = {indices[path]: obj for path, obj in found.objects.items() if path in indices}
+    objects: dict[str, Any] = {path: by_index[index] for path, index in kept.nodes.items() if index in by_index}
+    materials = {
+        path: bpy.data.materials[prim.label] for path, prim in kept.model.materials.items()
+        if prim.label in bpy.data.materials
+    }  # fmt: skip
+    bpy.context.view_layer.update()  # type: ignore[union-attr]
+    model = keep.with_own_colliders(kept.model, objects)
+    written = scene_write.write_scene(model, scene, objects, materials, meters=meters, local=meters, is_usd=False)
+    for path, obj in objects.items():
+        group = obj.usdphys.prim
+        # Prims keep their names where Blender has numbered those of the objects.
+        group.path, group.id_name, group.order = path, obj.name, model.order.get(path, len(model.order))
+        if f"{path}/{paths.name_of(path)}" in model.prims and obj.data is not None:
+            obj.data.name = f"{paths.name_of(path)}_geometry"
+    for path, texts in kept.texts.items():
+        group = objects[path].usdphys.prim if path in objects else None
+        for name in KEPT_TEXTS if group is not None else ():
+            if name in texts:
+                setattr(group, name, texts[name])
+    result.issues.clear()
+    result.counts = dict(written.counts)
+    for path in written.missing:
+        result.issues.append(Issue(
+            "NotImported", "warning", path, "", f"Blender imports nothing for '{path}', so its physics is left out.",
+            "Look at the file in the program that wrote it.",
+        ))  # fmt: skip
     return result
 
 

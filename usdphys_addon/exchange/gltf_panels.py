@@ -23,6 +23,7 @@ def draw_export(context: Any, layout: Any) -> None:
         body.use_property_split = True
         body.prop(settings, "families")
         body.prop(settings, "hierarchy")
+        body.prop(settings, "keeps_usd")
 
 
 def draw_import(context: Any, layout: Any) -> None:

@@ -30,10 +30,11 @@ _COMBINE = {theirs: ours for ours, theirs in names.COMBINE.items()}
 
 @dataclass(slots=True)
 class WriteOptions:
-    """families: that are written. is_flat: bodies below a body are moved beside it."""
+    """families: that are written. is_flat: bodies below a body are moved beside it. keeps_usd: see `gltf.keep`."""
 
     families: Sequence[Family] = names.FAMILIES
     is_flat: bool = False
+    keeps_usd: bool = True
 
 
 @dataclass(slots=True)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The whole model beside the physics of glTF, in `extras.usdphys` of the document: what glTF cannot say comes back.
+
+It is used while the physics and the nodes of the file are as we have written them, which a digest tells. A file that
+another program has saved differently is read from its extensions alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Container, Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..core import paths, schema, vendor_schemas
+from ..core.model import PhysicsModel, Prim
+from ..core.schema import Attribute, Schema
+from ..core.schemas import usd_geom, usd_physics
+from . import names
+from .document import Document
+
+_VERSION = 1
+_INFINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+#: Schemas of a collider or of a body.
+_OF_COLLIDERS = (usd_physics.MassAPI.usd_name, usd_physics.FilteredPairsAPI.usd_name)
+#: Remembered texts of objects, by the names of their properties.
+Texts = Mapping[str, Mapping[str, str]]
+
+
+def digest(document: Document) -> str:
+    """Digest of the nodes of a document, and of its physics."""
+    keys = ("name", "children", "matrix", "translation", "rotation", "scale")
+    nodes = [
+        [[node.get(key) for key in keys], _physics(node.get("extensions"))] for node in document.nodes
+    ]  # fmt: skip
+    text = json.dumps([nodes, _physics(document.json.get("extensions"))], sort_keys=True)
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
+
+
+def _physics(extensions: Any) -> dict[str, Any]:
+    found = extensions if isinstance(extensions, dict) else {}
+    return {name: value for name, value in found.items() if name in names.ALL}
+
+
+# --------------------------------------------------------------------------- writing
+
+
+def put(document: Document, model: PhysicsModel, nodes: Mapping[str, int], texts: Texts) -> None:
+    """Put a model into a finished document. nodes: of the objects, by path. texts: what the objects remember."""
+    extras = document.json.get("extras")
+    if not isinstance(extras, dict):
+        extras = document.json["extras"] = {}
+    extras[names.EXTRAS] = {
+        "version": _VERSION, "digest": digest(document),
+        "nodes": dict(nodes), "prims": {path: _prim_out(prim) for path, prim in model.prims.items()},
+        "texts": {path: dict(found) for path, found in texts.items() if found},
+    }  # fmt: skip
+
+
+def _prim_out(prim: Prim) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "type": prim.type_name,
+        "schemas": {
+            name: {item.field: _value_out(value) for item, value in one.authored()}
+            for name, one in prim.schemas.items()
+        },
+    }
+    optional: tuple[tuple[str, Any, Any], ...] = (
+        ("purpose", prim.purpose, "default"), ("binding", prim.physics_binding, ""), ("label", prim.label, ""),
+        ("xformable", prim.is_xformable, True), ("extras", prim.extras, {}),
+    )  # fmt: skip
+    found.update({key: value for key, value, default in optional if value != default})
+    if prim.local is not None:
+        found["local"] = np.asarray(prim.local, float).ravel().tolist()
+    return found
+
+
+def _value_out(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, tuple | list):
+        return [_value_out(item) for item in value]
+    return value
+
+
+# --------------------------------------------------------------------------- reading
+
+
+class Kept:
+    """A model that was kept. nodes: index of the node of each object, by path. texts: what the objects remember."""
+
+    def __init__(self, model: PhysicsModel, nodes: dict[str, int], texts: dict[str, dict[str, str]]) -> None:
+        self.model, self.nodes, self.texts = model, nodes, texts
+
+
+def take(document: Document) -> tuple[Kept | None, bool]:
+    """(the kept model if it is still that of the file, True if there is one that is not)."""
+    extras = document.json.get("extras")
+    found = extras.get(names.EXTRAS) if isinstance(extras, dict) else None
+    if not isinstance(found, dict) or found.get("version") != _VERSION:
+        return None, False
+    if found.get("digest") != digest(document):
+        return None, True
+    try:
+        return _kept(document, found), False
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
+        return None, True
+
+
+def _kept(document: Document, found: dict[str, Any]) -> Kept:
+    nodes = {str(path): index for path, index in found["nodes"].items() if 0 <= index < len(document.nodes)}
+    model = PhysicsModel(source=str(document.path))
+    for path, value in found["prims"].items():
+        prim = Prim(str(path), str(value["type"]))
+        for name, values in value["schemas"].items():
+            made = _schema_in(str(name), values)
+            if made is not None:
+                prim.schemas[str(name)] = made
+        prim.purpose, prim.physics_binding = str(value.get("purpose", "default")), str(value.get("binding", ""))
+        prim.label, prim.is_xformable = str(value.get("label", "")), bool(value.get("xformable", True))
+        prim.extras = dict(value.get("extras", {}))
+        if "local" in value:
+            prim.local = np.array(value["local"], float).reshape(4, 4)
+        model.add(prim)
+    model.order = {path: number for number, path in enumerate(model.prims)}
+    for path, prim in model.prims.items():
+        above = paths.nearest(path, nodes)
+        if above:
+            prim.world = document.world(nodes[above])
+            if above != path and prim.local is not None:
+                prim.world = prim.world @ prim.local
+    texts = {
+        str(path): {str(name): str(text) for name, text in one.items()} for path, one in found.get("texts", {}).items()
+    }
+    return Kept(model, nodes, texts)
+
+
+def with_own_colliders(model: PhysicsModel, objects: Container[str]) -> PhysicsModel:
+    """The model, with colliders that were gprims themselves as primitives of the objects that show them."""
+    found = replace(model, prims={})
+    for path, prim in model.prims.items():
+        gprim = prim.get(usd_geom.Gprim)
+        if path not in objects or gprim is None or prim.get(usd_physics.CollisionAPI) is None:
+            found.add(prim)
+            continue
+        names_ = [
+            name for name, one in prim.schemas.items()
+            if one is gprim or one.on == "collider" or one.usd_name in _OF_COLLIDERS
+        ]  # fmt: skip
+        if prim.get(usd_physics.RigidBodyAPI) is not None:
+            names_ = [name for name in names_ if name not in _OF_COLLIDERS]
+        below = copy(prim)
+        below.path, below.local = f"{path}/{paths.name_of(path)}", np.eye(4)
+        below.schemas = {name: prim.schemas[name] for name in names_}
+        rest = copy(prim)
+        rest.type_name, rest.physics_binding, rest.materials, rest.purpose = "Xform", "", (), "default"
+        rest.schemas = {name: one for name, one in prim.schemas.items() if name not in names_}
+        found.add(rest)
+        found.add(below)
+    return found
+
+
+def _schema_in(name: str, values: dict[str, Any]) -> Schema | None:
+    cls = vendor_schemas.find(schema.split_applied(name)[0])
+    if cls is None:
+        return None
+    known = {item.field: item for item in cls.attributes}
+    read = {field: _value_in(known[field], value) for field, value in values.items() if field in known}
+    return cls(**{field: value for field, value in read.items() if known[field].accepts(value) or _is_paths(value)})
+
+
+def _is_paths(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+
+
+def _value_in(attribute: Attribute, value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_value_in(attribute, item) for item in value)
+    if isinstance(value, str) and attribute.value.base != "text":
+        return _INFINITE.get(value, value)
+    return value
