@@ -350,6 +350,14 @@ def test_body_that_became_a_bone_is_an_empty_on_that_bone(tmp_path):
     np.testing.assert_allclose(body.matrix_world.translation, (1, -3, 3), atol=1e-5)
 
 
+def test_custom_properties_are_exported_without_ours(tmp_path):
+    """Before Blender 5.0 the properties of add-ons are among the custom properties."""
+    box = cube("Box")
+    box["colour"] = "red"
+    document, _ = exported(tmp_path / "custom.glb", export_extras=True)
+    assert nodes_of(document)["Box"]["extras"] == {"colour": "red"}
+
+
 def test_equal_names_keep_their_own_physics(tmp_path):
     content = {
         "asset": {"version": "2.0"}, "extensionsUsed": [BODY], "scenes": [{"nodes": [0, 1, 2]}],

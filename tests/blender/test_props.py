@@ -52,6 +52,7 @@ OUR_OWN = {
     "ColliderProperties": {
         "shape", "location", "rotation", "size", "radius", "height", "axis", "purpose", "mass", "physics_material",
         "filtered_pairs", "collision_groups", "is_geometry", "has_mesh_collision", "other_approximation", "vendor",
+        "extras",
     },
     "JointProperties": {
         "is_applied", "type", "body0_name", "body1_name", "revolute", "prismatic", "spherical", "distance", "limits",
@@ -70,7 +71,7 @@ HOUSEKEEPING = {
     props.ObjectReference, props.GroupReference, props.GroupMembership, props.LimitsProperties,
     props.DrivesProperties, props.ObjectPhysicsProperties, props.StageProperties, props.ScenePhysicsProperties,
     props.MaterialPhysicsProperties, props.RememberedPrim, props.SourceProperties,
-    props.PreviewProperties, props.VendorRow,
+    props.PreviewProperties, props.GltfProperties, props.VendorRow,
 }  # fmt: skip
 KINDS = {
     "bool": ("BOOLEAN", 0), "token": ("ENUM", 0), "string": ("STRING", 0), "pathExpression": ("STRING", 0),

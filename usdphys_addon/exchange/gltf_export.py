@@ -122,9 +122,15 @@ class GltfExport:
         """Put the physics into the finished file, which is replaced in one step."""
         wanted = [watched for watched in self.scenes if _has_physics(watched.reading.model)]
         self.is_done = True
-        if not wanted:
+        if not wanted and bpy.app.version >= (5, 0):
             return
         document = Document.load(file)
+        # Before Blender 5.0 the properties of add-ons are custom properties, which the exporter writes on request.
+        had_properties = document.drop_extras("usdphys")
+        if not wanted:
+            if had_properties:
+                document.save(file)
+            return
         for watched in wanted:
             written = gltf_write.write(document, watched.reading.model, watched.nodes, self.options, watched.origins)
             self.issues += written.issues

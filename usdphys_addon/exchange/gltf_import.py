@@ -93,6 +93,10 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
         return None
     meters = float(scene.unit_settings.scale_length) or 1.0
     found = ImportedIDs(_objects(gltf, reading, meters))
+    for one in found.objects.values():
+        if "usdphys" in one.keys():
+            # Before Blender 5.0 a custom property of this name is our properties.
+            del one["usdphys"]
     _make_meshes(reading, found, gltf, meters)
     kept, is_stale = keep.take(document)
     if is_stale:

@@ -409,6 +409,19 @@ class Document:
         found: dict[str, Any] = self.json.setdefault("extensions", {}).setdefault(name, {})
         return found
 
+    def drop_extras(self, key: str) -> bool:
+        """Take an entry out of the extras of nodes, scenes, meshes and materials. True if there was one."""
+        found = False
+        for name in ("nodes", "scenes", "meshes", "materials"):
+            for item in self.json.get(name, []):
+                extras = item.get("extras")
+                if isinstance(extras, dict) and key in extras:
+                    found = True
+                    del extras[key]
+                    if not extras:
+                        del item["extras"]
+        return found
+
     def add_mesh(self, name: str, mesh: Mesh) -> int:
         """Append a mesh of triangles, without a material."""
         points = axes.points_out(mesh.points).astype("<f4")
