@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .helpers import codes, model_of, run, stages
@@ -75,13 +76,38 @@ def test_a_body_without_gravity_keeps_its_velocity() -> None:
     assert run(world_of(prims), 1.0).positions[0] == pytest.approx((1, 0, 0), abs=1e-4)
 
 
-def test_locked_axes_are_those_of_the_world() -> None:
+def test_locked_positions_are_along_the_axes_of_the_world() -> None:
     """X and Z are locked: only the motion along Y stays, and neither gravity nor the start moves the others."""
     prims = ball("int physxRigidBody:lockedPosAxis = 5", BODY, velocity=(1, 2, 3))
     assert run(world_of(prims), 1.0).positions[0] == pytest.approx((0, 2, 0), abs=1e-4)
     prims = ball("int physxRigidBody:lockedRotAxis = 3\n    vector3f physics:angularVelocity = (90, 90, 90)", BODY)
     world = run(world_of(prims, gravity=0.0), 1.0)
     assert world.rotations[0] == pytest.approx((math.cos(math.pi / 4), 0, 0, math.sin(math.pi / 4)), abs=0.01)
+
+
+@pytest.mark.parametrize("units", ["Z", "Y"])
+def test_locked_rotations_are_about_the_axes_of_the_body(units) -> None:
+    """A body that lies on its side: its Z is an axis across. As in PhysX, whatever axis of the world is up."""
+    half = math.sqrt(0.5)
+    prims = ball("int physxRigidBody:lockedRotAxis = 3\n    vector3f physics:angularVelocity = (90, 90, 90)", BODY)
+    prims = prims.replace(
+        'token[] xformOpOrder = ["xformOp:translate"]',
+        f'token[] xformOpOrder = ["xformOp:orient"]\n    quatf xformOp:orient = ({half}, {half}, 0, 0)',
+    )
+    model, stage = model_of(f'#usda 1.0\n(\n    metersPerUnit = 1\n    upAxis = "{units}"\n)\n{prims}')
+    stages.append(stage)
+    before = World(model)
+    first = np.array(before.rotations[0])
+    world = run(before, 0.5)
+    # Between the two orientations: half of 45 degrees, all of it about the body's Z.
+    turned = frames.matrix_of(tuple(first)).T @ frames.matrix_of(tuple(world.rotations[0]))
+    assert turned[2] == pytest.approx((0, 0, 1), abs=1e-3)
+    assert math.degrees(math.atan2(turned[1, 0], turned[0, 0])) == pytest.approx(45, abs=1)
+
+
+def test_a_locked_axis_that_turns_with_the_body_is_named() -> None:
+    world = world_of(ball("int physxRigidBody:lockedRotAxis = 1", BODY))
+    assert codes(world) == ["VendorNotSimulated"]
 
 
 @pytest.mark.parametrize("is_trigger", [True, False])

@@ -44,7 +44,7 @@ from ..quality import (
     joint_sweeps,
     turning_steps,
 )  # fmt: skip
-from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger
+from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger, world_turns
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .grab import Grab, grab, pull, release
@@ -210,13 +210,20 @@ class SolverSpace:
             moves = bool(api.velocity or api.angular_velocity)
             if not body.is_kinematic:
                 settings = body_settings(body.prim)
-                builder = _with_settings(builder, settings)
+                turns = world_turns(settings, body.rotation)
+                if turns is None:
+                    turns = (True, True, True)
+                    self.notices.add(
+                        "VendorNotSimulated", body.prim,
+                        f"{body.prim.display} has locked axes of its own that turn with it, which the preview ignores.",
+                    )  # fmt: skip
+                builder = _with_settings(builder, settings, turns)
                 if moves:
                     velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
                     self._say_scaled(body, velocity)
                     spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
                     # The solver locks axes against forces only.
-                    velocity, spin = velocity * settings.moves, spin * settings.turns
+                    velocity, spin = velocity * settings.moves, spin * turns
                     builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
                 self.weights[path], of_solver = weigher.of(body)
                 builder = builder.additional_mass_properties(of_solver)
@@ -838,8 +845,8 @@ def _ends(constraint: Constraint) -> set[str]:
     return {constraint.facts.body0, constraint.facts.body1} - {""}
 
 
-def _with_settings(builder: Any, settings: BodySettings) -> Any:
-    """The builder of a body with its damping and locked axes."""
+def _with_settings(builder: Any, settings: BodySettings, turns: tuple[bool, bool, bool]) -> Any:
+    """The builder of a body with its damping and locked axes. turns: axes of the world about which it may turn."""
     if settings.linear_damping:
         builder = builder.linear_damping(settings.linear_damping)
     if settings.angular_damping:
@@ -848,6 +855,6 @@ def _with_settings(builder: Any, settings: BodySettings) -> Any:
         builder = builder.gravity_scale(0.0)
     if not all(settings.moves):
         builder = builder.enabled_translations(settings.moves)
-    if not all(settings.turns):
-        builder = builder.enabled_rotations(settings.turns)
+    if not all(turns):
+        builder = builder.enabled_rotations(turns)
     return builder.ccd_enabled(True) if settings.is_fast else builder
