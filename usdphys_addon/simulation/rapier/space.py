@@ -60,6 +60,8 @@ FASTEST, CLAMP = 1000.0, 1e5
 TRIAL_STEPS = 60
 #: m/s. A free tree whose centre of mass gains more than this in its trial, gravity aside, is unstable.
 STRAY_SPEED = 0.05
+#: Time steps between states of articulated bodies that are kept for a rescue.
+SANE_STEPS = 10
 #: Sleep thresholds, m/s and rad/s.
 SLOW, SLOW_TURN = 0.01, 0.02
 #: Of contacts, as springs.
@@ -127,6 +129,9 @@ class SolverSpace:
         self._bounces = False
         self._ground: Any = None
         self._upkeep: list[Constraint] | None = None
+        #: States of articulated bodies by path (pose, linear and angular velocity): the last but one, and the last.
+        self._sane: list[dict[str, tuple[Any, Any, Any]]] = []
+        self._steps_made = 0
         self._add_bodies(filters)
         self._add_statics(setup.statics, filters)
         self._add_joints(setup)
@@ -515,6 +520,7 @@ class SolverSpace:
     def step(self) -> list[str]:
         """One time step. Returns the paths of bodies whose state was not finite any more."""
         lost: list[str] = []
+        self._remember_sane()
         starts = {path: self.pose(path) for path in self.targets}
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
         steps = max(self.substeps, self._turning_steps(starts))
@@ -598,14 +604,38 @@ class SolverSpace:
         while found := [item for item in reduced if item not in links and reached & _ends(item)]:
             links += found
             reached.update(*map(_ends, found))
+        freed = set().union(*map(_ends, links))
+        self._restore_sane(freed)
         for constraint in links:
             constraint.leave_tree(self.physics)
         self._upkeep = None
-        freed = set().union(*map(_ends, links))
         for path in lost:
             if path in freed:
                 self.physics.rigid_bodies[self.handles[path]].is_enabled = True
         return lost
+
+    def _remember_sane(self) -> None:
+        """Keep the states of articulated bodies, to go on from after a rescue: by then speeds have grown for long."""
+        self._steps_made += 1
+        if self._steps_made % SANE_STEPS != 1:
+            return
+        bodies = self.physics.rigid_bodies
+        paths = set().union(*(_ends(item) for item in self.constraints if item.state.reduced))
+        states = {}
+        for path in paths:
+            body = bodies[self.handles[path]]
+            speeds = (*body.linvel.to_tuple(), *body.angvel.to_tuple())
+            if not all(abs(speed) < FASTEST for speed in speeds):
+                return
+            states[path] = (body.position, body.linvel, body.angvel)
+        self._sane = [*self._sane[-1:], states]
+
+    def _restore_sane(self, paths: set[str]) -> None:
+        """Bring bodies back to the older of the two kept states."""
+        for path, (position, linear, angular) in (self._sane[0] if self._sane else {}).items():
+            if path in paths:
+                body = self.physics.rigid_bodies[self.handles[path]]
+                body.position, body.linvel, body.angvel = position, linear, angular
 
     def pose(self, path: str) -> tuple[Matrix, Matrix]:
         """Pose of a body: position (3,) and quaternion (4,), w first."""
@@ -799,6 +829,7 @@ class SolverSpace:
         self.broken = list(saved.broken)
         self._upkeep = None
         self.targets.clear()
+        self._sane, self._steps_made = [], 0
         self._matter = _matter(self.paths, self.weights)
         self._watch.forget()
         self._refresh()
