@@ -65,6 +65,7 @@ class USDPHYS_Preferences(  # noqa: N801
         export_format: str
         preview_frequency: int
         preview_substeps: int
+        preview_with_timeline: bool
         overlay_dynamic: tuple[float, float, float, float]
         overlay_static: tuple[float, float, float, float]
         overlay_kinematic: tuple[float, float, float, float]
@@ -113,6 +114,10 @@ class USDPHYS_Preferences(  # noqa: N801
             max=64,
             description="Solver steps in each time step of the preview, in new files; 0 is automatic",
         )
+        preview_with_timeline: bpy.props.BoolProperty(
+            name="Play with Timeline",
+            description="Playing the timeline (Space) plays the physics, too, in new files",
+        )
         overlay_dynamic: _colour("Dynamic Body", "Colour of rigid bodies that the solver moves", (0.25, 0.65, 1.0, 0.8))
         overlay_static: _colour("Static Collider", "Colour of colliders that do not move", (0.6, 0.6, 0.6, 0.6))
         overlay_kinematic: _colour(
@@ -131,7 +136,7 @@ class USDPHYS_Preferences(  # noqa: N801
             layout.prop(self, "add_to_usd_import")
             self.draw_box("Export", ("export_units", "export_hierarchy", "export_format"))
         layout.prop(self, "check_live")
-        self.draw_box("Preview of New Files", ("preview_frequency", "preview_substeps"))
+        self.draw_box("Preview of New Files", ("preview_frequency", "preview_substeps", "preview_with_timeline"))
         self.draw_box("Overlay", OVERLAY_COLOURS)
         self.draw_keymap(context)
 
@@ -182,7 +187,7 @@ def set_preview_defaults(preferences: Any, scenes: Any) -> None:
     """Copy the preview preferences to scenes that do not set them; values equal to the default stay unset."""
     for scene in scenes:
         settings = scene.usdphys.preview
-        for name in ("frequency", "substeps"):
+        for name in ("frequency", "substeps", "with_timeline"):
             wanted = getattr(preferences, f"preview_{name}")
             if not settings.is_property_set(name) and wanted != getattr(settings, name):
                 setattr(settings, name, wanted)

@@ -27,10 +27,12 @@ from . import (
     import_usd,
     inspector,
     joint_tools,
+    manual,
     mirror,
     presets,
     preview,
     structure,
+    translations,
     vendor,
 )
 
@@ -48,6 +50,7 @@ CLASSES = (
     *import_usd.CLASSES,
     *inspector.CLASSES,
     *joint_tools.CLASSES,
+    *manual.CLASSES,
     *mirror.CLASSES,
     *from_rigid_bodies.CLASSES,
     *gizmo_drag.CLASSES,
@@ -82,6 +85,9 @@ def register() -> None:
         bpy.utils.register_class(cls)
     keymap.register()
     batch.register()
+    preview.register()
+    manual.register()
+    translations.register()
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_urdf.draw_menu)  # type: ignore[arg-type]
@@ -90,6 +96,9 @@ def register() -> None:
 
 
 def unregister() -> None:
+    translations.unregister()
+    manual.unregister()
+    preview.unregister()
     batch.unregister()
     keymap.unregister()
     bpy.types.TOPBAR_MT_file_import.remove(import_urdf.draw_menu)  # type: ignore[arg-type]

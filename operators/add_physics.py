@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.authoring.generator_kinds import KINDS
+from ..usdphys_addon.authoring.generator_kinds import KINDS, SAMPLES
 
 
 class USDPHYS_OT_add_physics(bpy.types.Operator):
@@ -18,12 +18,16 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
     if TYPE_CHECKING:
         kind: str
         count: int
+        velocity: tuple[float, float, float]
     else:
         kind: bpy.props.EnumProperty(
             name="Kind", items=[(kind, label, doc) for kind, label, _, doc in KINDS], description="What is added"
         )
         count: bpy.props.IntProperty(
             name="Count", default=5, min=1, soft_max=50, description="Number of boxes or dominoes"
+        )
+        velocity: bpy.props.FloatVectorProperty(
+            name="Velocity", subtype="VELOCITY", unit="VELOCITY", description="Velocity of the ball at the start"
         )
 
     @classmethod
@@ -42,12 +46,46 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
         layout.prop(self, "kind")
         if self.kind in ("STACK", "DOMINOES"):
             layout.prop(self, "count")
+        elif self.kind == "BALL":
+            layout.prop(self, "velocity")
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import generators
 
-        generators.add(context, self.kind, count=self.count)
+        generators.add(context, self.kind, count=self.count, velocity=tuple(self.velocity))
         return {"FINISHED"}
 
 
-CLASSES = (USDPHYS_OT_add_physics,)
+class USDPHYS_OT_sample_scene(bpy.types.Operator):
+    """Make a scene of its own that shows what the add-on does; press Play in it"""
+
+    bl_idname = "usdphys.sample_scene"
+    bl_label = "Sample Scene"
+    bl_options = {"REGISTER", "UNDO"}
+
+    if TYPE_CHECKING:
+        kind: str
+    else:
+        kind: bpy.props.EnumProperty(
+            name="Sample", items=[(kind, label, doc) for kind, label, _, doc in SAMPLES], description="What is shown"
+        )
+
+    @classmethod
+    def description(cls, _context: Any, properties: Any) -> str:
+        return f"{next(doc for kind, _, _, doc in SAMPLES if kind == properties.kind)}, in a scene of its own"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        from .action_bar import can_edit
+
+        return can_edit(cls, context)
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import samples
+
+        scene = samples.make(context, self.kind)
+        self.report({"INFO"}, f"'{scene.name}' is ready: press Play in the sidebar")
+        return {"FINISHED"}
+
+
+CLASSES = (USDPHYS_OT_add_physics, USDPHYS_OT_sample_scene)

@@ -115,6 +115,7 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
 
     bl_idname = "usdphys.check_select"
     bl_label = "Select Cause"
+    bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -166,6 +167,7 @@ class USDPHYS_OT_check_fix(_IssueOperator, bpy.types.Operator):
     """Fix this issue, and check again"""
 
     bl_idname = "usdphys.check_fix"
+    bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
     bl_label = "Fix"
 
     @classmethod

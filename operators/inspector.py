@@ -29,7 +29,7 @@ Apply Pose keeps the pose, Reset takes it back"""
         was_running = preview_guard.current() is not None
         if not was_running:
             # The play operator is modal: it handles the timer, Esc and the end of the session.
-            bpy.ops.usdphys.preview_play()  # type: ignore[attr-defined]
+            bpy.ops.usdphys.preview_play(ignores_timeline=True)  # type: ignore[attr-defined]
         session = preview_guard.current()
         if session is None:
             return {"CANCELLED"}

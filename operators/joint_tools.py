@@ -262,7 +262,8 @@ hinge with limits and a servo that holds it, and all together are an articulatio
         order: bpy.props.EnumProperty(name="Order", description="Order of the parts", items=_ORDERS)
         lower: bpy.props.FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.radians(120))
         upper: bpy.props.FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.radians(120))
-        response: bpy.props.FloatProperty(name="Response", **_RESPONSE)
+        # PhysX, whose iterations leave a residual velocity in an arm, lets it sag by that times a quarter of this.
+        response: bpy.props.FloatProperty(name="Response", **{**_RESPONSE, "default": 0.1})
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits, robot_arm

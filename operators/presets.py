@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bl_operators.presets import AddPresetBase  # type: ignore[import-not-found, unused-ignore]
 
+from ..usdphys_addon.bridge.props import LOCAL_FRAME_FIELDS
 from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.core.words import counted
 from .outcome import finish, refuse
@@ -54,6 +55,8 @@ class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
     #: Path from the active object to the property group, and the message if there is no group.
     group_path = ""
     missing = ""
+    #: Names of properties that are not saved, and that applying a preset leaves alone.
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def group(cls, context: Any) -> Any:
@@ -73,12 +76,14 @@ class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
         from ..usdphys_addon.bridge import property_values
 
         group = self.group(context)
-        names = [prop.identifier for prop in group.bl_rna.properties if prop.identifier not in ("rna_type", "name")]
+        left_out = ("rna_type", "name", *self.left_out)
+        names = [prop.identifier for prop in group.bl_rna.properties if prop.identifier not in left_out]
         lines = [
             "import bpy", f"group = bpy.context.object.{self.group_path}", f"for name in {names!r}:",
             "    group.property_unset(name)",
         ]  # fmt: skip
-        _write(lines, "group", property_values.snapshot(group))
+        values = property_values.snapshot(group)
+        _write(lines, "group", {name: value for name, value in values.items() if name not in left_out})
         Path(filepath).write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
@@ -117,6 +122,30 @@ class USDPHYS_MT_drive_presets(bpy.types.Menu):
     draw = bpy.types.Menu.draw_preset  # type: ignore[assignment, unused-ignore]
 
 
+class USDPHYS_MT_joint_presets(bpy.types.Menu):
+    """Your own joints: the type with its limits, drives and the force at which it breaks"""
+
+    bl_label = "Presets"
+    preset_subdir = "usdphys/joint"
+    preset_operator = "script.execute_preset"
+    draw = bpy.types.Menu.draw_preset  # type: ignore[assignment, unused-ignore]
+
+
+class USDPHYS_OT_joint_preset_add(_AddPreset, bpy.types.Operator):  # type: ignore[misc, unused-ignore]
+    """Save the active joint as a preset, without its bodies and frames, or remove the selected preset"""
+
+    bl_idname = "usdphys.joint_preset_add"
+    bl_label = "Save Joint Preset"
+    preset_menu = "USDPHYS_MT_joint_presets"
+    preset_subdir = "usdphys/joint"
+    group_path = "usdphys.joint"
+    missing = "There is no active object"
+    left_out = (
+        *(f"body{side}{end}" for side in (0, 1) for end in ("", "_name", "_path")), *LOCAL_FRAME_FIELDS,
+        "has_remembered_frames", *(f"remembered_{name}" for name in LOCAL_FRAME_FIELDS),
+    )  # fmt: skip
+
+
 class USDPHYS_OT_material_preset_add(_AddPreset, bpy.types.Operator):  # type: ignore[misc, unused-ignore]
     """Save the physics of the active material as a preset, or remove the selected preset"""
 
@@ -152,5 +181,7 @@ class USDPHYS_OT_drive_preset_add(_AddPreset, bpy.types.Operator):  # type: igno
 
 CLASSES = (
     USDPHYS_OT_apply_material_preset, USDPHYS_MT_material_presets, USDPHYS_MT_body_presets, USDPHYS_MT_drive_presets,
+    USDPHYS_MT_joint_presets,
     USDPHYS_OT_material_preset_add, USDPHYS_OT_body_preset_add, USDPHYS_OT_drive_preset_add,
+    USDPHYS_OT_joint_preset_add,
 )  # fmt: skip

@@ -92,6 +92,8 @@ class _Listener:
                 redraw("VIEW_3D", "PROPERTIES")
             return {"PASS_THROUGH"}
         if event.type == "ESC" and event.value == "PRESS":
+            if preview_guard.timeline() is not None:
+                _pause_timeline(context)
             preview_guard.stop()
             return self.end(context, {"CANCELLED"})
         if self._grab:
@@ -123,7 +125,9 @@ class _Listener:
         direction = view3d_utils.region_2d_to_vector_3d(region, view, place)
         hit, point, _, _, obj, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), origin, direction)
         path = self._session.body_at(obj.name) if hit else ""
-        if not path:
+        leader = preview_guard.timeline()
+        # What an earlier frame shows is not where the bodies are in the simulation.
+        if not path or (leader is not None and leader.shown != leader.front):
             return False
         try:
             self._grab = self._session.grab(path, point)
@@ -158,6 +162,20 @@ def _listen_everywhere() -> float | None:
     return _LOOK
 
 
+def _listen_soon() -> None:
+    """Let all windows listen, unless Blender runs without one."""
+    if not bpy.app.background and not bpy.app.timers.is_registered(_listen_everywhere):
+        bpy.app.timers.register(_listen_everywhere, first_interval=_LOOK)
+
+
+def register() -> None:
+    preview_guard.after_start.append(_listen_soon)
+
+
+def unregister() -> None:
+    preview_guard.after_start.remove(_listen_soon)
+
+
 class USDPHYS_OT_preview_listen(_Listener, bpy.types.Operator):
     """Handle the events of another window while the preview runs"""
 
@@ -179,6 +197,13 @@ class USDPHYS_OT_preview_play(_Listener, bpy.types.Operator):
     bl_idname = "usdphys.preview_play"
     bl_label = "Play Physics"
 
+    if TYPE_CHECKING:
+        ignores_timeline: bool
+    else:
+        ignores_timeline: bpy.props.BoolProperty(
+            name="Without Timeline", description="Play by the clock in any case", options={"HIDDEN", "SKIP_SAVE"}
+        )
+
     @classmethod
     def poll(cls, context: Any) -> bool:
         return _in_object_mode(cls, context)
@@ -187,6 +212,9 @@ class USDPHYS_OT_preview_play(_Listener, bpy.types.Operator):
         from ..usdphys_addon.core.errors import UsdPhysError
 
         session = preview_guard.current()
+        with_timeline = context.scene.usdphys.preview.with_timeline and not self.ignores_timeline
+        if with_timeline and (session is None or preview_guard.timeline() is not None):
+            return self.play_timeline(context)
         if session is not None:
             session.pause() if session.is_playing else session.play()
             redraw("VIEW_3D", "PROPERTIES")
@@ -203,6 +231,22 @@ class USDPHYS_OT_preview_play(_Listener, bpy.types.Operator):
             bpy.app.timers.register(_listen_everywhere, first_interval=_LOOK)
         return self.listen(context)
 
+    def play_timeline(self, context: Any) -> set[Any]:
+        """Play or pause the timeline, which starts the session; without a window only start it."""
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        if preview_guard.current() is None:
+            # Not by the handler alone: an error is reported here.
+            try:
+                preview_guard.start(context, with_timeline=True)
+            except UsdPhysError as error:
+                return refuse(self, error)
+        if not bpy.app.background:
+            _listen_soon()
+            bpy.ops.screen.animation_play()
+        redraw("VIEW_3D", "PROPERTIES")
+        return {"FINISHED"}
+
 
 def _view_under(context: Any, event: Any) -> tuple[Any, Any, tuple[float, float]] | None:
     """(region, 3D view, position in the region) under the mouse."""
@@ -214,6 +258,11 @@ def _view_under(context: Any, event: Any) -> tuple[Any, Any, tuple[float, float]
             if region.type == "WINDOW" and 0 <= x < region.width and 0 <= y < region.height:
                 return region, area.spaces.active.region_3d, (x, y)
     return None
+
+
+def _pause_timeline(context: Any) -> None:
+    if context.screen is not None and context.screen.is_animation_playing:
+        bpy.ops.screen.animation_cancel(restore_frame=False)
 
 
 class USDPHYS_OT_preview_step(bpy.types.Operator):
@@ -235,6 +284,10 @@ class USDPHYS_OT_preview_step(bpy.types.Operator):
         session = preview_guard.current()
         if session is None:
             return {"CANCELLED"}
+        if preview_guard.timeline() is not None:
+            _pause_timeline(context)
+            context.scene.frame_set(context.scene.frame_current + 1)
+            return {"FINISHED"}
         session.pause()
         render = context.scene.render
         steps = max(1, round(render.fps_base / render.fps / session.world.time_step))
@@ -260,7 +313,12 @@ class USDPHYS_OT_preview_reset(bpy.types.Operator):
         return _session_runs(cls)
 
     def execute(self, context: Any) -> set[Any]:
+        leader = preview_guard.timeline()
+        if leader is not None:
+            _pause_timeline(context)
         preview_guard.stop()
+        if leader is not None:
+            context.scene.frame_set(leader.start)
         redraw("VIEW_3D", "PROPERTIES")
         return {"FINISHED"}
 

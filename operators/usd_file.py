@@ -47,8 +47,9 @@ class SteppedImport(UsdFileOperator):
     """Mix-in: runs the steps of an import; in a window one at a time, so that it shows progress and Esc cancels."""
 
     options: Any
-    steps: Any
-    timer: Any
+    #: The running import; None before it.
+    steps: Any = None
+    timer: Any = None
 
     def run(self, context: Any, steps: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
@@ -93,6 +94,12 @@ class SteppedImport(UsdFileOperator):
         context.workspace.status_text_set(f"{step.text} ({step.done:.0%})    Esc: cancel")
         context.window.cursor_modal_set("WAIT")
         return {"RUNNING_MODAL"}
+
+    def cancel(self, context: Any) -> None:
+        """Blender calls this when the file browser is closed, and when it quits during an import."""
+        if self.steps is not None:
+            self.steps.close()
+            self.end(context)
 
     def end(self, context: Any) -> None:
         context.window_manager.event_timer_remove(self.timer)

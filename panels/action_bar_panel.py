@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.authoring import generator_kinds
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 
 #: (operator, text, icon) in the order of the bar.
 ACTIONS = (
@@ -26,6 +27,51 @@ BATCH = (
 )
 
 
+#: (name of the menu, label, icon, rows of operators) below Object > USD Physics. The search of Blender (F3) finds only
+#: operators that are in a menu.
+TOOLS = (
+    ("joint_tools", "Joint Tools", "RIGID_BODY_CONSTRAINT", (
+        ("usdphys.joint_chain", "Joint Chain", "LINKED"),
+        ("usdphys.robot_arm", "Robot Arm", "CON_KINEMATIC"),
+        ("usdphys.weld", "Weld", "SNAP_ON"),
+        ("usdphys.joint_motor", "Motor", "FORCE_VORTEX"),
+        ("usdphys.joint_limit_from_pose", "Limit from Pose", "DRIVER_ROTATIONAL_DIFFERENCE"),
+        ("usdphys.joint_fix_frames", "Keep Frames in Bodies", "PINNED"),
+        ("usdphys.joint_align", "Align Joint Frames", "ORIENTATION_GLOBAL"),
+        ("usdphys.joint_swap_bodies", "Swap Bodies", "ARROW_LEFTRIGHT"),
+        ("usdphys.inspect_joints", "Inspect Joints", "CON_ROTLIKE"),
+        ("usdphys.mirror_physics", "Mirror Physics", "MOD_MIRROR"),
+    )),
+    ("structure", "Structure", "OUTLINER", (
+        ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),
+        ("usdphys.make_collider_objects", "Make Collider Objects", "MESH_CUBE"),
+        ("usdphys.split_loose", "Split Loose Parts", "MOD_EXPLODE"),
+        ("usdphys.fit_collider", "Fit Collider", "FULLSCREEN_ENTER"),
+        ("usdphys.collider_mesh_to_primitive", "Collider Mesh to Primitive", "MESH_UVSPHERE"),
+        ("usdphys.author_computed", "Author Computed Mass", "PHYSICS"),
+        ("usdphys.apply_material_preset", "Material Preset", "MATERIAL"),
+    )),
+    ("groups", "Collision Groups", "GROUP", (
+        ("usdphys.group_add_selected", "Add Selected to Group", "ADD"),
+        ("usdphys.group_remove_selected", "Remove Selected from Group", "REMOVE"),
+        ("usdphys.group_select", "Select Members of Group", "RESTRICT_SELECT_OFF"),
+        ("usdphys.group_rename", "Rename Group", "SORTALPHA"),
+    )),
+    ("preview", "Preview", "PLAY", (
+        ("usdphys.preview_play", "Play Physics", "PLAY"),
+        ("usdphys.preview_step", "Step One Frame", "FRAME_NEXT"),
+        ("usdphys.preview_reset", "Reset Physics", "LOOP_BACK"),
+        ("usdphys.preview_apply", "Apply Pose", "CHECKMARK"),
+        ("usdphys.preview_bake", "Bake to Keyframes", "REC"),
+        ("usdphys.preview_clear_bake", "Clear Bake", "X"),
+    )),
+    ("checks", "Checks", "CHECKMARK", (
+        ("usdphys.check", "Check Now", "FILE_REFRESH"),
+        ("usdphys.check_fix_all", "Fix All Safe", "CHECKMARK"),
+    )),
+)  # fmt: skip
+
+
 def _draw(layout: Any, rows: Any) -> None:
     for idname, text, icon in rows:
         module, _, name = idname.partition(".")
@@ -33,10 +79,24 @@ def _draw(layout: Any, rows: Any) -> None:
             layout.operator(idname, text=text, icon=icon)
 
 
+#: Largest number of objects among which physics is looked for each time that the sidebar is drawn.
+_FEW = 100
+
+
+def is_new(scene: Any) -> bool:
+    """True if a scene has few objects, and none has physics."""
+    return len(scene.objects) <= _FEW and not any(obj.usdphys.keys() for obj in scene.objects)
+
+
 def has_blender_bodies(scene: Any) -> bool:
     """True where Blender's own rigid body world has objects that can be converted."""
     world = None if scene is None else scene.rigidbody_world
     return world is not None and world.collection is not None and len(world.collection.objects) > 0
+
+
+def _draw_samples(layout: Any) -> None:
+    for kind, label, icon, _ in generator_kinds.SAMPLES:
+        layout.operator("usdphys.sample_scene", text=label, icon=icon).kind = kind
 
 
 class USDPHYS_PT_actions(bpy.types.Panel):
@@ -52,6 +112,15 @@ class USDPHYS_PT_actions(bpy.types.Panel):
         layout.operator("usdphys.add_physics", text="Ground", icon="MESH_GRID").kind = "GROUND"
         if has_blender_bodies(context.scene):
             layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
+        if is_new(context.scene):
+            self.draw_hint(layout.box().column())
+
+    def draw_hint(self, column: Any) -> None:
+        """What to do first."""
+        draw_text(column, "Add a Ground, select your objects, press Dynamic, then Play.", "INFO")
+        column.label(text="Or look at a sample scene:")
+        _draw_samples(column)
+        column.operator("usdphys.manual", icon="HELP")
 
 
 class USDPHYS_PT_batch(bpy.types.Panel):
@@ -76,6 +145,29 @@ class USDPHYS_MT_object(bpy.types.Menu):
         layout.separator()
         _draw(layout, BATCH)
         layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
+        layout.separator()
+        for name, label, icon, _ in TOOLS:
+            layout.menu(f"USDPHYS_MT_{name}", text=label, icon=icon)
+        layout.separator()
+        layout.operator("usdphys.manual", icon="HELP")
+
+
+def _tool_menu(name: str, label: str, rows: Any) -> type[bpy.types.Menu]:
+    def draw(self: Any, _context: Any) -> None:
+        _draw(self.layout, rows)
+
+    body = {"bl_label": label, "draw": draw, "__module__": __name__}
+    return type(f"USDPHYS_MT_{name}", (bpy.types.Menu,), body)
+
+
+_TOOL_MENUS = tuple(_tool_menu(name, label, rows) for name, label, _, rows in TOOLS)
+
+
+class USDPHYS_MT_samples(bpy.types.Menu):
+    bl_label = "Sample Scenes"
+
+    def draw(self, _context: Any) -> None:
+        _draw_samples(self.layout)
 
 
 class USDPHYS_MT_add(bpy.types.Menu):
@@ -85,6 +177,8 @@ class USDPHYS_MT_add(bpy.types.Menu):
         layout: Any = self.layout
         for kind, label, icon, _ in generator_kinds.KINDS:
             layout.operator("usdphys.add_physics", text=label, icon=icon).kind = kind
+        layout.separator()
+        layout.menu("USDPHYS_MT_samples", icon="SCENE_DATA")
 
 
 class USDPHYS_MT_pie(bpy.types.Menu):
@@ -104,7 +198,15 @@ def draw_menu(self: Any, _context: Any) -> None:
     self.layout.menu("USDPHYS_MT_object", icon="PHYSICS")
 
 
-CLASSES = (USDPHYS_PT_actions, USDPHYS_PT_batch, USDPHYS_MT_object, USDPHYS_MT_add, USDPHYS_MT_pie)
+CLASSES = (
+    USDPHYS_PT_actions,
+    USDPHYS_PT_batch,
+    USDPHYS_MT_object,
+    *_TOOL_MENUS,
+    USDPHYS_MT_samples,
+    USDPHYS_MT_add,
+    USDPHYS_MT_pie,
+)
 
 
 def register() -> None:

@@ -9,6 +9,7 @@ import bpy
 
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.playback import guard as preview_guard
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 
 
 class USDPHYS_PT_preview(bpy.types.Panel):
@@ -22,15 +23,22 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         session = preview_guard.current()
         row = layout.row(align=True)
         row.scale_y = 1.3
-        plays = session is not None and session.is_playing
+        settings = context.scene.usdphys.preview
+        leader = preview_guard.timeline()
+        plays = _timeline_plays(context) if leader is not None else session is not None and session.is_playing
         row.operator("usdphys.preview_play", text="Pause" if plays else "Play", icon="PAUSE" if plays else "PLAY")
         row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
         row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
+        row = layout.row()
+        row.active = session is None
+        row.prop(settings, "with_timeline", icon="TIME", toggle=True)
+        if preview_guard.problem():
+            draw_text(layout, preview_guard.problem(), "ERROR")
         layout.operator("usdphys.preview_apply", icon="CHECKMARK")
         layout.use_property_split = True
         layout.use_property_decorate = False
-        settings = context.scene.usdphys.preview
         column = layout.column()
+        column.active = not settings.with_timeline
         row = column.row()
         row.active = not settings.is_fast
         row.prop(settings, "speed")
@@ -38,9 +46,13 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         column = layout.column()
         column.active = session is None
         column.prop(settings, "quality")
-        column.label(text=QUALITY_TEXTS[settings.quality].cost)
+        draw_text(column, QUALITY_TEXTS[settings.quality].cost, "BLANK1")
         column.prop(settings, "frequency")
         column.prop(settings, "substeps")
+
+
+def _timeline_plays(context: Any) -> bool:
+    return context.screen is not None and bool(context.screen.is_animation_playing)
 
 
 class USDPHYS_PT_preview_state(bpy.types.Panel):
@@ -64,6 +76,11 @@ class USDPHYS_PT_preview_state(bpy.types.Panel):
             row = column.row()
             row.label(text=name)
             row.label(text=value)
+        leader = preview_guard.timeline()
+        if leader is not None:
+            row = column.row()
+            row.label(text="Frames kept")
+            row.label(text=f"{leader.kept[0]} to {leader.kept[-1]}" if leader.kept else "none after an edit")
         for label in session.broken:
             column.label(text=f"Broken: {label}", icon="UNLINKED")
         for text in session.warnings:

@@ -44,14 +44,14 @@ class USDPHYS_PT_structure_presets(bpy.types.Panel):
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
         layout.operator_menu_enum("usdphys.apply_material_preset", "preset", icon="MATERIAL")
-        for text, name in (("Material", "material"), ("Rigid Body", "body"), ("Drives", "drive")):
+        for text, name in (("Material", "material"), ("Rigid Body", "body"), ("Joint", "joint"), ("Drives", "drive")):
             split = layout.split(factor=0.4)
             split.label(text=text)
             draw_presets(split, name)
 
 
 def draw_presets(layout: Any, name: str) -> None:
-    """The menu of the user's presets of one kind ("material", "body" or "drive"), with its buttons."""
+    """The menu of the user's presets of one kind ("material", "body", "joint" or "drive"), with its buttons."""
     row = layout.row(align=True)
     menu = f"USDPHYS_MT_{name}_presets"
     row.menu(menu, text=getattr(bpy.types, menu).bl_label)

@@ -198,6 +198,7 @@ def kill(inputs: Path, sizes: dict[str, int], moments: int, tell: Callable[..., 
                     process.kill()
                     status = process.wait()
                 tell("kill", name, judged(status, target, size), f"after {moment:.3f} s")
+        print(f"{name} was killed {moments} times", file=sys.stderr, flush=True)
 
 
 # --------------------------------------------------------------------------- power cuts

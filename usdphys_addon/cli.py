@@ -8,6 +8,7 @@ import json
 import math
 import os
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
     from .exchange.usd_export import ExportOptions, ExportResult
     from .simulation.record import Recording
     from .simulation.world import World
+
+
+#: What can simulate: the engine of the add-on, and those of `simulation.engines.external`.
+PREVIEW = "preview"
+ENGINES = (PREVIEW, "physx", "newton")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -227,6 +233,17 @@ def _parser() -> argparse.ArgumentParser:
         "--quality", choices=tuple(QUALITY_TEXTS), default=NORMAL,
         help="draft: about half the time of normal; exact: three to five times (default: normal)",
     )  # fmt: skip
+    move.add_argument(
+        "--engine", choices=ENGINES, default=PREVIEW,
+        help="what simulates: the engine of the add-on, or PhysX or Newton in a Python of your own, compared with it "
+        "(default: preview)",
+    )  # fmt: skip
+    move.add_argument(
+        "--engine-python",
+        metavar="PYTHON",
+        help="the python of an environment with ovphysx or newton "
+        "(default: that of USDPHYS_PHYSX_PYTHON or USDPHYS_NEWTON_PYTHON)",
+    )
     move.add_argument(
         "--out", metavar="OUT",
         help="time samples for all bodies: a layer over a USD input, the whole scene of a .blend",
@@ -433,14 +450,21 @@ def _simulate(options: argparse.Namespace) -> int:
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
     summarise = _summarise if options.out or options.json else say
-    summarise(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second, {broken}, {unstable}")
+    found = f", {broken}, {unstable}" if options.engine == PREVIEW else f", simulated by {options.engine}"
+    summarise(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second{found}")
     return 0
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
-    """Refuse outputs that could not be written, before anything is simulated."""
+    """Refuse outputs that could not be written, and engines that are not there, before anything is simulated."""
     from .exchange import formats
 
+    if options.engine != PREVIEW:
+        from .simulation.engines import external
+
+        options.engine_python = external.python_of(options.engine, options.engine_python or "")
+    elif options.engine_python:
+        raise UsageError("--engine-python is for another engine; add --engine physx or --engine newton.")
     outputs = [Path(name) for name in (options.out, options.json) if name]
     for output in outputs:
         checked(output, [options.file])
@@ -476,11 +500,17 @@ def _simulate_blend(options: argparse.Namespace) -> tuple[World, Recording, Stag
     scene.frame_set(scene.frame_start)
     units, hierarchy = usd_export.stage_options(scene)
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-    if not options.out:
+    is_animated = any(prim.is_animated for prim in reading.model.prims.values())
+    wanted = usd_export.ExportOptions(units, hierarchy, animation=is_animated)
+    if options.out:
+        return _simulate_exported(options, wanted)
+    if options.engine == PREVIEW:
         _print_issues(reading.issues, warn)
         return *_simulate_scene(options, reading.model), units
-    is_animated = any(prim.is_animated for prim in reading.model.prims.values())
-    return _simulate_exported(options, usd_export.ExportOptions(units, hierarchy, animation=is_animated))
+    with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
+        file = Path(folder) / f"{Path(options.file).stem}.usdc"
+        _print_issues(usd_export.export_usd(bpy.context, file, wanted).issues, warn)
+        return _simulate_usd(options, str(file))
 
 
 def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tuple[World, Recording, StageUnits]:
@@ -546,14 +576,35 @@ def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Rec
         world = World(model, time_step=1.0 / clock.fps, substeps=options.substeps, quality=options.quality)
         moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
         movers = time_samples.animated(stage, (*moved, *world.static_colliders))
-        recording = record(
-            world, _frame_count(options, world), lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame))
-        )
+        count = _frame_count(options, world)
+        recording = record(world, count, lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)))
+    if options.engine != PREVIEW:
+        recording = _hand_off(options, stage, world, recording, model.units, movers)
     if options.out:
         dynamic = ~recording.kinematic
         paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
         time_samples.write_bake(stage, Path(options.out), paths, recording.in_stage(model.units)[:, dynamic], clock)
     return world, recording, model.units
+
+
+def _hand_off(
+    options: argparse.Namespace, stage: Any, world: World, preview: Recording, units: StageUnits, movers: Sequence[str]
+) -> Recording:
+    """The motion of an opened stage in another simulator, and on stderr how far the preview is from it."""
+    from .simulation.engines import external
+
+    file, name = Path(stage.GetRootLayer().realPath), external.ENGINES[options.engine].name
+    with external.Run(options.engine, options.engine_python, file, len(preview.positions) - 1, world.time_step) as run:
+        run.wait()
+        poses = run.poses(units)
+    recording, unknown = external.recording_of(preview, poses)
+    if movers:
+        warn(f"warning: {name} gets the file as it is at the start: what is animated stands still there.")
+    for path in unknown:
+        warn(f"warning: {name} reports no body at '{path}'; it stays where it is.")
+    for line in external.told(external.differences(recording, preview), options.engine, recording.fps):
+        warn(line)
+    return recording
 
 
 def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[World, Recording]:

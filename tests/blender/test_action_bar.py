@@ -8,12 +8,14 @@ import re
 from typing import Any
 
 import bpy
+import numpy as np
 import pytest
 from usdphys_ext.operators import action_bar as operators
 from usdphys_ext.panels import action_bar_panel as panels
 from usdphys_ext.usdphys_addon.authoring import tagging
 from usdphys_ext.usdphys_addon.bridge import mesh as meshes
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 from .layout_recorder import draw
@@ -821,11 +823,41 @@ def test_a_dynamic_collection_instance_is_one_body_with_colliders_and_falls():
     assert empty.location.z == 5.0
 
 
-def test_a_body_inside_of_an_instance_alone_says_why_it_cannot_play():
+def shown_at(name):
+    """Where the one instance of an object is drawn."""
+    instances = bpy.context.evaluated_depsgraph_get().object_instances
+    return next(one.matrix_world.copy() for one in instances if one.object.name == name)
+
+
+def test_a_body_inside_of_an_instance_is_shown_by_moving_the_instance():
+    """The body is turned and away from the origin of its collection, and the instance is turned and scaled itself."""
+    held = bpy.data.collections.new("Held")
+    box = scenes.add_box("Box", (0.5,) * 3, collection=held, location=(1, 0, 0))
+    box.rotation_euler = (0.3, 0.0, 0.0)
+    empty = scenes.add_instance("Crates", held, location=(0, 0, 5))
+    empty.rotation_euler, empty.scale = (0, 0, 0.5), (2, 2, 2)
+    scenes.make_body(box)
+    scenes.make_collider(box)
+    bpy.context.view_layer.update()
+    box.usdphys.rigid_body.angular_velocity = (0, 0, 2.0)
+    before, start = empty.matrix_world.copy(), shown_at("Box")
+    bpy.ops.usdphys.preview_play()
+    for _ in range(12):
+        bpy.ops.usdphys.preview_step()
+    world = preview_guard.current().world
+    assert (start.translation.z - shown_at("Box").translation.z) == pytest.approx(0.5 * 9.81 * world.time**2, rel=0.05)
+    assert np.array(shown_at("Box")) == pytest.approx(world.matrices()[0], abs=1e-4)
+    assert shown_at("Box").to_3x3().col[0].angle(start.to_3x3().col[0]) == pytest.approx(2.0 * world.time, rel=0.02)
+    bpy.ops.usdphys.preview_reset()
+    assert empty.matrix_world == before and empty.rotation_mode == "XYZ"
+
+
+def test_an_instance_with_several_bodies_says_why_it_cannot_play():
     crate_instance()
-    scenes.make_body(bpy.data.objects["Box"])
-    scenes.make_collider(bpy.data.objects["Box"])
-    with pytest.raises(RuntimeError, match="'Box', are linked or inside of collection instances"):
+    for name in ("Box", "Lid"):
+        scenes.make_body(bpy.data.objects[name])
+        scenes.make_collider(bpy.data.objects[name])
+    with pytest.raises(RuntimeError, match="instances with more than one body"):
         bpy.ops.usdphys.preview_play()
 
 

@@ -432,6 +432,19 @@ def test_collider_does_not_take_the_name_of_a_child_or_of_the_mesh():
     assert model.colliders["/root/Thing/Thing"].type_name == "Mesh"
 
 
+@pytest.mark.parametrize(
+    ("kind", "is_shown", "is_named"),
+    [("WAVE", True, True), ("ARMATURE", True, True), ("WAVE", False, False), ("BEVEL", True, False)],
+)
+def test_a_modifier_that_deforms_a_collider_is_named(kind, is_shown, is_named):
+    obj = half_box()
+    scenes.make_collider(obj, "MESH")
+    obj.modifiers.new("Changes", kind).show_viewport = is_shown
+    found = read().issues
+    assert codes(found) == ([("ColliderDeforms", "warning")] if is_named else [])
+    assert not is_named or ("'Changes'" in found[0].message and "primitive" in found[0].fix)
+
+
 def test_two_mesh_colliders_are_an_error():
     obj = half_box()
     for _ in range(2):
@@ -520,3 +533,27 @@ def test_very_small_is_not_zero():
     prim = the(reading.model.colliders)
     assert close(np.ptp(box_corners(prim), axis=0), (1e-4, 2e-4, 4e-4), 1e-9)
     assert math.isfinite(gprim_of(prim).resolved("size"))
+
+
+@pytest.mark.parametrize("kind", ["ARMATURE", "EMPTY", "CAMERA", "LIGHT", "LATTICE"])
+def test_a_collider_on_what_has_no_mesh_has_no_shape_and_costs_no_traceback(kind):
+    from usdphys_ext.usdphys_addon.bridge import mesh, scene_read
+    from usdphys_ext.usdphys_addon.core import summary
+
+    if kind == "ARMATURE":
+        bpy.ops.object.armature_add()
+    elif kind == "LATTICE":
+        bpy.ops.object.add(type="LATTICE")
+    elif kind == "LIGHT":
+        bpy.ops.object.light_add()
+    else:
+        {"EMPTY": bpy.ops.object.empty_add, "CAMERA": bpy.ops.object.camera_add}[kind]()
+    obj = bpy.context.object
+    obj.usdphys.rigid_body.is_applied = True
+    obj.usdphys.colliders.add()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    assert mesh.read_mesh(obj.evaluated_get(depsgraph), 1.0) is None
+    for approximation in ("convexHull", "boundingCube"):
+        obj.usdphys.colliders[0].approximation = approximation
+        reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get(), root="", keep=None)
+        assert summary.summarise(reading.model)

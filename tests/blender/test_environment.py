@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Work in the background: Python switches threads often while it lasts, errors come through, nobody waits for ever."""
 
+import gc
 import sys
 import threading
 
@@ -71,6 +72,24 @@ def test_a_reader_that_blocks_ends_the_import_with_a_sentence_and_the_scene_as_i
         usd_import.import_usd(bpy.context, tmp_path / "cube.usda", usd_import.ImportOptions())
     assert not bpy.data.objects and not bpy.context.scene.usdphys.source.filepath
     assert sys.getswitchinterval() == before
+
+
+def test_the_garbage_collector_does_not_run_in_the_reading_thread(tmp_path, monkeypatch):
+    """It would delete Blender's objects there, while Blender works. The window imports step by step."""
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.context.object.usdphys.rigid_body.is_applied = True
+    usd_export.export_usd(bpy.context, tmp_path / "cube.usda", usd_export.ExportOptions())
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    asked, read_source = [], import_source.read_source
+
+    def watched(*arguments):
+        asked.append(gc.isenabled())
+        return read_source(*arguments)
+
+    monkeypatch.setattr(import_source, "read_source", watched)
+    assert gc.isenabled()
+    assert list(usd_import.import_steps(bpy.context, tmp_path / "cube.usda", usd_import.ImportOptions()))
+    assert asked == [False] and gc.isenabled()
 
 
 def test_a_translator_that_blocks_ends_the_export_with_a_sentence_and_the_old_file(tmp_path, block):

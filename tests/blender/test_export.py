@@ -599,3 +599,42 @@ def test_a_body_below_an_uneven_parent_stays_where_it_is(tmp_path, meters, colli
     model = usd_read.read_stage(usd_read.open_stage(target))
     (path,) = model.colliders if collides_only else model.bodies
     assert np.abs(model.prims[path].world - wanted).max() < 1e-5 / meters
+
+
+@pytest.mark.parametrize("hierarchy", ["nested", "flat", "reset"])
+@pytest.mark.parametrize("root", ["/root", ""])
+def test_skeletons_and_skins_lie_below_a_skel_root_without_which_usd_ignores_them(
+    tmp_path, validator_errors, hierarchy, root
+):
+    """Blender makes none for an armature that deforms nothing, and a body that is moved leaves its own."""
+
+    def body(name, parent=None):
+        bpy.ops.mesh.primitive_cube_add()
+        obj = bpy.context.object
+        obj.name, obj.parent = name, parent
+        obj.usdphys.rigid_body.is_applied = True
+        obj.usdphys.colliders.add()
+        return obj
+
+    base = body("Base")
+    bpy.ops.object.armature_add()
+    rig = bpy.context.object
+    rig.name, rig.parent = "Rig", base
+    skin = body("Skin", rig)
+    skin.modifiers.new("Armature", "ARMATURE").object = rig
+    skin.vertex_groups.new(name="Bone").add(range(8), 1.0, "REPLACE")
+    bpy.ops.object.armature_add()
+    idle = bpy.context.object
+    idle.name = "Idle"
+    face = body("Face", idle)
+    face.shape_key_add(name="Basis")
+    face.shape_key_add(name="Smile").data[0].co.x += 1.0
+    target = tmp_path / "rig.usda"
+    usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(hierarchy=hierarchy, root=root))
+    stage = Usd.Stage.Open(str(target))
+    bound = [prim for prim in stage.Traverse() if "SkelBindingAPI" in prim.GetAppliedSchemas()]
+    assert len(bound) == 5, "two armatures, the skin, the face and its skeleton"
+    roots = [prim.GetPath() for prim in stage.Traverse() if prim.GetTypeName() == "SkelRoot"]
+    assert all(any(prim.GetPath().HasPrefix(path) for path in roots) for prim in bound)
+    assert not any(path.HasPrefix(other) for path in roots for other in roots if path != other)
+    assert [line for line in validator_errors(target) if "Skel" in line] == []

@@ -146,6 +146,26 @@ def test_broken_file_leaves_the_scene_alone(tmp_path, content):
     assert inventory() == before
 
 
+def test_an_import_that_is_interrupted_is_undone_at_once_and_not_when_the_properties_are_gone(tmp_path):
+    """The garbage collector did it later, in the middle of `props.unregister`, where it crashed Blender."""
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.context.object.usdphys.rigid_body.is_applied = True
+    usd_export.export_usd(bpy.context, tmp_path / "cube.usda", usd_export.ExportOptions())
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    told = []
+
+    def interrupt(step):
+        told.append(step)
+        if bpy.data.objects:
+            raise KeyboardInterrupt
+
+    # The exception keeps the frames of the import alive.
+    with pytest.raises(KeyboardInterrupt) as caught:
+        usd_import.import_usd(bpy.context, tmp_path / "cube.usda", usd_import.ImportOptions(), interrupt)
+    assert not bpy.data.objects and not bpy.context.scene.usdphys.source.filepath
+    assert told and caught.type is KeyboardInterrupt
+
+
 def test_failure_half_way_leaves_the_scene_alone(tmp_path, monkeypatch):
     bpy.ops.mesh.primitive_cube_add()
     before = inventory()

@@ -187,6 +187,7 @@ def test_what_is_done_is_a_step_to_undo():
 WITHOUT_UNDO = {
     "check", "export_usd", "export_layer", "preview_play", "preview_listen", "preview_step", "preview_reset",
     "inspect_joints", "inspect_limit", "material_preset_add", "body_preset_add", "drive_preset_add",
+    "joint_preset_add", "manual",
 }  # fmt: skip
 OPERATORS = [cls for cls in operators.CLASSES if issubclass(cls, bpy.types.Operator)]
 
@@ -301,7 +302,12 @@ def test_groups_need_a_group_and_a_layer_needs_an_import():
 
 @pytest.mark.parametrize(
     ("name", "needed"),
-    [("material_preset_add", "material"), ("body_preset_add", "object"), ("drive_preset_add", "object")],
+    [
+        ("material_preset_add", "material"),
+        ("body_preset_add", "object"),
+        ("drive_preset_add", "object"),
+        ("joint_preset_add", "object"),
+    ],
 )
 def test_a_preset_is_saved_of_something(name, needed):
     select()

@@ -859,8 +859,8 @@ def test_a_material_without_physics_is_grey_and_offers_typical_values():
 
 def test_presets_have_a_menu_and_save_and_remove_for_each_kind():
     layout = drawn("structure_presets", "VIEW_3D")
-    assert layout.labels() == ["Material", "Rigid Body", "Drives"]
-    kinds = ["material", "body", "drive"]
+    assert layout.labels() == ["Material", "Rigid Body", "Joint", "Drives"]
+    kinds = ["material", "body", "joint", "drive"]
     assert [one.name for one in layout.all("menu")] == [f"USDPHYS_MT_{kind}_presets" for kind in kinds]
     for kind in kinds:
         buttons = layout.buttons(f"usdphys.{kind}_preset_add")
@@ -870,7 +870,7 @@ def test_presets_have_a_menu_and_save_and_remove_for_each_kind():
         assert saver.preset_menu == menu.__name__
         assert saver.preset_subdir == menu.preset_subdir
     subfolders = {getattr(bpy.types, f"USDPHYS_MT_{kind}_presets").preset_subdir for kind in kinds}
-    assert len(subfolders) == 3
+    assert len(subfolders) == 4
 
 
 # --------------------------------------------------------------------------- tools
@@ -1041,11 +1041,12 @@ def test_play_is_pause_while_it_plays(monkeypatch):
 def test_settings_without_effect_are_grey_while_the_preview_runs(monkeypatch):
     settings = bpy.context.scene.usdphys.preview
     greyed = {one.name: not one.is_active for one in drawn("preview", "VIEW_3D").all("prop")}
-    assert greyed == dict.fromkeys(("speed", "is_fast", "quality", "frequency", "substeps"), False)
+    names = ("with_timeline", "speed", "is_fast", "quality", "frequency", "substeps")
+    assert greyed == dict.fromkeys(names, False)
     settings.is_fast = True
     run_session(monkeypatch)
     greyed = {one.name: not one.is_active for one in drawn("preview", "VIEW_3D").all("prop")}
-    assert greyed == {"speed": True, "is_fast": False, "quality": True, "frequency": True, "substeps": True}
+    assert greyed == {**dict.fromkeys(names, True), "is_fast": False}
 
 
 def test_the_state_is_shown_while_the_preview_runs(monkeypatch):
@@ -1219,10 +1220,11 @@ BATCH = ["tag_by_name", "tag_collection", "copy_physics"]
 def test_actions_are_in_the_panel_the_pie_and_the_object_menu():
     actions, batch = ([f"usdphys.{name}" for name in names] for names in (ACTIONS, BATCH))
     texts = ["Dynamic", "Static", "Kinematic", "Collider", "Joint", "Group", "Clear"]
+    scenes.solid("Crate")
     for cls, expected in (
         (bpy.types.USDPHYS_PT_actions, [*actions, "usdphys.add_physics"]), (bpy.types.USDPHYS_MT_pie, actions),
         (bpy.types.USDPHYS_PT_batch, batch),
-        (bpy.types.USDPHYS_MT_object, [*actions, *batch, "usdphys.from_rigid_bodies"]),
+        (bpy.types.USDPHYS_MT_object, [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.manual"]),
     ):  # fmt: skip
         layout = draw(cls)
         assert [one.name for one in layout.buttons()] == expected
@@ -1231,6 +1233,34 @@ def test_actions_are_in_the_panel_the_pie_and_the_object_menu():
         if expected != batch:
             assert [one.text for one in layout.buttons()][:7] == texts
     assert draw(bpy.types.USDPHYS_MT_pie).content[0].kind == "menu_pie"
+
+
+def test_every_operator_is_in_a_menu_where_the_search_finds_it():
+    """Blender's search lists the operators of menus, and no others."""
+    menus = [getattr(bpy.types, name) for name in dir(bpy.types) if name.startswith("USDPHYS_MT_")]
+    menus = [menu for menu in menus if not hasattr(menu, "preset_subdir")]
+    found = {one.name for menu in menus for one in draw(menu).buttons()}
+    for menu, module in (
+        ("TOPBAR_MT_file_export", "export_usd"), ("TOPBAR_MT_file_export", "export_layer"),
+        ("TOPBAR_MT_file_import", "import_usd"),
+    ):  # fmt: skip
+        found |= {one.name for one in menu_entries(menu, f"operators.{module}").buttons()}
+    # In the menu of a property.
+    found.add("usdphys.copy_property")
+    wanted = {
+        cls.bl_idname for cls in operator_classes()
+        if "INTERNAL" not in getattr(cls, "bl_options", set())
+    }  # fmt: skip
+    assert wanted - found == set()
+    # Each menu of ours is reached from another one.
+    shown = {one.name for menu in menus for one in draw(menu).all("menu")} | {"USDPHYS_MT_object", "USDPHYS_MT_add"}
+    assert {menu.__name__ for menu in menus} - shown == {"USDPHYS_MT_pie"}
+
+
+def operator_classes():
+    from usdphys_ext import operators
+
+    return [cls for cls in operators.CLASSES if issubclass(cls, bpy.types.Operator)]
 
 
 def menu_entries(menu: str, module: str) -> LayoutRecorder:
@@ -1465,6 +1495,25 @@ def test_an_import_shows_what_is_in_the_file(tmp_path):
         assert part.chosen() == ()
 
 
+def test_blender_may_end_the_file_browser_before_and_during_an_import():
+    with import_properties() as chosen:
+        part = import_part(chosen, LayoutRecorder())
+        part.cancel(bpy.context)
+        told = []
+
+        def steps():
+            try:
+                yield
+            finally:
+                told.append("undone")
+
+        part.steps = steps()
+        next(part.steps)
+        part.end = lambda _context: told.append("timer removed")
+        part.cancel(bpy.context)
+        assert told == ["undone", "timer removed"]
+
+
 def test_an_import_without_a_readable_file_says_so(tmp_path):
     for content, expected in (
         (None, "Choose a USD file of less than 64 MB to see its contents"), ("no USD", "This file cannot be read"),
@@ -1542,7 +1591,7 @@ def test_preferences_show_every_setting_once(monkeypatch):
         assert len(shown) == len(known)
         boxes = {part.labels()[0]: part.props() for part in layout_parts(layout) if part.kind == "box"}
         assert boxes["Export"] == ["export_units", "export_hierarchy", "export_format"]
-        assert boxes["Preview of New Files"] == ["preview_frequency", "preview_substeps"]
+        assert boxes["Preview of New Files"] == ["preview_frequency", "preview_substeps", "preview_with_timeline"]
         assert len(boxes["Overlay"]) == 5
         assert "Shortcuts" in boxes
         if bpy.context.window_manager.keyconfigs.user:

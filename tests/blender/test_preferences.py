@@ -50,12 +50,15 @@ def test_what_the_scene_sets_counts_more(preferences):
 
 def test_new_files_start_with_the_quality_of_the_preferences(preferences):
     settings = bpy.context.scene.usdphys.preview
-    preferences.set_preview_defaults(SimpleNamespace(preview_frequency=60, preview_substeps=0), bpy.data.scenes)
+    wanted = SimpleNamespace(preview_frequency=60, preview_substeps=0, preview_with_timeline=False)
+    preferences.set_preview_defaults(wanted, bpy.data.scenes)
     assert not settings.is_property_set("frequency") and not settings.is_property_set("substeps")
-    preferences.set_preview_defaults(SimpleNamespace(preview_frequency=240, preview_substeps=4), bpy.data.scenes)
-    assert (settings.frequency, settings.substeps) == (240, 4)
-    preferences.set_preview_defaults(SimpleNamespace(preview_frequency=120, preview_substeps=4), bpy.data.scenes)
-    assert settings.frequency == 240
+    wanted = SimpleNamespace(preview_frequency=240, preview_substeps=4, preview_with_timeline=True)
+    preferences.set_preview_defaults(wanted, bpy.data.scenes)
+    assert (settings.frequency, settings.substeps, settings.with_timeline) == (240, 4, True)
+    wanted = SimpleNamespace(preview_frequency=120, preview_substeps=4, preview_with_timeline=False)
+    preferences.set_preview_defaults(wanted, bpy.data.scenes)
+    assert settings.frequency == 240 and settings.with_timeline
 
 
 def test_defaults_are_those_of_the_properties(preferences):

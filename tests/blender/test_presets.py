@@ -139,6 +139,28 @@ def test_saved_preset_comes_back_as_authored(kind):
         file.unlink(missing_ok=True)
 
 
+def test_a_preset_of_a_joint_leaves_its_bodies_and_frames_alone(tmp_path):
+    base, leaf = scenes.solid("Base"), scenes.solid("Leaf", location=(1, 0, 0))
+    saved = scenes.add_joint("Saved", "REVOLUTE", base, leaf)
+    scenes.assign(saved.usdphys.joint, break_force=50.0, local_pos0=(1, 2, 3))
+    scenes.assign(saved.usdphys.joint.revolute, lower_limit=-1.0, upper_limit=2.0)
+    scenes.assign(saved.usdphys.joint.drives.angular, is_applied=True, damping=3.0)
+    other = scenes.add_joint("Other", "FIXED", leaf, base, location=(0, 0, 1))
+    select(saved)
+    assert bpy.ops.usdphys.joint_preset_add(name="Hinge") == {"FINISHED"}
+    file = Path(bpy.utils.preset_paths("usdphys/joint")[0]) / "Hinge.py"
+    try:
+        select(other)
+        bpy.ops.script.execute_preset(filepath=str(file), menu_idname="USDPHYS_MT_joint_presets")
+        joint = other.usdphys.joint
+        assert (joint.type, joint.body0, joint.body1, joint.break_force) == ("REVOLUTE", leaf, base, 50.0)
+        assert (joint.revolute.lower_limit, joint.revolute.upper_limit) == (-1.0, 2.0)
+        assert joint.drives.angular.is_applied and joint.drives.angular.damping == 3.0
+        assert not joint.is_property_set("local_pos0")
+    finally:
+        file.unlink(missing_ok=True)
+
+
 def test_presets_need_something_to_save():
     assert not bpy.ops.usdphys.body_preset_add.poll()
     select(scenes.add_box("Box"))

@@ -37,11 +37,13 @@ def test_zip_holds_the_extension_and_nothing_else(zips, kind):
         "CHANGELOG.md",
         "THIRD_PARTY_NOTICES.md",
     }
-    allowed_folders = {"usdphys_addon", "operators", "panels", "wheels"}
+    allowed_folders = {"docs", "usdphys_addon", "operators", "panels", "wheels"}
     strangers = [n for n in names(zips[kind]) if n not in allowed and n.split("/")[0] not in allowed_folders]
     strangers += [n for n in names(zips[kind]) if "__pycache__" in n or "/." in n or n.endswith(("ruff.toml", ".pyc"))]
+    strangers += [n for n in names(zips[kind]) if n.startswith("docs/") and not n.endswith((".md", "/"))]
     assert not strangers
-    assert {"__init__.py", "blender_manifest.toml", "LICENSE", "THIRD_PARTY_NOTICES.md"} <= set(names(zips[kind]))
+    needed = {"__init__.py", "blender_manifest.toml", "LICENSE", "THIRD_PARTY_NOTICES.md", "docs/index.md"}
+    assert needed <= set(names(zips[kind]))
 
 
 @pytest.mark.parametrize("kind", sorted(PLATFORMS))

@@ -39,3 +39,7 @@ def test_overlays_show_each_part_in_every_kind_of_view(drive):
 
 def test_preview_goes_on_in_a_second_window_and_when_its_own_is_closed(drive):
     drive("preview_windows")
+
+
+def test_space_plays_animation_and_physics_on_one_clock_and_frames_are_scrubbed(drive):
+    drive("timeline")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What *Add > Physics* offers. Apart from `generators`, whose modules of Blender take time to load."""
+"""What *Add > Physics* and *Sample Scenes* offer. Apart from `generators`, which takes time to load."""
 
 from __future__ import annotations
 
@@ -10,4 +10,10 @@ KINDS = (
     ("STACK", "Box Stack", "MESH_CUBE", "Boxes one on the other, each a rigid body"),
     ("BALL", "Ball", "MESH_UVSPHERE", "A rigid body with a sphere as its collider"),
     ("DOMINOES", "Domino Row", "ALIGN_JUSTIFY", "Dominoes in a row, each a rigid body"),
+)
+#: (kind, label, icon, tooltip) of sample scenes.
+SAMPLES = (
+    ("DOMINOES", "Dominoes", "ALIGN_JUSTIFY", "A ball rolls into a row of dominoes"),
+    ("CAR", "Car", "AUTO", "A car with four driven wheels"),
+    ("ARM", "Robot Arm", "CON_KINEMATIC", "A robot arm of three joints that holds itself by servos"),
 )

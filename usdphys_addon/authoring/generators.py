@@ -29,7 +29,8 @@ def _mesh(name: str, fill: Callable[[Any], Any]) -> Any:
     return data
 
 
-def _box(name: str, size: Vector3) -> Any:
+def box(name: str, size: Vector3) -> Any:
+    """Mesh of a box about its centre. size: Blender units."""
     scale = mathutils.Matrix.Diagonal((*size, 1.0))
     return _mesh(name, lambda mesh: bmesh.ops.create_cube(mesh, size=1.0, matrix=scale))
 
@@ -48,6 +49,17 @@ def _wedge(name: str, size: Vector3) -> Any:
     return _mesh(name, fill)
 
 
+def cylinder(name: str, radius: float, depth: float) -> Any:
+    """Mesh of a cylinder about its centre, along Z. radius, depth: Blender units."""
+
+    def fill(mesh: Any) -> None:
+        bmesh.ops.create_cone(
+            mesh, cap_ends=True, segments=32, radius1=radius, radius2=radius, depth=depth,
+        )  # fmt: skip
+
+    return _mesh(name, fill)
+
+
 def _ball(name: str, radius: float) -> Any:
     def fill(mesh: Any) -> None:
         bmesh.ops.create_uvsphere(mesh, u_segments=32, v_segments=16, radius=radius)
@@ -58,23 +70,24 @@ def _ball(name: str, radius: float) -> Any:
     return data
 
 
-def add(context: Any, kind: str, *, count: int = 5) -> list[Any]:
+def add(context: Any, kind: str, *, count: int = 5, velocity: Vector3 = (0.0, 0.0, 0.0)) -> list[Any]:
     """Add objects at the 3D cursor, standing on its height, and select them.
 
     kind: GROUND or RAMP, which are static, or STACK, BALL or DOMINOES, which are dynamic. count: of boxes or dominoes.
+    velocity: of a ball, Blender units a second.
     """
     unit = 1.0 / unit_length(context.scene)
     if kind == "GROUND":
-        planned = [("Ground", _box("Ground", [part * unit for part in GROUND]), (0.0, 0.0, -GROUND[2] / 2.0))]
+        planned = [("Ground", box("Ground", [part * unit for part in GROUND]), (0.0, 0.0, -GROUND[2] / 2.0))]
     elif kind == "RAMP":
         planned = [("Ramp", _wedge("Ramp", [part * unit for part in RAMP]), (0.0, 0.0, RAMP[2] / 2.0))]
     elif kind == "BALL":
         planned = [("Ball", _ball("Ball", BALL * unit), (0.0, 0.0, BALL))]
     elif kind == "STACK":
-        data = _box("Box", [BOX * unit] * 3)
+        data = box("Box", [BOX * unit] * 3)
         planned = [("Box", data, (0.0, 0.0, BOX * (number + 0.5))) for number in range(count)]
     else:
-        data = _box("Domino", [part * unit for part in DOMINO])
+        data = box("Domino", [part * unit for part in DOMINO])
         planned = [("Domino", data, (GAP * number, 0.0, DOMINO[2] / 2.0)) for number in range(count)]
     moves = kind not in ("GROUND", "RAMP")
     cursor = context.scene.cursor.location
@@ -86,6 +99,8 @@ def add(context: Any, kind: str, *, count: int = 5) -> list[Any]:
         context.collection.objects.link(obj)
         obj.location = cursor + mathutils.Vector(place) * unit
         make_body([obj], moves=moves)
+        if kind == "BALL" and any(velocity):
+            obj.usdphys.rigid_body.velocity = velocity
         obj.select_set(True)
         made.append(obj)
     context.view_layer.objects.active = made[0]

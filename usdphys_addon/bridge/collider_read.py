@@ -20,6 +20,12 @@ from .naming import prim_name
 from .placements import Placement
 from .reading import ReadingContext
 
+#: Types of modifiers whose result depends on time, poses or other objects.
+_DEFORMING = frozenset({
+    "ARMATURE", "CAST", "CLOTH", "CURVE", "HOOK", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "MESH_SEQUENCE_CACHE",
+    "OCEAN", "SOFT_BODY", "SURFACE_DEFORM", "WARP", "WAVE",
+})  # fmt: skip
+
 
 class ColliderReader:
     """Reads the colliders of one object after the other.
@@ -41,6 +47,7 @@ class ColliderReader:
                 f"Give '{placement.obj.name}' and its parents a scale that is not zero.",
             )  # fmt: skip
             return
+        self.name_deformation(placement)
         own_mesh_used = False
         for item in placement.physics.colliders:
             is_geometry, kind = item.is_geometry, item.shape
@@ -69,6 +76,19 @@ class ColliderReader:
                 prim = self.mesh_prim(item, bounding, placement, world)
             if prim is not None:
                 self.finish(prim, item, placement)
+
+    def name_deformation(self, placement: Placement) -> None:
+        """Report modifiers that change the mesh over time: a collider keeps one shape."""
+        found = [modifier for modifier in placement.obj.modifiers if modifier.type in _DEFORMING]
+        shown = next((modifier for modifier in found if modifier.show_viewport), None)
+        if shown is not None:
+            name = placement.obj.name
+            self.context.issue(
+                "ColliderDeforms", "warning", placement.path, name,
+                f"The modifier '{shown.name}' deforms '{name}' over time, but its collider is rigid: it keeps the "
+                "shape of the frame at which it is exported or played.",
+                f"Remove or apply the modifier, or give '{name}' a primitive as its collider.",
+            )  # fmt: skip
 
     # ------------------------------------------------------------------ prims
 

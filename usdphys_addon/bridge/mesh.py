@@ -68,7 +68,7 @@ def _mesh_of(obj: bpy.types.Object) -> Iterator[bpy.types.Mesh | None]:
 
 def read_mesh(obj: bpy.types.Object, meters: float) -> Mesh | None:
     """Mesh of an evaluated object of any kind, in its own space, times `meters`; None where it has no faces."""
-    mesh = obj.to_mesh()
+    mesh = obj.to_mesh() if obj.type in GEOMETRY_TYPES else None
     if mesh is None:
         return None
     try:

@@ -82,7 +82,7 @@ AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
 def nested_bodies(note: str = "", **options: Any) -> Any:
     """The choice of the scene, the export and the preferences. note: added to the tooltip."""
     return bpy.props.EnumProperty(
-        name="Nested Bodies", items=_HIERARCHIES, default="NESTED",
+        name="Nesting", items=_HIERARCHIES, default="NESTED",
         description=f"How to export rigid bodies that are parented to other rigid bodies{note}", **options,
     )  # fmt: skip
 
@@ -428,6 +428,11 @@ PreviewProperties = make_group(
         "is_fast": bpy.props.BoolProperty(
             name="As Fast as It Can",
             description="Simulate as fast as possible, not in real time",
+        ),
+        "with_timeline": bpy.props.BoolProperty(
+            name="Play with Timeline",
+            description="Playing the timeline (Space) plays the physics, too: animated kinematic bodies push, each "
+            "frame is simulated once, and frames already simulated can be scrubbed",
         ),
         # True while the objects hold simulated poses, so that undo steps with such poses are recognised.
         "is_running": bpy.props.BoolProperty(options={"HIDDEN"}),

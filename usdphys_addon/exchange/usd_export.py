@@ -265,6 +265,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     """Put the physics of a scene on the stage that Blender has just filled."""
     from ..usd import hierarchy as usd_hierarchy
     from ..usd import read as usd_read
+    from ..usd import skeletons
     from ..usd import write as usd_write
 
     stage = export_context.get_stage()
@@ -307,6 +308,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
     if scene_of(depsgraph).usdphys.source.filepath:
         kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame)
+    if len(bpy.data.armatures) or len(bpy.data.shape_keys):
+        skeletons.root_skeletons(stage)
     if job.options is not None and not job.options.animation:
         _report_animation(reading, kept, job.issues)
 

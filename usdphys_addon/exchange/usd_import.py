@@ -7,7 +7,7 @@ import math
 import tempfile
 import traceback
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -96,7 +96,9 @@ def import_usd(
 
 def run_steps(steps: Generator[Step, None, ImportResult], tell: Callable[[Step], None]) -> ImportResult:
     """Run an import to its end. tell: called before each step."""
-    with gc_paused():
+    # Closed here at the latest: a generator that the garbage collector closes later would undo the import when the
+    # properties are no longer registered, and Blender crashes on them.
+    with gc_paused(), closing(steps):
         while True:
             try:
                 tell(next(steps))
@@ -152,7 +154,8 @@ def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Ge
         if not options.convert_units:
             scene.unit_settings.scale_length = units.meters_per_unit
         yield Step(0.2, "Blender imports geometry and materials, and gets the physics")
-        with ExitStack() as threads, _selected_file(path, choices) as file:
+        # A collector that runs in the thread would delete Blender's objects while Blender works.
+        with gc_paused(), ExitStack() as threads, _selected_file(path, choices) as file:
             landing = _Landing(context, stage, path, options, choices, opinions, threads)
             result = _native_import(file, options, landing)
         yield Step(0.9, "Blender shows what came in")

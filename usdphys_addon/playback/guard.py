@@ -6,6 +6,7 @@ The session lives outside of Blender's data, so handlers end it before undo or l
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -13,8 +14,15 @@ import bpy
 if TYPE_CHECKING:
     from .poses import Transform
     from .session import PreviewSession
+    from .timeline import Timeline
 
 _session: PreviewSession | None = None
+#: Leads the session if the timeline does.
+_timeline: Timeline | None = None
+#: Why the timeline plays without physics.
+_problem = ""
+#: Called after playing the timeline has started a session.
+after_start: list[Callable[[], None]] = []
 _shown: dict[str, Transform] = {}
 #: Latest authored transforms of all objects that a preview has moved since the file was loaded. An undo step that was
 #: pushed while a preview ran holds simulated poses, and can be restored long after that preview has ended.
@@ -26,23 +34,40 @@ def current() -> PreviewSession | None:
     return _session
 
 
-def start(context: bpy.types.Context) -> PreviewSession:
-    """Start a session of the scene, after ending a running one. Raises MissingDependencyError and InputError."""
-    global _session
+def timeline() -> Timeline | None:
+    """What leads the running session, if the timeline does."""
+    return _timeline
+
+
+def problem() -> str:
+    """Why the timeline plays without physics; empty if it does not."""
+    return _problem
+
+
+def start(context: bpy.types.Context, *, with_timeline: bool = False) -> PreviewSession:
+    """Start a session of the scene, after ending a running one. Raises MissingDependencyError and InputError.
+
+    with_timeline: the current frame of the scene leads the session, instead of time.
+    """
+    global _session, _timeline, _problem
     stop()
     from ..bridge.environment import gc_paused
     from .session import PreviewSession
+    from .timeline import Timeline
 
+    _problem = ""
     with gc_paused():
-        _session = PreviewSession(context)
+        leader = Timeline(context) if with_timeline else None
+        _session = PreviewSession(context) if leader is None else leader.session
+    _timeline = leader
     _authored.update(_session.authored)
     return _session
 
 
 def stop() -> None:
     """End the session and restore all authored transforms."""
-    global _session
-    session, _session = _session, None
+    global _session, _timeline
+    session, _session, _timeline = _session, None, None
     if session is not None:
         _authored.update(session.authored)
         session.stop()
@@ -50,8 +75,8 @@ def stop() -> None:
 
 def forget() -> PreviewSession | None:
     """Drop the session without touching the objects, and return it; the caller restores or keeps them."""
-    global _session
-    session, _session = _session, None
+    global _session, _timeline
+    session, _session, _timeline = _session, None, None
     if session is not None:
         _authored.update(session.authored)
     return session
@@ -107,10 +132,54 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
         _session.note_updates(depsgraph)
 
 
+def _guarded(act: Callable[[], Any]) -> None:
+    """Run within a handler, which has nobody to raise an error to: end the session and keep the sentence."""
+    global _problem
+    from ..core.errors import UsdPhysError
+
+    try:
+        act()
+    except UsdPhysError as error:
+        stop()
+        _problem = str(error)
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _before_playback(scene: bpy.types.Scene, *_: Any) -> None:
+    """The timeline is about to play: start a session if it is to play physics, too."""
+    context: Any = bpy.context
+    preview = scene.usdphys.preview  # type: ignore[attr-defined]
+    if not preview.with_timeline or context.scene != scene or context.mode != "OBJECT":
+        return
+    runs = _session is not None and _session.scene_name == scene.name
+    if runs and (_timeline is None or _timeline.is_at_rate(scene)):
+        return
+    _guarded(lambda: start(context, with_timeline=True))
+    if _session is not None:
+        for call in after_start:
+            call()
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _after_frame(scene: bpy.types.Scene, *_: Any) -> None:
+    """Show the simulated poses of the new frame."""
+    leader, context = _timeline, bpy.context
+    if context.scene != scene:
+        return
+    # A render job changes the frame in a thread of its own.
+    if leader is None or leader.session.scene_name != scene.name or bpy.app.is_job_running("RENDER"):
+        return
+    if not leader.is_at_rate(scene):
+        stop()
+        return
+    _guarded(lambda: leader.show_frame(context))
+
+
 _HANDLERS = (
     ("save_pre", _before_save), ("save_post", _after_save), ("save_post_fail", _after_save),
     ("load_pre", _before_load), ("undo_pre", _before_undo_step), ("redo_pre", _before_undo_step),
     ("undo_post", _after_undo_step), ("redo_post", _after_undo_step), ("depsgraph_update_post", _after_update),
+    ("animation_playback_pre", _before_playback), ("frame_change_post", _after_frame),
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
@@ -63,6 +64,9 @@ class PreviewSession:
         """
         scene: Any = context.scene
         self.scene_name = str(scene.name)
+        self._frequency = frequency
+        #: Seconds to show in place of the time of the world; None for that.
+        self.time_shown: float | None = None
         time_step = 1.0 / (frequency or scene.usdphys.preview.frequency)
         self._begin(context, scene_read.read_scene(context.evaluated_depsgraph_get()), time_step)
 
@@ -83,17 +87,21 @@ class PreviewSession:
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
         simulated = set(self.world.paths)
         sites = {path: site for path, site in reading.sites.items() if path in simulated}
-        self._say_unshown(sites)
         shown = {path: str(site.obj.name) for path, site in sites.items() if _is_own(site)}
+        instances = self._movable_instances(reading, sites)
+        shown |= instances
+        self._say_unshown({path: site for path, site in sites.items() if path not in shown})
         self.names = [shown.get(path, "") for path in self.world.paths]
         self._written = np.array([bool(name) for name in self.names], bool) & ~self.world.kinematic
+        #: Rows of bodies that are shown by their collection instance, and (n, 4, 4) from those bodies to instancers.
+        self._instanced = np.array([row for row, path in enumerate(self.world.paths) if path in instances], int)
         if not self._written.any():
             hidden = next((path for path in self.world.paths if path in sites and not _is_own(sites[path])), "")
             if hidden:
                 raise InputError(
-                    f"All rigid bodies that can move, such as '{sites[hidden].obj.name}', are linked or inside of "
-                    "collection instances, where a preview cannot move them; make the instance itself dynamic, or make "
-                    "it real (Object > Apply > Make Instances Real)."
+                    f"All rigid bodies that can move, such as '{sites[hidden].obj.name}', are linked, or inside of "
+                    "collection instances with more than one body, where a preview cannot move them; make the instance "
+                    "itself dynamic, or make it real (Object > Apply > Make Instances Real)."
                 )
             raise InputError("No rigid body can move; give an object a rigid body and a collider.")
         moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
@@ -109,6 +117,7 @@ class PreviewSession:
             (path, name) for path, name, held in zip(self.world.paths, self.names, self.world.kinematic, strict=True)
             if held and name
         ]  # fmt: skip
+        self._to_instancer = self._instancer_offsets([instances[self.world.paths[row]] for row in self._instanced])
         self._writer = PoseWriter(moving)
         for name in moving:
             freed(known[name])
@@ -131,13 +140,36 @@ class PreviewSession:
 
     def _say_unshown(self, sites: dict[str, Placement]) -> None:
         for path, site in sites.items():
-            if not _is_own(site):
-                self.issues.append(Issue(
-                    "PreviewUnshown", "warning", path, site.obj.name,
-                    f"'{site.obj.name}' is linked or in a collection instance: it is simulated, but not shown "
-                    "moving.",
-                    "Make it local, or the instance itself dynamic, or real (Object > Apply > Make Instances Real).",
-                ))  # fmt: skip
+            why = "is linked" if site.instance is None else "is in a collection instance that holds more than one body"
+            self.issues.append(Issue(
+                "PreviewUnshown", "warning", path, site.obj.name,
+                f"'{site.obj.name}' {why}: it is simulated, but not shown moving.",
+                "Make it local, or the instance itself dynamic, or real (Object > Apply > Make Instances Real).",
+            ))  # fmt: skip
+
+    def _movable_instances(self, reading: reading.SceneReading, sites: dict[str, Placement]) -> dict[str, str]:
+        """Bodies that are shown by moving the collection instance around them: path -> name of the instancer.
+
+        Only instancers of the scene that show one dynamic body and no other collider: all else would move along.
+        """
+        held: dict[str, set[str]] = defaultdict(set)
+        colliders = self.model.colliders
+        for path, site in reading.sites.items():
+            if site.instance is not None and (path in sites or path in colliders):
+                body = self.model.body_of(path)
+                held[site.instance[0]].add(path if body is None else body.path)
+        known = objects_by_name()
+        found = {}
+        for name, owners in held.items():
+            (path,) = owners if len(owners) == 1 else ("",)
+            obj = known.get(name)
+            if path not in sites or obj is None or obj.library is not None or len(obj.children):
+                continue
+            site = sites[path]
+            is_direct = site.instance is not None and not site.instance[1]
+            if is_direct and site.obj.library is None and not self.world.kinematic[self.world.index(path)]:
+                found[path] = name
+        return found
 
     @property
     def notices(self) -> list[Issue]:
@@ -176,12 +208,12 @@ class PreviewSession:
         made = 0
         if settings.is_fast:
             while clock.now() - now < FAST_BUDGET:
-                self._play_on(context)
+                self.play_on(context)
                 made += 1
         else:
             self._debt = min(self._debt + passed * settings.speed, CATCH_UP * step)
             while self._debt >= step:
-                self._play_on(context)
+                self.play_on(context)
                 self._debt -= step
                 made += 1
         if made:
@@ -192,7 +224,7 @@ class PreviewSession:
             self.real_time_factor += 0.1 * (made * step / passed - self.real_time_factor)
         return made
 
-    def _play_on(self, context: bpy.types.Context) -> None:
+    def play_on(self, context: bpy.types.Context) -> None:
         """Simulate one time step of many. Raises SlowStepError, and UnstableError."""
         self.simulate(context)
         if self.world.step_milliseconds > SLOWEST:
@@ -210,10 +242,8 @@ class PreviewSession:
 
     def simulate(self, context: bpy.types.Context) -> None:
         """Simulate one time step without showing it. Raises UnstableError."""
-        unseen = self._unseen()
-        if self._edited or unseen != self._unseen_before:
-            self._edited, self._unseen_before = False, unseen
-            self._take_edits(context)
+        if self.has_edits:
+            self.take_edits(context)
         self._lead_kinematic(context)
         self.world.step()
         lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
@@ -225,19 +255,24 @@ class PreviewSession:
                 "the gains of its joints."
             )
 
-    def _lead_kinematic(self, context: bpy.types.Context) -> None:
-        """Move kinematic bodies to their evaluated objects: moved by hand, by animation or by constraints.
+    def animated_places(self, context: bpy.types.Context) -> Any:
+        """World matrices (k, 4, 4) of the objects of the kinematic bodies, Blender units."""
+        depsgraph = context.evaluated_depsgraph_get()
+        found = [bpy.data.objects.get(name) for _, name in self._kinematic]
+        places = [np.eye(4) if obj is None else obj.evaluated_get(depsgraph).matrix_world for obj in found]
+        return np.array(places, np.float32).reshape(-1, 4, 4)
 
-        The movement of one frame of the timeline is spread evenly over its time steps; all of it in the first step
-        would give a speed that is not the animated one.
-        """
+    def animate(self, context: bpy.types.Context, steps: int) -> None:
+        """Let kinematic bodies reach their evaluated objects in so many time steps, instead of those of one frame."""
+        self._kinematic_places.clear()
+        self._frame = float(context.scene.frame_current_final)  # type: ignore[union-attr]
+        self._find_goals(context, steps)
+
+    def _find_goals(self, context: bpy.types.Context, steps: int) -> None:
+        """Set the goals of the kinematic bodies whose evaluated objects have moved."""
         if not self._kinematic:
             return
         depsgraph = context.evaluated_depsgraph_get()
-        scene: Any = context.scene
-        turned, self._frame = abs(scene.frame_current_final - self._frame), scene.frame_current_final
-        lasts = min(turned, 1.0) * scene.render.fps_base / scene.render.fps
-        steps = max(1, round(lasts / self.world.time_step))
         for path, name in self._kinematic:
             obj = bpy.data.objects.get(name)
             if obj is None:
@@ -248,10 +283,22 @@ class PreviewSession:
                 world = np.array(matrix)
                 goal = np.array(frames.quaternion_of(frames.rotation_of(world)))
                 self._ways[path] = (world[:3, 3] * self.meters, goal, steps)
-            way = self._ways.pop(path, None)
-            if way is None:
-                continue
-            place, goal, left = way
+
+    def _lead_kinematic(self, context: bpy.types.Context) -> None:
+        """Move kinematic bodies to their evaluated objects: moved by hand, by animation or by constraints.
+
+        The movement of one frame of the timeline is spread evenly over its time steps; all of it in the first step
+        would give a speed that is not the animated one.
+        """
+        if not self._kinematic:
+            return
+        scene: Any = context.scene
+        turned, self._frame = abs(scene.frame_current_final - self._frame), scene.frame_current_final
+        lasts = min(turned, 1.0) * scene.render.fps_base / scene.render.fps
+        steps = max(1, round(lasts / self.world.time_step))
+        self._find_goals(context, steps)
+        for path, (place, goal, left) in list(self._ways.items()):
+            del self._ways[path]
             row = self.world.index(path)
             here, now = self.world.positions[row], self.world.rotations[row]
             part = 1.0 / left
@@ -272,13 +319,18 @@ class PreviewSession:
         moved |= np.abs(world.rotations - self._shown[1]).max(axis=1) > _UNSEEN
         self._show(context, (world.awake & moved) | fell_asleep)
 
+    def show_all(self, context: bpy.types.Context) -> None:
+        """Move all objects to their bodies while the frame changes: animation may have moved them elsewhere."""
+        self._contacts = self.world.contact_count()
+        self._show(context, np.ones(len(self.names), bool))
+
     def _show(self, context: bpy.types.Context, changed: Any) -> None:
         self._is_writing = True
         try:
             for shown, now in zip(self._shown, (self.world.positions, self.world.rotations), strict=True):
                 shown[changed] = now[changed]
             rows = self._written
-            if self._writer.are_plain:
+            if self._writer.are_plain and not len(self._instanced):
                 gone = self._writer.write_plain(
                     self.world.positions[rows] / self.meters, self.world.rotations[rows], changed[rows]
                 )
@@ -306,10 +358,22 @@ class PreviewSession:
         self._writer.rename(renamed)
 
     def _scaled_matrices(self) -> Any:
+        """World matrices (n, 4, 4) of the objects that show the bodies, Blender units."""
         matrices = self.world.matrices()
         if self.meters != 1.0:
             matrices[:, :3, 3] /= self.meters
+        matrices[self._instanced] = matrices[self._instanced] @ self._to_instancer
         return matrices
+
+    def _instancer_offsets(self, names: list[str]) -> Any:
+        """Matrices (n, 4, 4) from the authored frames of the instanced bodies to those of their instancers."""
+        known = objects_by_name()
+        offsets = np.empty((len(names), 4, 4))
+        for row, (body, name) in enumerate(zip(self._instanced, names, strict=True)):
+            authored = self.model.prims[self.world.paths[body]].world.copy()
+            authored[:3, 3] /= self.meters
+            offsets[row] = np.linalg.solve(authored, np.array(known[name].matrix_world))
+        return offsets
 
     @property
     def moving(self) -> list[str]:
@@ -392,11 +456,11 @@ class PreviewSession:
         """State of the simulation as texts (name, value)."""
         world = self.world
         return [
-            ("Time", f"{world.time:.2f} s"),
+            ("Time", f"{world.time if self.time_shown is None else self.time_shown:.2f} s"),
             ("Awake", f"{world.awake_count} of {len(self.names)} bodies"),
             ("Contacts", str(self._contacts)),
             ("Step", f"{world.step_milliseconds:.2f} ms"),
-            ("Real time", f"{self.real_time_factor:.2f}x"),
+            *([("Real time", f"{self.real_time_factor:.2f}x")] if self.time_shown is None else []),
         ]
 
     @property
@@ -432,18 +496,27 @@ class PreviewSession:
                 values += [material.name, group.dynamic_friction, group.restitution, group.density]
         return values
 
-    def _take_edits(self, context: bpy.types.Context) -> None:
-        """Apply edits to the running world if it can change them; otherwise rebuild the world in its current state."""
+    @property
+    def has_edits(self) -> bool:
+        """True if something has changed that may be an edit of the physics."""
+        return self._edited or self._unseen() != self._unseen_before
+
+    def take_edits(self, context: bpy.types.Context) -> bool:
+        """Apply edits to the running world if it can change them; otherwise rebuild the world in its current state.
+
+        Returns True if there were any.
+        """
         from ..core import difference
 
+        self._edited, self._unseen_before = False, self._unseen()
         reading = self._reread(context)
         new = reading.model
         fresh = self._keep_frames(new)
-        self._move_statics(new)
+        have_moved = self._move_statics(new)
         edits = difference.difference(self.model, new)
         if not edits:
             self.model = new
-            return
+            return have_moved
         if _are_live(edits):
             self._apply_live(edits)
             self.model = new
@@ -452,6 +525,7 @@ class PreviewSession:
                 for name, value in values.items():
                     setattr(joint, name, value)
             self._rebuild(context, reading)
+        return True
 
     def _reread(self, context: bpy.types.Context) -> reading.SceneReading:
         """Read the authored scene: with the authored transforms, while the objects show simulated ones."""
@@ -476,8 +550,9 @@ class PreviewSession:
                     setattr(joint, name, getattr(old, name))
         return fresh
 
-    def _move_statics(self, new: PhysicsModel) -> None:
-        """Move static colliders whose objects were moved."""
+    def _move_statics(self, new: PhysicsModel) -> bool:
+        """Move static colliders whose objects were moved. Returns True if there were any."""
+        have_moved = False
         for path, prim in new.colliders.items():
             before = self.model.prims.get(path)
             if before is None or np.array_equal(before.world, prim.world) or self.model.body_of(path) is not None:
@@ -485,8 +560,10 @@ class PreviewSession:
             try:
                 rotation = frames.quaternion_of(frames.rotation_of(prim.world))
                 self.world.set_static_pose(path, prim.world[:3, 3], rotation)
+                have_moved = True
             except KeyError:
                 continue
+        return have_moved
 
     def _apply_live(self, edits: Difference) -> None:
         """Change values of the running world."""
@@ -525,11 +602,15 @@ class PreviewSession:
     def reset(self, context: bpy.types.Context) -> None:
         """Back to the start, ready to play again."""
         if self._is_restarted:
-            self.stop()
-            self.__init__(context)  # type: ignore[misc]
+            self.restart(context)
         self.world.reset()
         self._was_awake[:] = True
         self._show(context, self._was_awake)
+
+    def restart(self, context: bpy.types.Context) -> None:
+        """Begin anew with the scene as it is now. Raises InputError if nothing can move any more."""
+        self.stop()
+        self.__init__(context, frequency=self._frequency)  # type: ignore[misc]
 
     def stop(self) -> None:
         """End the session and restore the authored transform of every object exactly."""

@@ -29,8 +29,8 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Nothing: these are as exact here. Bring the masses of the links nearer to each other where they give way.",
     ),
     "ArticulationUnstable": NoticeKind(
-        "warning", "Reduced coordinates are unstable for these masses: the articulation uses maximal coordinates.",
-        "Bring the masses of the links nearer to each other.",
+        "warning", "Reduced coordinates are unstable for these masses or poses: the articulation uses maximal coordinates.",
+        "Bring the masses of the links nearer to each other, and place them within the limits of their joints.",
     ),
     "ColliderWithoutGeometry": NoticeKind(
         "warning", "A collider has no geometry that can be simulated.", "Apply the collider to a mesh or a primitive."

@@ -57,6 +57,8 @@ from .start import close, put_to_sleep
 FASTEST, CLAMP = 1000.0, 1e5
 #: Trial steps for which a tree in reduced coordinates must stay stable.
 TRIAL_STEPS = 60
+#: m/s. A free tree whose centre of mass gains more than this in its trial, gravity aside, is unstable.
+STRAY_SPEED = 0.05
 #: Sleep thresholds, m/s and rad/s.
 SLOW, SLOW_TURN = 0.01, 0.02
 #: Of contacts, as springs.
@@ -436,7 +438,11 @@ class SolverSpace:
         return turns and not hinge.is_limited and hinge.drive is not None and link.child in self._sizes
 
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
-        """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST."""
+        """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST.
+
+        A tree that does not hang on the world must fall: limits that are violated at the start can drive it through
+        space, because the solver's rows of a multibody do not keep its momentum.
+        """
         physics = PhysicsWorld(tuple(gravity.tolist()))
         physics.integration_parameters.dt = 1.0 / 240.0
         handles: dict[str, Any] = {}
@@ -456,9 +462,16 @@ class SolverSpace:
                 return False
             joints.append((parent, handles[link.child], joint))
         start_tree(physics, joints)
+        masses = {path: self.weights[path].mass for path in handles}
+        before = _speed_of_all(physics, handles, masses)
         for _ in range(TRIAL_STEPS):
             physics.step()
             if not physics.quarantine.is_empty():
+                return False
+        if tree.root != WORLD:
+            seconds = TRIAL_STEPS * physics.integration_parameters.dt
+            gained = _speed_of_all(physics, handles, masses) - before - np.asarray(gravity, float) * seconds
+            if not np.linalg.norm(gained) <= STRAY_SPEED:
                 return False
         speeds = [physics.rigid_bodies[handle].linvel.norm() for handle in handles.values()]
         return all(math.isfinite(speed) and speed < FASTEST for speed in speeds)
@@ -794,6 +807,12 @@ def _sides(shape: Any) -> tuple[float, float]:
     box = shape.compute_aabb(Isometry3.identity())
     sides = [float(high - low) for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)]
     return max(min(sides), 0.1 * max(sides)), max(sides)
+
+
+def _speed_of_all(physics: Any, handles: Mapping[str, Any], masses: Mapping[str, float]) -> Matrix:
+    """Velocity (3,) of the centre of mass of bodies."""
+    moves = [np.array(_tuple(physics.rigid_bodies[handle].linvel)) * masses[path] for path, handle in handles.items()]
+    return np.asarray(sum(moves) / sum(masses.values()), float)
 
 
 def _starts_asleep(body: Body) -> bool:

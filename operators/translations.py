@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Labels in other languages, for Blender's translation system. A language is loaded when Blender shows it.
+
+labels.tsv: a line for each label, with the columns English, German and French.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+#: Columns of labels.tsv, by the language of Blender's locale.
+LANGUAGES = {"de": 1, "fr": 2}
+_FILE = Path(__file__).with_name("labels.tsv")
+_DOMAIN = __package__ or "usdphys_addon"
+_LANGUAGE: Any = (bpy.types.PreferencesView, "language")
+_owner = object()
+_loaded = ""
+
+
+def table(locale: str) -> dict[tuple[str, str], str]:
+    """Translations of a locale, such as "de_DE", by (context, English). Empty for a language without translations."""
+    column = LANGUAGES.get(locale[:2])
+    if column is None:
+        return {}
+    found = {}
+    for line in _FILE.read_text(encoding="utf-8").splitlines():
+        cells = line.split("\t")
+        # Labels of operators have a context of their own.
+        for context in ("*", "Operator"):
+            found[context, cells[0]] = cells[column]
+    return found
+
+
+def follow_language() -> None:
+    """Register the translations of the language that Blender shows, and no other."""
+    global _loaded
+    locale = bpy.app.translations.locale
+    if locale == _loaded:
+        return
+    _forget()
+    words = table(locale)
+    if words:
+        bpy.app.translations.register(_DOMAIN, {locale: words})
+        _loaded = locale
+
+
+def _forget() -> None:
+    global _loaded
+    if _loaded:
+        bpy.app.translations.unregister(_DOMAIN)
+    _loaded = ""
+
+
+def _subscribe(*_: Any) -> None:
+    # Loading a file ends all subscriptions.
+    bpy.msgbus.clear_by_owner(_owner)
+    bpy.msgbus.subscribe_rna(key=_LANGUAGE, owner=_owner, args=(), notify=follow_language)
+
+
+_subscribe_again = bpy.app.handlers.persistent(_subscribe)
+
+
+def register() -> None:
+    follow_language()
+    _subscribe()
+    bpy.app.handlers.load_post.append(_subscribe_again)
+
+
+def unregister() -> None:
+    bpy.app.handlers.load_post.remove(_subscribe_again)
+    bpy.msgbus.clear_by_owner(_owner)
+    _forget()

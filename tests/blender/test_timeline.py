@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The preview on Blender's timeline. A change of frame leads it, and no clock."""
+
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+from usdphys_ext.usdphys_addon.playback.timeline import MOST_FRAMES
+
+from . import scenes
+
+FPS = 24
+
+
+@pytest.fixture(autouse=True)
+def _no_session():
+    bpy.context.scene.render.fps = FPS
+    bpy.context.scene.frame_set(1)
+    yield
+    preview_guard.stop()
+
+
+def solid(name, location, **changes):
+    obj = scenes.solid(name, shape="AUTO")
+    obj.location = location
+    for key, value in changes.items():
+        setattr(obj.usdphys.rigid_body, key, value)
+    return obj
+
+
+def keyed_pusher(speed=1.0, until=49):
+    """A kinematic box that goes along X by its keys, so many metres a second."""
+    pusher = solid("Pusher", (0, 0, 0), kinematic_enabled=True)
+    for frame in (1, until):
+        pusher.location.x = speed * (frame - 1) / FPS
+        pusher.keyframe_insert("location", frame=frame)
+    curves = pusher.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
+    for key in (point for curve in curves for point in curve.keyframe_points):
+        key.interpolation = "LINEAR"
+    return pusher
+
+
+def begin():
+    """As the Play button does: without a window it only starts the session."""
+    bpy.context.scene.usdphys.preview.with_timeline = True
+    bpy.context.view_layer.update()
+    assert bpy.ops.usdphys.preview_play() == {"FINISHED"}
+    return preview_guard.timeline()
+
+
+def go(*frames):
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+
+
+def height(obj):
+    return obj.matrix_world.translation.z
+
+
+def fallen(frames):
+    return 0.5 * 9.81 * (frames / FPS) ** 2
+
+
+@pytest.mark.parametrize("fps", [24, 25, 120])
+def test_a_frame_of_the_timeline_is_a_frame_of_time(fps, clock):
+    """The clock of the machine goes on by an hour in each frame, and nothing else moves the bodies."""
+    bpy.context.scene.render.fps = fps
+    obj = solid("Crate", (0, 0, 50))
+    leader = begin()
+    for frame in range(2, 2 + fps):
+        go(frame)
+        clock.advance(3600.0)
+        leader.session.advance(bpy.context)
+    assert leader.session.world.time == pytest.approx(1.0, rel=1e-9)
+    assert 50 - height(obj) == pytest.approx(0.5 * 9.81, rel=0.02)
+    assert dict(leader.session.readout)["Time"] == "1.00 s"
+
+
+def test_frames_are_simulated_once_and_scrubbed():
+    obj, other = solid("Crate", (0, 0, 50), angular_velocity=(1, 2, 3)), solid("Beside", (5, 0, 50))
+    leader = begin()
+    seen = {}
+    for frame in range(1, 25):
+        go(frame)
+        seen[frame] = (obj.matrix_world.copy(), other.matrix_world.copy())
+    steps = leader.session.world.frame
+    for frame in (24, 3, 17, 1, 24, 9):
+        go(frame)
+        now = (obj.matrix_world, other.matrix_world)
+        for shown, before in zip(now, seen[frame], strict=True):
+            assert np.array(shown) == pytest.approx(np.array(before), abs=1e-5)
+        assert dict(leader.session.readout)["Time"] == f"{(frame - 1) / FPS:.2f} s"
+    assert leader.session.world.frame == steps and leader.kept == list(range(1, 25))
+    go(25)
+    assert 50 - height(obj) == pytest.approx(fallen(24), rel=0.02)
+
+
+def test_before_the_first_frame_bodies_are_where_they_were_authored():
+    go(10)
+    obj = solid("Crate", (1, 2, 50))
+    begin()
+    go(11, 12, 13, 4)
+    assert tuple(obj.matrix_world.translation) == pytest.approx((1, 2, 50), abs=1e-5)
+
+
+def test_a_keyed_kinematic_body_pushes_at_its_speed_and_is_scrubbed_with_what_it_pushes():
+    bpy.context.scene.use_gravity = False
+    pusher, pushed = keyed_pusher(), solid("Pushed", (1.5, 0, 0))
+    leader = begin()
+    places = {}
+    for frame in range(1, 49):
+        go(frame)
+        places[frame] = pushed.matrix_world.translation.x
+        assert leader.session.world.positions[leader.session.names.index("Pusher")][0] == pytest.approx(
+            pusher.matrix_world.translation.x, abs=1e-5
+        )
+    # They meet after half a second; then the other is as fast, or faster by the restitution.
+    assert places[12] == pytest.approx(1.5, abs=1e-3) and places[48] - places[36] == pytest.approx(0.5, abs=0.2)
+    go(30)
+    assert pushed.matrix_world.translation.x == pytest.approx(places[30], abs=1e-5)
+    assert pusher.matrix_world.translation.x == pytest.approx(29 / FPS, abs=1e-5)
+
+
+def test_a_skipped_frame_is_simulated_and_kept_too():
+    obj = solid("Crate", (0, 0, 50))
+    leader = begin()
+    go(3, 3 + MOST_FRAMES)
+    assert leader.kept == list(range(1, 4 + MOST_FRAMES))
+    assert 50 - height(obj) == pytest.approx(fallen(2 + MOST_FRAMES), rel=0.1)
+
+
+def test_a_jump_does_not_simulate_everything_between():
+    obj = solid("Crate", (0, 0, 50))
+    leader = begin()
+    go(2, 200)
+    assert leader.front == 2 and 50 - height(obj) == pytest.approx(fallen(1), rel=0.5)
+
+
+def test_an_edit_drops_the_kept_frames_and_the_first_frame_begins_anew():
+    ice = scenes.physics_material("Ice", dynamic_friction=0.0, static_friction=0.0, restitution=0.0)
+    floor = scenes.add_box("Floor", (50, 50, 0.5), location=(0, 0, -0.5))
+    scenes.make_collider(floor, "AUTO")
+    obj = solid("Crate", (0, 0, 0.5), velocity=(2, 0, 0))
+    for one in (floor, obj):
+        one.usdphys.colliders[0].physics_material = ice
+    leader = begin()
+    go(*range(2, 26))
+    assert obj.matrix_world.translation.x == pytest.approx(2.0, abs=0.1)
+    ice.usdphys.physics_material.dynamic_friction = 1.0
+    go(26)
+    assert leader.kept == []
+    go(*range(27, 60))
+    # It brakes from where it was: v^2 / 2 g.
+    assert obj.matrix_world.translation.x == pytest.approx(2.08 + 4.0 / (2 * 9.81), abs=0.1)
+    go(1)
+    assert obj.matrix_world.translation.x == pytest.approx(0.0, abs=1e-5) and leader.kept == [1]
+    go(*range(2, 26))
+    assert obj.matrix_world.translation.x == pytest.approx(4.0 / (2 * 9.81), abs=0.1)
+    assert leader.kept == list(range(1, 26))
+
+
+def test_an_edit_of_the_structure_while_scrubbed_back_begins_anew_at_the_first_frame():
+    obj = solid("Crate", (0, 0, 50))
+    leader = begin()
+    go(*range(2, 26), 5)
+    more = solid("More", (5, 0, 50))
+    bpy.context.view_layer.update()
+    go(6)
+    assert leader.kept == []
+    go(1)
+    assert height(obj) == pytest.approx(50, abs=1e-5) and height(more) == pytest.approx(50, abs=1e-5)
+    go(*range(2, 14))
+    assert height(obj) == pytest.approx(height(more), abs=1e-4)
+    assert 50 - height(obj) == pytest.approx(fallen(12), rel=0.1)
+
+
+def test_a_changed_animation_drops_the_kept_frames():
+    pusher, _ = keyed_pusher(), solid("Pushed", (50, 0, 0))
+    leader = begin()
+    go(*range(2, 13))
+    pusher.animation_data.action.layers[0].strips[0].channelbags[0].fcurves[0].keyframe_points[1].co[1] = 9.0
+    pusher.animation_data.action.layers[0].strips[0].channelbags[0].fcurves[0].update()
+    go(6)
+    assert leader.kept == []
+    go(1)
+    assert leader.kept == [1]
+
+
+def test_selecting_and_hiding_drop_nothing():
+    obj = solid("Crate", (0, 0, 50))
+    leader = begin()
+    go(2, 3, 4)
+    obj.select_set(True)
+    bpy.context.view_layer.update()
+    go(5)
+    assert leader.kept == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("way", ["reset", "undo", "frame rate", "stop"])
+def test_the_end_restores_every_pose(way):
+    obj = solid("Crate", (0, 0, 50))
+    obj.rotation_euler = (0.1, 0.2, 0.3)
+    begin()
+    go(*range(2, 13))
+    assert height(obj) < 49.5
+    if way == "reset":
+        bpy.ops.usdphys.preview_reset()
+        assert bpy.context.scene.frame_current == 1
+    elif way == "frame rate":
+        bpy.context.scene.render.fps = 30
+        go(13)
+    elif way == "undo":
+        bpy.app.handlers.undo_pre[0](bpy.context.scene)
+        for handler in bpy.app.handlers.undo_pre:
+            handler(bpy.context.scene)
+    else:
+        preview_guard.stop()
+    assert preview_guard.current() is None and preview_guard.timeline() is None
+    assert tuple(obj.location) == (0, 0, 50) and obj.rotation_mode == "XYZ"
+    go(20)
+    assert tuple(obj.location) == (0, 0, 50)
+
+
+def test_the_shown_frame_is_the_one_that_is_applied():
+    obj = solid("Crate", (0, 0, 50))
+    begin()
+    go(*range(2, 26), 13)
+    bpy.ops.usdphys.preview_apply()
+    assert 50 - obj.location.z == pytest.approx(fallen(12), rel=0.1)
+
+
+def test_the_step_button_goes_on_by_a_frame():
+    obj = solid("Crate", (0, 0, 50))
+    leader = begin()
+    for _ in range(12):
+        bpy.ops.usdphys.preview_step()
+    assert bpy.context.scene.frame_current == 13 and leader.kept == list(range(1, 14))
+    assert 50 - height(obj) == pytest.approx(fallen(12), rel=0.1)
+
+
+def test_playing_the_timeline_starts_the_physics_only_where_it_is_wanted():
+    """As Blender calls it before the timeline plays."""
+    obj = solid("Crate", (0, 0, 50))
+    bpy.context.view_layer.update()
+    scene = bpy.context.scene
+    play = [handler for handler in bpy.app.handlers.animation_playback_pre if "usdphys" in handler.__module__]
+    for handler in play:
+        handler(scene, None)
+    assert preview_guard.current() is None
+    scene.usdphys.preview.with_timeline = True
+    for handler in play:
+        handler(scene, None)
+    assert preview_guard.timeline() is not None
+    go(2)
+    assert height(obj) < 50
+
+
+def test_playing_the_timeline_without_bodies_says_why_in_the_panel():
+    scene = bpy.context.scene
+    scene.usdphys.preview.with_timeline = True
+    for handler in bpy.app.handlers.animation_playback_pre:
+        handler(scene, None)
+    assert preview_guard.current() is None
+    assert "No rigid body can move" in preview_guard.problem()
+
+
+def test_the_joint_inspector_is_not_led_by_the_timeline():
+    bpy.context.scene.usdphys.preview.with_timeline = True
+    solid("Crate", (0, 0, 50))
+    bpy.context.view_layer.update()
+    bpy.ops.usdphys.preview_play(ignores_timeline=True)
+    assert preview_guard.current() is not None and preview_guard.timeline() is None

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Simulators in another Python: what they are given, and what becomes of the poses, of failures and of differences."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from usdphys_addon import cli
+from usdphys_addon.core.errors import InputError
+from usdphys_addon.core.units import StageUnits
+from usdphys_addon.simulation.engines import external
+from usdphys_addon.simulation.record import Recording
+from usdphys_addon.usd import read as usd_read
+
+CRATE = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 0.01
+    upAxis = "Y"
+)
+def Xform "World"
+{
+    def PhysicsScene "Scene" {}
+    def Cube "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+        double size = 50
+        double3 xformOp:translate = (10, 300, 20)
+        float3 xformOp:rotateXYZ = (0, 90, 0)
+        float3 xformOp:scale = (1, 2, 1)
+        uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:rotateXYZ", "xformOp:scale"]
+    }
+    def Cube "Other" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+        double size = 50
+        double3 xformOp:translate = (500, 300, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+}
+"""
+#: Moves the crate by 100 units along X of the stage in each step, as a simulator would write it.
+MOVES = """
+import sys
+import numpy as np
+file, steps, seconds, target = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
+assert "Crate" in open(file).read() and seconds == 0.1
+turn = [0.0, np.sin(np.pi / 4), 0.0, np.cos(np.pi / 4)]
+poses = np.array([[[10.0 + 100.0 * step, 300.0, 20.0, *turn]] for step in range(steps + 1)])
+print(f"step {steps}")
+np.savez(target, names=np.array(["/World/Crate"]), poses=poses, is_z_up=False)
+"""
+
+
+@pytest.fixture
+def crate(tmp_path: Path) -> Path:
+    file = tmp_path / "crate.usda"
+    file.write_text(CRATE)
+    return file
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Let a program stand for PhysX, in this Python."""
+
+    def make(program: str) -> None:
+        file = tmp_path / "program.py"
+        file.write_text(program)
+        _, _, packages, variable = external.ENGINES["physx"]
+        known = external.Engine("PhysX", str(file), packages, variable)
+        monkeypatch.setattr(external, "ENGINES", {**external.ENGINES, "physx": known})
+        monkeypatch.setenv(known.variable, sys.executable)
+
+    return make
+
+
+def simulate(crate: Path, *more: str) -> int:
+    return cli.main(["simulate", str(crate), "--seconds", "0.3", "--fps", "10", "--engine", "physx", *more])
+
+
+def test_motion_of_the_engine_is_written(crate, engine, tmp_path, capsys):
+    """Poses in the units of the stage come out as time samples, with the scale that the prim had."""
+    engine(MOVES)
+    out, poses = tmp_path / "out.usda", tmp_path / "poses.json"
+    assert simulate(crate, "--out", str(out), "--json", str(poses)) == 0
+    stage = usd_read.open_stage(out)
+    from pxr import Gf, UsdGeom
+
+    for frame in range(4):
+        time = stage.GetStartTimeCode() + frame
+        world = UsdGeom.Xformable(stage.GetPrimAtPath("/World/Crate")).ComputeLocalToWorldTransform(time)
+        wanted = Gf.Matrix4d(Gf.Rotation(Gf.Vec3d(0, 1, 0), 90), Gf.Vec3d(10 + 100 * frame, 300, 20))
+        wanted = Gf.Matrix4d().SetScale(Gf.Vec3d(1, 2, 1)) * wanted
+        assert np.allclose(np.array(world), np.array(wanted), atol=1e-4)
+    import json
+
+    found = json.loads(poses.read_text())["bodies"]["/World/Crate"]
+    assert found["translation"][3] == pytest.approx([310, 300, 20], abs=1e-4)
+    said = capsys.readouterr().err
+    # The crate falls in the preview by 1.8 m/s: 4.905 * 0.3**2 = 0.44 m, and moves by 3 m in the engine.
+    assert "PhysX against the preview" in said and "/World/Crate: 3.0" in said
+    assert "no body at '/World/Other'; it stays" in said
+
+
+def test_failure_of_the_engine_is_one_sentence(crate, engine, tmp_path, capsys):
+    out = tmp_path / "out.usda"
+    for program, sentence in (
+        ("import nowhere_to_be_found", "no module 'nowhere_to_be_found'; have its pip install ovphysx"),
+        ("raise SystemExit('the stage is too odd')", "could not simulate 'crate.usda': the stage is too odd"),
+        ("import os; os.abort()", "could not simulate 'crate.usda'"),
+        ("", "could not simulate 'crate.usda': exit status 0"),
+        (MOVES.replace("300.0, 20.0", "float('nan'), 20.0"), "PhysX has lost bodies of 'crate.usda'"),
+    ):
+        engine(program)
+        assert simulate(crate, "--out", str(out)) == 1
+        said = capsys.readouterr().err
+        assert sentence in said and "Traceback" not in said
+        assert not out.exists()
+
+
+def test_python_that_is_not_there(crate, monkeypatch, capsys):
+    variable = external.ENGINES["physx"].variable
+    monkeypatch.delenv(variable, raising=False)
+    assert simulate(crate) == 1
+    assert f"name it with --engine-python or {variable}" in capsys.readouterr().err
+    assert simulate(crate, "--engine-python", "/nowhere/python") == 1
+    assert "'/nowhere/python' is no program" in capsys.readouterr().err
+    assert cli.main(["simulate", str(crate), "--seconds", "1", "--engine-python", sys.executable]) == 2
+
+
+def test_the_simulator_is_ended_with_its_files(crate, engine, tmp_path):
+    """A user who gives up leaves neither a process nor a folder."""
+    engine("import sys, time\nprint('step 1', flush=True)\nwhile True: time.sleep(1)")
+    with external.Run("physx", sys.executable, crate, 4, 0.1) as run:
+        while not run.done:
+            assert run.is_running()
+        assert run.done == 0.25
+        folder, child = run.folder, run.pid
+    assert not folder.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+def test_poses_with_z_up_are_not_turned(crate, engine):
+    """Newton turns a stage with Y up by itself."""
+    engine(MOVES.replace("is_z_up=False", "is_z_up=True").replace("== 0.1", "== 0.5"))
+    with external.Run("physx", sys.executable, crate, 1, 0.5) as run:
+        run.wait()
+        for units, place in (
+            (StageUnits(0.01, 1.0, "Y"), [1.1, 3.0, 0.2]), (StageUnits(1.0, 1.0, "Z"), [110.0, 300.0, 20.0])
+        ):  # fmt: skip
+            assert run.poses(units).positions[1, 0] == pytest.approx(place)
+
+
+def test_largest_differences_come_first():
+    def recording(places: list[list[float]]) -> Recording:
+        count = len(places)
+        positions = np.zeros((count, 2, 3))
+        positions[:, :, 0] = places
+        rotations = np.tile([1.0, 0.0, 0.0, 0.0], (count, 2, 1))
+        return Recording(10.0, ("/A", "/B"), np.zeros(2, bool), np.zeros((count, 2, 4, 4)), positions, rotations)
+
+    still = recording([[0, 0], [0, 0], [0, 0]])
+    found = external.differences(recording([[0, 0], [0.5, 1], [0.25, 3]]), still)
+    assert [(each.path, each.distance, each.frame) for each in found] == [("/B", 3.0, 2), ("/A", 0.5, 1)]
+
+
+def test_the_command_line_knows_the_engines():
+    assert set(cli.ENGINES) == {cli.PREVIEW, *external.ENGINES}
+    for engine in external.ENGINES.values():
+        assert (Path(external.__file__).parent / engine.program).is_file()
+
+
+def test_no_python_is_an_input_error(monkeypatch):
+    monkeypatch.delenv("USDPHYS_NEWTON_PYTHON", raising=False)
+    with pytest.raises(InputError, match="Newton runs in a Python of your own"):
+        external.python_of("newton")
+
+
+@pytest.mark.skipif(not os.environ.get("PHYSX_PYTHON"), reason="PHYSX_PYTHON names no Python with ovphysx")
+def test_physx_falls_as_it_should(crate):
+    with external.Run("physx", os.environ["PHYSX_PYTHON"], crate, 30, 1 / 60) as run:
+        run.wait()
+        poses = run.poses(StageUnits(0.01, 1.0, "Y"))
+    height = poses.positions[30, poses.names.index("/World/Crate"), 2]
+    # Half of g t², to the way of one step of PhysX.
+    assert height == pytest.approx(3.0 - 0.5 * 9.81 * 0.5**2, abs=0.02)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the program of a simulator in the user's own Python, and reads the poses that it writes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import frames
+from ...core.errors import InputError
+from ...core.units import StageUnits
+from ...core.words import counted
+from ..record import Recording, quaternion_product
+
+Floats = NDArray[np.float64]
+
+
+class Engine(NamedTuple):
+    """A simulator. program: file beside this one. packages: what its Python needs, as pip takes it.
+
+    variable: environment variable with the path of that Python.
+    """
+
+    name: str
+    program: str
+    packages: str
+    variable: str
+
+
+#: By the name that the command line takes.
+ENGINES: Mapping[str, Engine] = {
+    "physx": Engine("PhysX", "run_physx.py", "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON"),
+    "newton": Engine("Newton", "run_newton.py", '"newton[sim]" newton-usd-schemas usd-core', "USDPHYS_NEWTON_PYTHON"),
+}
+#: Seconds between two looks at a running simulator.
+_PAUSE = 0.2
+
+
+def python_of(engine: str, chosen: str = "") -> str:
+    """The Python for an engine: the chosen path, else that of its environment variable. Raises InputError."""
+    known = ENGINES[engine]
+    found = chosen or os.environ.get(known.variable, "")
+    if not found:
+        raise InputError(
+            f"{known.name} runs in a Python of your own: make one with 'python -m venv FOLDER', have its pip install "
+            f"{known.packages}, and name it with --engine-python or {known.variable}."
+        )
+    if not os.access(found, os.X_OK) or not Path(found).is_file():
+        raise InputError(f"'{found}' is no program; name the python of an environment that has {known.name}.")
+    return found
+
+
+class Poses(NamedTuple):
+    """names: paths of prims. positions (f, n, 3), m, and rotations (f, n, 4), w first, in the world with Z up."""
+
+    names: tuple[str, ...]
+    positions: Floats
+    rotations: Floats
+
+
+class Run:
+    """A simulator at work, as a context: leaving it ends the simulator and removes its files."""
+
+    def __init__(self, engine: str, python: str, file: Path, steps: int, seconds: float) -> None:
+        """file: a USD file that the engine reads. seconds: of a step."""
+        self._engine, self._steps, self._file = ENGINES[engine], steps, file
+        self._kept = tempfile.TemporaryDirectory(prefix="usdphys-")
+        #: Folder of its files.
+        self.folder = Path(self._kept.name)
+        self._target, self._log = self.folder / "poses.npz", self.folder / "log.txt"
+        self._stream: IO[bytes] = self._log.open("wb")
+        program = Path(__file__).parent / self._engine.program
+        # Modules of Blender's Python must not come before those of the other one.
+        environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+        self._child = subprocess.Popen(
+            [python, str(program), str(file.absolute()), str(steps), repr(seconds), str(self._target)],
+            stdin=subprocess.DEVNULL, stdout=self._stream, stderr=subprocess.STDOUT, env=environment,
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._child.poll() is None:
+            self._child.kill()
+        self._child.wait()
+        self._stream.close()
+        self._kept.cleanup()
+
+    @property
+    def pid(self) -> int:
+        """Number of its process."""
+        return self._child.pid
+
+    @property
+    def done(self) -> float:
+        """The part of the steps that is done, 0 to 1."""
+        with suppress(OSError):
+            steps = re.findall(rb"^step (\d+)$", self._log.read_bytes(), re.MULTILINE)
+            return min(1.0, int(steps[-1]) / max(1, self._steps)) if steps else 0.0
+        return 0.0
+
+    def is_running(self) -> bool:
+        """False once the simulator has ended."""
+        return self._child.poll() is None
+
+    def wait(self) -> None:
+        """Wait for its end."""
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                self._child.wait(_PAUSE)
+                return
+
+    def poses(self, units: StageUnits) -> Poses:
+        """The poses of a run that has ended. units: of the file. Raises InputError where the simulator failed."""
+        name = self._engine.name
+        if self._child.returncode or not self._target.is_file():
+            raise InputError(self._failure())
+        with np.load(self._target) as found:
+            paths, poses = tuple(map(str, found["names"])), np.asarray(found["poses"], float)
+            turn = np.eye(3) if found["is_z_up"] else units.to_z_up
+        if not np.isfinite(poses).all():
+            raise InputError(f"{name} has lost bodies of '{self._file.name}': their poses are not numbers any more.")
+        x, y, z, w = np.moveaxis(poses[..., 3:], -1, 0)
+        own = np.stack((w, x, y, z), axis=-1)
+        rotations = quaternion_product(np.array(frames.quaternion_of(turn)), own)
+        return Poses(paths, poses[..., :3] @ turn.T * units.meters_per_unit, rotations)
+
+    def _failure(self) -> str:
+        lines = [line.strip() for line in self._log.read_text(encoding="utf-8", errors="replace").splitlines()]
+        said = [line for line in lines if line and not re.fullmatch(r"step \d+", line)]
+        last = said[-1][:300] if said else f"exit status {self._child.returncode}"
+        missing = re.fullmatch(r"ModuleNotFoundError: No module named '([\w.]+)'", last)
+        if missing:
+            return (
+                f"The Python for {self._engine.name} has no module '{missing[1]}'; have its pip install "
+                f"{self._engine.packages}."
+            )
+        return f"{self._engine.name} could not simulate '{self._file.name}': {last}"
+
+
+def recording_of(preview: Recording, poses: Poses) -> tuple[Recording, list[str]]:
+    """(a recording of the bodies of a preview, paths of dynamic bodies that the engine does not report).
+
+    Those, and kinematic bodies that it does not report, stay where the preview starts.
+    """
+    count = len(poses.positions)
+    positions = np.repeat(preview.positions[:1], count, axis=0)
+    rotations = np.repeat(preview.rotations[:1], count, axis=0)
+    rows = {name: row for row, name in enumerate(poses.names)}
+    unknown = []
+    for number, path in enumerate(preview.paths):
+        if path in rows:
+            positions[:, number], rotations[:, number] = poses.positions[:, rows[path]], poses.rotations[:, rows[path]]
+        elif not preview.kinematic[number]:
+            unknown.append(path)
+    # Scale and shear of the prims.
+    stretches = _matrices(preview.rotations[:1]).swapaxes(-1, -2) @ preview.matrices[:1, :, :3, :3]
+    matrices = np.zeros((count, len(preview.paths), 4, 4))
+    matrices[..., :3, :3] = _matrices(rotations) @ stretches
+    matrices[..., :3, 3], matrices[..., 3, 3] = positions, 1.0
+    return Recording(preview.fps, preview.paths, preview.kinematic, matrices, positions, rotations), unknown
+
+
+def _matrices(rotations: Floats) -> Floats:
+    """Rotation matrices (f, n, 3, 3) of quaternions (f, n, 4)."""
+    return frames.matrices_of(rotations.reshape(-1, 4)).reshape(*rotations.shape[:2], 3, 3)
+
+
+class Difference(NamedTuple):
+    """The largest difference of a body between two recordings. distance: m. angle: rad. frame: of the distance."""
+
+    path: str
+    distance: float
+    angle: float
+    frame: int
+
+
+def differences(one: Recording, other: Recording) -> list[Difference]:
+    """The largest difference of each dynamic body, the greatest distance first."""
+    gaps = np.linalg.norm(one.positions - other.positions, axis=2)
+    cosines = np.abs((one.rotations * other.rotations).sum(axis=2)).clip(0.0, 1.0)
+    found = [
+        Difference(path, float(gap.max()), float(2.0 * np.arccos(cosines[:, row].min())), int(gap.argmax()))
+        for row, (path, gap) in enumerate(zip(one.paths, gaps.T, strict=True))
+        if not one.kinematic[row]
+    ]
+    return sorted(found, key=lambda each: -each.distance)
+
+
+def told(found: list[Difference], engine: str, fps: float, most: int = 5) -> list[str]:
+    """Lines about the largest differences between an engine and the preview."""
+    name = ENGINES[engine].name
+    if not found:
+        return [f"{name}: no body moves by itself"]
+    lines = [f"{name} against the preview, largest difference of {counted(len(found), 'body')}:"]
+    lines += [
+        f"  {each.path}: {each.distance:.4g} m at {each.frame / fps:.3g} s, {np.degrees(each.angle):.3g} degrees"
+        for each in found[:most]
+    ]
+    return lines

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A program for a Python with `newton[sim]` and `usd-core`: simulates a USD file in Newton, with MuJoCo's solver.
+
+    python run_newton.py FILE STEPS SECONDS POSES
+
+Writes the poses of all bodies at the start and after each step of so many seconds to POSES, a .npz file: names (n,) of
+prims, poses (steps + 1, n, 7): x, y, z, then a quaternion x, y, z, w, in the length unit of the stage and with Z
+up.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+#: Steps of the solver per second, at least.
+RATE = 480.0
+
+
+def main(file: str, steps: int, seconds: float, target: str) -> None:
+    """Simulate and write."""
+    import newton
+    import warp
+
+    warp.config.quiet = True
+    with warp.ScopedDevice("cpu"):
+        builder = newton.ModelBuilder()
+        builder.add_usd(file, load_visual_shapes=False)
+        model = builder.finalize()
+        solver = newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True)
+        now, after, control = model.state(), model.state(), model.control()
+        newton.eval_fk(model, model.joint_q, model.joint_qd, now)
+        parts = max(1, round(seconds * RATE))
+        poses = np.empty((steps + 1, model.body_count, 7))
+        for number in range(steps + 1):
+            for _ in range(parts if number else 0):
+                now.clear_forces()
+                solver.step(now, after, control, None, seconds / parts)
+                now, after = after, now
+            poses[number] = now.body_q.numpy()
+            print(f"step {number}", flush=True)
+    np.savez(target, names=np.array(model.body_label, str), poses=poses, is_z_up=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The bundled manual as web pages: the Markdown that docs/ is written in, without its pictures."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+#: The Markdown files, in the tree and in the installed extension.
+SOURCE = Path(__file__).resolve().parents[2] / "docs"
+_STYLE = (
+    "body{font:16px/1.5 sans-serif;max-width:56em;margin:2em auto;padding:0 1em;color:#222}"
+    "code,pre{background:#f2f2f2;font-size:90%}pre{padding:.6em;overflow:auto}"
+    "table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3em .6em;text-align:left;vertical-align:top}"
+)
+_ROW = re.compile(r"^\s*\|(.*)\|\s*$")
+_RULE = re.compile(r"^[\s|:-]+$")
+_ITEM = re.compile(r"^(\s*)([-*]|\d+\.) +(.*)$")
+
+
+def write(folder: Path) -> Path:
+    """Write all pages into a folder. Returns that of the start."""
+    for source in sorted(SOURCE.rglob("*.md")):
+        target = (folder / source.relative_to(SOURCE)).with_suffix(".html")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        start = "../" * (len(source.relative_to(SOURCE).parts) - 1) + "index.html"
+        target.write_text(page(source.read_text(encoding="utf-8"), start), encoding="utf-8")
+    return folder / "index.html"
+
+
+def page(text: str, start: str) -> str:
+    """A page of Markdown as HTML. start: link to the start of the manual."""
+    body = "\n".join(_blocks(text.splitlines()))
+    title = next((line[2:] for line in text.splitlines() if line.startswith("# ")), "USD Physics")
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
+        f'<style>{_STYLE}</style></head><body><p><a href="{start}">USD Physics: start of the manual</a></p>\n'
+        f"{body}\n</body></html>\n"
+    )
+
+
+def anchor(heading: str) -> str:
+    """The name of a heading in links, as Markdown tools make it."""
+    return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower())
+
+
+def _blocks(lines: list[str]) -> Iterator[str]:
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        if line.startswith("```"):
+            end = next((row for row in range(at, len(lines)) if lines[row].startswith("```")), len(lines))
+            yield f"<pre>{html.escape(chr(10).join(lines[at:end]), quote=False)}</pre>"
+            at = end + 1
+        elif heading := re.match(r"(#{1,6}) +(.*)", line):
+            level, words = len(heading[1]), heading[2]
+            yield f'<h{level} id="{anchor(words)}">{_inline(words)}</h{level}>'
+        elif _ROW.match(line):
+            end = at
+            while end < len(lines) and _ROW.match(lines[end]):
+                end += 1
+            yield _table(lines[at - 1 : end])
+            at = end
+        elif _ITEM.match(line):
+            end = at
+            while end < len(lines) and lines[end].strip() and not lines[end].startswith("#"):
+                end += 1
+            yield _list(lines[at - 1 : end])
+            at = end
+        elif line.strip():
+            end = at
+            while end < len(lines) and lines[end].strip() and not re.match(r"#|```|\||[-*] |\d+\. ", lines[end]):
+                end += 1
+            yield f"<p>{_inline(' '.join(lines[at - 1 : end]))}</p>"
+            at = end
+
+
+def _table(lines: list[str]) -> str:
+    rows = []
+    for number, line in enumerate(lines):
+        if _RULE.match(line):
+            continue
+        found = _ROW.match(line)
+        cells = re.split(r"(?<!\\)\|", found[1] if found else "")
+        kind = "th" if number == 0 else "td"
+        rows.append("".join(f"<{kind}>{_inline(cell.strip())}</{kind}>" for cell in cells))
+    return "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
+
+
+def _list(lines: list[str]) -> str:
+    """Items of one list; items below items are items of the same list."""
+    kind = "ol" if re.match(r"\s*\d", lines[0]) else "ul"
+    items: list[str] = []
+    for line in lines:
+        found = _ITEM.match(line)
+        if found:
+            items.append(found[3])
+        else:
+            items[-1] += " " + line.strip()
+    return f"<{kind}>" + "".join(f"<li>{_inline(item)}</li>" for item in items) + f"</{kind}>"
+
+
+def _inline(text: str) -> str:
+    """Code, links and emphasis within a line. Pictures are left out."""
+    parts = re.split(r"(`[^`]+`)", text)
+    return "".join(
+        f"<code>{html.escape(part[1:-1], quote=False)}</code>" if number % 2 else _words(part)
+        for number, part in enumerate(parts)
+    )
+
+
+def _words(text: str) -> str:
+    text = html.escape(text.replace("\\|", "|"), quote=False)
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"\[([^\]]+)\]\(([^)]+)\)", lambda found: f'<a href="{_target(found[2])}">{found[1]}</a>', text)
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)
+    return re.sub(r"(?<!\w)\*([^*]+)\*(?!\w)", r"<i>\1</i>", text)
+
+
+def _target(link: str) -> str:
+    return re.sub(r"\.md(?=$|#)", ".html", link)
