@@ -610,6 +610,7 @@ def shown(cls: Any) -> list[str]:
 
 
 def test_layouts_show_what_is_registered():
+    scenes.solid("Crate")
     has_joint = hasattr(bpy.types, "USDPHYS_OT_joint_add")
     expected = [idname for idname, _, _ in panels.ACTIONS if has_joint or idname != "usdphys.joint_add"]
     assert len(expected) >= 6
@@ -624,6 +625,7 @@ def test_layouts_show_what_is_registered():
 
 
 def test_layouts_do_without_an_operator(monkeypatch):
+    scenes.solid("Crate")
     monkeypatch.setattr(panels, "ACTIONS", (("usdphys.not_there", "None", "X"), *panels.ACTIONS[:1]))
     assert shown(panels.USDPHYS_PT_actions) == ["usdphys.make_dynamic", "usdphys.add_physics"]
 

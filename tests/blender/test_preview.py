@@ -654,12 +654,12 @@ def test_a_broken_joint_is_drawn_where_it_is_until_the_reset():
 
 
 def test_nothing_is_drawn_without_windows(monkeypatch):
-    from usdphys_ext.usdphys_addon.viewport import overlay
+    from usdphys_ext.usdphys_addon import viewport
 
     added = []
     monkeypatch.setattr(bpy.types.SpaceView3D, "draw_handler_add", lambda *args: added.append(args))
-    overlay.unregister()
-    overlay.register()
+    viewport.unregister()
+    viewport.register()
     assert bpy.app.background and added == []
 
 

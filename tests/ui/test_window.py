@@ -43,3 +43,7 @@ def test_preview_goes_on_in_a_second_window_and_when_its_own_is_closed(drive):
 
 def test_space_plays_animation_and_physics_on_one_clock_and_frames_are_scrubbed(drive):
     drive("timeline")
+
+
+def test_the_first_minutes_hint_sample_manual_and_language(drive):
+    drive("first_run")

@@ -375,7 +375,9 @@ def _carried_units(layer: Any, source: str) -> CarriedUnits | None:
     if before is None:
         return None
     target = carry_restore.layer_units(layer)
-    return carried_units.CarriedUnits(before, target) if not before.is_like(target) else None
+    # Blender keeps what is below the root in the units of the source, under a scale of the root.
+    kept = target._replace(local_meters_per_unit=before.meters_per_unit)
+    return carried_units.CarriedUnits(before, kept) if not before.is_like(target) else None
 
 
 def _restore_binding(spec: Any, obj: Any, moved: Callable[[str], str]) -> None:

@@ -44,6 +44,7 @@ from ..quality import (
     joint_sweeps,
     turning_steps,
 )  # fmt: skip
+from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger, world_turns
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .grab import Grab, grab, pull, release
@@ -65,6 +66,11 @@ SLOW, SLOW_TURN = 0.01, 0.02
 DAMPING_RATIO = 10.0
 #: A velocity that the scale of the prim changes by less than this part counts as unscaled.
 SAME_SPEED = 1e-3
+#: By the words of PhysX.
+_COMBINE = {
+    "average": CoefficientCombineRule.AVERAGE, "min": CoefficientCombineRule.MIN, "max": CoefficientCombineRule.MAX,
+    "multiply": CoefficientCombineRule.MULTIPLY,
+}  # fmt: skip
 #: Metres: bounds of the length unit to which the solver's tolerances are scaled.
 SMALLEST, LARGEST = 0.005, 1.0
 
@@ -203,10 +209,21 @@ class SolverSpace:
             builder = kind().position(_isometry(body.position, body.quaternion))
             moves = bool(api.velocity or api.angular_velocity)
             if not body.is_kinematic:
+                settings = body_settings(body.prim)
+                turns = world_turns(settings, body.rotation)
+                if turns is None:
+                    turns = (True, True, True)
+                    self.notices.add(
+                        "VendorNotSimulated", body.prim,
+                        f"{body.prim.display} has locked axes of its own that turn with it, which the preview ignores.",
+                    )  # fmt: skip
+                builder = _with_settings(builder, settings, turns)
                 if moves:
                     velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
                     self._say_scaled(body, velocity)
                     spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
+                    # The solver locks axes against forces only.
+                    velocity, spin = velocity * settings.moves, spin * turns
                     builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
                 self.weights[path], of_solver = weigher.of(body)
                 builder = builder.additional_mass_properties(of_solver)
@@ -282,14 +299,17 @@ class SolverSpace:
         """A collider builder. frame: pose (4, 4) of the prim in its body; None: identity."""
         self._bounces |= material.restitution > 0.0
         shape, center, turn = placed
+        friction_mode, restitution_mode = combine_modes(self.model, material.material)
         builder = (
             rapier3d.Collider.new(shape)
             .density(0.0)
             .friction(material.friction)
             .restitution(material.restitution)
-            .friction_combine_rule(CoefficientCombineRule.AVERAGE)
-            .restitution_combine_rule(CoefficientCombineRule.AVERAGE)
+            .friction_combine_rule(_COMBINE.get(friction_mode, CoefficientCombineRule.AVERAGE))
+            .restitution_combine_rule(_COMBINE.get(restitution_mode, CoefficientCombineRule.AVERAGE))
         )
+        if is_trigger(prim):
+            builder = builder.sensor(True)
         if frame is None and turn is None:
             if center is not None:
                 builder = builder.position(Isometry3(tuple(center.tolist())))
@@ -823,3 +843,18 @@ def _starts_asleep(body: Body) -> bool:
 def _ends(constraint: Constraint) -> set[str]:
     """The bodies of a joint, without the world."""
     return {constraint.facts.body0, constraint.facts.body1} - {""}
+
+
+def _with_settings(builder: Any, settings: BodySettings, turns: tuple[bool, bool, bool]) -> Any:
+    """The builder of a body with its damping and locked axes. turns: axes of the world about which it may turn."""
+    if settings.linear_damping:
+        builder = builder.linear_damping(settings.linear_damping)
+    if settings.angular_damping:
+        builder = builder.angular_damping(settings.angular_damping)
+    if not settings.falls:
+        builder = builder.gravity_scale(0.0)
+    if not all(settings.moves):
+        builder = builder.enabled_translations(settings.moves)
+    if not all(turns):
+        builder = builder.enabled_rotations(turns)
+    return builder.ccd_enabled(True) if settings.is_fast else builder

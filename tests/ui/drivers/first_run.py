@@ -1,0 +1,59 @@
+"""The first minutes: a hint in the empty sidebar, a sample scene that plays, the page at F1, another language."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import urlparse
+
+sys.path.insert(0, "/share/drivers")
+
+import bpy
+import kit
+
+
+def steps():
+    yield from kit.install()
+    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    kit.area().spaces.active.show_region_ui = True
+    yield 0.5
+    kit.region("UI").active_panel_category = "USD Physics"
+    yield 0.5
+    kit.shot("1-hint")
+
+    with kit.in_view():
+        bpy.ops.usdphys.sample_scene("INVOKE_DEFAULT", kind="CAR")
+    yield 0.5
+    assert kit.window().scene.name == "Car"
+    chassis = bpy.data.objects["Chassis"]
+    kit.area().spaces.active.region_3d.view_distance = 14
+    with kit.in_view():
+        bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
+    yield from kit.hurry(guard.current(), 3.0)
+    kit.shot("2-car")
+    assert abs(chassis.location.x) > 2.0, chassis.location
+    with kit.in_view():
+        bpy.ops.usdphys.preview_reset()
+    yield 0.3
+
+    # As F1 looks it up.
+    prefix, pages = next((prefix, pages) for prefix, pages in bpy.utils.manual_map() if "usdphys" in prefix)
+    page = Path(urlparse(prefix).path, dict(pages)["bpy.ops.usdphys.preview*"])
+    assert "Play with Timeline" in page.read_text(encoding="utf-8")
+
+    if "de_DE" in bpy.app.translations.locales:
+        bpy.context.preferences.view.language = "de_DE"
+        yield 1.0
+        assert bpy.app.translations.pgettext_iface("Rigid Body") == "Starrkörper"
+        kit.shot("3-german")
+        bpy.context.preferences.view.language = "fr_FR"
+        yield 1.0
+        assert bpy.app.translations.pgettext_iface("Rigid Body", "Operator") == "Corps rigide"
+        kit.shot("4-french")
+        bpy.context.preferences.view.language = "en_US"
+        yield 0.5
+        assert bpy.app.translations.pgettext_iface("Rigid Body") == "Rigid Body"
+    else:
+        print("NO LOCALES", flush=True)
+
+
+kit.run(steps)
