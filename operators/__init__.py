@@ -18,10 +18,12 @@ from . import (
     computed_mass,
     edit_lists,
     export_layer,
+    export_urdf,
     export_usd,
     from_rigid_bodies,
     gizmo_drag,
     groups,
+    import_urdf,
     import_usd,
     inspector,
     joint_tools,
@@ -41,8 +43,10 @@ CLASSES = (
     *checks.CLASSES,
     *computed_mass.CLASSES,
     *groups.CLASSES,
+    *export_urdf.CLASSES,
     *export_usd.CLASSES,
     *export_layer.CLASSES,
+    *import_urdf.CLASSES,
     *import_usd.CLASSES,
     *inspector.CLASSES,
     *joint_tools.CLASSES,
@@ -86,7 +90,9 @@ def register() -> None:
     translations.register()
     bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_export.append(export_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_import.append(import_urdf.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
@@ -95,7 +101,9 @@ def unregister() -> None:
     preview.unregister()
     batch.unregister()
     keymap.unregister()
+    bpy.types.TOPBAR_MT_file_import.remove(import_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.remove(import_usd.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_export.remove(export_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_layer.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_usd.draw_menu)  # type: ignore[arg-type]
     for cls in reversed(CLASSES):

@@ -38,7 +38,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     def poll(cls, context: Any) -> bool:
         if not super().poll(context):
             return False
-        if not context.scene.usdphys.source.filepath:
+        if not context.scene.usdphys.source.filepath.lower().endswith((".usd", ".usda", ".usdc", ".usdz")):
             cls.poll_message_set("This scene was not imported with File > Import > USD Physics")
             return False
         return True

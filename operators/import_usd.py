@@ -9,7 +9,7 @@ from bpy_extras.io_utils import ImportHelper
 
 from ..usdphys_addon.core.words import counted, tally
 from ..usdphys_addon.viewport.wrapped_text import draw_text
-from .usd_file import USD_FILTER, UsdFileOperator
+from .usd_file import USD_FILTER, SteppedImport
 
 #: Larger files, bytes, are not opened for the overview in the file browser.
 _LARGE = 64 * 2**20
@@ -54,7 +54,7 @@ class USDPHYS_PG_variant(bpy.types.PropertyGroup):
         )
 
 
-class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
     """Import a USD file with its physics into the scene"""
 
     bl_idname = "usdphys.import_usd"
@@ -91,9 +91,6 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         )
         variant_sets: bpy.props.CollectionProperty(type=USDPHYS_PG_variant, options={"HIDDEN", "SKIP_SAVE"})
         looked_at: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-
-    #: The running import; None before it.
-    steps: Any = None
 
     # ------------------------------------------------------------------ the file browser
 
@@ -181,24 +178,11 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
     # ------------------------------------------------------------------ the import
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
         from ..usdphys_addon.exchange import usd_import
 
         changed = self.changed_choices()
         options = usd_import.ImportOptions(self.convert_units, self.prim_path, changed, self.attach)
-        if self.options.is_invoke and not bpy.app.background:
-            self.steps = usd_import.import_steps(context, self.filepath, options)
-            manager = context.window_manager
-            self.timer = manager.event_timer_add(0.02, window=context.window)
-            manager.modal_handler_add(self)
-            return {"RUNNING_MODAL"}
-        try:
-            result = usd_import.import_usd(context, self.filepath, options, usd_import.LateProgress())
-        except UsdPhysError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report_result("Read", result)
-        return {"FINISHED"}
+        return self.run(context, usd_import.import_steps(context, self.filepath, options))
 
     def changed_choices(self) -> tuple[str, ...]:
         """The variant choices that differ from the selections of the file."""
@@ -206,43 +190,6 @@ class USDPHYS_OT_import_usd(UsdFileOperator, bpy.types.Operator, ImportHelper): 
         sets = overview.variant_sets if overview else ()
         own = {_as_written(one.prim_path, one.name, one.selection) for one in sets}
         return tuple(choice for choice in self.chosen() if choice not in own)
-
-    def modal(self, context: Any, event: bpy.types.Event) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
-
-        if event.type == "ESC":
-            self.steps.close()
-            self.end(context)
-            self.report({"INFO"}, "The import was cancelled; the scene is as it was")
-            return {"CANCELLED"}
-        if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
-        try:
-            step = next(self.steps)
-        except StopIteration as end:
-            self.end(context)
-            self.report_result("Read", end.value)
-            return {"FINISHED"}
-        except BaseException as error:
-            self.end(context)
-            if not isinstance(error, UsdPhysError):
-                raise
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        context.workspace.status_text_set(f"{step.text} ({step.done:.0%})    Esc: cancel")
-        context.window.cursor_modal_set("WAIT")
-        return {"RUNNING_MODAL"}
-
-    def cancel(self, context: Any) -> None:
-        """Blender calls this when the file browser is closed, and when it quits during an import."""
-        if self.steps is not None:
-            self.steps.close()
-            self.end(context)
-
-    def end(self, context: Any) -> None:
-        context.window_manager.event_timer_remove(self.timer)
-        context.workspace.status_text_set(None)
-        context.window.cursor_modal_restore()
 
 
 _ICONS = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import bpy
+
 from ..usdphys_addon.bridge import environment
 
 USD_FILTER = "*.usd;*.usda;*.usdc;*.usdz"
@@ -39,6 +41,70 @@ class UsdFileOperator:
         numbers = ", ".join(tally(result.counts.get(kind, 0), kind) for kind in ("bodies", "colliders", "joints"))
         notes = [issue.message for issue in result.issues if issue.severity == "info"]
         self.report({"INFO"}, f"{verb} {result.path.name}: {numbers}" + (f". {notes[0]}" if notes else ""))
+
+
+class SteppedImport(UsdFileOperator):
+    """Mix-in: runs the steps of an import; in a window one at a time, so that it shows progress and Esc cancels."""
+
+    options: Any
+    #: The running import; None before it.
+    steps: Any = None
+    timer: Any
+
+    def run(self, context: Any, steps: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+        from ..usdphys_addon.exchange import usd_import
+
+        if self.options.is_invoke and not bpy.app.background:
+            self.steps = steps
+            manager = context.window_manager
+            self.timer = manager.event_timer_add(0.02, window=context.window)
+            manager.modal_handler_add(self)
+            return {"RUNNING_MODAL"}
+        try:
+            result = usd_import.run_steps(steps, usd_import.LateProgress())
+        except UsdPhysError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report_result("Read", result)
+        return {"FINISHED"}
+
+    def modal(self, context: Any, event: bpy.types.Event) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        if event.type == "ESC":
+            self.steps.close()
+            self.end(context)
+            self.report({"INFO"}, "The import was cancelled; the scene is as it was")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        try:
+            step = next(self.steps)
+        except StopIteration as end:
+            self.end(context)
+            self.report_result("Read", end.value)
+            return {"FINISHED"}
+        except BaseException as error:
+            self.end(context)
+            if not isinstance(error, UsdPhysError):
+                raise
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        context.workspace.status_text_set(f"{step.text} ({step.done:.0%})    Esc: cancel")
+        context.window.cursor_modal_set("WAIT")
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: Any) -> None:
+        """Blender calls this when the file browser is closed, and when it quits during an import."""
+        if self.steps is not None:
+            self.steps.close()
+            self.end(context)
+
+    def end(self, context: Any) -> None:
+        context.window_manager.event_timer_remove(self.timer)
+        context.workspace.status_text_set(None)
+        context.window.cursor_modal_restore()
 
 
 class UsdExportOperator(UsdFileOperator):

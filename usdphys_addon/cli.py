@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from .core.model import PhysicsModel
     from .core.validate import Issue
-    from .exchange.formats import Format
+    from .exchange.formats import Format, LoadOptions
     from .exchange.usd_export import ExportOptions, ExportResult
     from .simulation.record import Recording
     from .simulation.world import World
@@ -205,9 +205,10 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("file", metavar="FILE", help="a .blend or USD file")
     check.add_argument(
         "--target",
-        choices=("usd", "physx", "newton"),
+        choices=("usd", "physx", "newton", "ros"),
         default="usd",
-        help="simulator whose rules to check, or usd for the specification alone (default: usd)",
+        help="simulator whose rules to check, or usd for the specification alone (default: usd); ros, of a URDF: "
+        "whether ROS would read it",
     )
     check.add_argument("--json", action="store_true", help="print the issues as JSON")
     check.set_defaults(run=_validate)
@@ -254,10 +255,32 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     move.set_defaults(run=_simulate)
     for command in (convert, check, look, move):
+        _add_robot_options(command)
         command.add_argument(
             "--isolate", action="store_true", help="work in a process of its own, and say so if a file makes it crash"
         )
     return parser
+
+
+def _add_robot_options(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("options for robots in URDF")
+    group.add_argument(
+        "--package", action="append", default=[], metavar="NAME=FOLDER",
+        help="where a package of ROS is; may be given several times",
+    )  # fmt: skip
+    group.add_argument(
+        "--arg", action="append", default=[], metavar="NAME:=VALUE",
+        help="an argument of a xacro file; may be given several times",
+    )  # fmt: skip
+    group.add_argument(
+        "--base", choices=("file", "fixed", "free"),
+        help="the base of the robot: as in the file, where a base without a joint is fixed (the default), always "
+        "fixed to the world, or free",
+    )  # fmt: skip
+    group.add_argument(
+        "--merge-fixed", action="store_true", help="make links on fixed joints part of the body above them"
+    )
+    group.add_argument("--prefix", default="", metavar="TEXT", help="put before the names of the robot and its parts")
 
 
 def _count(text: str) -> int:
@@ -288,10 +311,20 @@ def _positive(text: str) -> float:
 # --------------------------------------------------------------------------- commands
 
 
+def _load_options(options: argparse.Namespace) -> LoadOptions:
+    """What is read of the input, as the arguments of a command say."""
+    from .exchange import formats
+
+    return formats.LoadOptions(
+        tuple(getattr(options, "variant", ())), getattr(options, "prim", ""), getattr(options, "onto", None) or "",
+        tuple(options.package), tuple(options.arg), options.base, options.merge_fixed, options.prefix,
+    )  # fmt: skip
+
+
 def _convert(options: argparse.Namespace) -> int:
     from .exchange import formats
 
-    load = formats.LoadOptions(tuple(options.variant), options.prim, options.onto or "")
+    load = _load_options(options)
     source, target = formats.check_conversion(options.input, options.output, load)
     _check_convert_options(options, target)
     checked(Path(options.output), [options.input, *([options.onto] if options.onto else [])])
@@ -311,7 +344,7 @@ def _convert(options: argparse.Namespace) -> int:
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
         )  # fmt: skip
-        result = target.write(options.output, wanted)
+        result = target.write(options.output, wanted) if target.write is not None else None
     return 0 if result is None else _report_conversion(result, options.output)
 
 
@@ -344,10 +377,7 @@ def _summarise(line: str) -> None:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from .core import validate
-
-    with _model_of(options.file) as (model, issues):
-        issues = issues + validate.validate(model, options.target)
+    issues = _issues_of(options)
     if options.json:
         say(json.dumps({"file": options.file, "target": options.target, "issues": [asdict(item) for item in issues]}))
     else:
@@ -357,10 +387,27 @@ def _validate(options: argparse.Namespace) -> int:
     return 1 if any(item.severity == "error" for item in issues) else 0
 
 
+def _issues_of(options: argparse.Namespace) -> list[Issue]:
+    """What is wrong with the file of a command, for its target."""
+    from .core import validate
+    from .exchange import formats
+
+    load = _load_options(options)
+    formats.check_options(options.file, load)
+    source = formats.format_of(options.file)
+    own = source.checks.get(options.target)
+    if own is not None:
+        return own(options.file, load)
+    if options.target not in validate.TARGETS:
+        raise UsageError(f"'{options.file}' is a {source.name}; --target {options.target} is for robots in URDF.")
+    with _model_of(options) as (model, issues):
+        return issues + validate.validate(model, options.target)
+
+
 def _inspect(options: argparse.Namespace) -> int:
     from .core import summary
 
-    with _model_of(options.file) as (model, _):
+    with _model_of(options) as (model, _):
         table = summary.summarise(model)
     if options.json:
         say(json.dumps({"file": options.file, **table}))
@@ -379,9 +426,15 @@ def _simulate(options: argparse.Namespace) -> int:
     if options.out and Path(options.out).suffix.lower() not in layers:
         raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
     _check_outputs(options)
-    if source is formats.USD:
-        with _output_to_stderr():
-            world, recording, units = _simulate_usd(options, options.file)
+    load = _load_options(options)
+    formats.check_options(options.file, load)
+    if source.as_stage is not None:
+        with _output_to_stderr(), source.as_stage(options.file, load) as (file, issues):
+            _print_issues(issues, warn)
+            if options.out and source is not formats.USD:
+                world, recording, units = _simulate_copy(options, file)
+            else:
+                world, recording, units = _simulate_usd(options, file)
     else:
         from .exchange import blend_file
 
@@ -477,6 +530,22 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
     target = Path(options.out).absolute()
     with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
         _print_issues(usd_export.export_usd(bpy.context, scratch, wanted).issues, warn)
+        options.out = str(layer)
+        found = _simulate_usd(options, str(scratch))
+        time_samples.flatten(layer, scratch)
+    return found
+
+
+def _simulate_copy(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
+    """Simulate a USD file that is gone later, and write it whole with the motion as time samples."""
+    from .exchange import formats
+
+    formats.expose_pxr()
+    from .usd import time_samples
+
+    target = Path(options.out).absolute()
+    with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
+        time_samples.flatten(Path(file), scratch)
         options.out = str(layer)
         found = _simulate_usd(options, str(scratch))
         time_samples.flatten(layer, scratch)
@@ -591,11 +660,13 @@ def _print_issues(issues: list[Issue], tell: Callable[[str], None]) -> None:
 
 
 @contextmanager
-def _model_of(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
-    """The physics model of a .blend or USD file, and the issues of reading it."""
+def _model_of(options: argparse.Namespace) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    """The physics model of the file of a command, and the issues of reading it."""
     from .exchange import formats
 
-    with _output_to_stderr(), formats.format_of(file).read(file) as found:
+    load = _load_options(options)
+    formats.check_options(options.file, load)
+    with _output_to_stderr(), formats.format_of(options.file).read(options.file, load) as found:
         yield found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 import pytest
+from usdphys_ext.usdphys_addon.authoring import vendor_edits
 from usdphys_ext.usdphys_addon.bridge import mesh as meshes
 from usdphys_ext.usdphys_addon.checks import fixes, report
 from usdphys_ext.usdphys_addon.checks import live as checks
@@ -336,6 +337,31 @@ def with_mass(**amounts: Any) -> Callable[[], None]:
 
 
 _RIGID, _MASS = "A.rigid_body", "A.mass"
+
+
+def of_vendor(kind: str, applied: str, attribute: str, *, root: bool = False) -> Callable[[], None]:
+    """A joint, or the body A with a mesh, that has one attribute of a simulator."""
+
+    def build() -> None:
+        thing = body("A").usdphys if not kind else joint(kind).id_data.usdphys
+        bpy.data.objects["A"].usdphys.articulation_root.is_applied = root
+        owner = thing.colliders[0] if "Collision" in applied else thing
+        vendor_edits.add_attribute(owner, applied, attribute, bpy.context.scene)
+        for row in owner.vendor:
+            if row.type == "bool":
+                row.flag = True
+            elif row.type == "float":
+                row.number = 2.0
+
+    return build
+
+
+def rows_of(path: str) -> set[str]:
+    """What changes where the two rows of an attribute and its schema appear or vanish."""
+    return {f"{path}.vendor.length", f"{path}.vendor[0].applied",
+            *(f"{path}.vendor[1].{name}" for name in ("applied", "type", "text"))}  # fmt: skip
+
+
 _JOINT = "J.joint"
 #: (code, build, paths that the fix changes)
 BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
@@ -400,6 +426,16 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("BodiesOverlap", sunken, {"A.location", "A.world"}),
     ("BodiesInOnePlace", copied, {"B.location", "B.world"}),
     ("KinematicVelocity", kinematic_speed, {f"{_RIGID}.velocity"}),
+    ("VendorJointApiDead", of_vendor("REVOLUTE", "PhysxJointAPI", "physxJoint:armature", root=True),
+     {"J.vendor[0].applied", "J.vendor[1].applied"}),
+    ("VendorNeedsArticulation",
+     of_vendor("REVOLUTE", "PhysxJointAxisAPI:angular", "physxJointAxis:angular:armature"), rows_of("J")),
+    ("VendorNotInArticulation",
+     of_vendor("REVOLUTE", "PhysxLimitAPI:angular", "physxLimit:angular:damping", root=True), rows_of("J")),
+    ("VendorOtherApproximation",
+     of_vendor("", "PhysxSDFMeshCollisionAPI", "physxSDFMeshCollision:sdfResolution"), rows_of("A.colliders[0]")),
+    ("CcdNotInScene", of_vendor("", "PhysxRigidBodyAPI", "physxRigidBody:enableCCD"),
+     {"Scene.physics_scenes.length", *rows_of("Scene.physics_scenes[0]")}),
 ]  # fmt: skip
 
 

@@ -13,6 +13,7 @@ ROOMS = (
     "usdphys_addon/core/rules",
     "usdphys_addon/core/validate.py",
     "usdphys_addon/system",
+    "usdphys_addon/urdf",
     "usdphys_addon/usd",
     "usdphys_addon/simulation",
     "usdphys_addon/bridge",
@@ -40,7 +41,13 @@ APART = {
 }
 #: Who may import what from outside.
 BLENDER = {"bpy", "bmesh", "bpy_extras", "bl_ui", "bl_operators", "gpu", "gpu_extras", "mathutils", "blf", "idprop"}
-WITHOUT_BLENDER = ("usdphys_addon/core", "usdphys_addon/system", "usdphys_addon/usd", "usdphys_addon/simulation")
+WITHOUT_BLENDER = (
+    "usdphys_addon/core",
+    "usdphys_addon/system",
+    "usdphys_addon/urdf",
+    "usdphys_addon/usd",
+    "usdphys_addon/simulation",
+)
 ONLY_IN = {
     "pxr": (
         "usdphys_addon/usd",

@@ -191,7 +191,7 @@ def test_a_deleted_object_is_gone_with_what_is_below_it(asset: Path) -> None:
     found = difference(old, new)
     assert found.removed == ()
     assert found.edits["/World/box"].removed == (
-        "PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysicsCollisionAPI",
+        "PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysxRigidBodyAPI", "PhysicsCollisionAPI",
     )  # fmt: skip
 
 

@@ -448,7 +448,7 @@ def test_colours_differ_and_darken_on_a_light_theme() -> None:
     assert own[scene_shapes.DYNAMIC] == pytest.approx((0.1, 0.2, 0.3, 0.4))
 
 
-@pytest.mark.parametrize("scale", [0.0, 1e-30, float("nan")])
+@pytest.mark.parametrize("scale", [0.0, 1e-36, float("nan")])
 def test_a_carrier_without_volume_carries_nothing(scale) -> None:
     """Nothing has a place in a space that is scaled to nothing or holds NaN: it stays where it is in the world."""
     start = np.stack([np.eye(4), np.diag((2.0, 2.0, 2.0, 1.0)), np.diag((1.0, scale, 1.0, 1.0))])

@@ -726,6 +726,30 @@ def test_floating_articulation_falls() -> None:
     assert place(world, "B") == pytest.approx((1.4, 0, 9 - G / 2), abs=0.03)
 
 
+@pytest.mark.parametrize("legs", [1, 4])
+def test_floating_articulation_falls_from_outside_of_its_limits(legs: int) -> None:
+    """Limits that the start violates push the links apart, and not the whole robot through space."""
+    file = File(CENTIMETERS)
+    inside = [file.body("Torso", (0, 0, 9), mass=0.1, inertia=(2e-3,) * 3, collides=False)]
+    for number in range(legs):
+        x, y = [(1, 0), (-1, 0), (0, 1), (0, -1)][number]
+        foot = f"Foot{number}"
+        inside += [
+            file.body(foot, (0.3 * x, 0.3 * y, 9), mass=0.013, inertia=(5e-4,) * 3, collides=False),
+            file.joint(f"Hip{number}", "Revolute", f"{W}/R/Torso", f"{W}/R/{foot}", pos0=(0.2 * x, 0.2 * y, 0),
+                       pos1=(-0.1 * x, -0.1 * y, 0), axis="Y" if x else "X", low=30 * DEGREE, high=100 * DEGREE),
+        ]  # fmt: skip
+    world = world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    masses = np.array([0.1] + [0.013] * legs)
+    start = masses @ world.positions / masses.sum()
+    run(world, 1.0)
+    fallen = masses @ world.positions / masses.sum() - start
+    assert fallen == pytest.approx((0, 0, -G / 2), abs=0.05)
+    # It has got the torque of the limits: the feet are within them.
+    for number in range(legs):
+        assert 25 * DEGREE < world.joint_position(f"{W}/R/Hip{number}", "angular") < 105 * DEGREE
+
+
 def test_articulation_begins_where_it_is() -> None:
     """Joints that are not at zero, one on a slide, one a ball, one moving."""
     file = File(CENTIMETERS)

@@ -111,6 +111,26 @@ def add_other(thing: Any, applied: str, name: str, type_: str, text: str) -> Any
     return add_unknown(thing, applied, name, kind, value)
 
 
+#: Attributes of PhysxJointAPI that Newton has words for, which PhysX reads.
+_JOINT_API = {"physxJoint:armature": "newton:armature", "physxJoint:maxJointVelocity": "newton:velocityLimit"}
+
+
+def convert_joint_api(thing: Any) -> bool:
+    """Say what PhysxJointAPI says in the words of Newton. Its friction is a share of the load and is dropped.
+
+    False where there is no such schema. Values that Newton's schema has already stay.
+    """
+    old = {row.name: row.text for row in thing.vendor if row.applied == "PhysxJointAPI"}
+    if not old:
+        return False
+    for name, wanted in _JOINT_API.items():
+        attribute = vendor_schemas.attribute_named("NewtonJointAPI", wanted)
+        if name in old and attribute is not None and vendor_rows.row_of(thing, wanted) is None:
+            apply_row(thing, "NewtonJointAPI", attribute).text = old[name]
+    remove_rows(thing, "PhysxJointAPI")
+    return True
+
+
 def remove_concept(thing: Any, concept: Concept, dof: str = "") -> None:
     """Remove all rows of a concept, and the schemas that have no row left."""
     places = [(row.applied, row.name) for row in rows_of(thing, concept, dof)]
@@ -287,4 +307,4 @@ def copy_rows(source: Any, target: Any, *places: Place) -> None:
         remove_rows(target, name)
     for row in source.vendor:
         if vendor_rows.place_of(row.applied) in places:
-            vendor_rows.add_row(target, row.applied, row.name, row.type, row.text)
+            vendor_rows.add_row(target, row.applied, row.name, row.type, row.text).target = row.target

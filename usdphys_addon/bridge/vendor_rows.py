@@ -162,6 +162,11 @@ VendorRow = make_group(
         ),
         "type": bpy.props.StringProperty(name="Type", description="USD type of the value", override=OVERRIDABLE),
         "text": bpy.props.StringProperty(name="Value", description="Value of the attribute", override=OVERRIDABLE),
+        # Of a relationship. Those of a file are carried as text instead.
+        "target": bpy.props.PointerProperty(
+            type=bpy.types.Object, name="Target", description="Object that the relationship leads to",
+            override=OVERRIDABLE,
+        ),
         "flag": _view(bpy.props.BoolProperty, "Value", _flag, _set_flag),
         "whole": _view(bpy.props.IntProperty, "Value", _whole, _set_whole),
         "number": _view(_FLOAT, "Value", _number, _set_number, precision=4),
@@ -252,7 +257,11 @@ def row_of(thing: Any, name: str) -> Any:
 
 
 def _read(
-    thing: Any, meters: float, type_name: str, places: tuple[Place, ...] = ()
+    thing: Any,
+    meters: float,
+    type_name: str,
+    places: tuple[Place, ...] = (),
+    path_of: Callable[[Any], str] | None = None,
 ) -> tuple[dict[str, Schema], list[tuple[str, str]]]:
     """(schemas by name with instance, (name, reason) of the attributes that cannot be read)."""
     found: dict[str, Schema] = {}
@@ -271,6 +280,13 @@ def _read(
             value = found[name] = cls()
         attribute = attribute_of(row) if name not in unknown else _named(cls, row.name)
         if attribute is None:
+            continue
+        if attribute.is_relationship:
+            path = path_of(row.target) if path_of is not None and row.target is not None else ""
+            if path:
+                setattr(value, attribute.field, (path,))
+            else:
+                broken.append((row.name, "its target is missing or not exported"))
             continue
         try:
             content = parse(attribute.value, row.text)
@@ -311,7 +327,12 @@ def read_vendor(context: ReadingContext, thing: Any, prim: Prim, *places: Place)
     """Add the vendor schemas of an owner of properties to its prim. thing: the group with the list `vendor`."""
     if "vendor" not in thing.keys() or not len(thing.vendor):
         return
-    found, broken = _read(thing, context.meters, joint_type(thing.id_data), places)
+
+    def path_of(obj: Any) -> str:
+        placement = context.placements.find(obj, None)
+        return placement.path if placement is not None else ""
+
+    found, broken = _read(thing, context.meters, joint_type(thing.id_data), places, path_of)
     prim.schemas.update(found)
     for name, reason in broken:
         context.issue(

@@ -14,7 +14,8 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..bridge import props
+from ..authoring import vendor_edits
+from ..bridge import props, vendor_rows
 from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
 from ..core import frames, joint_kinds
@@ -676,6 +677,36 @@ def _limit_restitution(_scene: Any, issue: FoundIssue) -> None:
 def _raise_friction(_scene: Any, issue: FoundIssue) -> None:
     material = _material(issue)
     material.static_friction = material.dynamic_friction
+
+
+# --------------------------------------------------------------------------- simulators
+
+
+@_fix("VendorJointApiDead", safe=False, label="Use Newton's words for armature and velocity")
+def _convert_dead_joint_api(scene: Any, issue: FoundIssue) -> None:
+    obj = _editable(_object(scene, issue))
+    if not vendor_edits.convert_joint_api(obj.usdphys):
+        raise _nothing_to_do(issue)
+
+
+@_fix("CcdNotInScene", safe=False, label="Enable it in the physics scenes")
+def _enable_scene_ccd(scene: Any, issue: FoundIssue) -> None:
+    items = _editable(scene).usdphys.physics_scenes
+    if not len(items):
+        items.add().name = "PhysicsScene"
+    for item in items:
+        vendor_edits.add_attribute(item, "PhysxSceneAPI", "physxScene:enableCCD", scene).text = "true"
+
+
+@_fix("VendorNeedsArticulation", "VendorNotInArticulation", "VendorOtherApproximation", safe=True,
+      label="Remove the settings without effect")  # fmt: skip
+def _remove_without_effect(scene: Any, issue: FoundIssue) -> None:
+    obj = _editable(_object(scene, issue))
+    name = next((word for word in issue.message.replace(",", " ").split() if word.endswith("API")), "")
+    for thing in (obj.usdphys, *obj.usdphys.colliders):
+        for applied in vendor_rows.applied_names(thing):
+            if applied.partition(":")[0] == name:
+                vendor_edits.remove_attribute(thing, applied, "")
 
 
 # --------------------------------------------------------------------------- numbers

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .model import PhysicsModel
-from .rules import bodies, colliders, groups, joint_frames, joints, scene_setup, values
+from .rules import bodies, colliders, groups, joint_frames, joints, scene_setup, values, vendors
 from .rules.base import RULES, Facts, Finding, Hierarchy, Issue, Rule, Severity, Target, name
 
 __all__ = ["TARGETS", "Hierarchy", "Issue", "Severity", "Target", "issue_table", "issue_table_text", "validate"]
@@ -21,7 +21,7 @@ __all__ = ["TARGETS", "Hierarchy", "Issue", "Severity", "Target", "issue_table",
 TARGETS: tuple[Target, ...] = ("usd", "physx", "newton")
 _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 # Importing a module registers its rules.
-_MODULES = (bodies, colliders, joints, joint_frames, groups, values, scene_setup)
+_MODULES = (bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors)
 
 
 def validate(

@@ -6,9 +6,9 @@ A new format is one more row; the command line asks the rows and knows no suffix
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,13 @@ from ..system.files import USD_SUFFIXES
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
     from ..core.validate import Hierarchy, Issue
+    from ..urdf.layout import Base
+    from .robot_files import RobotOptions
     from .scene_export import SceneForm
     from .usd_export import ExportResult
 
     Reading = AbstractContextManager[tuple[PhysicsModel, list[Issue]]]
+    StageFile = AbstractContextManager[tuple[str, list[Issue]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +32,17 @@ class LoadOptions:
     """What is read of a file.
 
     variants: choices like "/Prim{set=choice}". prim: only this prim and below. onto: a .blend that gets the physics.
+    Of robots: packages are NAME=FOLDER, arguments NAME:=VALUE, base and the rest as in `urdf.layout.LayoutOptions`.
     """
 
     variants: tuple[str, ...] = ()
     prim: str = ""
     onto: str = ""
+    packages: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    base: Base | None = None
+    merge_fixed: bool = False
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +64,25 @@ class Format:
     """One kind of file.
 
     load: brings a file into Blender, as the open scene; returns what did not come through. read: the physics of a file
-    as a model, with what could not be read. write: writes the open scene; None where there is nothing to report.
-    takes: names of LoadOptions that it understands. is_scene: it is Blender's own, converted to other formats only.
+    as a model, with what could not be read. write: writes the open scene, and returns None where there is nothing to
+    report; None if such files are only read. takes: names of LoadOptions that it understands. is_scene: it is
+    Blender's own, converted to other formats only. as_stage: the file as a USD file, while a block runs, with what did
+    not come through; None if that needs Blender. checks: further targets to validate a file for.
     """
 
     name: str
     suffixes: tuple[str, ...]
     load: Callable[[str, LoadOptions], list[Issue]]
-    read: Callable[[str], Reading]
-    write: Callable[[str, WriteOptions], ExportResult | None]
+    read: Callable[[str, LoadOptions], Reading]
+    write: Callable[[str, WriteOptions], ExportResult | None] | None
     takes: frozenset[str] = frozenset()
     is_scene: bool = False
+    as_stage: Callable[[str, LoadOptions], StageFile] | None = None
+    checks: Mapping[str, Callable[[str, LoadOptions], list[Issue]]] = field(default_factory=dict)
 
     def targets(self) -> list[Format]:
         """The formats that a file of this one can be converted to."""
-        return [other for other in FORMATS if other is not self or not self.is_scene]
+        return [other for other in FORMATS if other.write is not None and (other is not self or not self.is_scene)]
 
 
 def format_of(file: str) -> Format:
@@ -84,11 +97,7 @@ def format_of(file: str) -> Format:
 def check_conversion(source: str, target: str, options: LoadOptions) -> tuple[Format, Format]:
     """(format of the source, of the target). Raises InputError where one cannot be made of the other as asked."""
     known = format_of(source)
-    for name in ("variants", "prim", "onto"):
-        if getattr(options, name) and name not in known.takes:
-            takers = [row for row in FORMATS if name in row.takes]
-            flag = "--variant" if name == "variants" else f"--{name}"
-            raise UsageError(f"'{source}' is a {known.name}; {flag} is for {' or '.join(row.name for row in takers)}s.")
+    check_options(source, options)
     targets = known.targets()
     for row in targets:
         if Path(target).suffix.lower() in row.suffixes:
@@ -96,6 +105,20 @@ def check_conversion(source: str, target: str, options: LoadOptions) -> tuple[Fo
     raise InputError(
         f"'{target}' cannot be written from '{source}'; end it with one of {', '.join(_suffixes(targets))}."
     )
+
+
+#: The flags of LoadOptions that are not called like them.
+_FLAGS = {"variants": "--variant", "packages": "--package", "arguments": "--arg"}
+
+
+def check_options(source: str, options: LoadOptions) -> None:
+    """Raise UsageError for options that the format of a file does not understand."""
+    known = format_of(source)
+    for item in fields(options):
+        if getattr(options, item.name) and item.name not in known.takes:
+            takers = [row for row in FORMATS if item.name in row.takes]
+            flag = _FLAGS.get(item.name, f"--{item.name.replace('_', '-')}")
+            raise UsageError(f"'{source}' is a {known.name}; {flag} is for {' or '.join(row.name for row in takers)}s.")
 
 
 def suffixes() -> list[str]:
@@ -141,7 +164,12 @@ def _load_usd(file: str, options: LoadOptions) -> list[Issue]:
 
 
 @contextmanager
-def _read_usd(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+def _usd_itself(file: str, _options: LoadOptions) -> Iterator[tuple[str, list[Issue]]]:
+    yield file, []
+
+
+@contextmanager
+def _read_usd(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     expose_pxr()
     from ..usd import read as usd_read
 
@@ -181,7 +209,7 @@ def _load_blend(file: str, _options: LoadOptions) -> list[Issue]:
 
 
 @contextmanager
-def _read_blend(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+def _read_blend(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     import bpy
 
     from ..bridge import scene_read
@@ -199,9 +227,73 @@ def _write_blend(file: str, _options: WriteOptions) -> None:
     blend_file.save_blend(file)
 
 
+# --------------------------------------------------------------------------- URDF
+
+
+def _robot_options(options: LoadOptions) -> RobotOptions:
+    from . import robot_files
+
+    return robot_files.RobotOptions(
+        robot_files.parse_packages(options.packages), robot_files.parse_arguments(options.arguments),
+        options.base or "file", options.prefix, options.merge_fixed,
+    )  # fmt: skip
+
+
+def _load_robot(file: str, options: LoadOptions) -> list[Issue]:
+    """An empty scene with a robot in it."""
+    import bpy
+
+    from . import urdf_import, usd_import
+
+    wanted = _robot_options(options)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return urdf_import.import_urdf(bpy.context, file, wanted, usd_import.LateProgress()).issues
+
+
+@contextmanager
+def _robot_as_stage(file: str, options: LoadOptions) -> Iterator[tuple[str, list[Issue]]]:
+    expose_pxr()
+    from . import robot_files
+
+    with robot_files.robot_as_stage(Path(file).absolute(), _robot_options(options)) as (stage_file, plan):
+        yield str(stage_file), plan.issues
+
+
+@contextmanager
+def _read_robot(file: str, options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    with _robot_as_stage(file, options) as (stage_file, issues), _read_usd(stage_file, options) as (model, more):
+        yield model, issues + more
+
+
+def _check_for_ros(file: str, options: LoadOptions) -> list[Issue]:
+    from ..urdf import ros_rules
+    from . import robot_files
+
+    robot = robot_files.read_robot(Path(file).absolute(), _robot_options(options))
+    return robot.issues + ros_rules.check(robot)
+
+
+def _write_robot(file: str, _options: WriteOptions) -> ExportResult:
+    import bpy
+
+    from . import urdf_export
+
+    return urdf_export.export_urdf(bpy.context, file)
+
+
 USD = Format(
-    "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, takes=frozenset({"variants", "prim", "onto"})
+    "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, takes=frozenset({"variants", "prim", "onto"}),
+    as_stage=_usd_itself,
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
+_ROBOT = frozenset({"packages", "arguments", "base", "merge_fixed", "prefix"})
+_FOR_ROS = {"ros": _check_for_ros}
+URDF = Format(
+    "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage,
+    checks=_FOR_ROS,
+)  # fmt: skip
+XACRO = Format(
+    "xacro file", (".xacro",), _load_robot, _read_robot, None, takes=_ROBOT, as_stage=_robot_as_stage, checks=_FOR_ROS
+)  # fmt: skip
 #: In the order in which messages name them.
-FORMATS = (BLEND, USD)
+FORMATS = (BLEND, USD, URDF, XACRO)

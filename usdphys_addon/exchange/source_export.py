@@ -28,7 +28,7 @@ from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
-from ..system.files import checked, first_changed, scratch_folder
+from ..system.files import USD_SUFFIXES, checked, first_changed, scratch_folder
 from .edited_geometry import Chosen, Geometry, brought
 from .import_repair import world_conversion
 from .usd_export import ExportResult, refuse_errors
@@ -56,7 +56,7 @@ def export_edits(
 
 
 def source_of(scene: Any) -> Path | None:
-    """The file that a scene was imported from; None if it was not.
+    """The USD file that a scene was imported from; None if it was not.
 
     Where it is gone, the same file that lies by the .blend as it did when both were elsewhere.
     """
@@ -64,6 +64,8 @@ def source_of(scene: Any) -> Path | None:
     if not memory.filepath:
         return None
     file = Path(bpy.path.abspath(memory.filepath))
+    if file.suffix.lower() not in USD_SUFFIXES:
+        return None
     if file.is_file() or not bpy.data.filepath or not memory.files:
         return file
     for above in Path(bpy.data.filepath).parents[:3]:

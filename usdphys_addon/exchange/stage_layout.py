@@ -375,7 +375,9 @@ def _carried_units(layer: Any, source: str) -> CarriedUnits | None:
     if before is None:
         return None
     target = carry_restore.layer_units(layer)
-    return carried_units.CarriedUnits(before, target) if not before.is_like(target) else None
+    # Blender keeps what is below the root in the units of the source, under a scale of the root.
+    kept = target._replace(local_meters_per_unit=before.meters_per_unit)
+    return carried_units.CarriedUnits(before, kept) if not before.is_like(target) else None
 
 
 def _restore_binding(spec: Any, obj: Any, moved: Callable[[str], str]) -> None:
@@ -450,7 +452,9 @@ def _restore_transforms(stage: Any, frame: float) -> set[str]:
         before = origin.xformable.GetLocalTransformation(time) if origin.varies else origin.local
         place = now.ComputeLocalToWorldTransform if origin.resets else now.GetLocalTransformation
         # In the world, the rounding of all transforms above adds up.
-        if not _same(before, place(time), 1e-5 if origin.resets else 2e-6):
+        is_here = _same(before, place(time), 1e-5 if origin.resets else 2e-6)
+        # Blender's exporter loses rotations by less than 4e-4 radians.
+        if not is_here and (import_notes.is_moved(obj) or not _same(before, place(time), 1e-3)):
             continue
         _copy_transform(origin.layer, spec)
         if origin.varies:

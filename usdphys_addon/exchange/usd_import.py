@@ -91,9 +91,14 @@ def import_usd(
 
     tell: called before each step. Raises MissingDependencyError and InputError.
     """
+    return run_steps(import_steps(context, filepath, options), tell)
+
+
+def run_steps(steps: Generator[Step, None, ImportResult], tell: Callable[[Step], None]) -> ImportResult:
+    """Run an import to its end. tell: called before each step."""
     # Closed here at the latest: a generator that the garbage collector closes later would undo the import when the
     # properties are no longer registered, and Blender crashes on them.
-    with gc_paused(), closing(import_steps(context, filepath, options)) as steps:
+    with gc_paused(), closing(steps):
         while True:
             try:
                 tell(next(steps))
@@ -140,7 +145,7 @@ def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Ge
     opinions = importable.check(stage, path)
     units = usd_read.stage_units(stage)
     scene: Any = context.scene
-    with _undone_on_failure(scene):
+    with undone_on_failure(scene):
         if options.attach:
             yield Step(0.5, "Attaching physics")
             result = _attach(scene, stage, import_source.read_source(stage, opinions))
@@ -383,7 +388,7 @@ def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> Imp
 
 
 @contextmanager
-def _undone_on_failure(scene: Any) -> Iterator[None]:
+def undone_on_failure(scene: Any) -> Iterator[None]:
     """If the body raises, remove all new data-blocks and our entries in the scene."""
     kinds = [item.identifier for item in bpy.data.bl_rna.properties if item.type == "COLLECTION"]
     before = {kind: set(getattr(bpy.data, kind).keys()) for kind in kinds}

@@ -18,6 +18,7 @@ from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
 from ..core.vendors import is_vendor
+from ..simulation.vendor_settings import is_simulated
 from .poses import PoseWriter, Transform, applied, freed, restored, saved
 
 if TYPE_CHECKING:
@@ -690,7 +691,7 @@ _FRAMES = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
 
 
 def _is_vendors(name: str) -> bool:
-    """True for the name of a vendor API schema, which the preview does not simulate."""
+    """True for the name of a vendor API schema."""
     return schema.split_applied(name)[0] not in schema.SCHEMAS
 
 
@@ -699,13 +700,15 @@ def _are_live(edits: Difference) -> bool:
     if edits.added or edits.removed:
         return False
     for edit in edits.edits.values():
-        applied = [name for name in (*edit.added, *edit.removed) if not _is_vendors(name)]
+        applied = [name for name in (*edit.added, *edit.removed) if not _is_vendors(name) or is_simulated(name)]
         if applied or edit.type_name is not None or edit.binding is not None:
             return False
         for name, field in (*edit.values, *edit.cleared):
             value = edit.prim.schemas[name]
-            # The preview does not simulate vendor schemas.
-            if not is_vendor(type(value)) and not schema.attribute_of(type(value), field).live:
+            if is_vendor(type(value)):
+                if is_simulated(name, field):
+                    return False
+            elif not schema.attribute_of(type(value), field).live:
                 return False
             if isinstance(value, usd_physics.MassAPI) and not (value.mass or 0.0) > 0.0:
                 return False

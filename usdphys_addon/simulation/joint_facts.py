@@ -20,6 +20,7 @@ from ..core.schemas import usd_physics
 from ..core.schemas.usd_physics import DriveAPI, LimitAPI
 from .layout import Body, Layout
 from .notices import Notices
+from .vendor_settings import joint_damping
 
 #: Larger numbers mean "no limit".
 NO_LIMIT = 1e9
@@ -150,6 +151,7 @@ def _read(layout: Layout, prim: Prim, joint: usd_physics.Joint, notices: Notices
     _shape(facts, joint)
     _apply_limits(facts, notices)
     _apply_drives(facts, notices)
+    _apply_damping(facts, notices)
     if facts.kind == "Joint":
         _single_axis_first(facts)
     return facts
@@ -240,6 +242,28 @@ def _apply_limits(facts: JointFacts, notices: Notices) -> None:
             facts.distance = _distance(limit, ("low", "high"))
         else:
             facts.freedoms[facts.names[name]] = _range(limit, ("low", "high"), name)
+
+
+def _apply_damping(facts: JointFacts, notices: Notices) -> None:
+    """Add the damping of the joint to its drives: that of both is one damping towards the mean of their velocities."""
+    for index, freedom in enumerate(facts.freedoms):
+        names = [name for name, place in facts.names.items() if place == index]
+        damping = max((joint_damping(facts.prim, name) for name in names), default=0.0)
+        if damping == 0.0 or freedom.is_locked:
+            continue
+        drive = freedom.drive
+        if drive is None:
+            freedom.drive = Drive(damping=damping)
+        elif drive.acceleration or drive.max_force < NO_LIMIT:
+            notices.add(
+                "VendorNotSimulated", facts.prim,
+                f"{facts.prim.display} has a damping beside a drive of limited force or of accelerations; the preview "
+                "ignores the damping.",
+            )  # fmt: skip
+        else:
+            total = drive.damping + damping
+            drive.target_velocity *= drive.damping / total
+            drive.damping = total
 
 
 def _apply_drives(facts: JointFacts, notices: Notices) -> None:

@@ -29,8 +29,9 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Nothing: these are as exact here. Bring the masses of the links nearer to each other where they give way.",
     ),
     "ArticulationUnstable": NoticeKind(
-        "warning", "Reduced coordinates are unstable for these masses: the articulation uses maximal coordinates.",
-        "Bring the masses of the links nearer to each other.",
+        "warning",
+        "Reduced coordinates are unstable for these masses or poses: the articulation uses maximal coordinates.",
+        "Bring the masses of the links nearer to each other, and place them within the limits of their joints.",
     ),
     "ColliderWithoutGeometry": NoticeKind(
         "warning", "A collider has no geometry that can be simulated.", "Apply the collider to a mesh or a primitive."
@@ -109,6 +110,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "The prim of a moving body is scaled. The initial velocity is not, as in PhysX and Newton, unless the scale "
         "converts length units; by the specification's text it is.",
         "Apply the scale, so that all simulators agree.",
+    ),
+    "VendorNotSimulated": NoticeKind(
+        "info", "A body, joint or material has settings of PhysX, Newton or MuJoCo that the preview does not simulate.",
+        "Run the exported file in that simulator to see their effect.",
     ),
 }  # fmt: skip
 

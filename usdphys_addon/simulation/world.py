@@ -36,6 +36,7 @@ from .rapier.constraints import Constraint, matrix_of
 from .rapier.energy import PERIOD
 from .rapier.grab import Grab
 from .rapier.space import FASTEST, SavedSpace, Setup, SolverSpace
+from .vendor_settings import report_others
 
 Floats = NDArray[np.float64]
 TIME_STEP = 1.0 / 60.0
@@ -81,6 +82,7 @@ class World:
         self._grabs: dict[int, tuple[SolverSpace, Grab]] = {}
         self._ids = count(1)
         self._layout = layout(model, self._notices)
+        report_others(model, self._notices)
         with _panics_named():
             self._spaces = _spaces(self._layout, self._notices, time_step, substeps, QUALITIES[quality])
         self.paths = tuple(path for space in self._spaces for path in space.paths)

@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from .. import paths, schema
 from ..frames import Matrix
 from ..model import Mesh, PhysicsModel, Prim, SpherePoints
-from ..schema import Attribute, SchemaT
+from ..schema import Attribute, Schema, SchemaT
 from ..schemas import usd_physics
 from .placement import WorldScales
 
@@ -181,14 +181,15 @@ class Facts:
 
     def __post_init__(self) -> None:
         self._computed: dict[Callable[[Facts], Any], Any] = {}
-        named: dict[str, list[Prim]] = defaultdict(list)
+        # By class, too: schemas that no table has get a class for the attributes that they have.
+        named: dict[tuple[str, type[Schema]], list[Prim]] = defaultdict(list)
         for prim in self.model.prims.values():
-            for applied in prim.schemas:
-                named[applied].append(prim)
+            for applied, value in prim.schemas.items():
+                named[applied, type(value)].append(prim)
         self._entries: list[Entries[Any]] = []
         #: One for each attribute that is authored on any prim.
         self.columns: list[Column] = []
-        for applied, prims in named.items():
+        for (applied, _), prims in named.items():
             entries = Entries(prims, [prim.schemas[applied] for prim in prims], schema.split_applied(applied)[1])
             self._entries.append(entries)
             for attribute in type(entries.values[0]).attributes:

@@ -165,12 +165,14 @@ def distance_drive(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "DriveWithoutGain", "warning", "warning", "warning",
-    meaning="A drive has neither stiffness nor damping, or a maximum force of 0, and has no effect.",
+    meaning="A drive has neither stiffness nor damping nor a limit of its force, or a maximum force of 0: no effect.",
     fix="Set the stiffness or the damping of the drive '{dof}' of {X}, or remove it.",
 )  # fmt: skip
 def drive_without_gain(facts: Facts) -> Iterator[Finding]:
     for prim, instance, drive in _drives(facts):
         if not (drive.stiffness or drive.damping):
+            if (drive.decided("max_force") or 0.0) > 0 and not (drive.target_position or drive.target_velocity):
+                continue  # It says how strong the motor is: controllers add the gains.
             yield Finding(
                 prim, f"The drive {instance} of {prim.display} has no stiffness and no damping.", {"dof": instance}
             )

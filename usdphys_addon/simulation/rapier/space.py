@@ -44,6 +44,7 @@ from ..quality import (
     joint_sweeps,
     turning_steps,
 )  # fmt: skip
+from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .grab import Grab, grab, pull, release
@@ -59,12 +60,19 @@ FASTEST, CLAMP = 1000.0, 1e5
 TRIAL_STEPS = 60
 #: Time steps between states of articulated bodies that are kept for a rescue.
 SANE_STEPS = 10
+#: m/s. A free tree whose centre of mass gains more than this in its trial, gravity aside, is unstable.
+STRAY_SPEED = 0.05
 #: Sleep thresholds, m/s and rad/s.
 SLOW, SLOW_TURN = 0.01, 0.02
 #: Of contacts, as springs.
 DAMPING_RATIO = 10.0
 #: A velocity that the scale of the prim changes by less than this part counts as unscaled.
 SAME_SPEED = 1e-3
+#: By the words of PhysX.
+_COMBINE = {
+    "average": CoefficientCombineRule.AVERAGE, "min": CoefficientCombineRule.MIN, "max": CoefficientCombineRule.MAX,
+    "multiply": CoefficientCombineRule.MULTIPLY,
+}  # fmt: skip
 #: Metres: bounds of the length unit to which the solver's tolerances are scaled.
 SMALLEST, LARGEST = 0.005, 1.0
 
@@ -206,10 +214,14 @@ class SolverSpace:
             builder = kind().position(_isometry(body.position, body.quaternion))
             moves = bool(api.velocity or api.angular_velocity)
             if not body.is_kinematic:
+                settings = body_settings(body.prim)
+                builder = _with_settings(builder, settings)
                 if moves:
                     velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
                     self._say_scaled(body, velocity)
                     spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
+                    # The solver locks axes against forces only.
+                    velocity, spin = velocity * settings.moves, spin * settings.turns
                     builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
                 self.weights[path], of_solver = weigher.of(body)
                 builder = builder.additional_mass_properties(of_solver)
@@ -285,14 +297,17 @@ class SolverSpace:
         """A collider builder. frame: pose (4, 4) of the prim in its body; None: identity."""
         self._bounces |= material.restitution > 0.0
         shape, center, turn = placed
+        friction_mode, restitution_mode = combine_modes(self.model, material.material)
         builder = (
             rapier3d.Collider.new(shape)
             .density(0.0)
             .friction(material.friction)
             .restitution(material.restitution)
-            .friction_combine_rule(CoefficientCombineRule.AVERAGE)
-            .restitution_combine_rule(CoefficientCombineRule.AVERAGE)
+            .friction_combine_rule(_COMBINE.get(friction_mode, CoefficientCombineRule.AVERAGE))
+            .restitution_combine_rule(_COMBINE.get(restitution_mode, CoefficientCombineRule.AVERAGE))
         )
+        if is_trigger(prim):
+            builder = builder.sensor(True)
         if frame is None and turn is None:
             if center is not None:
                 builder = builder.position(Isometry3(tuple(center.tolist())))
@@ -441,7 +456,11 @@ class SolverSpace:
         return turns and not hinge.is_limited and hinge.drive is not None and link.child in self._sizes
 
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
-        """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST."""
+        """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST.
+
+        A tree that does not hang on the world must fall: limits that are violated at the start can drive it through
+        space, because the solver's rows of a multibody do not keep its momentum.
+        """
         physics = PhysicsWorld(tuple(gravity.tolist()))
         physics.integration_parameters.dt = 1.0 / 240.0
         handles: dict[str, Any] = {}
@@ -461,9 +480,16 @@ class SolverSpace:
                 return False
             joints.append((parent, handles[link.child], joint))
         start_tree(physics, joints)
+        masses = {path: self.weights[path].mass for path in handles}
+        before = _speed_of_all(physics, handles, masses)
         for _ in range(TRIAL_STEPS):
             physics.step()
             if not physics.quarantine.is_empty():
+                return False
+        if tree.root != WORLD:
+            seconds = TRIAL_STEPS * physics.integration_parameters.dt
+            gained = _speed_of_all(physics, handles, masses) - before - np.asarray(gravity, float) * seconds
+            if not np.linalg.norm(gained) <= STRAY_SPEED:
                 return False
         speeds = [physics.rigid_bodies[handle].linvel.norm() for handle in handles.values()]
         return all(math.isfinite(speed) and speed < FASTEST for speed in speeds)
@@ -827,6 +853,12 @@ def _sides(shape: Any) -> tuple[float, float]:
     return max(min(sides), 0.1 * max(sides)), max(sides)
 
 
+def _speed_of_all(physics: Any, handles: Mapping[str, Any], masses: Mapping[str, float]) -> Matrix:
+    """Velocity (3,) of the centre of mass of bodies."""
+    moves = [np.array(_tuple(physics.rigid_bodies[handle].linvel)) * masses[path] for path, handle in handles.items()]
+    return np.asarray(sum(moves) / sum(masses.values()), float)
+
+
 def _starts_asleep(body: Body) -> bool:
     api = body.prim.get(usd_physics.RigidBodyAPI)
     return api is not None and bool(api.resolved("starts_asleep"))
@@ -835,3 +867,18 @@ def _starts_asleep(body: Body) -> bool:
 def _ends(constraint: Constraint) -> set[str]:
     """The bodies of a joint, without the world."""
     return {constraint.facts.body0, constraint.facts.body1} - {""}
+
+
+def _with_settings(builder: Any, settings: BodySettings) -> Any:
+    """The builder of a body with its damping and locked axes."""
+    if settings.linear_damping:
+        builder = builder.linear_damping(settings.linear_damping)
+    if settings.angular_damping:
+        builder = builder.angular_damping(settings.angular_damping)
+    if not settings.falls:
+        builder = builder.gravity_scale(0.0)
+    if not all(settings.moves):
+        builder = builder.enabled_translations(settings.moves)
+    if not all(settings.turns):
+        builder = builder.enabled_rotations(settings.turns)
+    return builder.ccd_enabled(True) if settings.is_fast else builder

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""File > Export > URDF."""
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy_extras.io_utils import ExportHelper
+
+from .usd_file import UsdFileOperator
+
+
+class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+    """Write the robot of the scene, which came from a URDF, with the numbers that were edited since"""
+
+    bl_idname = "usdphys.export_urdf"
+    bl_label = "Export URDF"
+    bl_options = {"REGISTER", "PRESET"}
+
+    filename_ext = ".urdf"
+    if TYPE_CHECKING:
+        filepath: str
+        filter_glob: str
+    else:
+        filter_glob: bpy.props.StringProperty(default="*.urdf", options={"HIDDEN"})
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+        from ..usdphys_addon.exchange import urdf_export
+
+        try:
+            result = urdf_export.export_urdf(context, self.filepath)
+        except UsdPhysError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report_result("Wrote", result)
+        return {"FINISHED"}
+
+
+def draw_menu(menu: Any, _context: bpy.types.Context) -> None:
+    menu.layout.operator(USDPHYS_OT_export_urdf.bl_idname, text="URDF (.urdf)")
+
+
+CLASSES = (USDPHYS_OT_export_urdf,)

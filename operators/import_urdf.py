@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""File > Import > URDF / Xacro, also by dropping a file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy_extras.io_utils import ImportHelper
+
+from .usd_file import SteppedImport
+
+_BASES = (
+    ("file", "As in the File", "Fixed to the world if it hangs on no joint, or on a fixed joint of an empty link"),
+    ("fixed", "Fixed", "The base is fixed to the world"),
+    ("free", "Free", "The base moves freely"),
+)
+_COLLIDERS = (
+    ("convexHull", "Convex Hull", "One convex hull for each mesh"),
+    ("convexDecomposition", "Convex Decomposition", "Several convex parts for each mesh"),
+    ("boundingCube", "Box", "The box around each mesh"),
+)
+
+
+class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
+    """Import a robot with its meshes, joints and masses into the scene. ROS is not needed"""
+
+    bl_idname = "usdphys.import_urdf"
+    bl_label = "Import URDF / Xacro"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    if TYPE_CHECKING:
+        filepath: str
+        filter_glob: str
+        base: str
+        prefix: str
+        merge_fixed: bool
+        approximation: str
+        packages: str
+        arguments: str
+    else:
+        filter_glob: bpy.props.StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
+        base: bpy.props.EnumProperty(name="Base", items=_BASES, description="What holds the base of the robot")
+        prefix: bpy.props.StringProperty(
+            name="Prefix", description="Put before all names, to tell several robots in a scene apart"
+        )
+        merge_fixed: bpy.props.BoolProperty(
+            name="Merge Fixed Joints",
+            description="Make links on fixed joints part of the body above them; they stay as frames",
+        )
+        approximation: bpy.props.EnumProperty(
+            name="Mesh Colliders", items=_COLLIDERS, description="What simulators make of a mesh that collides"
+        )
+        packages: bpy.props.StringProperty(
+            name="Packages",
+            description="Where packages of ROS are: NAME=FOLDER; NAME2=FOLDER2. Those around the file are found",
+        )
+        arguments: bpy.props.StringProperty(
+            name="Arguments", description="Arguments of a xacro file, such as name:=value; name2:=value2"
+        )
+
+    def draw(self, _context: Any) -> None:
+        column = self.split_layout().column()
+        for name in ("base", "merge_fixed", "approximation", "prefix", "packages", "arguments"):
+            column.prop(self, name)
+
+    def invoke(self, context: Any, event: Any) -> set[Any]:
+        # A dropped file comes with its path: show the options instead of the file browser.
+        if self.filepath and Path(self.filepath).is_file():
+            found: set[Any] = context.window_manager.invoke_props_dialog(self, width=400)
+            return found
+        return super().invoke(context, event)
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+        from ..usdphys_addon.exchange import robot_files, urdf_import
+
+        try:
+            options = robot_files.RobotOptions(
+                robot_files.parse_packages(_parts(self.packages)), robot_files.parse_arguments(_parts(self.arguments)),
+                self.base, self.prefix, self.merge_fixed, self.approximation,  # type: ignore[arg-type]
+            )  # fmt: skip
+        except UsdPhysError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return self.run(context, urdf_import.import_steps(context, self.filepath, options))
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip() for part in text.split(";"))))
+
+
+class USDPHYS_FH_urdf(bpy.types.FileHandler):
+    """Drop a URDF or xacro file into the 3D view"""
+
+    bl_idname = "USDPHYS_FH_urdf"
+    bl_label = "URDF / Xacro"
+    bl_import_operator = USDPHYS_OT_import_urdf.bl_idname
+    bl_file_extensions = ".urdf;.xacro"
+
+    @classmethod
+    def poll_drop(cls, context: Any) -> bool:
+        return context.area is not None and context.area.type in ("VIEW_3D", "OUTLINER")
+
+
+def draw_menu(menu: Any, _context: bpy.types.Context) -> None:
+    menu.layout.operator(USDPHYS_OT_import_urdf.bl_idname, text="URDF / Xacro (.urdf, .xacro)")
+
+
+CLASSES = (USDPHYS_OT_import_urdf, USDPHYS_FH_urdf)

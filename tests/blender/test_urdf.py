@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Robots in Blender: what an import makes of a URDF, what an export has of it, and that a failure changes nothing."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.exchange import robot_files, urdf_export, urdf_import
+from usdphys_ext.usdphys_addon.urdf import read
+
+ROBOT = """<?xml version="1.0"?>
+<robot name="little arm">
+  <link name="base-link"><inertial><mass value="1"/>
+    <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
+    <visual><geometry><box size="0.2 0.2 0.1"/></geometry>
+      <material name="red"><color rgba="1 0 0 1"/></material></visual>
+  </link>
+  <link name="arm"><inertial><origin xyz="0 0 0.25"/><mass value="0.5"/>
+    <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.001"/></inertial>
+    <collision><origin xyz="0 0 0.25"/><geometry><cylinder radius="0.05" length="0.5"/></geometry></collision></link>
+  <joint name="elbow" type="revolute"><parent link="base-link"/><child link="arm"/>
+    <origin xyz="0 0 0.1" rpy="1e-5 1.5707963 0"/><axis xyz="0 -1 0"/>
+    <limit lower="-1" upper="1" effort="5" velocity="2"/><dynamics damping="0.3"/></joint>
+  <gazebo reference="arm"><mu1>0.75</mu1></gazebo>
+</robot>
+"""
+
+
+@pytest.fixture
+def urdf(tmp_path):
+    file = tmp_path / "arm.urdf"
+    file.write_text(ROBOT)
+    return file
+
+
+def test_objects_have_the_names_of_the_urdf_and_their_physics(urdf):
+    urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    base, arm, elbow = (bpy.data.objects[name] for name in ("base-link", "arm", "elbow"))
+    assert arm.parent == base
+    assert (base.usdphys.mass.mass, arm.usdphys.mass.mass) == (1.0, 0.5)
+    joint = elbow.usdphys.joint
+    assert (joint.type, joint.body0, joint.body1) == ("REVOLUTE", base, arm)
+    assert joint.revolute.lower_limit == pytest.approx(-1)
+    assert joint.drives.angular.max_force == pytest.approx(5)
+    assert bpy.data.objects["arm_collision"].usdphys.colliders[0].shape == "CYLINDER"
+    assert base.usdphys.articulation_root.is_applied
+
+
+def test_a_robot_in_a_scene_of_other_units_has_its_size(urdf):
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    bpy.context.view_layer.update()
+    assert bpy.data.objects["arm"].matrix_world.translation.z == pytest.approx(10)
+
+
+def test_a_second_robot_stands_beside_the_first(urdf):
+    for _ in range(2):
+        urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions(prefix=""))
+    assert len([obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]) == 4
+
+
+def test_a_failed_import_leaves_the_scene_as_it_was(tmp_path, urdf):
+    before = {kind: len(getattr(bpy.data, kind)) for kind in ("objects", "meshes", "materials", "collections")}
+    (tmp_path / "bad.urdf").write_text("<robot><link")
+    with pytest.raises(InputError):
+        urdf_import.import_urdf(bpy.context, tmp_path / "bad.urdf", robot_files.RobotOptions())
+    steps = urdf_import.import_steps(bpy.context, urdf, robot_files.RobotOptions())
+    while next(steps).done < 0.9:
+        pass
+    steps.close()
+    assert before == {kind: len(getattr(bpy.data, kind)) for kind in before}
+    assert bpy.context.scene.usdphys.source.filepath == ""
+
+
+def test_through_a_blend_everything_arrives_in_the_usd_file(tmp_path, urdf):
+    from pxr import Usd, UsdGeom, UsdPhysics
+
+    blend, usd = tmp_path / "arm.blend", tmp_path / "arm.usda"
+    assert cli.main(["convert", str(urdf), str(blend)]) == 0
+    assert cli.main(["convert", str(blend), str(usd)]) == 0
+    stage = Usd.Stage.Open(str(usd))
+    prims = {prim.GetDisplayName() or prim.GetName(): prim for prim in stage.Traverse()}
+    assert {"little arm", "base-link", "arm", "elbow", "red"} <= set(prims)
+    assert prims["arm"].HasAPI(UsdPhysics.RigidBodyAPI)
+    elbow = prims["elbow"]
+    assert elbow.GetAttribute("newton:velocityLimit").Get() == pytest.approx(math.degrees(2))
+    assert elbow.GetAttribute("newton:damping").Get() == pytest.approx(math.radians(0.3))
+    world = np.array(UsdGeom.XformCache().GetLocalToWorldTransform(prims["arm"])).T
+    # Blender's own angles are wrong by 4e-4 at a quarter turn.
+    assert world[:3, :3] == pytest.approx(read.rotation_of(1e-5, 1.5707963, 0), abs=1e-8)
+    assert "<mu1>0.75</mu1>" in prims["little arm"].GetAttribute("urdf:source").Get()
+
+
+def test_commands_take_a_robot(tmp_path, urdf, capfd):
+    assert cli.main(["inspect", str(urdf)]) == 0
+    assert "elbow" in capfd.readouterr().out
+    assert cli.main(["validate", str(urdf)]) == 0
+    assert cli.main(["simulate", str(urdf), "--seconds", "0.1", "--out", str(tmp_path / "moved.usda")]) == 0
+    assert "timeSamples" in (tmp_path / "moved.usda").read_text()
+    assert cli.main(["convert", str(urdf), str(tmp_path / "out.usda"), "--variant", "/a{b=c}"]) == 2
+
+
+def test_small_rotations_and_names_that_blender_writes_alike_survive_a_blend(tmp_path):
+    """Blender's exporter writes a rotation by 1e-4 radians as none, and two objects to one prim."""
+    from pxr import Usd, UsdGeom
+
+    links = "".join(
+        f'<link name="{name}"><inertial><mass value="1"/></inertial></link>' for name in ("a", "b-c", "b_c")
+    )
+    joints = "".join(
+        f'<joint name="{name}" type="fixed"><parent link="a"/><child link="{name}"/><origin rpy="1e-4 0 0"/></joint>'
+        for name in ("b-c", "b_c")
+    )
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{links}{joints}</robot>')
+    assert cli.main(["convert", str(tmp_path / "r.urdf"), str(tmp_path / "r.blend")]) == 0
+    assert cli.main(["convert", str(tmp_path / "r.blend"), str(tmp_path / "r.usda")]) == 0
+    stage = Usd.Stage.Open(str(tmp_path / "r.usda"))
+    cache = UsdGeom.XformCache()
+    for path, name in (("/r/Geometry/a/b_c", ""), ("/r/Geometry/a/b_c_1", "b-c")):
+        prim = stage.GetPrimAtPath(path)
+        assert (prim.GetDisplayName(), cache.GetLocalToWorldTransform(prim)[1][2]) == (name, pytest.approx(1e-4))
+
+
+def test_the_menu_imports_a_robot_with_its_options(urdf):
+    assert bpy.ops.usdphys.import_urdf(filepath=str(urdf), prefix="left_", base="free") == {"FINISHED"}
+    assert {"left_base-link", "left_arm", "left_elbow"} <= set(bpy.data.objects.keys())
+    assert "left_root_joint" not in bpy.data.objects
+    with pytest.raises(RuntimeError, match="NAME=FOLDER"):
+        bpy.ops.usdphys.import_urdf(filepath=str(urdf), packages="nonsense")
+
+
+def test_what_nobody_edited_comes_back_to_the_byte(tmp_path, urdf):
+    text = "<!-- made by hand -->\n".join(ROBOT.split("\n", 1)).replace("1e-5 1.5707963 0", "1.0e-5   1.5707963 0.000")
+    text = text.replace('<joint name="elbow"', '<joint  foo="bar"\n name="elbow"')
+    urdf.write_text(text)
+    for between in ("arm.blend", "arm.usda"):
+        assert cli.main(["convert", str(urdf), str(tmp_path / between)]) == 0
+        assert cli.main(["convert", str(tmp_path / between), str(tmp_path / "back.urdf")]) == 0
+        assert (tmp_path / "back.urdf").read_text() == text
+
+
+def test_edits_are_written_into_the_text_and_nothing_else_changes(tmp_path, urdf):
+    urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    joint = bpy.data.objects["elbow"].usdphys.joint
+    joint.revolute.upper_limit = 0.5
+    joint.drives.angular.max_force = 7
+    bpy.data.objects["arm"].usdphys.mass.mass = 0.75
+    urdf_export.export_urdf(bpy.context, tmp_path / "out.urdf")
+    wanted = ROBOT.replace('upper="1" effort="5"', 'upper="0.5" effort="7"').replace('value="0.5"', 'value="0.75"')
+    assert (tmp_path / "out.urdf").read_text() == wanted
+
+
+def test_a_moved_joint_is_a_new_origin(tmp_path, urdf):
+    urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    bpy.context.view_layer.update()
+    for name in ("arm", "elbow"):
+        bpy.data.objects[name].matrix_world.translation.z += 0.25
+    bpy.context.view_layer.update()
+    urdf_export.export_urdf(bpy.context, tmp_path / "out.urdf")
+    found = read.read_file(tmp_path / "out.urdf").joints["elbow"]
+    assert found.pose[:3, 3] == pytest.approx([0, 0, 0.35], abs=1e-6)
+    assert found.axis == pytest.approx((0, -1, 0), abs=1e-6)
+
+
+def test_numbers_that_ros_demands_are_completed(tmp_path, urdf):
+    urdf.write_text(ROBOT.replace(' effort="5" velocity="2"', "").replace(' ixy="0"', ""))
+    urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    urdf_export.export_urdf(bpy.context, tmp_path / "out.urdf")
+    text = (tmp_path / "out.urdf").read_text()
+    assert 'upper="1" effort="0" velocity="0"/>' in text
+    assert text.count('ixy="0"') == 2
+
+
+def test_other_parts_than_those_of_the_urdf_are_refused_by_name(tmp_path, urdf):
+    urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    with pytest.raises(InputError, match="elbow"):
+        bpy.data.objects.remove(bpy.data.objects["elbow"])
+        urdf_export.export_urdf(bpy.context, tmp_path / "out.urdf")
+    assert not (tmp_path / "out.urdf").exists()
+
+
+def test_a_scene_without_a_robot_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no robot"):
+        urdf_export.export_urdf(bpy.context, tmp_path / "out.urdf")
+
+
+def test_the_menu_exports_the_robot(tmp_path, urdf):
+    bpy.ops.usdphys.import_urdf(filepath=str(urdf))
+    assert bpy.ops.usdphys.export_urdf(filepath=str(tmp_path / "out.urdf")) == {"FINISHED"}
+    assert (tmp_path / "out.urdf").read_text() == ROBOT
+
+
+def test_a_xacro_file_is_converted_with_its_arguments(tmp_path, urdf):
+    (tmp_path / "arm.xacro").write_text(ROBOT.replace('name="little arm"', 'name="$(arg name)"'))
+    out = tmp_path / "arm.usda"
+    assert cli.main(["convert", str(tmp_path / "arm.xacro"), str(out)]) == 1
+    assert cli.main(["convert", str(tmp_path / "arm.xacro"), str(out), "--arg", "name:=mine"]) == 0
+    assert 'def Xform "mine"' in out.read_text()
+
+
+def test_what_ros_would_refuse_is_an_error_for_its_target_alone(tmp_path, urdf, capfd):
+    assert cli.main(["validate", str(urdf), "--target", "ros"]) == 0
+    urdf.write_text(
+        ROBOT.replace(' velocity="2"', "").replace(' ixy="0"', "").replace("</robot>", '<link name="c"/></robot>')
+    )
+    assert cli.main(["validate", str(urdf)]) == 0
+    capfd.readouterr()
+    assert cli.main(["validate", str(urdf), "--target", "ros"]) == 1
+    said = capfd.readouterr().out
+    assert all(code in said for code in ("RosLimitMissing", "RosInertialIncomplete", "RosSeveralRoots"))
+    assert cli.main(["validate", str(tmp_path / "a.usda"), "--target", "ros"]) == 2

@@ -1,0 +1,181 @@
+"""Settings of simulators in the panels: each can be added, drawn, edited and removed; written for the targets."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+from usdphys_ext import panels
+from usdphys_ext.panels import vendor as vendor_panel
+from usdphys_ext.usdphys_addon.authoring import vendor_edits
+from usdphys_ext.usdphys_addon.bridge import vendor_rows
+from usdphys_ext.usdphys_addon.core import concepts
+
+from . import scenes
+from .layout_recorder import LayoutRecorder
+
+#: Attributes that matter most to artists, by place. Of a degree of freedom: of a hinge.
+WANTED = {
+    "joint": """newton:friction newton:damping newton:armature newton:velocityLimit newton:limitStiffness
+        newton:limitDamping newton:mimicJoint newton:mimicCoef0 newton:mimicCoef1 newton:mimicEnabled
+        physxJoint:maxJointVelocity physxJoint:jointFriction physxJoint:armature
+        physxPhysicsDistanceJoint:springEnabled physxPhysicsDistanceJoint:springStiffness
+        physxPhysicsDistanceJoint:springDamping""",
+    "dof": """physxLimit:angular:stiffness physxLimit:angular:damping physxJointAxis:angular:staticFrictionEffort
+        physxJointAxis:angular:dynamicFrictionEffort physxJointAxis:angular:viscousFrictionCoefficient
+        physxJointAxis:angular:maxJointVelocity physxJointAxis:angular:armature state:angular:physics:position
+        state:angular:physics:velocity physxLimit:angular:restitution physxLimit:angular:bounceThreshold""",
+    "articulation": """newton:selfCollisionEnabled physxArticulation:enabledSelfCollisions
+        physxArticulation:solverPositionIterationCount physxArticulation:articulationEnabled""",
+    "body": """physxRigidBody:linearDamping physxRigidBody:angularDamping physxRigidBody:disableGravity
+        physxRigidBody:enableCCD physxRigidBody:enableSpeculativeCCD physxRigidBody:solverPositionIterationCount
+        physxRigidBody:maxDepenetrationVelocity physxRigidBody:maxLinearVelocity physxRigidBody:maxAngularVelocity
+        physxRigidBody:lockedPosAxis physxRigidBody:lockedRotAxis physxRigidBody:sleepThreshold
+        physxRigidBody:maxContactImpulse physxRigidBody:enableGyroscopicForces
+        physxSurfaceVelocity:surfaceVelocity physxForce:force physxForce:torque physxForce:mode""",
+    "collider": """physxSDFMeshCollision:sdfResolution newton:sdfMaxResolution newton:contactMargin newton:contactGap
+        physxCollision:contactOffset physxCollision:restOffset physxCollision:torsionalPatchRadius
+        newton:maxHullVertices physxConvexHullCollision:hullVertexLimit
+        physxConvexDecompositionCollision:maxConvexHulls physxConvexDecompositionCollision:voxelResolution
+        physxConvexDecompositionCollision:shrinkWrap physxSphereFillCollision:maxSpheres""",
+    "material": """physxMaterial:frictionCombineMode physxMaterial:restitutionCombineMode
+        physxMaterial:compliantContactStiffness physxMaterial:compliantContactDamping newton:contactStiffness
+        newton:contactDamping newton:torsionalFriction newton:rollingFriction""",
+    "scene": """physxScene:enableCCD newton:timeStepsPerSecond physxScene:timeStepsPerSecond physxScene:solverType
+        physxScene:minPositionIterationCount physxScene:enableStabilization""",
+}  # fmt: skip
+
+
+def owner_for(place: str) -> tuple[Any, str, str, tuple[str, ...]]:
+    """(owner of rows, its kind, its path, places of its panel)."""
+    body = scenes.make_body(scenes.solid("Body"))
+    obj = bpy.data.objects["Body"]
+    bpy.context.view_layer.objects.active = obj
+    if place in ("joint", "dof"):
+        hinge = scenes.add_joint("Hinge", "REVOLUTE", obj)
+        bpy.context.view_layer.objects.active = hinge
+        return hinge.usdphys, "object", "object.usdphys", ("joint", "dof")
+    if place == "collider":
+        return obj.usdphys.colliders[0], "collider", "object.usdphys.colliders[0]", ()
+    if place == "material":
+        material = scenes.physics_material("Rubber")
+        obj.data.materials.append(material)
+        return material.usdphys, "material", "material.usdphys", ()
+    if place == "scene":
+        item = bpy.context.scene.usdphys.physics_scenes.add()
+        return item, "scene", "scene.usdphys.physics_scenes[0]", ()
+    assert body is not None
+    return obj.usdphys, "object", "object.usdphys", (place,)
+
+
+def drawn(thing: Any, kind: str, path: str, places: tuple[str, ...], opened: Any = ()) -> LayoutRecorder:
+    layout = LayoutRecorder(opened=opened)
+    vendor_panel.draw(layout, bpy.context, thing, kind, path, *places)
+    return layout
+
+
+@pytest.mark.parametrize("place", WANTED)
+def test_what_matters_most_is_found_and_added(place):
+    """By a field of its own, or by the search of its runtime."""
+    bpy.context.scene.usdphys.targets = {"NEWTON", "PHYSX"}
+    thing, kind, path, _ = owner_for(place)
+    searched = {
+        attribute.usd_name(applied.partition(":")[2]): applied
+        for applied, attribute in vendor_edits.choices(vendor_rows.PLACES[kind], "", thing)
+        if attribute is not None
+    }
+    fields = {
+        name for concept in concepts.concepts_of(place) for twin in concept.twins
+        for _, name in concepts.placed(twin, ("angular",))
+    }  # fmt: skip
+    missing = [name for name in WANTED[place].split() if name not in fields and name not in searched]
+    assert missing == []
+    for name in WANTED[place].split():
+        if name in searched:
+            assert bpy.ops.usdphys.vendor_add(
+                data_path=path, owner=kind, attribute=f"{searched[name]} {name}"
+            ) == {"FINISHED"}  # fmt: skip
+            assert vendor_rows.row_of(thing, name) is not None
+
+
+@pytest.mark.parametrize("place", WANTED)
+def test_every_field_is_added_drawn_and_removed(place):
+    """One click opens the settings, one adds a field; it is then drawn as its value, with a button that clears it."""
+    bpy.context.scene.usdphys.targets = {"NEUTRAL"}
+    thing, kind, path, places = owner_for(place)
+    shown = places or (place,)
+    fold = f"usdphys_concepts_{shown[0]}"
+    for concept in concepts.concepts_of(place):
+        dof = "angular" if concept.place == "dof" else ""
+        values = {"data_path": path, "concept": concept.identifier, "dof": dof}
+        drawn(thing, kind, path, places, opened={fold}).button("usdphys.concept_add", **values)
+        assert bpy.ops.usdphys.concept_add(**values) == {"FINISHED"}
+        layout = drawn(thing, kind, path, places)
+        layout.button("usdphys.concept_remove", **values)
+        row = vendor_edits.rows_of(thing, concept, dof)[0]
+        assert not row.name or layout.prop_of(row, vendor_panel.view_of(row))
+        assert bpy.ops.usdphys.concept_remove(**values) == {"FINISHED"}
+        assert vendor_rows.applied_names(thing) == []
+
+
+def test_a_field_is_written_for_each_target_in_its_unit(tmp_path):
+    """A damping per degree in both. One edit changes both, wherever it is made."""
+    bpy.context.scene.usdphys.targets = {"NEWTON", "PHYSX"}
+    hinge = scenes.add_joint("Hinge", "REVOLUTE", scenes.solid("Body"))
+    bpy.context.view_layer.objects.active = hinge
+    bpy.ops.usdphys.concept_add(data_path="object.usdphys", concept="joint_damping")
+    newton, physx = (
+        vendor_rows.row_of(hinge.usdphys, name)
+        for name in ("newton:damping", "physxJointAxis:angular:viscousFrictionCoefficient")
+    )
+    newton.number = 2.0
+    assert physx.number == 2.0
+    physx.number = 3.0
+    assert newton.number == 3.0
+    stage, _ = scenes.export(tmp_path / "out.usda")
+    prim = scenes.prim_of(stage, "Hinge")
+    assert prim.GetAttribute("newton:damping").Get() == 3.0
+    assert prim.GetAttribute("physxJointAxis:angular:viscousFrictionCoefficient").Get() == 3.0
+    listed = prim.GetMetadata("apiSchemas").GetAddedOrExplicitItems()
+    assert {"NewtonJointAPI", "PhysxJointAxisAPI:angular"} <= set(listed)
+
+
+def test_a_target_without_a_word_is_refused():
+    bpy.context.scene.usdphys.targets = {"NEWTON"}
+    scenes.solid("Body")
+    bpy.context.view_layer.objects.active = bpy.data.objects["Body"]
+    with pytest.raises(RuntimeError, match="has a word for 'Linear Damping'"):
+        bpy.ops.usdphys.concept_add(data_path="object.usdphys", concept="linear_damping")
+    assert vendor_rows.applied_names(bpy.data.objects["Body"].usdphys) == []
+
+
+def test_a_joint_follows_another_by_the_object(tmp_path):
+    """The object is kept, not its name; without an object the check says so."""
+    body = scenes.solid("Body")
+    leader, follower = (scenes.add_joint(name, "REVOLUTE", body) for name in ("Leader", "Follower"))
+    bpy.context.view_layer.objects.active = follower
+    bpy.ops.usdphys.concept_add(data_path="object.usdphys", concept="mimic_joint")
+    assert any("newton:mimicJoint" in issue.message for issue in scenes.read().issues)
+    vendor_rows.row_of(follower.usdphys, "newton:mimicJoint").target = leader
+    leader.name = "Master"
+    stage, _ = scenes.export(tmp_path / "out.usda")
+    (target,) = scenes.targets(scenes.prim_of(stage, "Follower"), "newton:mimicJoint")
+    assert target.endswith("/Master")
+
+
+def test_undo_brings_a_removed_attribute_back():
+    scenes.solid("Body")
+    bpy.context.view_layer.objects.active = bpy.data.objects["Body"]
+    bpy.ops.usdphys.concept_add(data_path="object.usdphys", concept="linear_damping")
+    vendor_rows.row_of(bpy.data.objects["Body"].usdphys, "physxRigidBody:linearDamping").number = 0.25
+    bpy.ops.ed.undo_push(message="edited")
+    bpy.ops.usdphys.concept_remove(data_path="object.usdphys", concept="linear_damping")
+    bpy.ops.ed.undo_push(message="removed")
+    bpy.ops.ed.undo()
+    assert vendor_rows.row_of(bpy.data.objects["Body"].usdphys, "physxRigidBody:linearDamping").number == 0.25
+
+
+def test_panels_load_no_table_before_they_are_drawn():
+    text = Path(panels.__file__).with_name("vendor.py").read_text(encoding="utf-8")
+    assert not re.findall(r"^from .*(concepts|vendor_edits)", text, re.MULTILINE)

@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""URDF: what is read, which link becomes a body, what limits and masses become, and what a stage holds of it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pxr import Usd, UsdGeom, UsdPhysics
+from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
+from usdphys_ext.usdphys_addon.urdf import inertia, layout, markup, meshes, packages, read
+from usdphys_ext.usdphys_addon.urdf.assets import Assets
+from usdphys_ext.usdphys_addon.usd import robot_stage
+
+INERTIAL = """<inertial><origin xyz="0.1 0 0"/><mass value="2"/>
+<inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.04"/></inertial>"""
+BOX = '<collision><geometry><box size="0.1 0.2 0.3"/></geometry></collision>'
+LIMIT = '<limit lower="-1" upper="2" effort="10" velocity="3"/>'
+
+
+def link(name: str, inside: str = INERTIAL + BOX) -> str:
+    return f'<link name="{name}">{inside}</link>'
+
+
+def joint(name: str, parent: str, child: str, kind: str = "revolute", inside: str = LIMIT) -> str:
+    ends = f'<parent link="{parent}"/><child link="{child}"/>'
+    return f'<joint name="{name}" type="{kind}">{ends}{inside}</joint>'
+
+
+def robot(*parts: str, folder: Path = Path()):
+    return read.read(f'<robot name="r">{"".join(parts)}</robot>', folder / "r.urdf")
+
+
+def planned(*parts: str, **options):
+    return layout.plan(robot(*parts), layout.LayoutOptions(**options))
+
+
+def staged(plan, folder: Path = Path()) -> Usd.Stage:
+    stage = Usd.Stage.CreateInMemory()
+    robot_stage.write_robot(plan, Assets(packages.Packages(folder)), stage)
+    return stage
+
+
+def codes(issues) -> set[str]:
+    return {issue.code for issue in issues}
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def test_offsets_lead_to_each_element_also_behind_letters_of_several_bytes():
+    root, text = markup.parse('<?xml version="1.0"?>\n<r><!-- ä€😀 --><a n="ü>"/>é<b><c/></b></r>'.encode(), "r")
+    shown = {element.tag: text[element.start : element.end] for element in root.walk()}
+    assert shown == {"r": text[text.index("<r>") :], "a": '<a n="ü>"/>', "b": "<b><c/></b>", "c": "<c/>"}
+    assert [element.line for element in root.walk()] == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_names_are_read_in_every_encoding(encoding):
+    declared = encoding.removesuffix("-sig")
+    text = f'<?xml version="1.0" encoding="{declared}"?><robot name="r"><link name="Gelenk_ä"/></robot>'
+    assert list(read.read(text.encode(encoding), Path("r.urdf")).links) == ["Gelenk_ä"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "<robot", '<!DOCTYPE r [<!ENTITY a "b">]><robot name="r"><link name="a"/></robot>', "<sdf/>",
+     '<robot name="r"/>', "<r>" * 300 + "</r>" * 300],
+)  # fmt: skip
+def test_what_is_no_robot_is_refused_in_one_sentence(text):
+    with pytest.raises(InputError) as caught:
+        read.read(text.encode(), Path("bad.urdf"))
+    assert "bad.urdf" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_each_oddity_is_named_with_file_and_line_and_the_rest_is_read():
+    found = robot(
+        link("a"), link("a"), link("b"), link("c", '<visual><geometry><box size="1 x 1"/></geometry></visual>'),
+        joint("j", "a", "b", inside=""), joint("k", "a", "nowhere"), joint("l", "b", "a"), joint("m", "c", "b"),
+        joint("n", "a", "c", "wobbly"),
+    )  # fmt: skip
+    assert list(found.links) == ["a", "b", "c"]
+    assert list(found.joints) == ["j"]
+    assert codes(found.issues) == {
+        "UrdfNameTwice", "UrdfNumber", "UrdfShapeFlat", "UrdfLimitMissing", "UrdfJointLeftOut", "UrdfSecondParent",
+        "UrdfCycle", "UrdfSeveralRoots",
+    }  # fmt: skip
+    assert all(issue.message.startswith("r.urdf:") for issue in found.issues)
+
+
+def test_angles_turn_about_fixed_axes_and_quaternions_of_urdf_1_1_are_read():
+    roll, pitch, yaw = 0.3, -0.7, 1.9
+    half = [(math.cos(angle / 2), math.sin(angle / 2)) for angle in (roll, pitch, yaw)]
+    about = [(half[0][0], half[0][1], 0, 0), (half[1][0], 0, half[1][1], 0), (half[2][0], 0, 0, half[2][1])]
+    wanted = frames.matrix_of(about[2]) @ frames.matrix_of(about[1]) @ frames.matrix_of(about[0])
+    assert read.rotation_of(roll, pitch, yaw) == pytest.approx(wanted, abs=1e-15)
+    found = robot(link("a"), link("b"), joint("j", "a", "b", inside=f'<origin quat_xyzw="0 0 1 1"/>{LIMIT}'))
+    assert found.joints["j"].pose[:3, 0] == pytest.approx([0, 1, 0], abs=1e-15)
+
+
+# --------------------------------------------------------------------------- bodies and masses
+
+
+def test_a_base_that_hangs_on_no_joint_is_fixed_unless_it_is_to_be_free():
+    parts = (link("a"), link("b"), joint("j", "a", "b"))
+    for base, joints in (("file", ["j", "root_joint"]), ("fixed", ["j", "root_joint"]), ("free", ["j"])):
+        plan = planned(*parts, base=base)
+        assert [prim.name for prim in plan.model.joints.values()] == joints
+        assert list(plan.model.articulations) == ["/r/Geometry/a"]
+
+
+def test_a_frame_without_mass_on_a_fixed_joint_is_no_body_and_joints_below_reach_across_it():
+    plan = planned(
+        link("a"), link("tool", ""), link("b"), joint("f", "a", "tool", "fixed", '<origin xyz="0 0 1"/>'),
+        joint("j", "tool", "b", inside=f'<origin xyz="0 2 0"/>{LIMIT}'),
+    )  # fmt: skip
+    assert list(plan.bodies) == ["a", "b"]
+    value = plan.model.prims["/r/Physics/j"].get(usd_physics.Joint)
+    assert value.body0 == ("/r/Geometry/a",)
+    assert value.local_pos0 == pytest.approx((0, 2, 1))
+
+
+def test_mass_below_a_base_without_mass_moves_up_so_that_no_simulator_invents_one():
+    plan = planned(
+        link("a", BOX), link("heavy", INERTIAL), link("b"),
+        joint("f", "a", "heavy", "fixed", '<origin xyz="0 0 1"/>'), joint("j", "heavy", "b"),
+    )  # fmt: skip
+    assert list(plan.bodies) == ["a", "b"]
+    mass = plan.model.prims["/r/Geometry/a"].get(usd_physics.MassAPI)
+    assert (mass.mass, mass.center_of_mass) == (2.0, pytest.approx((0.1, 0, 1)))
+
+
+def test_merged_links_have_the_inertia_of_both():
+    """Two equal balls on a bar: the moments across it grow by twice the mass times the square of half the length."""
+    ball = '<inertial><mass value="3"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    parts = (link("a", ball), link("b", ball), joint("f", "a", "b", "fixed", '<origin xyz="4 0 0" rpy="1 2 3"/>'))
+    plan = planned(*parts, merge_fixed=True)
+    mass = plan.model.prims["/r/Geometry/a"].get(usd_physics.MassAPI)
+    assert mass.mass == 6
+    assert mass.center_of_mass == pytest.approx((2, 0, 0))
+    assert mass.diagonal_inertia == pytest.approx((2, 2 + 2 * 3 * 4, 2 + 2 * 3 * 4))
+    assert list(planned(*parts).bodies) == ["a", "b"]
+
+
+def test_principal_axes_give_the_tensor_back_and_turn_no_further_than_they_must():
+    turn = read.rotation_of(0.3, -0.2, 0.1)
+    tensor = turn @ np.diag([3.0, 2.0, 4.0]) @ turn.T
+    moments, axes = inertia.moments_of(tensor)
+    assert moments == pytest.approx((3, 2, 4))
+    assert frames.matrix_of(axes) == pytest.approx(turn)
+    assert inertia.moments_of(np.zeros((3, 3))) is None
+
+
+def test_a_zero_inertia_and_an_impossible_one_are_warnings():
+    zero = '<inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'
+    wrong = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="9"/></inertial>'
+    plan = planned(link("a", zero), link("b", wrong), joint("j", "a", "b"))
+    assert {"UrdfInertiaZero", "UrdfInertiaUnphysical"} <= codes(plan.issues)
+    assert {issue.severity for issue in plan.issues} == {"warning"}
+    masses = [plan.model.prims[path].get(usd_physics.MassAPI) for path in plan.bodies.values()]
+    assert [mass.diagonal_inertia for mass in masses] == [None, (1.0, 1.0, 9.0)]
+
+
+def test_several_bodies_on_an_empty_root_are_one_articulation():
+    plan = planned(
+        link("world", ""), link("a"), link("b"), link("c"), link("d"), joint("fa", "world", "a", "fixed"),
+        joint("fb", "world", "b", "fixed"), joint("jc", "a", "c"), joint("jd", "b", "d"),
+    )  # fmt: skip
+    assert list(plan.model.articulations) == ["/r"]
+
+
+# --------------------------------------------------------------------------- joints
+
+
+def test_limits_effort_velocity_and_dynamics_are_in_the_units_of_usd():
+    inside = f'{LIMIT}<dynamics damping="0.5" friction="0.25"/><safety_controller k_velocity="7"/>'
+    stage = staged(planned(link("a"), link("b"), joint("j", "a", "b", inside=inside)))
+    prim = stage.GetPrimAtPath("/r/Physics/j")
+    shown = {name: prim.GetAttribute(name).Get() for name in (
+        "physics:lowerLimit", "physics:upperLimit", "drive:angular:physics:maxForce",
+        "drive:angular:physics:stiffness", "newton:velocityLimit", "newton:damping", "newton:friction",
+        "urdf:limit:effort", "urdf:safety_controller:k_velocity",
+    )}  # fmt: skip
+    assert list(shown.values()) == pytest.approx(
+        [math.degrees(-1), math.degrees(2), 10, 0, math.degrees(3), math.radians(0.5), 0.25, 10, 7]
+    )
+    assert "NewtonJointAPI" in prim.GetMetadata("apiSchemas").GetAddedOrExplicitItems()
+
+
+@pytest.mark.parametrize("axis", ["1 0 0", "0 1 0", "0 0 1", "-1 0 0", "0 0 -2", "1 1 0", "0 0.6 0.8"])
+def test_a_joint_turns_about_its_axis_whatever_way_that_points(axis):
+    inside = f'<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="{axis}"/>{LIMIT}'
+    plan = planned(link("a"), link("b"), joint("j", "a", "b", inside=inside))
+    value = plan.model.prims["/r/Physics/j"].get(usd_physics.RevoluteJoint)
+    local = frames.matrix_of(value.local_rot1)["XYZ".index(value.axis) :: 3]
+    wanted = np.array(axis.split(), float) / np.linalg.norm(np.array(axis.split(), float))
+    assert frames.matrix_of(value.local_rot1)[:, "XYZ".index(value.axis)] == pytest.approx(wanted), local
+    both = frames.matrix_of(value.local_rot0) @ frames.matrix_of(value.local_rot1).T
+    assert both == pytest.approx(read.rotation_of(0.1, 0.2, 0.3))
+    assert value.axis == {"0 1 0": "Y", "0 0 1": "Z"}.get(axis, "X")
+
+
+def test_chains_of_followers_lead_to_the_last_leader():
+    follow = '<mimic joint="{}" multiplier="{}" offset="{}"/>'
+    stage = staged(planned(
+        *map(link, "abcd"), joint("first", "a", "b"),
+        joint("second", "b", "c", inside=LIMIT + follow.format("first", 2, 0.5)),
+        joint("third", "c", "d", inside=LIMIT + follow.format("second", -3, 0.1)),
+    ))  # fmt: skip
+    prim = stage.GetPrimAtPath("/r/Physics/third")
+    assert prim.GetRelationship("newton:mimicJoint").GetTargets() == ["/r/Physics/first"]
+    assert prim.GetAttribute("newton:mimicCoef1").Get() == pytest.approx(-6)
+    assert prim.GetAttribute("newton:mimicCoef0").Get() == pytest.approx(math.degrees(0.1 - 3 * 0.5))
+
+
+def test_planar_joints_lock_the_way_along_the_axis_and_floating_ones_are_no_joint():
+    plan = planned(*map(link, "abc"), joint("p", "a", "b", "planar", ""), joint("f", "a", "c", "floating", ""))
+    locked = {dof for dof, limit in plan.model.prims["/r/Physics/p"].instances(usd_physics.LimitAPI)}
+    assert locked == {"transX", "rotY", "rotZ"}
+    assert "/r/Physics/f" not in plan.model.prims
+
+
+# --------------------------------------------------------------------------- the stage
+
+
+def test_names_that_usd_does_not_take_are_kept_as_display_names():
+    names = ["my_link", "my-link", "1link", "Gelenk_ä", "a/b"]
+    plan = planned(*map(link, names), *(joint(name, "my_link", name) for name in names[1:]))
+    stage = staged(plan)
+    shown = {
+        (prim.GetDisplayName() or prim.GetName()) for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.RigidBodyAPI)
+    }
+    assert shown == set(names)
+    assert stage.GetPrimAtPath("/r/Geometry/my_link")
+
+
+def test_poses_are_exact_and_boxes_are_scaled_cubes():
+    tiny = '<origin xyz="0.1 0.2 0.3" rpy="1e-7 0 0"/>'
+    stage = staged(planned(link("a"), link("b"), joint("j", "a", "b", inside=tiny + LIMIT)))
+    world = np.array(UsdGeom.XformCache().GetLocalToWorldTransform(stage.GetPrimAtPath("/r/Geometry/a/b"))).T
+    assert world[:3, 3].tolist() == [0.1, 0.2, 0.3]
+    assert world[2, 1] == pytest.approx(1e-7, abs=1e-8)
+    box = stage.GetPrimAtPath("/r/Geometry/a/a_collision")
+    assert box.GetAttribute("size").Get() == 1.0
+    assert tuple(box.GetAttribute("xformOp:scale").Get()) == pytest.approx((0.1, 0.2, 0.3))
+    assert UsdGeom.Imageable(box).ComputePurpose() == "guide"
+
+
+def test_the_text_of_the_urdf_is_on_the_root():
+    plan = planned(link("a"), '<gazebo reference="a"><mu1>0.75</mu1></gazebo>')
+    assert "<mu1>0.75</mu1>" in staged(plan).GetDefaultPrim().GetAttribute(robot_stage.SOURCE).Get()
+
+
+# --------------------------------------------------------------------------- files
+
+POINTS = [(x, y, z) for x in (0, 2) for y in (0, 1) for z in (0, 0.5)]
+FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+
+
+def obj_text() -> str:
+    points = "".join("v {} {} {}\n".format(*point) for point in POINTS)
+    return points + "".join("f " + " ".join(str(index + 1) for index in face) + "\n" for face in FACES)
+
+
+def ply_text() -> str:
+    head = "ply\nformat ascii 1.0\nelement vertex 8\nproperty float x\nproperty float y\nproperty float z\n"
+    head += "element face 6\nproperty list uchar int vertex_indices\nend_header\n"
+    rows = "".join("{} {} {}\n".format(*point) for point in POINTS)
+    return head + rows + "".join("4 " + " ".join(map(str, face)) + "\n" for face in FACES)
+
+
+def stl_text() -> str:
+    triangles = [(face[0], face[second], face[second + 1]) for face in FACES for second in (1, 2)]
+    corners = ["".join("vertex {} {} {}\n".format(*POINTS[index]) for index in one) for one in triangles]
+    return "solid a\n" + "".join(f"facet normal 0 0 0\nouter loop\n{one}endloop\nendfacet\n" for one in corners)
+
+
+def dae_text(node: str = '<instance_geometry url="#g"/>', unit: str = "1") -> str:
+    numbers = " ".join(f"{part}" for point in POINTS for part in point)
+    index = " ".join(str(one) for face in FACES for one in face)
+    return f"""<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema"><asset><unit meter="{unit}"/>
+<up_axis>Y_UP</up_axis></asset><library_geometries><geometry id="g"><mesh><source id="p"><float_array>{numbers}
+</float_array><technique_common><accessor stride="3"/></technique_common></source><vertices id="v">
+<input semantic="POSITION" source="#p"/></vertices><polylist count="6"><input semantic="VERTEX" source="#v" offset="0"/>
+<vcount>4 4 4 4 4 4</vcount><p>{index}</p></polylist></mesh></geometry></library_geometries><library_visual_scenes>
+<visual_scene id="s"><node>{node}</node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
+
+
+@pytest.mark.parametrize("suffix", ["obj", "ply", "stl", "dae"])
+def test_a_mesh_has_its_corners_and_faces(tmp_path, suffix):
+    text = {"obj": obj_text, "ply": ply_text, "stl": stl_text, "dae": dae_text}[suffix]()
+    (tmp_path / f"box.{suffix}").write_text(text)
+    mesh = meshes.read_mesh(tmp_path / f"box.{suffix}")
+    assert sorted(map(tuple, mesh.points.tolist())) == sorted(POINTS)
+    assert len(mesh.counts) == (12 if suffix == "stl" else 6)
+
+
+def test_nodes_of_collada_are_placed_parents_first_and_its_unit_counts(tmp_path):
+    inner = '<node><translate>0.5 0 0</translate><instance_geometry url="#g"/></node>'
+    (tmp_path / "a.dae").write_text(dae_text(f"<rotate>0 0 1 90</rotate><scale>2 2 2</scale>{inner}", "0.01"))
+    mesh = meshes.read_mesh(tmp_path / "a.dae")
+    assert mesh.points.min(axis=0) == pytest.approx([-0.02, 0.01, 0])
+    assert mesh.points.max(axis=0) == pytest.approx([0, 0.05, 0.01])
+
+
+@pytest.mark.parametrize("name", ["a.stl", "a.obj", "a.ply", "a.dae", "a.glb", "a.gltf", "a.xyz"])
+@pytest.mark.parametrize("data", [b"", b"f 1 2 3\n", b"\xff" * 90, b"ply\nend_header\n", b"{}", b"glTF" + b"\x00" * 40])
+def test_a_damaged_mesh_is_refused_in_one_sentence(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        meshes.read_mesh(tmp_path / name)
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["package://robo/meshes/a.stl", "package://robo//meshes/a.stl", "model://robo/meshes/a.stl",
+     "package:///robo/meshes/a.stl", "../meshes/a.stl", "..\\meshes\\a.stl", "package://other/meshes/a.stl",
+     "package://robo/meshes/with%20space.stl", "package://robo/meshes/with space.stl"],
+)  # fmt: skip
+def test_meshes_are_found_without_ros(tmp_path, uri):
+    for folder in ("meshes", "urdf"):
+        (tmp_path / "robo_copy" / folder).mkdir(parents=True)
+    (tmp_path / "robo_copy" / "package.xml").write_text("<package><name>robo</name></package>")
+    for name in ("a.stl", "with space.stl"):
+        (tmp_path / "robo_copy" / "meshes" / name).touch()
+    found = packages.Packages(tmp_path / "robo_copy" / "urdf").file(uri, packages.MESH_SUFFIXES)
+    assert found is not None and found.is_file()
+
+
+def test_nothing_but_meshes_is_opened_and_nothing_from_the_network(tmp_path):
+    (tmp_path / "secret.txt").touch()
+    finder = packages.Packages(tmp_path)
+    assert finder.file("secret.txt", packages.MESH_SUFFIXES) is None
+    assert finder.file("http://example.com/a.stl", packages.MESH_SUFFIXES) is None
+
+
+def test_what_the_user_gave_comes_first(tmp_path):
+    for name in ("mine", "robo"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.stl").touch()
+    known = {"robo": tmp_path / "mine"}
+    assert packages.Packages(tmp_path, known).file("package://robo/a.stl") == tmp_path / "mine" / "a.stl"
+
+
+def test_a_missing_mesh_is_left_out_once_and_the_rest_stays(tmp_path):
+    mesh = '<visual><geometry><mesh filename="package://gone/a.stl"/></geometry></visual>'
+    plan = layout.plan(robot(link("a", INERTIAL + mesh + mesh + BOX), folder=tmp_path), layout.LayoutOptions())
+    stage = staged(plan, tmp_path)
+    missing = [issue for issue in plan.issues if issue.code == "UrdfMeshMissing"]
+    assert len(missing) == 1 and "--package gone=FOLDER" in missing[0].fix
+    assert stage.GetPrimAtPath("/r/Geometry/a/a_collision")
+
+
+def test_what_is_unknown_is_kept_as_strings_at_the_link_or_joint_that_it_is_of():
+    plan = planned(
+        '<link name="a" color="x"><inertial><mass value="1" guess="g"/></inertial><tag><sub k="v">deep</sub></tag>'
+        "</link>",
+        link("b"), joint("j", "a", "b", inside=LIMIT.replace("/>", ' jerk="9"/>') + '<axis xyz="0 0 1" exact="e"/>'),
+        '<gazebo reference="b"><mu1>0.75</mu1></gazebo><gazebo reference="a"/>',
+    )  # fmt: skip
+    stage = staged(plan)
+    shown = {
+        path: stage.GetPropertyAtPath(path).Get() for path in (
+            "/r/Geometry/a.urdf:color", "/r/Geometry/a.urdf:inertial:mass:guess", "/r/Geometry/a/tag/sub.urdf:k",
+            "/r/Geometry/a/tag/sub.urdf:text", "/r/Physics/j.urdf:limit:jerk", "/r/Physics/j.urdf:axis:exact",
+            "/r/Other/gazebo.urdf:reference", "/r/Other/gazebo/mu1.urdf:text", "/r/Other/gazebo_1.urdf:reference",
+        )
+    }  # fmt: skip
+    assert list(shown.values()) == ["x", "g", "v", "deep", "9", "e", "b", "0.75", "a"]
+
+
+def test_links_named_alike_in_usd_do_not_take_each_others_place():
+    """A link's name wins over that of a visual, also where both have the same."""
+    visual = '<visual name="b"><geometry><sphere radius="1"/></geometry></visual>'
+    stage = staged(planned(link("a", INERTIAL + visual), link("b"), joint("b", "a", "b")))
+    assert stage.GetPrimAtPath("/r/Geometry/a/b").HasAPI(UsdPhysics.RigidBodyAPI)
+    assert stage.GetPrimAtPath("/r/Geometry/a/b_1").GetDisplayName() == "b"

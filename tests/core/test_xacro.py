@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Xacro: what files expand to, and that expressions reach nothing but the properties of the file."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.urdf import expressions, read, yaml_subset
+from usdphys_ext.usdphys_addon.urdf.packages import Packages
+
+HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+
+
+@pytest.fixture
+def expanded(tmp_path):
+    folder = tmp_path / "robo" / "urdf"
+    folder.mkdir(parents=True)
+    (tmp_path / "robo" / "package.xml").write_text("<package><name>robo</name></package>")
+
+    def expand(inside: str, **arguments: str):
+        (folder / "r.xacro").write_text(f"{HEAD}{inside}</robot>")
+        return read.read_file(folder / "r.xacro", Packages(folder), arguments)
+
+    expand.folder = folder
+    return expand
+
+
+def names(robot) -> list[str]:
+    return list(robot.links)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("${1 + 2}", "3"), ("${7 / 2}", "3.5"), ("a${'b'}c", "abc"), ("$${x}", "${x}"), ("${pi}", str(math.pi)),
+     ("${n * 2}", "6"), ("${t}", "text"), ("${[i * i for i in range(4)][-1]}", "9"), ("${'x' if n > 2 else 'y'}", "x"),
+     ("${d['k']}${d.k}", "55"), ("${radians(180)}", str(math.pi)), ("${'a_b'.split('_')[1]}", "b"),
+     ("${n == 3 and not flag}", "True"), ("$(eval 2 ** 5)", "32"), ("${later}", "4"), ("${dict(a=1)['a']}", "1"),
+     ("${math.sqrt(16)}", "4.0"), ("${max([1, 5, 2])}", "5"), ("${quoted}", "007")],
+)  # fmt: skip
+def test_expressions_are_those_of_python(expanded, text, wanted):
+    properties = "".join(
+        f'<xacro:property name="{name}" value="{value}"/>'
+        for name, value in (("n", "3"), ("t", "text"), ("flag", "false"), ("d", "${dict(k=5)}"),
+                            ("later", "${n + one}"), ("one", "1"), ("quoted", "'007'"))
+    )  # fmt: skip
+    assert names(expanded(f'{properties}<link name="{text}"/>')) == [wanted]
+
+
+def test_macros_take_parameters_defaults_and_blocks(expanded):
+    robot = expanded("""
+      <xacro:property name="outer" value="o"/>
+      <xacro:macro name="leg" params="name mass:=2 outer:=^ tail:=^|t *origin **more">
+        <link name="${name}_${outer}_${tail}"><inertial><xacro:insert_block name="origin"/><mass value="${mass}"/>
+        </inertial><xacro:insert_block name="more"/></link></xacro:macro>
+      <xacro:leg name="a"><origin xyz="1 2 3"/><more/></xacro:leg>
+      <xacro:leg name="b" mass="${2 * 3}" tail="z"><origin xyz="0 0 0"/>
+        <more><collision><geometry><sphere radius="1"/></geometry></collision></more></xacro:leg>
+      <xacro:call macro="leg" name="c"><origin/><more/></xacro:call>
+    """)
+    assert names(robot) == ["a_o_t", "b_o_z", "c_o_t"]
+    assert [link.mass for link in robot.links.values()] == [2, 6, 2]
+    assert robot.links["a_o_t"].inertial.pose[:3, 3].tolist() == [1, 2, 3]
+    assert [len(link.collisions) for link in robot.links.values()] == [0, 1, 0]
+
+
+def test_conditions_arguments_elements_and_attributes(expanded):
+    inside = """<xacro:arg name="side" default="left"/><xacro:property name="side" value="$(arg side)"/>
+      <xacro:if value="${side == 'left'}"><link name="l"/></xacro:if>
+      <xacro:unless value="${side == 'left'}"><link name="not_l"/></xacro:unless>
+      <xacro:element xacro:name="link"><xacro:attribute name="name" value="made_${side}"/></xacro:element>"""
+    assert names(expanded(inside)) == ["l", "made_left"]
+    assert names(expanded(inside, side="right")) == ["not_l", "made_right"]
+
+
+def test_included_files_and_yaml_are_read_inside_the_package(expanded):
+    (expanded.folder / "part.xacro").write_text(
+        f'{HEAD}<xacro:macro name="part" params="n"><link name="part_${{n}}"/></xacro:macro></robot>'
+    )
+    (expanded.folder.parent / "limits.yaml").write_text(
+        "joints:\n  - {name: a, max: !degrees 180}\n  - name: b\n    max: 2\n"
+    )
+    robot = expanded("""<xacro:include filename="$(find robo)/urdf/part.xacro"/>
+      <xacro:include filename="nowhere.xacro" optional="true"/>
+      <xacro:property name="l" value="${xacro.load_yaml('$(find robo)/limits.yaml')}"/>
+      <xacro:part n="${l['joints'][0].name}"/><xacro:part n="${l.joints[1]['max']}"/>
+      <link name="${l['joints'][0]['max']}"/>""")
+    assert names(robot) == ["part_a", "part_2", str(math.pi)]
+
+
+def test_names_of_an_included_file_can_have_a_namespace(expanded):
+    (expanded.folder / "part.xacro").write_text(
+        f'{HEAD}<xacro:property name="x" value="5"/>'
+        '<xacro:macro name="m" params=""><link name="m${x}"/></xacro:macro></robot>'
+    )
+    robot = expanded('<xacro:include filename="part.xacro" ns="p"/><xacro:p.m/><link name="l${p.x}"/>')
+    assert names(robot) == ["m5", "l5"]
+
+
+@pytest.mark.parametrize(
+    "inside",
+    ['<link name="${nowhere}"/>', '<xacro:nowhere/>', '<link name="${1 +}"/>', '<link name="${"/>',
+     '<link name="$(find nowhere)"/>', '<link name="$(arg nowhere)"/>', '<link name="$(env HOME)"/>',
+     '<xacro:include filename="nowhere.xacro"/>', '<xacro:if value="maybe"><link name="a"/></xacro:if>',
+     '<xacro:property name="a" value="${a}"/><link name="${a}"/>',
+     '<xacro:macro name="m" params="x"><xacro:m x="1"/></xacro:macro><xacro:m x="1"/>',
+     '<xacro:macro name="m" params="x"/><xacro:m/>', '<xacro:macro name="m" params=""/><xacro:m y="1"/>',
+     '<xacro:insert_block name="b"/>', '<link name="${1 / 0}"/>'],
+)  # fmt: skip
+def test_a_mistake_is_one_sentence_with_file_and_line(expanded, inside):
+    with pytest.raises(InputError, match=r"r\.xacro:\d+: ") as caught:
+        expanded(f'<link name="first"/>{inside}')
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["().__class__", "[x.__class__.__base__ for x in [()]][0]", "__import__('os')", "open('/etc/passwd')",
+     "'{0.__class__}'.format(1)", "(lambda: 1)()", "str.mro()", "getattr('', 'upper')", "eval('1')", "exec('1')",
+     "dict.__subclasses__()", "f'{().__class__}'", "'%s' % 1", "(x := 1)", "[y for y in ''.__doc__]", "xacro.__class__",
+     "9 ** 9 ** 9", "'a' * 10 ** 9", "[0] * 10 ** 9", "range(10 ** 9)", "10 ** 5000",
+     "[i for i in range(9999) for j in range(9999)]", "('a' * 90000).replace('a', 'b' * 90000)", "factorial(99999)",
+     "(" * 500 + "1" + ")" * 500, "1" * 20000],
+)  # fmt: skip
+def test_expressions_reach_nothing_and_end(expression):
+    with pytest.raises(expressions.ExpressionError):
+        expressions.evaluate(expression, {}, expressions.Budget())
+
+
+def test_files_outside_the_packages_are_not_read(expanded, tmp_path):
+    (tmp_path / "secret.yaml").write_text("a: 1")
+    (tmp_path / "secret.xacro").write_text(f"{HEAD}</robot>")
+    (expanded.folder / "link.yaml").symlink_to(tmp_path / "secret.yaml")
+    for inside in (
+        f'<xacro:include filename="{tmp_path}/secret.xacro"/>', '<xacro:include filename="../../secret.xacro"/>',
+        f"<link name=\"${{xacro.load_yaml('{tmp_path}/secret.yaml')['a']}}\"/>",
+        "<link name=\"${xacro.load_yaml('link.yaml')['a']}\"/>",
+    ):  # fmt: skip
+        with pytest.raises(InputError, match="outside the packages"):
+            expanded(inside)
+
+
+def test_files_that_include_each_other_end(expanded):
+    (expanded.folder / "a.xacro").write_text(f'{HEAD}<xacro:include filename="a.xacro"/></robot>')
+    with pytest.raises(InputError, match="without end"):
+        expanded('<xacro:include filename="a.xacro"/>')
+
+
+def test_issues_name_the_file_and_line_of_the_macro(expanded):
+    (expanded.folder / "part.xacro").write_text(
+        f'{HEAD}\n<xacro:macro name="m" params="">\n<link name="a"><inertial/></link></xacro:macro></robot>'
+    )
+    robot = expanded('<xacro:include filename="part.xacro"/><xacro:m/>')
+    assert [issue.message.split(": ")[0] for issue in robot.issues] == ["part.xacro:3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("a: 1\nb:\n  - 2\n  - 3.5\nc: {d: x, e: [1, 'y # z']}",
+      {"a": 1, "b": [2, 3.5], "c": {"d": "x", "e": [1, "y # z"]}}),
+     ("# c\n- a: 1  # d\n  b: true\n-\n  c: null", [{"a": 1, "b": True}, {"c": None}]),
+     ("a: !degrees 90\nb: 1e-3\n'k y': \"v\\n\"", {"a": math.pi / 2, "b": 1e-3, "k y": "v\n"}), ("", None),
+     ("a: &x\n  k: 1\nb: *x\nc:\n  <<: *x\n  l: 2", {"a": {"k": 1}, "b": {"k": 1}, "c": {"k": 1, "l": 2}})],
+)  # fmt: skip
+def test_the_yaml_of_packages_is_read(text, wanted):
+    assert yaml_subset.load(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text", ["a: *x", "a: !!python/object:os.system 1", "a: |\n  text", "a: [1, 2", "a: 1\n  b: 2"]
+)
+def test_other_yaml_is_refused(text):
+    with pytest.raises(ValueError, match="'"):
+        yaml_subset.load(text)
+
+
+def test_a_plain_urdf_takes_no_arguments(tmp_path):
+    (tmp_path / "a.urdf").write_text('<robot name="r"><link name="a"/></robot>')
+    with pytest.raises(InputError, match="no xacro"):
+        read.read_file(Path(tmp_path / "a.urdf"), None, {"a": "b"})
+
+
+def test_macros_see_and_set_the_properties_of_their_callers(expanded):
+    robot = expanded("""
+      <xacro:macro name="inner" params="x:=^">
+        <xacro:property name="made" value="${x}_${seen}" scope="parent"/></xacro:macro>
+      <xacro:macro name="outer" params="x"><xacro:property name="seen" value="s"/><xacro:inner/>
+        <link name="${made}"/></xacro:macro>
+      <xacro:outer x="1"/>""")
+    assert names(robot) == ["1_s"]

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of PhysX and Newton in the preview, against what a textbook says, in metres and in centimetres."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.simulation.world import World
+
+from .helpers import codes, model_of, run, stages
+
+G = 9.81
+#: (metres per unit, kilograms per unit)
+UNITS = [(1.0, 1.0), (0.01, 0.001)]
+
+
+def world_of(prims: str, meters: float = 1.0, kilograms: float = 1.0, gravity: float = G) -> World:
+    head = f"""#usda 1.0
+(
+    metersPerUnit = {meters}
+    kilogramsPerUnit = {kilograms}
+    upAxis = "Z"
+)
+def PhysicsScene "Scene"
+{{
+    vector3f physics:gravityDirection = (0, 0, -1)
+    float physics:gravityMagnitude = {gravity / meters}
+}}
+"""
+    model, stage = model_of(head + prims)
+    stages.append(stage)
+    return World(model)
+
+
+def ball(
+    values: str, apis: str, meters: float = 1.0, kilograms: float = 1.0, *, place=(0, 0, 0), velocity=(0, 0, 0)
+) -> str:  # fmt: skip
+    at = tuple(part / meters for part in place)
+    speed = tuple(part / meters for part in velocity)
+    return f"""
+def Sphere "Ball" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysicsMassAPI", {apis}])
+{{
+    double radius = {0.1 / meters}
+    double3 xformOp:translate = {at}
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    vector3f physics:velocity = {speed}
+    float physics:mass = {2.0 / kilograms}
+    {values}
+}}
+"""
+
+
+BODY = '"PhysxRigidBodyAPI"'
+
+
+@pytest.mark.parametrize("units", UNITS)
+def test_linear_damping_is_exponential(units) -> None:
+    prims = ball("float physxRigidBody:linearDamping = 0.5", BODY, *units, velocity=(3, 0, 0))
+    world = run(world_of(prims, *units, gravity=0.0), 2.0)
+    assert world.positions[0][0] == pytest.approx(3 / 0.5 * (1 - math.exp(-0.5 * 2)), rel=0.01)
+    assert codes(world) == []
+
+
+def test_angular_damping_is_exponential() -> None:
+    prims = ball("float physxRigidBody:angularDamping = 2\n    vector3f physics:angularVelocity = (0, 0, 90)", BODY)
+    world = run(world_of(prims, gravity=0.0), 1.0)
+    angle = 2 * math.atan2(world.rotations[0][3], world.rotations[0][0])
+    assert math.degrees(angle) == pytest.approx(90 / 2 * (1 - math.exp(-2)), rel=0.02)
+
+
+def test_a_body_without_gravity_keeps_its_velocity() -> None:
+    prims = ball("bool physxRigidBody:disableGravity = 1", BODY, velocity=(1, 0, 0))
+    assert run(world_of(prims), 1.0).positions[0] == pytest.approx((1, 0, 0), abs=1e-4)
+
+
+def test_locked_axes_are_those_of_the_world() -> None:
+    """X and Z are locked: only the motion along Y stays, and neither gravity nor the start moves the others."""
+    prims = ball("int physxRigidBody:lockedPosAxis = 5", BODY, velocity=(1, 2, 3))
+    assert run(world_of(prims), 1.0).positions[0] == pytest.approx((0, 2, 0), abs=1e-4)
+    prims = ball("int physxRigidBody:lockedRotAxis = 3\n    vector3f physics:angularVelocity = (90, 90, 90)", BODY)
+    world = run(world_of(prims, gravity=0.0), 1.0)
+    assert world.rotations[0] == pytest.approx((math.cos(math.pi / 4), 0, 0, math.sin(math.pi / 4)), abs=0.01)
+
+
+@pytest.mark.parametrize("is_trigger", [True, False])
+def test_a_trigger_stops_nothing(is_trigger) -> None:
+    floor = f"""
+def Cube "Floor" (prepend apiSchemas = ["PhysicsCollisionAPI"{', "PhysxTriggerAPI"' if is_trigger else ""}])
+{{
+    double size = 1
+    double3 xformOp:translate = (0, 0, -1)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}}
+"""
+    height = run(world_of(ball("", BODY) + floor), 1.0).positions[0][2]
+    assert height == pytest.approx(-G / 2 if is_trigger else -0.4, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("mode", "friction"),
+    [("average", 0.4), ("min", 0.2), ("max", 0.6), ("multiply", 0.12)],
+)
+def test_combine_modes_decide_how_far_a_box_slides(mode, friction) -> None:
+    """v^2 / (2 mu g), with frictions of 0.2 and 0.6."""
+
+    def material(name: str, value: float, apis: str = "", more: str = "") -> str:
+        return f"""
+def Material "{name}" (prepend apiSchemas = ["PhysicsMaterialAPI"{apis}])
+{{
+    float physics:staticFriction = {value}
+    float physics:dynamicFriction = {value}
+    {more}
+}}
+"""
+
+    def bound(name: str) -> str:
+        return f"rel material:binding:physics = </{name}>"
+
+    box = f"""
+def Cube "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "MaterialBindingAPI"])
+{{
+    double size = 0.4
+    double3 xformOp:translate = (0, 0, 0.2)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    vector3f physics:velocity = (3, 0, 0)
+    {bound("Slow")}
+}}
+def Plane "Floor" (prepend apiSchemas = ["PhysicsCollisionAPI", "MaterialBindingAPI"])
+{{
+    uniform token axis = "Z"
+    {bound("Plain")}
+}}
+"""
+    token = f'uniform token physxMaterial:frictionCombineMode = "{mode}"'
+    materials = material("Slow", 0.2, ', "PhysxMaterialAPI"', token) + material("Plain", 0.6)
+    world = run(world_of(box + materials), 4.0)
+    assert world.positions[0][0] == pytest.approx(9 / (2 * friction * G), rel=0.05)
+
+
+def joint(kind: str, apis: str, values: str) -> str:
+    return f"""
+def {kind} "Joint" (prepend apiSchemas = [{apis}])
+{{
+    rel physics:body1 = </Ball>
+    uniform token physics:axis = "Z"
+    {values}
+}}
+"""
+
+
+@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize("runtime", ["Newton", "PhysX"])
+def test_a_damped_slider_falls_towards_its_terminal_velocity(units, runtime) -> None:
+    """z = -v (t - m/c (1 - exp(-c t/m))), with v = m g / c; damping in kg/s. m = 2 kg, c = 4 kg/s."""
+    damping = 4.0 / units[1]
+    apis, name = ('"NewtonJointAPI"', "newton:damping") if runtime == "Newton" else (
+        '"PhysxJointAxisAPI:linear"', "physxJointAxis:linear:viscousFrictionCoefficient")  # fmt: skip
+    prims = ball("", BODY, *units) + joint("PhysicsPrismaticJoint", apis, f"float {name} = {damping}")
+    world = run(world_of(prims, *units), 2.0)
+    v, tau = 2 * G / 4, 2.0 / 4
+    assert world.positions[0][2] == pytest.approx(-v * (2.0 - tau * (1 - math.exp(-2.0 / tau))), rel=0.02)
+
+
+def test_a_damped_drive_reaches_the_velocity_of_both_dampings() -> None:
+    """A motor of 6 kg/s towards 1 m/s with a joint damping of 2 kg/s settles at 6 / 8 m/s."""
+    drive = """float newton:damping = 2
+    float drive:linear:physics:damping = 6
+    float drive:linear:physics:targetVelocity = 1
+    float drive:linear:physics:stiffness = 0"""
+    prims = ball("", BODY) + joint("PhysicsPrismaticJoint", '"NewtonJointAPI", "PhysicsDriveAPI:linear"', drive)
+    world = run(world_of(prims, gravity=0.0), 4.0)
+    before = float(world.positions[0][2])
+    assert float(run(world, 1.0).positions[0][2]) - before == pytest.approx(0.75, rel=0.01)
+
+
+def test_what_is_not_simulated_is_named() -> None:
+    prims = ball("float physxRigidBody:maxLinearVelocity = 1", BODY, velocity=(1, 0, 0))
+    world = world_of(prims + joint("PhysicsPrismaticJoint", '"NewtonJointAPI"', "float newton:armature = 1"))
+    messages = [issue.message for issue in world.notices if issue.code == "VendorNotSimulated"]
+    assert len(messages) == 2 and np.all([
+        any(name in message for message in messages) for name in ("maxLinearVelocity", "newton:armature")
+    ])  # fmt: skip

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for the schemas of simulators beside UsdPhysics: settings that do nothing, or not what they say."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from .. import schema
+from ..model import Prim
+from ..schema import Schema
+from ..schemas import usd_physics
+from .base import Facts, Finding, rule
+
+#: Schemas of joints that PhysX reads in articulations only, and outside of them only.
+_INSIDE = ("PhysxJointAxisAPI", "PhysicsJointStateAPI", "PhysxDrivePerformanceEnvelopeAPI", "NewtonMimicAPI",
+           "PhysxMimicJointAPI")  # fmt: skip
+_OUTSIDE = ("PhysxLimitAPI", "PhysxPhysicsDistanceJointAPI")
+#: The approximation that a schema of a mesh collider is for.
+_APPROXIMATIONS = {
+    "PhysxConvexHullCollisionAPI": "convexHull", "PhysxConvexDecompositionCollisionAPI": "convexDecomposition",
+    "PhysxSDFMeshCollisionAPI": "sdf", "PhysxSphereFillCollisionAPI": "sphereFill",
+    "PhysxTriangleMeshSimplificationCollisionAPI": "meshSimplification",
+}  # fmt: skip
+
+_Applied = list[tuple[Prim, str, Schema]]
+
+
+def _by_schema(facts: Facts) -> dict[str, _Applied]:
+    """(prim, instance, values) of all vendor schemas, by USD type name."""
+    found: dict[str, _Applied] = defaultdict(list)
+    for prim in facts.model.prims.values():
+        for applied, value in prim.schemas.items():
+            if value.family not in schema.OWN_FAMILIES:
+                base, instance = schema.split_applied(applied)
+                found[base].append((prim, instance, value))
+    return found
+
+
+def _all(facts: Facts, *names: str) -> Iterator[tuple[Prim, str, Any]]:
+    found = facts.once(_by_schema)
+    for name in names:
+        yield from found.get(name, ())
+
+
+def _in_articulation(facts: Facts) -> frozenset[str]:
+    """Paths of the joints that belong to an articulation: those that hang on a root through other joints."""
+    model = facts.model
+    hubs: dict[str, list[str]] = defaultdict(list)
+    bodies: dict[str, list[str]] = {}
+    for prim, joint in facts.joints:
+        if joint.exclude_from_articulation is True:
+            continue
+        owners = [model.body_of(paths[0]) for paths in (joint.body0, joint.body1) if paths]
+        bodies[prim.path] = [owner.path for owner in owners if owner is not None]
+        for body in bodies[prim.path]:
+            hubs[body].append(prim.path)
+    pending = []
+    for prim, _ in facts.all(usd_physics.ArticulationRootAPI):
+        inside = [path for path in (*hubs, *bodies) if path == prim.path or path.startswith(f"{prim.path}/")]
+        pending += inside
+    seen: set[str] = set()
+    while pending:
+        path = pending.pop()
+        if path not in seen:
+            seen.add(path)
+            pending += hubs.get(path, ())
+            pending += bodies.get(path, ())
+    return frozenset(seen & bodies.keys())
+
+
+@rule(
+    "VendorJointApiDead", "info", "warning", "info",
+    meaning="PhysxJointAPI is on a joint. PhysX has dropped it: its values are ignored without a word.",
+    fix="Use the armature and the largest velocity of Newton's joint schema for {X}, which PhysX reads.",
+)  # fmt: skip
+def dead_joint_api(facts: Facts) -> Iterator[Finding]:
+    for prim, _, value in _all(facts, "PhysxJointAPI"):
+        if any(True for _ in value.authored()):
+            yield Finding(prim, f"PhysX ignores the PhysxJointAPI of {prim.display}.")
+
+
+@rule(
+    "MimicWithoutLimits", "warning", "error", None,
+    meaning="A joint that follows another has no finite limits; PhysX refuses to let it follow.",
+    fix="Give {X} a lower and an upper limit.",
+)  # fmt: skip
+def mimic_without_limits(facts: Facts) -> Iterator[Finding]:
+    for prim, _, _ in _all(facts, "NewtonMimicAPI", "PhysxMimicJointAPI"):
+        joint = prim.get(usd_physics.Joint)
+        if not isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
+            continue
+        limits = (joint.decided("lower_limit"), joint.decided("upper_limit"))
+        if None in limits:
+            yield Finding(prim, f"{prim.display} follows another joint and has no finite limits.")
+
+
+@rule(
+    "MimicWrongJoint", "warning", "warning", "warning",
+    meaning="A joint that follows another neither turns about one axis nor slides along one.",
+    fix="Make {X} a revolute or a prismatic joint.",
+)  # fmt: skip
+def mimic_on_other_joint(facts: Facts) -> Iterator[Finding]:
+    for prim, _, _ in _all(facts, "NewtonMimicAPI"):
+        joint = prim.get(usd_physics.Joint)
+        if joint is not None and not isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
+            yield Finding(prim, f"{prim.display} has no single axis along which it could follow another joint.")
+
+
+@rule(
+    "VendorNeedsArticulation", "info", "warning", None,
+    meaning="A schema is on a joint that is in no articulation; PhysX reads it in articulations only.",
+    fix="Make the bodies of {X} an articulation, or remove {schema}.",
+)  # fmt: skip
+def needs_articulation(facts: Facts) -> Iterator[Finding]:
+    inside = facts.once(_in_articulation)
+    for name in _INSIDE:
+        for prim, instance, value in _all(facts, name):
+            is_first = next(iter(prim.instances(type(value))), ("", None))[0] == instance
+            if prim.path not in inside and is_first:
+                message = f"PhysX ignores {name} of {prim.display}, which is in no articulation."
+                yield Finding(prim, message, {"schema": name})
+
+
+@rule(
+    "VendorNotInArticulation", "info", "warning", None,
+    meaning="A schema is on a joint of an articulation; PhysX reads it outside of articulations only.",
+    fix="Exclude {X} from the articulation, or remove {schema}.",
+)  # fmt: skip
+def not_in_articulation(facts: Facts) -> Iterator[Finding]:
+    inside = facts.once(_in_articulation)
+    for name in _OUTSIDE:
+        for prim, instance, value in _all(facts, name):
+            is_first = next(iter(prim.instances(type(value))), ("", None))[0] == instance
+            if prim.path in inside and is_first:
+                message = f"PhysX ignores {name} of {prim.display}, which is in an articulation."
+                yield Finding(prim, message, {"schema": name})
+
+
+@rule(
+    "CcdNotInScene", "info", "warning", None,
+    meaning="A body asks for continuous collision detection that no physics scene allows.",
+    fix="Enable continuous collision detection in the physics scene of {X}, too.",
+)  # fmt: skip
+def ccd_not_in_scene(facts: Facts) -> Iterator[Finding]:
+    if any(value.enable_ccd for _, _, value in _all(facts, "PhysxSceneAPI")):
+        return
+    for prim, _, value in _all(facts, "PhysxRigidBodyAPI"):
+        if value.enable_ccd:
+            yield Finding(
+                prim, f"{prim.display} asks for continuous collision detection, and its scene does not allow it."
+            )
+
+
+@rule(
+    "LimitStiffnessPerRadian", None, "info", None,
+    meaning="The limit of a rotation has a stiffness. PhysX says that it is per degree and takes it per radian.",
+    fix="Expect the limit of {X} to be 57 times softer in PhysX.",
+)  # fmt: skip
+def limit_per_radian(facts: Facts) -> Iterator[Finding]:
+    for prim, instance, value in _all(facts, "PhysxLimitAPI"):
+        if instance in schema.ANGULAR_DOFS and (value.stiffness or 0.0) > 0.0 and math.isfinite(value.stiffness):
+            yield Finding(prim, f"PhysX takes the limit stiffness of {prim.display} per radian.")
+            break
+
+
+@rule(
+    "VendorOtherApproximation", "info", "warning", None,
+    meaning="Settings are for another approximation of the mesh than the collider has; they have no effect.",
+    fix="Set the approximation of {X} to {approximation}, or remove {schema}.",
+)  # fmt: skip
+def other_approximation(facts: Facts) -> Iterator[Finding]:
+    for name, wanted in _APPROXIMATIONS.items():
+        for prim, _, _ in _all(facts, name):
+            mesh = prim.get(usd_physics.MeshCollisionAPI)
+            if mesh is None or mesh.approximation != wanted:
+                message = f"{prim.display} has {name}, and its approximation is not {wanted}."
+                yield Finding(prim, message, {"schema": name, "approximation": wanted})
+
+
+@rule(
+    "TriggerOnBody", None, "info", None,
+    meaning="A collider of a dynamic body only reports what is inside; the body falls through everything.",
+    fix="Keep a collider of {X} that is no trigger, or make the body kinematic.",
+)  # fmt: skip
+def trigger_on_body(facts: Facts) -> Iterator[Finding]:
+    triggers = {prim.path for prim, _, _ in _all(facts, "PhysxTriggerAPI")}
+    if not triggers:
+        return
+    for path, prim in facts.model.bodies.items():
+        body = prim.get(usd_physics.RigidBodyAPI)
+        if body is None or body.kinematic_enabled is True:
+            continue
+        colliders = facts.model.colliders_of(path)
+        if colliders and all(collider.path in triggers for collider in colliders):
+            yield Finding(prim, f"All colliders of {prim.display} are triggers.")

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Robots in URDF as USD files, without Blender: for its import, for commands that only read, and for a conversion."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..core.errors import InputError, UsageError
+from ..urdf.layout import Base
+
+if TYPE_CHECKING:
+    from ..urdf.layout import Layout
+    from ..urdf.robot import Robot
+
+
+@dataclass(slots=True)
+class RobotOptions:
+    """packages: folder by name. arguments: of xacro, by name. Others: see `urdf.layout.LayoutOptions`."""
+
+    packages: Mapping[str, Path] = field(default_factory=dict)
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    base: Base = "file"
+    prefix: str = ""
+    merge_fixed: bool = False
+    approximation: str = "convexHull"
+
+
+def parse_packages(texts: tuple[str, ...]) -> dict[str, Path]:
+    """Folder by name from texts like NAME=FOLDER. Raises UsageError."""
+    found = {}
+    for text in texts:
+        name, mark, folder = text.partition("=")
+        if not (mark and name and folder):
+            raise UsageError(f"'{text}' names no package; write NAME=FOLDER.")
+        if not Path(folder).is_dir():
+            raise InputError(f"The folder '{folder}' of the package '{name}' does not exist; check its name.")
+        found[name] = Path(folder).absolute()
+    return found
+
+
+def parse_arguments(texts: tuple[str, ...]) -> dict[str, str]:
+    """Value by name from texts like NAME:=VALUE. Raises UsageError."""
+    found = {}
+    for text in texts:
+        name, mark, value = text.partition(":=")
+        if not (mark and name):
+            raise UsageError(f"'{text}' is no argument of xacro; write NAME:=VALUE.")
+        found[name] = value
+    return found
+
+
+def read_robot(path: Path, options: RobotOptions) -> Robot:
+    """Read a URDF, or expand a xacro. Raises InputError."""
+    from ..urdf import read
+    from ..urdf.packages import Packages
+
+    return read.read_file(path, Packages(path.absolute().parent, options.packages), options.arguments)
+
+
+def plan_robot(path: Path, options: RobotOptions) -> Layout:
+    """Read a robot and decide on its prims. Raises InputError."""
+    from ..urdf import layout
+
+    chosen = layout.LayoutOptions(options.base, options.prefix, options.merge_fixed, options.approximation)
+    return layout.plan(read_robot(path, options), chosen)
+
+
+def write_stage(plan: Layout, options: RobotOptions, target: Path, *, textures: Path | None = None) -> None:
+    """Write a robot as a USD file. textures: folder beside it that images are copied to; None leaves them in place."""
+    from pxr import Usd
+
+    from ..urdf.assets import Assets
+    from ..urdf.packages import Packages
+    from ..usd import robot_stage
+
+    packages = Packages(plan.robot.path.absolute().parent, options.packages)
+    stage = Usd.Stage.CreateInMemory(target.name)
+    robot_stage.write_robot(plan, Assets(packages), stage, textures)
+    stage.GetRootLayer().Export(str(target))
+
+
+@contextmanager
+def robot_as_stage(path: Path, options: RobotOptions) -> Iterator[tuple[Path, Layout]]:
+    """A robot as a USD file in a folder that is there as long as the block runs."""
+    with tempfile.TemporaryDirectory(prefix="usdphys_") as folder:
+        plan = plan_robot(path, options)
+        target = Path(folder) / f"{plan.root[1:][:80]}.usdc"
+        write_stage(plan, options, target)
+        yield target, plan

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Export of a robot to URDF: the text that it was imported from, with the numbers that were edited since.
+
+What nobody edited keeps its text to the byte: comments, unknown elements, the digits of numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import bpy
+import numpy as np
+
+from ..bridge.environment import require_usd
+from ..core import frames, paths
+from ..core.errors import InputError
+from ..core.model import PhysicsModel, Prim
+from ..core.schemas import usd_physics
+from ..core.units import SI
+from ..core.validate import Issue
+from ..system.files import checked, replacing
+from . import usd_export
+from .usd_export import ExportResult
+
+if TYPE_CHECKING:
+    from ..urdf.edit import TextEdits
+    from ..urdf.layout import Layout
+    from ..urdf.robot import Joint, Robot
+
+#: Largest relative difference of numbers that nobody edited: rounding of 32 bits, in Blender's units and USD's.
+_SAME = 3e-6
+
+
+def export_urdf(context: bpy.types.Context, filepath: str | Path) -> ExportResult:
+    """Write the robot of the scene as a URDF. The target is replaced in one step, or stays as it was.
+
+    Raises InputError where the scene holds no robot that came from a URDF, several, or one with other parts than then.
+    """
+    require_usd()
+    from ..usd import read as usd_read
+
+    target = checked(Path(bpy.path.abspath(str(filepath))).absolute())
+    memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
+    folder = Path(bpy.path.abspath(memory.filepath)).parent if memory.filepath else target.parent
+    with tempfile.TemporaryDirectory(prefix="usdphys_") as scratch:
+        file = Path(scratch) / "robot.usdc"
+        usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
+        stage = usd_read.open_stage(file)
+        text, issues = edited_text(stage, folder, target.parent)
+        model = usd_read.read_stage(stage)
+        counts = {"bodies": len(model.bodies), "joints": len(model.joints)}
+        del stage
+    with replacing(target) as made:
+        made.write_text(text, encoding="utf-8", newline="")
+    return ExportResult(target, issues, counts)
+
+
+def edited_text(stage: Any, folder: Path, target: Path) -> tuple[str, list[Issue]]:
+    """The URDF of the robot on a stage in SI units. folder: of the old URDF. target: of the new one."""
+    from pxr import Usd
+
+    from ..urdf import layout, read
+    from ..urdf.assets import Assets
+    from ..urdf.edit import TextEdits
+    from ..urdf.packages import Packages
+    from ..usd import read as usd_read
+    from ..usd import robot_stage
+
+    root, text, name, options = robot_stage.source_of(stage)
+    robot = read.read(text, folder / name)
+    plan = layout.plan(robot, options)
+    before = Usd.Stage.CreateInMemory()
+    # No mesh is found in a folder that is not there, and none is needed to compare physics.
+    robot_stage.write_robot(plan, Assets(Packages(folder / "\0")), before)
+    edits = TextEdits(robot.text)
+    comparison = _Comparison(plan, usd_read.read_stage(before), usd_read.read_stage(stage), before, stage, root, edits)
+    comparison.run()
+    _complete(robot, edits)
+    _move_files(robot, edits, folder, target)
+    return edits.result(), comparison.issues
+
+
+class _Comparison:
+    """Compares the physics that the URDF would have now with that of the stage, and notes edits of the text."""
+
+    def __init__(
+        self, plan: Layout, old: PhysicsModel, new: PhysicsModel, before: Any, stage: Any, root: str, edits: TextEdits
+    ) -> None:  # fmt: skip
+        self.plan, self.old, self.new, self.edits = plan, old, new, edits
+        self.before, self.stage, self.root = before, stage, root
+        self.issues: list[Issue] = []
+
+    def now(self, path: str) -> str:
+        """Where a planned prim is on the stage."""
+        return self.root + path[len(self.plan.root) :]
+
+    def run(self) -> None:
+        self.refuse_other_parts()
+        for name, path in self.plan.joint_paths.items():
+            self.joint(self.plan.robot.joints[name], path)
+        for name, path in self.plan.bodies.items():
+            self.mass(name, path)
+
+    def refuse_other_parts(self) -> None:
+        for what in ("joints", "bodies"):
+            planned = {self.now(path) for path in getattr(self.old, what)}
+            there = {path for path in getattr(self.new, what) if paths.is_at_or_below(path, self.root)}
+            for path in sorted(planned - there):
+                raise InputError(
+                    f"'{paths.name_of(path)}' of the imported URDF is gone; a URDF can be written with other numbers, "
+                    "not with other links and joints. Export USD instead."
+                )
+            for path in sorted(there - planned):
+                raise InputError(
+                    f"'{self.new.prims[path].label or paths.name_of(path)}' is not in the imported URDF; a URDF can be "
+                    "written with other numbers, not with other links and joints. Export USD instead."
+                )
+
+    # ------------------------------------------------------------------ joints
+
+    def joint(self, joint: Joint, path: str) -> None:
+        old, new = self.old.prims[path], self.new.prims[self.now(path)]
+        if old.type_name != new.type_name:
+            raise InputError(f"'{joint.name}' is of another type than in the imported URDF; export USD instead.")
+        self.frame(joint, old, new)
+        one, other = old.get(usd_physics.Joint), new.get(usd_physics.Joint)
+        for field, name in (("lower_limit", "lower"), ("upper_limit", "upper")):
+            if joint.type in ("revolute", "prismatic"):
+                self.number(joint, "limit", name, getattr(one, field), getattr(other, field))
+        dof = "linear" if joint.type == "prismatic" else "angular"
+        forces = [
+            next((drive.max_force for key, drive in prim.instances(usd_physics.DriveAPI) if key == dof), None)
+            for prim in (old, new)
+        ]
+        self.number(joint, "limit", "effort", *forces)
+        degree = math.degrees(1.0) if dof == "angular" else 1.0
+        for attribute, tag, name, factor in (
+            ("newton:velocityLimit", "limit", "velocity", 1.0 / degree),
+            ("newton:damping", "dynamics", "damping", degree), ("newton:friction", "dynamics", "friction", 1.0),
+        ):  # fmt: skip
+            values = [
+                value * factor if isinstance(value := prim.GetAttribute(attribute).Get(), float) else None
+                for prim in (self.before.GetPrimAtPath(path), self.stage.GetPrimAtPath(self.now(path)))
+            ]
+            self.number(joint, tag, name, *values)
+
+    def number(self, joint: Joint, tag: str, name: str, old: float | None, new: float | None) -> None:
+        if new is None or not math.isfinite(new) or _close(old, new):
+            return
+        self.edits.set_in(joint.element, tag, name, self.text(new))
+
+    @staticmethod
+    def text(value: float) -> str:
+        from ..urdf.edit import number_text
+
+        return number_text(value)
+
+    def frame(self, joint: Joint, old: Prim, new: Prim) -> None:
+        """The origin and the axis of a joint, if its frames have moved."""
+        sides = [[_side(prim, side) for side in (0, 1)] for prim in (old, new)]
+        if all(np.abs(one - other).max() <= 2e-6 * max(1.0, np.abs(one).max())
+               for one, other in zip(*sides, strict=True)):  # fmt: skip
+            return
+        before, now = (first @ np.linalg.inv(second) for first, second in sides)
+        between = before @ np.linalg.inv(joint.pose)
+        self.origin(joint.element, np.linalg.inv(between) @ now)
+        value = new.get(usd_physics.Joint)
+        axis = getattr(value, "axis", None) or "X"
+        if joint.type in ("revolute", "continuous", "prismatic"):
+            direction = sides[1][1][:3, "XYZ".index(axis)]
+            if np.abs(direction - np.array(joint.axis)).max() > 2e-6:
+                self.edits.set_in(joint.element, "axis", "xyz", " ".join(map(self.text, direction)))
+
+    def origin(self, parent: Any, pose: frames.Matrix) -> None:
+        self.edits.set_in(parent, "origin", "xyz", " ".join(map(self.text, pose[:3, 3])))
+        self.edits.set_in(parent, "origin", "rpy", " ".join(map(self.text, _angles(pose[:3, :3]))))
+
+    # ------------------------------------------------------------------ masses
+
+    def mass(self, name: str, path: str) -> None:
+        link = self.plan.robot.links[name]
+        old = self.old.prims[path].get(usd_physics.MassAPI) or usd_physics.MassAPI()
+        new = self.new.prims[self.now(path)].get(usd_physics.MassAPI) or usd_physics.MassAPI()
+        changed = {
+            field for field in ("mass", "center_of_mass", "diagonal_inertia")
+            if getattr(new, field) is not None and not _close(getattr(old, field), getattr(new, field))
+        }  # fmt: skip
+        tensors = [_tensor(one) for one in (old, new)]
+        if tensors[1] is not None and not _close_tensors(*tensors):
+            changed.add("diagonal_inertia")
+        if not changed:
+            return
+        inertial = link.element.find("inertial")
+        if inertial is None or link.mass <= 0:
+            self.issues.append(Issue(
+                "UrdfMassNotWritten", "warning", path, name,
+                f"The mass of '{name}' comes from several links or is new, so its edit is not written.",
+                "Write it into the URDF.",
+            ))  # fmt: skip
+            return
+        if "mass" in changed:
+            self.edits.set_in(inertial, "mass", "value", self.text(float(new.mass or 0.0)))
+        pose = link.inertial.pose.copy() if link.inertial is not None else np.eye(4)
+        if "center_of_mass" in changed:
+            pose[:3, 3] = new.center_of_mass
+        if "diagonal_inertia" in changed and tensors[1] is not None:
+            pose[:3, :3] = np.eye(3)
+            for key, value in zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
+                                  tensors[1][np.triu_indices(3)], strict=True):  # fmt: skip
+                self.edits.set_in(inertial, "inertia", key, self.text(float(value)))
+        if changed - {"mass"}:
+            self.origin(inertial, pose)
+
+
+def _side(prim: Prim, side: int) -> frames.Matrix:
+    joint: Any = prim.get(usd_physics.Joint)
+    return frames.transform(
+        joint.resolved(f"local_pos{side}"), frames.matrix_of(joint.resolved(f"local_rot{side}"))
+    )  # fmt: skip
+
+
+def _tensor(mass: usd_physics.MassAPI) -> frames.Matrix | None:
+    moments = mass.decided("diagonal_inertia")
+    if moments is None:
+        return None
+    axes = mass.decided("principal_axes")
+    turn = frames.matrix_of(axes if axes is not None else frames.IDENTITY_ROTATION)
+    return np.asarray(turn @ np.diag(moments) @ turn.T, float)
+
+
+def _close_tensors(old: frames.Matrix | None, new: frames.Matrix | None) -> bool:
+    if old is None or new is None:
+        return old is new
+    return bool(np.abs(old - new).max() <= _SAME * np.abs(new).max())
+
+
+def _close(old: Any, new: Any) -> bool:
+    if old is None or new is None:
+        return old is new
+    one, other = np.atleast_1d(np.asarray(old, float)), np.atleast_1d(np.asarray(new, float))
+    return bool(np.abs(one - other).max() <= _SAME * max(np.abs(other).max(), 1e-9))
+
+
+def _angles(turn: frames.Matrix) -> tuple[float, float, float]:
+    """Roll, pitch and yaw of a rotation (3, 3)."""
+    pitch = math.atan2(-turn[2, 0], math.hypot(turn[0, 0], turn[1, 0]))
+    if math.hypot(turn[0, 0], turn[1, 0]) < 1e-9:
+        return (math.atan2(-turn[1, 2], turn[1, 1]), pitch, 0.0)
+    return (math.atan2(turn[2, 1], turn[2, 2]), pitch, math.atan2(turn[1, 0], turn[0, 0]))
+
+
+def _complete(robot: Robot, edits: TextEdits) -> None:
+    """Write zeros that ROS demands: efforts and velocities, and all numbers of an inertia."""
+    for joint in robot.joints.values():
+        if joint.type in ("revolute", "prismatic"):
+            edits.complete(joint.element, "limit", ("effort", "velocity"))
+    for link in robot.links.values():
+        if link.inertial is not None:
+            edits.complete(link.inertial.element, "mass", ("value",))
+            edits.complete(link.inertial.element, "inertia", ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+
+
+def _move_files(robot: Robot, edits: TextEdits, folder: Path, target: Path) -> None:
+    """Let relative paths lead to the same files from another folder."""
+    if os.path.realpath(folder) == os.path.realpath(target):
+        return
+    below: Callable[[Path], str] = lambda file: Path(os.path.relpath(file, target)).as_posix()  # noqa: E731
+    for element in robot.element.walk():
+        uri = element.get("filename")
+        if element.tag not in ("mesh", "texture") or not uri or "://" in uri or Path(uri).is_absolute():
+            continue
+        file = folder / uri.replace("\\", "/")
+        if file.is_file() or Path(unquote(str(file))).is_file():
+            edits.set(element, "filename", below(file))

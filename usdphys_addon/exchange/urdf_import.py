@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Import of URDF: the robot becomes a USD stage in a temporary folder, and the import of USD makes objects of that.
+
+So a robot has what each imported file has: exact transforms, prims and attributes that Blender lacks, one undo step,
+and a scene that stays as it was if something fails.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from ..bridge.environment import require_usd
+from ..bridge.naming import prim_name
+from ..core import paths
+from ..system.files import usable_name
+from . import usd_import
+from .robot_files import RobotOptions, robot_as_stage
+from .usd_import import ImportResult, Step
+
+if TYPE_CHECKING:
+    from ..urdf.layout import Layout
+
+#: Drawn size of a link's Empty, as a part of the size of the robot.
+_DRAWN = 0.03
+
+
+def import_urdf(
+    context: bpy.types.Context, filepath: str | Path, options: RobotOptions,
+    tell: Callable[[Step], None] = lambda step: None,
+) -> ImportResult:  # fmt: skip
+    """Import a robot into the scene. If that fails, the scene stays as it was. Raises InputError."""
+    return usd_import.run_steps(import_steps(context, filepath, options), tell)
+
+
+def import_steps(
+    context: bpy.types.Context, filepath: str | Path, options: RobotOptions
+) -> Generator[Step, None, ImportResult]:
+    """`import_urdf` step by step. Closing the generator undoes the steps so far."""
+    require_usd()
+    path = Path(bpy.path.abspath(usable_name(str(filepath)))).absolute()
+    yield Step(0.0, f"Reading {path.name}")
+    with robot_as_stage(path, options) as (stage_file, plan), usd_import.undone_on_failure(context.scene):
+        memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
+        before = memory.filepath
+        result = yield from usd_import.import_steps(context, stage_file, usd_import.ImportOptions())
+        result.path = path
+        result.issues[:0] = plan.issues
+        _finish(plan, result)
+        memory.filepath, memory.files = str(path), ""
+        if before:
+            others = [line for line in memory.others.splitlines() if line != str(stage_file)]
+            memory.others = "\n".join(dict.fromkeys([*others, before]))
+    return result
+
+
+def _finish(plan: Layout, result: ImportResult) -> None:
+    """Give the objects the names of the URDF, and draw the Empties of the links small."""
+    objects: dict[str, Any] = {}
+    for name in result.objects:
+        obj: Any = bpy.data.objects[name]
+        objects[obj.usdphys.prim.path] = obj
+    # Two names that Blender's exporter writes alike would change their prims: such objects keep the names of those.
+    written = Counter(prim_name(plan.names.get(path, paths.name_of(path))) for path in plan.link_paths.values())
+    written.update(prim_name(plan.names.get(path, paths.name_of(path))) for path in plan.joint_paths.values())
+    for path, name in plan.names.items():
+        obj = objects.get(path)
+        if obj is not None and (written[prim_name(name)] < 2 or prim_name(name) == name):
+            obj.name = name
+            obj.usdphys.prim.id_name = obj.name
+    places = np.array([world[:3, 3] for world in plan.worlds.values()])
+    size = float(np.ptp(places, axis=0).max()) if len(places) else 0.0
+    scale = float(bpy.context.scene.unit_settings.scale_length) or 1.0  # type: ignore[union-attr]
+    drawn = (size or 1.0) * _DRAWN / scale
+    for path, obj in objects.items():
+        if obj.type == "EMPTY" and not path.startswith(f"{plan.physics}/"):
+            obj.empty_display_size = drawn
+    result.objects = sorted(obj.name for obj in objects.values())

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of simulators beside UsdPhysics that the preview simulates, and a notice about those that it does not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ..core import schema
+from ..core.model import PhysicsModel, Prim
+from ..core.schemas import usd_physics
+from .notices import Notices
+
+#: Attributes that the preview simulates, by schema. A change of one of them rebuilds it.
+SIMULATED: dict[str, frozenset[str]] = {
+    "PhysxRigidBodyAPI": frozenset({
+        "linear_damping", "angular_damping", "disable_gravity", "locked_pos_axis", "locked_rot_axis", "enable_ccd",
+    }),
+    "PhysxTriggerAPI": frozenset(),
+    "PhysxMaterialAPI": frozenset({"friction_combine_mode", "restitution_combine_mode"}),
+    "NewtonJointAPI": frozenset({"damping"}),
+    "PhysxJointAxisAPI": frozenset({"viscous_friction_coefficient"}),
+}  # fmt: skip
+#: Attributes that change nothing in the motion that a preview could show: effort of the solver, contact reports.
+_SILENT = frozenset({
+    "solver_position_iteration_count", "solver_velocity_iteration_count", "sleep_threshold", "stabilization_threshold",
+    "contact_offset", "enable_gyroscopic_forces", "enable_speculative_ccd", "time_steps_per_second",
+})  # fmt: skip
+#: Schemas whose attributes are about motion, and so are worth a notice.
+_PLACES = ("body", "joint", "dof", "material")
+
+
+@dataclass(frozen=True, slots=True)
+class BodySettings:
+    """Damping: 1/s. moves, turns: whether the body may move along and turn about the world's axes."""
+
+    linear_damping: float = 0.0
+    angular_damping: float = 0.0
+    falls: bool = True
+    moves: tuple[bool, bool, bool] = (True, True, True)
+    turns: tuple[bool, bool, bool] = (True, True, True)
+    is_fast: bool = False
+
+
+_PLAIN = BodySettings()
+
+
+def body_settings(prim: Prim) -> BodySettings:
+    """What PhysxRigidBodyAPI says about a body; only what is authored: the fallbacks of PhysX are not everybody's."""
+    api: Any = prim.schemas.get("PhysxRigidBodyAPI")
+    if api is None:
+        return _PLAIN
+    return BodySettings(
+        _positive(api.linear_damping), _positive(api.angular_damping), api.disable_gravity is not True,
+        _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,
+    )  # fmt: skip
+
+
+def _positive(value: Any) -> float:
+    return float(value) if isinstance(value, float | int) and 0.0 < value < math.inf else 0.0
+
+
+def _free(bits: Any) -> tuple[bool, bool, bool]:
+    found = bits if isinstance(bits, int) else 0
+    return not found & 1, not found & 2, not found & 4
+
+
+def is_trigger(prim: Prim) -> bool:
+    return "PhysxTriggerAPI" in prim.schemas
+
+
+def combine_modes(model: PhysicsModel, material: str) -> tuple[str, str]:
+    """How friction and restitution of a material are combined with those of another: PhysX's words."""
+    prim = model.prims.get(material)
+    api: Any = None if prim is None else prim.schemas.get("PhysxMaterialAPI")
+    if api is None:
+        return "average", "average"
+    return api.resolved("friction_combine_mode"), api.resolved("restitution_combine_mode")
+
+
+def joint_damping(prim: Prim, name: str) -> float:
+    """Force or torque per speed that a joint resists with along a degree of freedom, from either runtime."""
+    newton: Any = prim.schemas.get("NewtonJointAPI")
+    if newton is not None and newton.damping is not None:
+        return _positive(newton.damping)
+    axis: Any = prim.schemas.get(f"PhysxJointAxisAPI:{name}")
+    return 0.0 if axis is None else _positive(axis.viscous_friction_coefficient)
+
+
+def is_simulated(name: str, field: str = "") -> bool:
+    """True if the preview depends on a vendor schema (with instance), or on a field of it."""
+    found = SIMULATED.get(schema.split_applied(name)[0])
+    return found is not None and (not field or field in found)
+
+
+def report_others(model: PhysicsModel, notices: Notices) -> None:
+    """Notices about the settings of bodies, joints and materials that are not simulated."""
+    for prim in model.prims.values():
+        left_out = []
+        for name, value in prim.schemas.items():
+            if value.family in schema.OWN_FAMILIES or value.on not in _PLACES or value.family == "Other":
+                continue
+            left_out += [
+                attribute.usd_name(schema.split_applied(name)[1])
+                for attribute, content in value.authored()
+                if not is_simulated(name, attribute.field)
+                and attribute.field not in _SILENT
+                and not (not attribute.is_relationship and content == attribute.fallback)
+            ]
+        if left_out and (prim.get(usd_physics.RigidBodyAPI) or prim.get(usd_physics.Joint) or prim.get(
+            usd_physics.MaterialAPI
+        )):  # fmt: skip
+            listed = ", ".join(left_out[:3])
+            more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+            notices.add("VendorNotSimulated", prim, f"{prim.display} has {listed}{more}, which the preview ignores.")

@@ -1,0 +1,550 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Robot -> prims: which link is a body, how prims are called, what joints, masses and limits become.
+
+The result is a PhysicsModel, and beside it the frames, shapes and notes that UsdPhysics has no place for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ..core import frames, paths
+from ..core.frames import Matrix
+from ..core.model import PhysicsModel, Prim
+from ..core.schema import Vector
+from ..core.schemas import usd_geom, usd_physics
+from ..core.validate import Issue, Severity
+from . import further, inertia
+from .markup import Element
+from .robot import SINGLE, Joint, Link, Robot, Shape
+
+Base = Literal["file", "fixed", "free"]
+_NO_WORD = re.compile(r"[^A-Za-z0-9_]")
+#: Suffixes of degrees of freedom by the index of an axis.
+_AXES = "XYZ"
+#: Kinds of joints whose coordinate is an angle.
+ANGULAR = frozenset({"revolute", "continuous"})
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutOptions:
+    """base: fixed to the world as in the file, always, or never. prefix: of all names.
+
+    merge_fixed: links on fixed joints become part of the body above. approximation: of mesh colliders.
+    """
+
+    base: Base = "file"
+    prefix: str = ""
+    merge_fixed: bool = False
+    approximation: str = "convexHull"
+
+
+class Note(NamedTuple):
+    """An attribute that UsdPhysics has no place for; a relationship if the type is "rel"."""
+
+    name: str
+    type: str
+    value: Any
+
+
+@dataclass(slots=True)
+class Frame:
+    """The prim of a link. local: (4, 4) in its parent prim."""
+
+    path: str
+    local: Matrix
+    link: Link
+
+
+@dataclass(slots=True)
+class PlacedShape:
+    path: str
+    shape: Shape
+    link: Link
+    is_collider: bool
+
+
+@dataclass(slots=True)
+class Layout:
+    """frames: of all links, parents first. names: URDF's name by path, where the prim has another.
+
+    notes, applied: further attributes and API schemas by path. fixed_base: links that are welded to the world.
+    """
+
+    robot: Robot
+    root: str
+    options: LayoutOptions
+    model: PhysicsModel = field(default_factory=PhysicsModel)
+    frames: list[Frame] = field(default_factory=list)
+    shapes: list[PlacedShape] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, list[Note]] = field(default_factory=dict)
+    applied: dict[str, list[str]] = field(default_factory=dict)
+    link_paths: dict[str, str] = field(default_factory=dict)
+    joint_paths: dict[str, str] = field(default_factory=dict)
+    bodies: dict[str, str] = field(default_factory=dict)
+    worlds: dict[str, Matrix] = field(default_factory=dict)
+    fixed_base: list[str] = field(default_factory=list)
+    #: Prims without a type that keep unknown elements, parents first.
+    others: list[str] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
+
+    @property
+    def geometry(self) -> str:
+        return f"{self.root}/Geometry"
+
+    @property
+    def physics(self) -> str:
+        return f"{self.root}/Physics"
+
+    @property
+    def materials(self) -> str:
+        return f"{self.root}/Materials"
+
+
+def prim_name(name: str) -> str:
+    """A prim name of ASCII letters, digits and underscores: what all programs that read USD take."""
+    made = _NO_WORD.sub("_", name) or "_"
+    return f"_{made}" if made[0].isdigit() else made
+
+
+def plan(robot: Robot, options: LayoutOptions) -> Layout:
+    """Decide on all prims of a robot."""
+    return _Planner(robot, options).layout
+
+
+class _Names:
+    """Names that are taken; those that need no change come first."""
+
+    def __init__(self) -> None:
+        self.taken: set[str] = set()
+
+    def all(self, names: list[str]) -> dict[str, str]:
+        found = {name: name for name in names if prim_name(name) == name}
+        self.taken.update(found)
+        for name in names:
+            if name not in found:
+                found[name] = self.one(name)
+        return found
+
+    def one(self, name: str) -> str:
+        made = paths.free(prim_name(name), self.taken.__contains__)
+        self.taken.add(made)
+        return made
+
+
+class _Planner:
+    def __init__(self, robot: Robot, options: LayoutOptions) -> None:
+        self.robot, self.options = robot, options
+        self.layout = Layout(robot, f"/{prim_name(options.prefix + robot.name)}", options, issues=list(robot.issues))
+        #: Body that a link belongs to: the name of its link, or None for the world.
+        self.owner: dict[str, str | None] = {}
+        #: Links whose mass a body has, by its link.
+        self.parts: dict[str, list[str]] = {}
+        self.used = _Names()
+        self.has_masses = any(link.mass > 0 for link in robot.links.values())
+        self.place_links()
+        self.choose_bodies()
+        self.write_bodies()
+        self.joint_names = _Names()
+        self.write_joints()
+        self.write_shapes()
+        self.write_roots()
+        self.write_others()
+
+    def tell(
+        self, code: str, severity: Severity, element: Element, message: str, fix: str, label: str = ""
+    ) -> None:  # fmt: skip
+        place = f"{element.file}:{element.line}"
+        self.layout.issues.append(Issue(code, severity, "", label, f"{place}: {message}", fix))
+
+    def name_of(self, name: str) -> str:
+        return self.options.prefix + name
+
+    # ------------------------------------------------------------------ links
+
+    def place_links(self) -> None:
+        layout, robot = self.layout, self.robot
+        layout.model.add(Prim(layout.root))
+        if layout.root[1:] != self.name_of(robot.name):
+            layout.names[layout.root] = self.name_of(robot.name)
+        made = self.used.all([self.name_of(name) for name in robot.links])
+        for name in robot.in_order():
+            joint = robot.parents.get(name)
+            above = layout.geometry if joint is None else layout.link_paths[joint.parent]
+            path = f"{above}/{made[self.name_of(name)]}"
+            layout.link_paths[name] = path
+            if made[self.name_of(name)] != self.name_of(name):
+                layout.names[path] = self.name_of(name)
+            local = np.eye(4) if joint is None else joint.pose
+            layout.worlds[name] = local if joint is None else layout.worlds[joint.parent] @ local
+            layout.frames.append(Frame(path, local, robot.links[name]))
+
+    def choose_bodies(self) -> None:
+        """Decide for each link, parents first, which body it belongs to."""
+        robot = self.robot
+        for name in robot.in_order():
+            link, joint = robot.links[name], robot.parents.get(name)
+            if joint is None:
+                # A bare root is a frame of the world.
+                self.own(name, None if link.is_bare else name)
+                continue
+            above = self.owner[joint.parent]
+            if joint.type != "fixed":
+                self.own(name, name)
+            elif link.mass <= 0 or (above is not None and (self.options.merge_fixed or self.is_weightless(above))):
+                # Without a mass it would get one from its colliders; below a body without one it gives it its own.
+                self.own(name, above)
+            else:
+                self.own(name, name)
+
+    def own(self, name: str, body: str | None) -> None:
+        self.owner[name] = body
+        if body is not None:
+            self.parts.setdefault(body, []).append(name)
+
+    def is_weightless(self, body: str) -> bool:
+        return not any(self.robot.links[name].mass > 0 for name in self.parts[body])
+
+    # ------------------------------------------------------------------ bodies and masses
+
+    def write_bodies(self) -> None:
+        layout, robot = self.layout, self.robot
+        for frame in layout.frames:
+            name = frame.link.name
+            if self.owner[name] != name:
+                continue
+            layout.bodies[name] = frame.path
+            prim = layout.model.add(Prim(frame.path, world=layout.worlds[name], label=name))
+            prim.add(usd_physics.RigidBodyAPI())
+            inverse = _inverse(layout.worlds[name])
+            lump = inertia.lump_of(
+                (robot.links[part], np.eye(4) if part == name else inverse @ layout.worlds[part])
+                for part in self.parts[name]
+            )
+            if lump is not None:
+                self.write_mass(prim, frame.link, lump)
+            elif self.has_masses:
+                self.tell("UrdfNoMass", "warning", frame.link.element,
+                          f"'{name}' moves and has no mass; a simulator takes that of its colliders, or none.",
+                          "Write an inertial, or set a mass.", name)  # fmt: skip
+
+    def write_mass(self, prim: Prim, link: Link, lump: inertia.Lump) -> None:
+        mass = usd_physics.MassAPI(mass=lump.mass, center_of_mass=_vector(lump.center))
+        prim.add(mass)
+        found = inertia.moments_of(lump.tensor) if lump.tensor is not None else None
+        if found is None:
+            self.tell("UrdfInertiaZero", "warning", link.element,
+                      f"'{link.name}' has a mass and no inertia; a simulator takes that of its colliders.",
+                      "Write the inertia, or compute it from the colliders.", link.name)  # fmt: skip
+            return
+        mass.diagonal_inertia, mass.principal_axes = found
+        if not inertia.is_physical(found.moments):
+            values = ", ".join(f"{value:g}" for value in found.moments)
+            self.tell("UrdfInertiaUnphysical", "warning", link.element,
+                      f"No body has the moments of inertia of '{link.name}' ({values}): each is above zero, and not "
+                      "more than the sum of the others.", "Compute them from the colliders.", link.name)  # fmt: skip
+
+    # ------------------------------------------------------------------ joints
+
+    def write_joints(self) -> None:
+        robot, layout = self.robot, self.layout
+        made = self.joint_names.all([self.name_of(name) for name in robot.joints])
+        for name, joint in robot.joints.items():
+            path = f"{layout.physics}/{made[self.name_of(name)]}"
+            child = layout.link_paths[joint.child]
+            is_free = joint.type == "floating" or self.owner[joint.child] != joint.child
+            if not is_free and joint.type == "fixed" and self.options.base == "free":
+                is_free = self.owner[joint.parent] is None
+            if is_free:
+                # There is no prim for it; its data are kept with the child.
+                self.note(child, "urdf:joint:name", "string", name)
+                self.note(child, "urdf:joint:type", "string", joint.type)
+                self.note_numbers(child, joint)
+                continue
+            layout.joint_paths[name] = path
+            if path != f"{layout.physics}/{self.name_of(name)}":
+                layout.names[path] = self.name_of(name)
+            self.write_joint(path, joint)
+        for name in robot.joints:
+            if name in layout.joint_paths:
+                self.write_mimic(name)
+
+    def note(self, path: str, name: str, type_: str, value: Any) -> None:
+        self.layout.notes.setdefault(path, []).append(Note(name, type_, value))
+
+    def note_numbers(self, path: str, joint: Joint) -> None:
+        for key, value in joint.numbers.items():
+            if key in ("limit:lower", "limit:upper", "limit:velocity") or key.startswith("dynamics:"):
+                continue
+            # Of URDF 1.2: the mapping of URDF to USD has no numbers for these.
+            kind = "string" if key.startswith("limit:") and key != "limit:effort" else "float"
+            self.note(path, f"urdf:{key}", kind, f"{value:g}" if kind == "string" else value)
+
+    def write_joint(self, path: str, joint: Joint) -> None:
+        layout = self.layout
+        body = self.owner[joint.parent]
+        above = layout.root if body is None else layout.link_paths[body]
+        between = layout.worlds[joint.parent]
+        if body is not None and body != joint.parent:
+            between = _inverse(layout.worlds[body]) @ between
+        elif body is not None:
+            between = np.eye(4)
+        axis, turn = _axis(joint)
+        frame = between @ joint.pose @ turn
+        kind: type[usd_physics.Joint] = _KINDS[joint.type]
+        value = kind(
+            body0=(above,), body1=(layout.link_paths[joint.child],),
+            local_pos0=_vector(frame[:3, 3]), local_rot0=frames.quaternion_of(frame[:3, :3]),
+            local_pos1=(0.0, 0.0, 0.0), local_rot1=frames.quaternion_of(turn[:3, :3]),
+        )  # fmt: skip
+        prim = layout.model.add(Prim(path, kind.usd_name, label=joint.name))
+        prim.add(value)
+        if isinstance(value, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
+            value.axis = _AXES[axis]
+            if joint.type != "continuous":
+                value.lower_limit = joint.numbers.get("limit:lower", 0.0)
+                value.upper_limit = joint.numbers.get("limit:upper", 0.0)
+            self.write_dynamics(prim, joint)
+        elif joint.type == "planar":
+            for dof in ("transX", "rotY", "rotZ"):
+                prim.add(usd_physics.LimitAPI(low=1.0, high=-1.0), dof)
+        self.note_numbers(path, joint)
+
+    def write_dynamics(self, prim: Prim, joint: Joint) -> None:
+        """Effort is a drive without gains; velocity, damping and friction are Newton's, whose angles are degrees."""
+        is_angular = joint.type in ANGULAR
+        effort = joint.numbers.get("limit:effort", 0.0)
+        if effort > 0:
+            drive = usd_physics.DriveAPI(type="force", max_force=effort, stiffness=0.0, damping=0.0)
+            prim.add(drive, "angular" if is_angular else "linear")
+        degree = math.degrees(1.0) if is_angular else 1.0
+        found = (
+            ("newton:velocityLimit", joint.numbers.get("limit:velocity", 0.0) * degree),
+            ("newton:damping", joint.numbers.get("dynamics:damping", 0.0) / degree),
+            ("newton:friction", joint.numbers.get("dynamics:friction", 0.0)),
+        )
+        notes = [Note(name, "float", value) for name, value in found if value > 0]
+        if notes:
+            self.layout.notes.setdefault(prim.path, []).extend(notes)
+            self.layout.applied.setdefault(prim.path, []).append("NewtonJointAPI")
+        for key in ("dynamics:damping", "dynamics:friction"):
+            if joint.numbers.get(key, 0.0) < 0:
+                self.note(prim.path, f"urdf:{key}", "float", joint.numbers[key])
+
+    def write_mimic(self, name: str) -> None:
+        """A joint that follows another. Chains lead to the last leader: Newton refuses chains."""
+        robot, layout = self.robot, self.layout
+        joint, path = robot.joints[name], layout.joint_paths[name]
+        if joint.mimic is None:
+            return
+        multiplier, offset, seen = 1.0, 0.0, {name}
+        leader = joint
+        while leader.mimic is not None:
+            following = leader.mimic
+            offset += multiplier * following.offset
+            multiplier *= following.multiplier
+            found = robot.joints.get(following.joint)
+            if found is None or found.name in seen or found.name not in layout.joint_paths or found.type not in SINGLE:
+                self.note_mimic(path, joint)
+                return
+            leader = found
+            seen.add(found.name)
+        if (leader.type in ANGULAR) != (joint.type in ANGULAR):
+            self.tell("UrdfMimicMixed", "warning", joint.element,
+                      f"'{name}' and '{leader.name}', which it follows, are not both angles or both lengths; "
+                      "simulators cannot couple them.", "Keep it for ROS, or change the joint.", name)  # fmt: skip
+            self.note_mimic(path, joint)
+            return
+        degree = math.degrees(1.0) if joint.type in ANGULAR else 1.0
+        layout.notes.setdefault(path, []).extend((
+            Note("newton:mimicJoint", "rel", (layout.joint_paths[leader.name],)),
+            Note("newton:mimicCoef0", "float", offset * degree), Note("newton:mimicCoef1", "float", multiplier),
+        ))  # fmt: skip
+        layout.applied.setdefault(path, []).append("NewtonMimicAPI")
+
+    def note_mimic(self, path: str, joint: Joint) -> None:
+        assert joint.mimic is not None
+        self.note(path, "urdf:mimic:joint", "string", joint.mimic.joint)
+        self.note(path, "urdf:mimic:multiplier", "float", joint.mimic.multiplier)
+        self.note(path, "urdf:mimic:offset", "float", joint.mimic.offset)
+
+    # ------------------------------------------------------------------ the world and articulations
+
+    def write_roots(self) -> None:
+        """Weld bases to the world as the options say, and mark one articulation root for each connected robot."""
+        robot, layout, base = self.robot, self.layout, self.options.base
+        for root in robot.roots:
+            plain = self.owner[root] is not None
+            bases = [root] if plain else self.first_bodies(root)
+            welded = set() if plain else {name for name in bases if self.is_welded(name)}
+            for name in bases:
+                joint = robot.parents.get(name)
+                floats = joint is not None and joint.type == "floating"
+                if (base == "fixed" and (plain or floats)) or (base == "file" and plain):
+                    self.weld(name)
+                    welded.add(name)
+            layout.fixed_base += [name for name in bases if name in welded]
+            moving = [
+                name for name in robot.downwards(root)
+                if (joint := robot.parents.get(name)) is not None and joint.type not in ("fixed", "floating")
+            ]  # fmt: skip
+            if not moving:
+                continue
+            jointed = [name for name in bases if self.has_joints(name)] or bases
+            if len(jointed) == 1:
+                layout.model.prims[layout.bodies[jointed[0]]].add(usd_physics.ArticulationRootAPI())
+            else:
+                path = layout.link_paths[root] if len(robot.roots) > 1 else layout.root
+                layout.model.prims.setdefault(path, Prim(path)).add(usd_physics.ArticulationRootAPI())
+
+    def first_bodies(self, root: str) -> list[str]:
+        """The bodies nearest below a root that is a frame of the world."""
+        found, pending = [], [root]
+        while pending:
+            name = pending.pop()
+            for joint in reversed(self.robot.children.get(name, [])):
+                if self.owner[joint.child] is None:
+                    pending.append(joint.child)
+                else:
+                    found.append(joint.child)
+        return list(reversed(found))
+
+    def has_joints(self, name: str) -> bool:
+        """True if a joint that moves is at or below a body, or holds it."""
+        joint = self.robot.parents.get(name)
+        if joint is not None and joint.name in self.layout.joint_paths and joint.type != "fixed":
+            return True
+        return any(
+            (below := self.robot.parents.get(one)) is not None and one != name and below.type in (*SINGLE, "planar")
+            for one in self.robot.downwards(name)
+        )
+
+    def is_welded(self, name: str) -> bool:
+        joint = self.robot.parents.get(name)
+        return joint is not None and joint.type == "fixed" and joint.name in self.layout.joint_paths
+
+    def weld(self, name: str) -> None:
+        layout = self.layout
+        path = f"{layout.physics}/{self.joint_names.one('root_joint')}"
+        world = layout.worlds[name]
+        prim = layout.model.add(Prim(path, usd_physics.FixedJoint.usd_name, label=paths.name_of(path)))
+        prim.add(usd_physics.FixedJoint(
+            body0=(layout.root,), body1=(layout.bodies[name],), local_pos0=_vector(world[:3, 3]),
+            local_rot0=frames.quaternion_of(world[:3, :3]), local_pos1=(0.0, 0.0, 0.0),
+            local_rot1=frames.IDENTITY_ROTATION,
+        ))  # fmt: skip
+
+    # ------------------------------------------------------------------ shapes
+
+    def write_shapes(self) -> None:
+        for frame in self.layout.frames:
+            names = _Names()
+            names.taken.update(
+                paths.name_of(self.layout.link_paths[joint.child])
+                for joint in self.robot.children.get(frame.link.name, [])
+            )
+            names.taken.add(paths.name_of(frame.path))
+            for is_collider, shapes in ((False, frame.link.visuals), (True, frame.link.collisions)):
+                word = "collision" if is_collider else "visual"
+                for shape in shapes:
+                    wanted = self.name_of(shape.name) if shape.name else f"{paths.name_of(frame.path)}_{word}"
+                    path = f"{frame.path}/{names.one(wanted)}"
+                    if shape.name and paths.name_of(path) != wanted:
+                        self.layout.names[path] = wanted
+                    self.layout.shapes.append(PlacedShape(path, shape, frame.link, is_collider))
+
+    # ------------------------------------------------------------------ what is unknown
+
+    def write_others(self) -> None:
+        """Notes of unknown attributes, and prims of unknown elements, at the link or joint that they are of."""
+        robot, layout = self.robot, self.layout
+        owners = [(layout.root, layout.root + "/Other", robot.element, further.ROBOT)]
+        owners += [(path, path, robot.links[name].element, further.LINK) for name, path in layout.link_paths.items()]
+        for name, joint in robot.joints.items():
+            path = layout.joint_paths.get(name, layout.link_paths[joint.child])
+            owners.append((path, path, joint.element, further.JOINT))
+        for element in robot.element.findall("material"):
+            owners.append((layout.root, layout.root + "/Other", element, further.MATERIAL))
+        taken: set[str] = {*layout.link_paths.values(), *(one.path for one in layout.shapes)}
+        for path, home, element, known in owners:
+            for name, text in further.attributes(element, known):
+                self.note(path, paths.free(name, {note.name for note in layout.notes.get(path, [])}.__contains__),
+                          "string", text)  # fmt: skip
+            for child in further.elements(element, known):
+                if element is robot.element and child.tag in ("link", "joint", "material"):
+                    continue
+                if home not in taken and home == layout.root + "/Other":
+                    taken.add(home)
+                    layout.others.append(home)
+                self.write_other(home, child, taken)
+
+    def write_other(self, above: str, element: Element, taken: set[str]) -> None:
+        path = paths.free(f"{above}/{prim_name(element.tag)}", taken.__contains__)
+        taken.add(path)
+        self.layout.others.append(path)
+        for name, text in further.strings(element):
+            if name not in {note.name for note in self.layout.notes.get(path, [])}:
+                self.note(path, name, "string", text)
+        for child in element.children:
+            self.write_other(path, child, taken)
+
+
+def local_of(shape: Shape) -> Matrix:
+    """Matrix (4, 4) of the prim of a shape in its link: a box is a cube of edge 1 that is scaled."""
+    if shape.kind == "mesh":
+        return shape.pose @ np.diag([*shape.scale, 1.0])
+    if shape.kind == "box" and len(set(shape.size)) > 1:
+        return shape.pose @ np.diag([*shape.size, 1.0])
+    return shape.pose
+
+
+def gprim_of(shape: Shape) -> usd_geom.Gprim | None:
+    """The gprim of a shape; None for a mesh."""
+    if shape.kind == "box":
+        return usd_geom.Cube(size=shape.size[0] if len(set(shape.size)) == 1 else 1.0)
+    if shape.kind == "sphere":
+        return usd_geom.Sphere(radius=shape.size[0])
+    if shape.kind == "cylinder":
+        return usd_geom.Cylinder(radius=shape.size[0], height=shape.size[1], axis="Z")
+    if shape.kind == "capsule":
+        return usd_geom.Capsule(radius=shape.size[0], height=shape.size[1], axis="Z")
+    return None
+
+
+_KINDS: dict[str, type[usd_physics.Joint]] = {
+    "revolute": usd_physics.RevoluteJoint, "continuous": usd_physics.RevoluteJoint,
+    "prismatic": usd_physics.PrismaticJoint, "fixed": usd_physics.FixedJoint, "planar": usd_physics.Joint,
+}  # fmt: skip
+
+
+def _axis(joint: Joint) -> tuple[int, Matrix]:
+    """(index of the axis of the joint frame, (4, 4) that turns it to the axis of the joint)."""
+    if joint.type == "fixed":
+        return 0, np.eye(4)
+    x, y, z = joint.axis
+    for index in range(3):
+        if joint.axis == tuple(float(other == index) for other in range(3)) and joint.type != "planar":
+            return index, np.eye(4)
+    # The rotation from X to the axis; about Z where they are opposite.
+    if x < -1 + 1e-12:
+        return 0, np.diag([-1.0, -1.0, 1.0, 1.0])
+    turn = np.eye(4)
+    turn[:3, :3] = frames.matrix_of((1.0 + x, 0.0, -z, y))
+    return 0, turn
+
+
+def _inverse(pose: Matrix) -> Matrix:
+    """Inverse of a pose (4, 4) without scale."""
+    turn = pose[:3, :3].T
+    return frames.transform(-turn @ pose[:3, 3], turn)
+
+
+def _vector(values: Any) -> Vector:
+    x, y, z = (float(value) for value in values)
+    return (x, y, z)

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mesh files of robots -> arrays: STL, OBJ and PLY here, COLLADA and glTF in modules of their own.
+
+Points are metres along the axes of the link, as ROS reads the files: their up axis is ignored, their unit is not.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import InputError
+from . import collada, gltf_mesh
+from .mesh_data import Floats, MeshData, MeshMaterial, linear, sibling
+
+#: Larger files are refused.
+_LARGEST = 1 << 30
+
+
+def read_mesh(path: Path) -> MeshData:
+    """Read a mesh file. Raises InputError, naming the file, if it is damaged, empty or of an unknown type."""
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(f"'{path.name}' is no mesh that can be read; these are {', '.join(_READERS)}.")
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise InputError(f"'{path.name}' is larger than {_LARGEST >> 20} MB.")
+        with np.errstate(all="ignore"):
+            mesh = reader(path)
+    except OSError as error:
+        raise InputError(f"'{path.name}' cannot be read ({error.strerror}).") from error
+    except (ValueError, IndexError, KeyError, TypeError, struct.error, OverflowError, RecursionError) as error:
+        raise InputError(f"'{path.name}' is damaged, so its mesh is left out ({_reason(error)}).") from error
+    return _checked(mesh, path)
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:80] or type(error).__name__
+
+
+def _checked(mesh: MeshData, path: Path) -> MeshData:
+    """The mesh without faces that are none. Raises InputError if nothing is left of it."""
+    count = len(mesh.points)
+    bad_corner: NDArray[np.bool_] = np.asarray((mesh.corners < 0) | (mesh.corners >= count))
+    if count and not bad_corner.all():
+        finite = np.asarray(np.isfinite(mesh.points).all(axis=1))
+        bad_corner = bad_corner | ~finite[np.clip(mesh.corners, 0, count - 1)]
+    starts = np.concatenate([[0], np.cumsum(mesh.counts)[:-1]]).astype(np.int64) if len(mesh.counts) else mesh.counts
+    if not len(mesh.counts) or not len(mesh.corners):
+        raise InputError(f"'{path.name}' holds no faces, so it is left out.")
+    keep = np.asarray((np.add.reduceat(bad_corner, starts) == 0) & (mesh.counts >= 3))
+    if not keep.all():
+        by_corner = np.repeat(keep, mesh.counts)
+        mesh.corners, mesh.counts = mesh.corners[by_corner], mesh.counts[keep]
+        mesh.uvs = None if mesh.uvs is None else mesh.uvs[by_corner]
+        mesh.normals = None if mesh.normals is None else mesh.normals[by_corner]
+        mesh.faces = None if mesh.faces is None else mesh.faces[keep]
+    if not len(mesh.counts):
+        raise InputError(f"'{path.name}' holds no faces, so it is left out.")
+    used, corners = np.unique(mesh.corners, return_inverse=True)
+    if len(used) < count:
+        mesh.points, mesh.corners = mesh.points[used], corners.reshape(-1).astype(np.int64)
+    return mesh
+
+
+# --------------------------------------------------------------------------- STL
+
+
+def _read_stl(path: Path) -> MeshData:
+    data = path.read_bytes()
+    count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else -1
+    is_binary = len(data) >= 84 + 50 * count if count > 0 else False
+    if is_binary and not (data[:5] == b"solid" and b"facet" in data[:400] and len(data) != 84 + 50 * count):
+        rows = np.frombuffer(data, np.uint8, 50 * count, 84).reshape(count, 50)[:, 12:48]
+        corners = np.ascontiguousarray(rows).view("<f4").reshape(-1, 3)
+    else:
+        lines = data.decode("latin-1").lower().split("vertex")[1:]
+        corners = np.array([line.split(None, 3)[:3] for line in lines], np.float32).reshape(-1, 3)
+    corners = corners[: len(corners) // 3 * 3]
+    # Corners at the same place are one point.
+    keys = np.ascontiguousarray(corners + np.float32(0.0)).view([("", "<f4")] * 3).reshape(-1)
+    _, first, index = np.unique(keys, return_index=True, return_inverse=True)
+    index = index.reshape(-1, 3)
+    flat = (index[:, 0] == index[:, 1]) | (index[:, 1] == index[:, 2]) | (index[:, 2] == index[:, 0])
+    index = index[~flat]
+    return MeshData(corners[first].astype(float), np.full(len(index), 3), index.reshape(-1).astype(np.int64))
+
+
+# --------------------------------------------------------------------------- OBJ
+
+
+def _read_obj(path: Path) -> MeshData:
+    points: list[list[float]] = []
+    coordinates: list[list[float]] = []
+    directions: list[list[float]] = []
+    counts: list[int] = []
+    corners: list[int] = []
+    uvs: list[int] = []
+    normals: list[int] = []
+    faces: list[int] = []
+    slots: dict[str, int] = {}
+    libraries: list[str] = []
+    current = -1
+    text = path.read_bytes().decode("utf-8", "replace").replace("\\\r\n", " ").replace("\\\n", " ")
+    for line in text.splitlines():
+        word, _, rest = line.strip().partition(" ")
+        if word == "v":
+            points.append([float(part) for part in rest.split()[:3]])
+        elif word == "vt":
+            coordinates.append([float(part) for part in rest.split()[:2]])
+        elif word == "vn":
+            directions.append([float(part) for part in rest.split()[:3]])
+        elif word == "f":
+            parts = rest.split()
+            counts.append(len(parts))
+            faces.append(current)
+            for part in parts:
+                numbers = part.split("/")
+                at = int(numbers[0])
+                corners.append(at - 1 if at > 0 else len(points) + at)
+                at = int(numbers[1]) if len(numbers) > 1 and numbers[1] else 0
+                uvs.append(at - 1 if at > 0 else len(coordinates) + at if at else -1)
+                at = int(numbers[2]) if len(numbers) > 2 and numbers[2] else 0
+                normals.append(at - 1 if at > 0 else len(directions) + at if at else -1)
+        elif word == "usemtl":
+            current = slots.setdefault(rest.strip(), len(slots))
+        elif word == "mtllib":
+            libraries.append(rest.strip())
+    known: dict[str, MeshMaterial] = {}
+    for library in libraries:
+        for name in dict.fromkeys((library, *library.split())):
+            file = path.parent / name.replace("\\", "/")
+            if file.suffix.lower() == ".mtl" and file.is_file():
+                known.update(_read_mtl(file))
+    materials = [known.get(name) or MeshMaterial(name) for name in slots]
+    return MeshData(
+        np.array(points, float).reshape(-1, 3), np.array(counts, np.int64), np.array(corners, np.int64),
+        by_corner(coordinates, uvs, 2), by_corner(directions, normals, 3), materials, np.array(faces, np.int64),
+    )  # fmt: skip
+
+
+def by_corner(values: list[list[float]], index: list[int], size: int) -> Floats | None:
+    """Values (k, size) by corner; None if a corner has none."""
+    if not values or not index:
+        return None
+    table, chosen = np.array(values, float), np.array(index, np.int64)
+    if table.ndim != 2 or table.shape[1] != size or chosen.min() < 0 or chosen.max() >= len(table):
+        return None
+    found: Floats = table[chosen]
+    return found if np.isfinite(found).all() else None
+
+
+def _read_mtl(path: Path) -> dict[str, MeshMaterial]:
+    found: dict[str, MeshMaterial] = {}
+    material, alpha = MeshMaterial(""), 1.0
+    for line in path.read_bytes().decode("utf-8", "replace").splitlines():
+        word, _, rest = line.strip().partition(" ")
+        if word == "newmtl":
+            material, alpha = MeshMaterial(rest.strip()), 1.0
+            found[material.name] = material
+        elif word == "Kd":
+            parts = [float(part) for part in rest.split()[:3]]
+            if len(parts) == 3:
+                material.color = linear((*parts, alpha))
+        elif word in ("d", "Tr") and rest.split():
+            value = float(rest.split()[-1])
+            alpha = min(1.0, max(0.0, value if word == "d" else 1.0 - value))
+            if material.color is not None:
+                material.color = (*material.color[:3], alpha)
+        elif word == "map_Kd" and rest.strip():
+            material.texture = sibling(path.parent, rest.strip()) or sibling(path.parent, rest.split()[-1])
+    return found
+
+
+# --------------------------------------------------------------------------- PLY
+
+_PLY_TYPES = {
+    "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "float": "f4",
+    "double": "f8", "int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2", "int32": "i4", "uint32": "u4",
+    "float32": "f4", "float64": "f8",
+}  # fmt: skip
+
+
+def _read_ply(path: Path) -> MeshData:
+    data = path.read_bytes()
+    end = data.find(b"end_header")
+    if not data.startswith(b"ply") or end < 0:
+        raise ValueError("no PLY header")
+    header = data[:end].decode("latin-1").split("\n")
+    at = data.index(b"\n", end) + 1
+    form = ""
+    elements: list[tuple[str, int, list[list[str]]]] = []
+    for line in header:
+        words = line.split()
+        if words[:1] == ["format"]:
+            form = words[1]
+        elif words[:1] == ["element"]:
+            elements.append((words[1], int(words[2]), []))
+        elif words[:1] == ["property"]:
+            elements[-1][2].append(words[1:])
+    if form == "ascii":
+        return _ply_mesh(_AsciiPly(data[at:]), elements)
+    return _ply_mesh(_BinaryPly(data, at, ">" if "big" in form else "<"), elements)
+
+
+class _AsciiPly:
+    def __init__(self, data: bytes) -> None:
+        self.words = data.split()
+        self.at = 0
+
+    def rows(self, count: int, types: list[str]) -> Floats:
+        size = count * len(types)
+        found = np.array(self.words[self.at : self.at + size], float).reshape(count, len(types))
+        self.at += size
+        return found
+
+    def list_of(self, _count_type: str, _type: str) -> list[float]:
+        count = int(self.words[self.at])
+        found = [float(word) for word in self.words[self.at + 1 : self.at + 1 + count]]
+        self.at += 1 + count
+        return found
+
+    def number(self, _type: str) -> float:
+        self.at += 1
+        return float(self.words[self.at - 1])
+
+
+class _BinaryPly:
+    def __init__(self, data: bytes, at: int, order: str) -> None:
+        self.data, self.at, self.order = data, at, order
+
+    def rows(self, count: int, types: list[str]) -> Floats:
+        row = np.dtype([(str(index), self.order + _PLY_TYPES[name]) for index, name in enumerate(types)])
+        found = np.frombuffer(self.data, row, count, self.at)
+        self.at += row.itemsize * count
+        return np.stack([found[name].astype(float) for name in row.names or ()], axis=1)
+
+    def list_of(self, count_type: str, type_: str) -> list[float]:
+        count = int(self.number(count_type))
+        kind = np.dtype(self.order + _PLY_TYPES[type_])
+        found = np.frombuffer(self.data, kind, count, self.at)
+        self.at += kind.itemsize * count
+        return [float(value) for value in found]
+
+    def number(self, type_: str) -> float:
+        kind = np.dtype(self.order + _PLY_TYPES[type_])
+        self.at += kind.itemsize
+        return float(np.frombuffer(self.data, kind, 1, self.at - kind.itemsize)[0])
+
+
+def _ply_mesh(source: _AsciiPly | _BinaryPly, elements: list[tuple[str, int, list[list[str]]]]) -> MeshData:
+    points, counts, corners = np.zeros((0, 3)), [], []
+    for name, count, properties in elements:
+        if not any(words[0] == "list" for words in properties):
+            rows = source.rows(count, [words[0] for words in properties])
+            if name == "vertex":
+                names = [words[-1] for words in properties]
+                points = rows[:, [names.index(axis) for axis in "xyz"]]
+            continue
+        for _ in range(count):
+            for words in properties:
+                if words[0] != "list":
+                    source.number(words[0])
+                    continue
+                found = source.list_of(words[1], words[2])
+                if name == "face" and words[-1] in ("vertex_indices", "vertex_index"):
+                    counts.append(len(found))
+                    corners += [int(value) for value in found]
+    return MeshData(points, np.array(counts, np.int64), np.array(corners, np.int64))
+
+
+_READERS: dict[str, Callable[[Path], MeshData]] = {
+    ".stl": _read_stl, ".obj": _read_obj, ".ply": _read_ply, ".dae": collada.read_collada,
+    ".gltf": gltf_mesh.read_gltf, ".glb": gltf_mesh.read_gltf,
+}  # fmt: skip

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""URDF 1.0 to 1.2 -> Robot. No single joint, link or shape stops it: each oddity is an issue with file and line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ..core import frames
+from ..core.errors import InputError
+from ..core.frames import Matrix
+from ..core.validate import Issue, Severity
+from . import markup, xacro
+from .markup import Element
+from .packages import Packages
+from .robot import JOINT_TYPES, SINGLE, Color, Inertial, Joint, Link, Material, Mimic, Robot, Shape
+
+#: Attributes with numbers of the children of a joint.
+NUMBERS = {
+    "limit": ("lower", "upper", "effort", "velocity", "acceleration", "deceleration", "jerk"),
+    "dynamics": ("damping", "friction"),
+    "calibration": ("rising", "falling", "reference_position"),
+    "safety_controller": ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"),
+}
+_SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
+_TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+#: Numbers further from zero are no lengths, masses or angles.
+_MOST = 1e15
+
+
+def read_file(path: Path, packages: Packages | None = None, arguments: Mapping[str, str] | None = None) -> Robot:
+    """Read a URDF or a xacro. Raises InputError if there is no such file, or no robot in it.
+
+    packages, arguments: of a xacro.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"There is no file '{path}' that can be read; check the name.") from error
+    root, text = markup.parse(data, path.name)
+    if root.tag == "robot" and (path.suffix.lower() == ".xacro" or xacro.is_xacro(root)):
+        root = xacro.expand(root, path, packages or Packages(path.absolute().parent), arguments or {})
+        text = '<?xml version="1.0"?>\n' + markup.to_text(root)
+    elif arguments:
+        raise InputError(f"'{path.name}' is no xacro file, so it has no arguments.")
+    return _robot_of(root, text, path)
+
+
+def read(data: bytes | str, path: Path) -> Robot:
+    """Read the text of a URDF. path: of its file, for messages."""
+    root, text = markup.parse(data, path.name)
+    return _robot_of(root, text, path)
+
+
+def _robot_of(root: Element, text: str, path: Path) -> Robot:
+    if root.tag != "robot":
+        raise InputError(f"'{path.name}' is no URDF: its first element is '{root.tag}', not 'robot'.")
+    return _Reader(root, text, path).robot
+
+
+def rotation_of(roll: float, pitch: float, yaw: float) -> Matrix:
+    """Rotation (3, 3) of URDF's angles about the fixed axes X, Y and Z."""
+    cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    return np.array([
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ])  # fmt: skip
+
+
+class _Reader:
+    def __init__(self, root: Element, text: str, path: Path) -> None:
+        name = root.get("name") or ""
+        self.robot = Robot(name or path.stem, path, text, root)
+        if not name:
+            self.tell("UrdfNameless", "warning", root, "The robot has no name; that of the file is taken.",
+                      "Give the robot a name.")  # fmt: skip
+        for element in root.findall("material"):
+            self.read_global_material(element)
+        for element in root.findall("link"):
+            self.read_link(element)
+        for element in root.findall("joint"):
+            self.read_joint(element)
+        self.make_tree()
+        if not self.robot.links:
+            raise InputError(f"'{path.name}' has no link; a robot needs one.")
+
+    def tell(
+        self, code: str, severity: Severity, element: Element, message: str, fix: str, label: str = ""
+    ) -> None:  # fmt: skip
+        place = f"{element.file}:{element.line}"
+        self.robot.issues.append(Issue(code, severity, "", label, f"{place}: {message}", fix))
+
+    # ------------------------------------------------------------------ numbers
+
+    def number(self, element: Element | None, name: str) -> float | None:
+        """The number in an attribute; None if it is missing, or no number, which is reported."""
+        text = element.get(name) if element is not None else None
+        if element is None or text is None:
+            return None
+        found = self.parsed(text)
+        if found is None:
+            self.tell("UrdfNumber", "warning", element, f"'{text[:40]}' in {element.tag} is no number for '{name}'.",
+                      "Write a finite number.")  # fmt: skip
+        return found
+
+    def numbers(self, element: Element | None, name: str, count: int) -> tuple[float, ...] | None:
+        text = element.get(name) if element is not None else None
+        if element is None or text is None:
+            return None
+        parts = text.replace(",", " ").split() if len(text) < 1000 else []
+        found = [self.parsed(part) for part in parts]
+        if len(found) != count or None in found:
+            self.tell("UrdfNumber", "warning", element,
+                      f"'{text[:40]}' in {element.tag} are not {count} numbers for '{name}'.",
+                      f"Write {count} finite numbers.")  # fmt: skip
+            return None
+        return tuple(part for part in found if part is not None)
+
+    @staticmethod
+    def parsed(text: str) -> float | None:
+        try:
+            value = float(text)
+        except ValueError:
+            return None
+        return value if abs(value) <= _MOST and "_" not in text else None
+
+    def pose(self, element: Element) -> Matrix:
+        """Matrix (4, 4) of the origin in an element; rpy, or quat_xyzw of URDF 1.1."""
+        origin = element.find("origin")
+        position = self.numbers(origin, "xyz", 3) or (0.0, 0.0, 0.0)
+        if origin is not None and origin.get("quat_xyzw") is not None:
+            x, y, z, w = self.numbers(origin, "quat_xyzw", 4) or (0.0, 0.0, 0.0, 1.0)
+            if not any((x, y, z, w)):
+                self.tell("UrdfNumber", "warning", origin, "The quaternion is zero.", "Write a unit quaternion.")
+            return frames.transform(position, frames.matrix_of((w, x, y, z)))
+        angles = self.numbers(origin, "rpy", 3) or (0.0, 0.0, 0.0)
+        return frames.transform(position, rotation_of(*angles) if any(angles) else None)
+
+    # ------------------------------------------------------------------ links
+
+    def read_link(self, element: Element) -> None:
+        name = element.get("name")
+        if not name:
+            self.tell("UrdfNameless", "warning", element, "A link has no name and is left out.", "Name the link.")
+            return
+        if name in self.robot.links:
+            self.tell("UrdfNameTwice", "warning", element, f"A second link '{name}' is left out.",
+                      "Give each link its own name.", name)  # fmt: skip
+            return
+        link = Link(name, element)
+        inertial = element.find("inertial")
+        if inertial is not None:
+            link.inertial = self.inertial(inertial, name)
+        for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
+            for one in element.findall(tag):
+                shape = self.shape(one, name)
+                if shape is not None:
+                    shapes.append(shape)
+        self.robot.links[name] = link
+
+    def inertial(self, element: Element, link: str) -> Inertial:
+        mass = self.number(element.find("mass"), "value")
+        if mass is None:
+            mass = 0.0
+            self.tell("UrdfMassMissing", "warning", element, f"The inertial of '{link}' has no mass.",
+                      "Write the mass in kilograms.", link)  # fmt: skip
+        if mass < 0:
+            self.tell("UrdfMassNegative", "warning", element, f"The mass of '{link}' is {mass:g}; it is left out.",
+                      "Write a mass above zero.", link)  # fmt: skip
+            mass = 0.0
+        tensor = None
+        inertia = element.find("inertia")
+        if inertia is not None:
+            xx, xy, xz, yy, yz, zz = (self.number(inertia, name) or 0.0 for name in _TENSOR)
+            missing = [name for name in _TENSOR if inertia.get(name) is None]
+            if missing:
+                self.tell("UrdfInertiaIncomplete", "warning", inertia,
+                          f"The inertia of '{link}' lacks {', '.join(missing)}; zero is taken.",
+                          "Write all six numbers.", link)  # fmt: skip
+            tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        return Inertial(mass, self.pose(element), tensor, element)
+
+    def shape(self, element: Element, link: str) -> Shape | None:
+        geometry = element.find("geometry")
+        found = [child for child in geometry.children if child.tag in _SHAPES] if geometry is not None else []
+        if not found:
+            kinds = ", ".join(child.tag for child in geometry.children[:3]) if geometry is not None else ""
+            what = f"the unknown shape {kinds}" if kinds else "no shape"
+            self.tell("UrdfShapeUnknown", "warning", element, f"A {element.tag} of '{link}' has {what}.",
+                      f"Use one of {', '.join(_SHAPES)}.", link)  # fmt: skip
+            return None
+        one = found[0]
+        shape = Shape(one.tag, self.pose(element), element, element.get("name") or "")
+        if one.tag == "mesh":
+            shape.uri = (one.get("filename") or "").strip()
+            if not shape.uri:
+                self.tell("UrdfMeshMissing", "warning", one, f"A mesh of '{link}' names no file.", "Name a file.", link)
+                return None
+            scale = self.numbers(one, "scale", 3) or (1.0, 1.0, 1.0)
+            if not all(scale):
+                self.tell("UrdfShapeFlat", "warning", one, f"A mesh of '{link}' is scaled to nothing.",
+                          "Give it a scale that is not zero.", link)  # fmt: skip
+                return None
+            shape.scale = (scale[0], scale[1], scale[2])
+        else:
+            size = self.dimensions(one)
+            if size is None or min(size) <= 0:
+                self.tell("UrdfShapeFlat", "warning", one, f"A {one.tag} of '{link}' has no size above zero.",
+                          "Give it positive dimensions.", link)  # fmt: skip
+                return None
+            shape.size = size
+        material = element.find("material")
+        if material is not None:
+            shape.material = self.material(material)
+        return shape
+
+    def dimensions(self, element: Element) -> tuple[float, ...] | None:
+        if element.tag == "box":
+            return self.numbers(element, "size", 3)
+        radius = self.number(element, "radius")
+        length = 1.0 if element.tag == "sphere" else self.number(element, "length")
+        if radius is None or length is None:
+            return None
+        return (radius,) if element.tag == "sphere" else (radius, length)
+
+    # ------------------------------------------------------------------ materials
+
+    def read_global_material(self, element: Element) -> None:
+        material = self.material(element)
+        if material.name in self.robot.materials:
+            self.tell("UrdfNameTwice", "warning", element, f"A second material '{material.name}' is left out.",
+                      "Give each material its own name.", material.name)  # fmt: skip
+        else:
+            self.robot.materials[material.name] = material
+
+    def material(self, element: Element) -> Material:
+        color, texture = element.find("color"), element.find("texture")
+        rgba: Color | None = None
+        if color is not None:
+            values = self.numbers(color, "rgba", 4)
+            if values is not None:
+                red, green, blue, alpha = (min(1.0, max(0.0, value)) for value in values)
+                rgba = (red, green, blue, alpha)
+        return Material(element.get("name") or "", rgba, texture.get("filename") if texture is not None else None)
+
+    # ------------------------------------------------------------------ joints
+
+    def read_joint(self, element: Element) -> None:
+        name, kind = element.get("name") or "", element.get("type") or ""
+        parent, child = (
+            found.get("link") or "" if (found := element.find(tag)) is not None else "" for tag in ("parent", "child")
+        )
+        robot = self.robot
+        problem = ""
+        if not name:
+            problem = "A joint has no name"
+        elif name in robot.joints:
+            problem = f"A second joint '{name}'"
+        elif not (parent and child):
+            problem = f"The joint '{name}' lacks its {'child' if parent else 'parent'}"
+        elif parent not in robot.links or child not in robot.links:
+            gone = parent if parent not in robot.links else child
+            problem = f"The joint '{name}' names the link '{gone}', which there is not,"
+        elif kind not in JOINT_TYPES:
+            problem = f"The joint '{name}' is of the unknown type '{kind}'"
+        if problem:
+            self.tell("UrdfJointLeftOut", "warning", element, f"{problem} and is left out.", "Correct the joint.", name)
+            return
+        axis = self.axis(element, name) if kind not in ("fixed", "floating") else (1.0, 0.0, 0.0)
+        joint = Joint(name, kind, parent, child, self.pose(element), axis, element)
+        for tag, names in NUMBERS.items():
+            inside = element.find(tag)
+            for one in names:
+                value = self.number(inside, one)
+                if value is not None:
+                    joint.numbers[f"{tag}:{one}"] = value
+        mimic = element.find("mimic")
+        if mimic is not None and kind in SINGLE:
+            multiplier, offset = self.number(mimic, "multiplier"), self.number(mimic, "offset")
+            joint.mimic = Mimic(mimic.get("joint") or "", 1.0 if multiplier is None else multiplier, offset or 0.0)
+        if kind in ("revolute", "prismatic"):
+            self.check_limits(element, joint)
+        robot.joints[name] = joint
+
+    def axis(self, element: Element, name: str) -> tuple[float, float, float]:
+        found = element.find("axis")
+        values = np.array(self.numbers(found, "xyz", 3) or (1.0, 0.0, 0.0))
+        size = float(np.linalg.norm(values))
+        if found is not None and size < 1e-9:
+            self.tell("UrdfAxisZero", "warning", found, f"The axis of '{name}' is zero; X is taken.",
+                      "Write a unit vector.", name)  # fmt: skip
+            return (1.0, 0.0, 0.0)
+        if abs(size - 1.0) > 1e-12:
+            values = values / size
+        return (float(values[0]), float(values[1]), float(values[2]))
+
+    def check_limits(self, element: Element, joint: Joint) -> None:
+        limit = element.find("limit")
+        missing = [name for name in ("lower", "upper") if f"limit:{name}" not in joint.numbers]
+        if missing:
+            where = limit if limit is not None else element
+            self.tell("UrdfLimitMissing", "warning", where,
+                      f"The {joint.type} joint '{joint.name}' has no {' and no '.join(missing)} limit; zero is taken.",
+                      "Write lower and upper limits, or make it continuous.", joint.name)  # fmt: skip
+        elif joint.numbers["limit:lower"] > joint.numbers["limit:upper"]:
+            where = limit if limit is not None else element
+            self.tell("UrdfLimitsSwapped", "warning", where,
+                      f"The lower limit of '{joint.name}' is above the upper one.", "Swap them.",
+                      joint.name)  # fmt: skip
+
+    # ------------------------------------------------------------------ the tree
+
+    def make_tree(self) -> None:
+        robot = self.robot
+        for joint in list(robot.joints.values()):
+            if joint.child in robot.parents:
+                self.tell("UrdfSecondParent", "warning", joint.element,
+                          f"'{joint.child}' is already the child of '{robot.parents[joint.child].name}', so "
+                          f"the joint '{joint.name}' is left out.", "Use a loop_joint for a loop.",
+                          joint.name)  # fmt: skip
+                del robot.joints[joint.name]
+                continue
+            above: str | None = joint.parent
+            while above is not None and above != joint.child:
+                above = robot.parents[above].parent if above in robot.parents else None
+            if above is not None:
+                self.tell("UrdfCycle", "warning", joint.element,
+                          f"The joint '{joint.name}' closes a loop of parents, and is left out.",
+                          "Make the links a tree.", joint.name)  # fmt: skip
+                del robot.joints[joint.name]
+                continue
+            robot.parents[joint.child] = joint
+            robot.children.setdefault(joint.parent, []).append(joint)
+        robot.roots = [name for name in robot.links if name not in robot.parents]
+        for name in robot.roots[1:]:
+            self.tell("UrdfSeveralRoots", "warning", robot.links[name].element,
+                      f"'{name}' hangs on no joint, and neither does '{robot.roots[0]}'.",
+                      "Join them: ROS takes only one root.", name)  # fmt: skip
+        for joint in robot.joints.values():
+            if joint.mimic is not None:
+                self.check_mimic(joint)
+
+    def check_mimic(self, joint: Joint) -> None:
+        assert joint.mimic is not None
+        leader = self.robot.joints.get(joint.mimic.joint)
+        if leader is None or leader.type not in SINGLE:
+            self.tell("UrdfMimicBroken", "warning", joint.element,
+                      f"'{joint.name}' follows the joint '{joint.mimic.joint}', which there is not or which does not "
+                      "move; it moves freely.", "Name another joint.", joint.name)  # fmt: skip

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The layout of a robot -> USD stage: frames, shapes and materials here, all physics by `write.write_model`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pxr import Gf, Kind, Sdf, Usd, UsdShade, Vt
+
+from ..core import frames, paths
+from ..core.errors import InputError
+from ..core.gprims import half_extent
+from ..core.model import Prim
+from ..core.schemas import usd_geom, usd_physics
+from ..core.units import SI
+from ..core.validate import Issue
+from ..urdf import layout as urdf_layout
+from ..urdf.assets import Assets
+from ..urdf.layout import Base, Layout, LayoutOptions, Note, PlacedShape
+from ..urdf.mesh_data import MeshData, MeshMaterial, linear
+from ..urdf.robot import Material, Shape
+from . import write
+
+#: The whole text of the URDF, on the root prim: a later export of a URDF changes only what was edited.
+SOURCE = "urdf:source"
+#: Name of the file that the text was read from.
+SOURCE_FILE = "urdf:file"
+#: Options of the import: base, whether fixed joints were merged, prefix.
+SOURCE_OPTIONS = "urdf:options"
+
+
+def write_robot(layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None = None) -> None:
+    """Author a robot on an empty stage. What is missing is reported to the issues of the layout.
+
+    textures: folder beside the file of the stage that images are copied to; None: their own paths are written.
+    """
+    _RobotWriter(layout, assets, stage, textures).write()
+
+
+def source_of(stage: Usd.Stage) -> tuple[str, str, str, LayoutOptions]:
+    """(path of the root prim, text, name of the file, options) of the URDF of a robot. Raises InputError if none."""
+    found = [prim for prim in stage.Traverse() if isinstance(prim.GetAttribute(SOURCE).Get(), str)]
+    if len(found) != 1:
+        raise InputError(
+            "There are several robots; export them one by one, or as USD." if found
+            else "There is no robot that was imported from a URDF; export it as USD."
+        )  # fmt: skip
+    name, options = (str(found[0].GetAttribute(key).Get() or "") for key in (SOURCE_FILE, SOURCE_OPTIONS))
+    base, _, rest = options.partition(" ")
+    merged, _, prefix = rest.partition(" ")
+    chosen: Base = "fixed" if base == "fixed" else "free" if base == "free" else "file"
+    text = str(found[0].GetAttribute(SOURCE).Get())
+    return str(found[0].GetPath()), text, name or "robot.urdf", LayoutOptions(chosen, prefix, merged == "merged")
+
+
+def _options_text(options: LayoutOptions) -> str:
+    return f"{options.base} {'merged' if options.merge_fixed else 'kept'} {options.prefix}"
+
+
+class _RobotWriter:
+    def __init__(self, layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None) -> None:
+        self.layout, self.assets, self.stage, self.textures = layout, assets, stage, textures
+        self.copied: dict[Path, str] = {}
+        self.layer = stage.GetRootLayer()
+        self.made: dict[tuple[Any, ...], str] = {}
+        self.names: set[str] = set()
+
+    def write(self) -> None:
+        layout = self.layout
+        write.write_units(self.stage, SI)
+        with Sdf.ChangeBlock():
+            root = self.define(layout.root, "Xform")
+            self.layer.defaultPrim = root.name
+            root.SetInfo("kind", Kind.Tokens.component)
+            root.SetInfo("assetInfo", {"name": layout.robot.name})
+            self.define(layout.geometry, "Scope")
+            if any(paths.is_below(path, layout.physics) for path in layout.model.prims):
+                self.define(layout.physics, "Scope")
+            for frame in layout.frames:
+                self.place(self.define(frame.path, "Xform"), frame.local)
+        for placed in layout.shapes:
+            self.shape(placed)
+        write.write_model(self.stage, layout.model, SI)
+        with Sdf.ChangeBlock():
+            for path in layout.others:
+                self.define(path, "")
+            for path, notes in layout.notes.items():
+                self.notes(path, notes)
+            for path, names in layout.applied.items():
+                write.apply_schemas(self.layer.GetPrimAtPath(path), names)
+            for path, name in layout.names.items():
+                spec = self.layer.GetPrimAtPath(path)
+                if spec is not None:
+                    spec.SetInfo("displayName", name)
+            self.notes(layout.root, [
+                Note(SOURCE, "string", layout.robot.text), Note(SOURCE_FILE, "string", layout.robot.path.name),
+                Note(SOURCE_OPTIONS, "string", _options_text(layout.options)),
+            ])  # fmt: skip
+        layout.issues += self.assets.issues
+
+    # ------------------------------------------------------------------ prims
+
+    def define(self, path: str, type_name: str) -> Sdf.PrimSpec:
+        spec = Sdf.CreatePrimInLayer(self.layer, path)
+        spec.specifier = Sdf.SpecifierDef
+        if type_name:
+            spec.typeName = type_name
+        return spec
+
+    def place(self, spec: Sdf.PrimSpec, pose: frames.Matrix, scale: tuple[float, ...] = (1.0, 1.0, 1.0)) -> None:
+        """Author a pose in double precision, and a scale inside it."""
+        ops: list[str] = []
+        if pose[:3, 3].any():
+            self.set(spec, "xformOp:translate", "double3", Gf.Vec3d(*pose[:3, 3].tolist()))
+            ops.append("xformOp:translate")
+        rotation = frames.quaternion_of(pose[:3, :3])
+        if not frames.is_identity(rotation, 1e-15):
+            self.set(spec, "xformOp:orient", "quatd", Gf.Quatd(*rotation))
+            ops.append("xformOp:orient")
+        if tuple(scale) != (1.0, 1.0, 1.0):
+            self.set(spec, "xformOp:scale", "float3", Gf.Vec3f(*scale))
+            ops.append("xformOp:scale")
+        if ops:
+            self.set(spec, "xformOpOrder", "token[]", Vt.TokenArray(ops), uniform=True)
+
+    def set(self, spec: Sdf.PrimSpec, name: str, type_: str, value: Any, *, uniform: bool = False) -> None:
+        variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
+        custom = name.startswith("urdf:")
+        attribute = Sdf.AttributeSpec(spec, name, write.sdf_type(type_), variability, declaresCustom=custom)
+        attribute.default = value
+
+    def notes(self, path: str, notes: list[Note]) -> None:
+        spec = self.layer.GetPrimAtPath(path)
+        for note in notes:
+            if note.type == "rel":
+                relationship = Sdf.RelationshipSpec(spec, note.name, custom=False)
+                relationship.targetPathList.explicitItems = [Sdf.Path(target) for target in note.value]
+            elif note.name not in spec.attributes:
+                self.set(spec, note.name, note.type, note.value, uniform=note.name.startswith("urdf:"))
+
+    # ------------------------------------------------------------------ shapes
+
+    def shape(self, placed: PlacedShape) -> None:
+        shape = placed.shape
+        gprim = urdf_layout.gprim_of(shape)
+        mesh = None
+        if gprim is None:
+            found = self.assets.mesh(shape)
+            if found is None:
+                return
+            mesh = found[1]
+        with Sdf.ChangeBlock():
+            spec = self.define(placed.path, gprim.usd_name if gprim is not None else "Mesh")
+            scale = shape.scale if mesh is not None else shape.size if _is_stretched(shape) else (1.0, 1.0, 1.0)
+            self.place(spec, shape.pose, scale)
+            if gprim is not None:
+                self.gprim(spec, gprim)
+            elif mesh is not None:
+                self.mesh(spec, mesh)
+        if placed.is_collider:
+            self.collider(placed, mesh)
+        else:
+            self.bind(placed, mesh)
+
+    def gprim(self, spec: Sdf.PrimSpec, gprim: usd_geom.Gprim) -> None:
+        for attribute, value in gprim.authored():
+            self.set(spec, attribute.usd, attribute.type, value, uniform=attribute.uniform)
+        half = half_extent(gprim)
+        low, high = (Gf.Vec3f(*(sign * part for part in half)) for sign in (-1, 1))
+        self.set(spec, "extent", "float3[]", Vt.Vec3fArray([low, high]))
+
+    def mesh(self, spec: Sdf.PrimSpec, mesh: MeshData) -> None:
+        points = np.ascontiguousarray(mesh.points, np.float32)
+        self.set(spec, "points", "point3f[]", Vt.Vec3fArray.FromNumpy(points))
+        counts, corners = (np.ascontiguousarray(part, np.int32) for part in (mesh.counts, mesh.corners))
+        self.set(spec, "faceVertexCounts", "int[]", Vt.IntArray.FromNumpy(counts))
+        self.set(spec, "faceVertexIndices", "int[]", Vt.IntArray.FromNumpy(corners))
+        extent = np.stack([points.min(axis=0), points.max(axis=0)])
+        self.set(spec, "extent", "float3[]", Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(extent)))
+        self.set(spec, "subdivisionScheme", "token", "none", uniform=True)
+        if mesh.normals is not None:
+            values = Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(mesh.normals, np.float32))
+            self.set(spec, "normals", "normal3f[]", values)
+            spec.attributes["normals"].SetInfo("interpolation", "faceVarying")
+        if mesh.uvs is not None:
+            values = Vt.Vec2fArray.FromNumpy(np.ascontiguousarray(mesh.uvs, np.float32))
+            self.set(spec, "primvars:st", "texCoord2f[]", values)
+            spec.attributes["primvars:st"].SetInfo("interpolation", "faceVarying")
+
+    def collider(self, placed: PlacedShape, mesh: MeshData | None) -> None:
+        prim = self.layout.model.add(Prim(placed.path, "Mesh" if mesh is not None else "", purpose="guide"))
+        prim.add(usd_physics.CollisionAPI())
+        if mesh is not None:
+            prim.add(usd_physics.MeshCollisionAPI(approximation=self.layout.options.approximation))
+
+    # ------------------------------------------------------------------ materials
+
+    def bind(self, placed: PlacedShape, mesh: MeshData | None) -> None:
+        """Bind what a mesh brings along; faces without a material, and other shapes, get that of the URDF."""
+        own = self.material_of(placed, has_uvs=mesh is not None and mesh.uvs is not None)
+        if mesh is None or mesh.faces is None or not mesh.materials or not _has_looks(mesh):
+            if own:
+                self.bind_to(placed.path, own)
+            return
+        used = sorted(set(mesh.faces.tolist()))
+        targets = dict.fromkeys(used, own)
+        for index in used:
+            if index >= 0 and _is_look(mesh.materials[index]):
+                found = mesh.materials[index]
+                targets[index] = self.material(found.name or "material", found.color, found.texture)
+        if len(set(targets.values())) == 1:
+            target = next(iter(targets.values()))
+            if target:
+                self.bind_to(placed.path, target)
+            return
+        for index in used:
+            name = urdf_layout.prim_name(mesh.materials[index].name if index >= 0 else "rest")
+            path = paths.free(f"{placed.path}/{name}", self.layer.GetPrimAtPath)
+            with Sdf.ChangeBlock():
+                spec = self.define(path, "GeomSubset")
+                self.set(spec, "elementType", "token", "face", uniform=True)
+                self.set(spec, "familyName", "token", "materialBind", uniform=True)
+                faces = np.ascontiguousarray(np.flatnonzero(mesh.faces == index), np.int32)
+                self.set(spec, "indices", "int[]", Vt.IntArray.FromNumpy(faces))
+            if targets[index]:
+                self.bind_to(path, targets[index])
+
+    def bind_to(self, path: str, material: str) -> None:
+        spec = self.layer.GetPrimAtPath(path)
+        relationship = Sdf.RelationshipSpec(spec, "material:binding", custom=False)
+        relationship.targetPathList.explicitItems = [Sdf.Path(material)]
+        write.apply_schemas(spec, ("MaterialBindingAPI",))
+
+    def material_of(self, placed: PlacedShape, *, has_uvs: bool) -> str:
+        """Path of the URDF's material of a visual; empty if it has none."""
+        wanted = placed.shape.material
+        if wanted is None:
+            return ""
+        known = wanted if wanted.rgba is not None or wanted.texture else self.layout.robot.materials.get(wanted.name)
+        if known is None:
+            known = self.inline(wanted.name)
+        if known is None:
+            return ""
+        texture: Path | None = None
+        if known.texture:
+            if has_uvs:
+                texture = self.assets.image(known.texture, placed.shape.element)
+            else:
+                element = placed.shape.element
+                self.layout.issues.append(Issue(
+                    "UrdfTextureUnused", "warning", "", placed.link.name,
+                    f"{element.file}:{element.line}: '{placed.link.name}' has a texture on a shape without texture "
+                    "coordinates, so it is left out.", "Use a mesh with texture coordinates.",
+                ))  # fmt: skip
+        color = linear(known.rgba) if known.rgba is not None else None
+        if color is None and texture is None:
+            return ""
+        return self.material(known.name or "material", color, texture)
+
+    def inline(self, name: str) -> Material | None:
+        """A material that another visual defines, as ROS takes it."""
+        for link in self.layout.robot.links.values():
+            for shape in link.visuals:
+                found = shape.material
+                if found is not None and name and found.name == name and (found.rgba is not None or found.texture):
+                    return found
+        return None
+
+    def material(
+        self, name: str, color: tuple[float, float, float, float] | None, texture: Path | None
+    ) -> str:  # fmt: skip
+        key = (name, color, texture)
+        if key in self.made:
+            return self.made[key]
+        if not self.made:
+            self.define(self.layout.materials, "Scope")
+        made = paths.free(urdf_layout.prim_name(name), self.names.__contains__)
+        self.names.add(made)
+        path = f"{self.layout.materials}/{made}"
+        material = UsdShade.Material.Define(self.stage, path)
+        shader = UsdShade.Shader.Define(self.stage, f"{path}/Surface")
+        shader.CreateIdAttr("UsdPreviewSurface")
+        red, green, blue, alpha = color or (0.5, 0.5, 0.5, 1.0)
+        diffuse = shader.CreateInput("diffuseColor", Sdf.ValueTypeNames.Color3f)
+        if texture is None:
+            diffuse.Set(Gf.Vec3f(red, green, blue))
+        else:
+            self.texture(path, diffuse, texture, (red, green, blue, alpha))
+        shader.CreateInput("opacity", Sdf.ValueTypeNames.Float).Set(alpha)
+        shader.CreateInput("roughness", Sdf.ValueTypeNames.Float).Set(0.5)
+        shader.CreateInput("metallic", Sdf.ValueTypeNames.Float).Set(0.0)
+        material.CreateSurfaceOutput().ConnectToSource(shader.ConnectableAPI(), "surface")
+        if made != name:
+            self.layout.names[path] = name
+        self.made[key] = path
+        return path
+
+    def texture(self, path: str, diffuse: Any, file: Path, fallback: tuple[float, float, float, float]) -> None:
+        reader = UsdShade.Shader.Define(self.stage, f"{path}/TexCoord")
+        reader.CreateIdAttr("UsdPrimvarReader_float2")
+        reader.CreateInput("varname", Sdf.ValueTypeNames.String).Set("st")
+        image = UsdShade.Shader.Define(self.stage, f"{path}/Texture")
+        image.CreateIdAttr("UsdUVTexture")
+        image.CreateInput("file", Sdf.ValueTypeNames.Asset).Set(Sdf.AssetPath(self.asset(file)))
+        image.CreateInput("sourceColorSpace", Sdf.ValueTypeNames.Token).Set("sRGB")
+        image.CreateInput("fallback", Sdf.ValueTypeNames.Float4).Set(Gf.Vec4f(*fallback))
+        for wrap in ("wrapS", "wrapT"):
+            image.CreateInput(wrap, Sdf.ValueTypeNames.Token).Set("repeat")
+        st = image.CreateInput("st", Sdf.ValueTypeNames.Float2)
+        st.ConnectToSource(reader.ConnectableAPI(), "result")
+        diffuse.ConnectToSource(image.ConnectableAPI(), "rgb")
+
+    def asset(self, file: Path) -> str:
+        """The path of an image, as the stage names it."""
+        if self.textures is None:
+            return file.absolute().as_posix()
+        if file not in self.copied:
+            self.textures.mkdir(exist_ok=True)
+            name = paths.free(file.stem, {Path(one).stem for one in self.copied.values()}.__contains__) + file.suffix
+            shutil.copyfile(file, self.textures / name)
+            self.copied[file] = f"./{self.textures.name}/{name}"
+        return self.copied[file]
+
+
+def _is_stretched(shape: Shape) -> bool:
+    return shape.kind == "box" and len(set(shape.size)) > 1
+
+
+def _is_look(material: MeshMaterial) -> bool:
+    return material.color is not None or material.texture is not None
+
+
+def _has_looks(mesh: MeshData) -> bool:
+    return any(map(_is_look, mesh.materials))
