@@ -344,8 +344,8 @@ def _report_velocities(model: PhysicsModel, units: StageUnits, issues: list[Issu
         more = f" and {counted(len(bodies) - 1, 'other body')}" if len(bodies) > 1 else ""
         issues.append(Issue(
             "VelocityInUnits", "warning", bodies[0].path, bodies[0].label,
-            f"PhysX and Newton do not multiply the velocity of '{bodies[0].label}'{more} by the scale that converts the "
-            f"units: there it starts with {1.0 / factor:.3g} of its speed.",
+            f"PhysX and Newton do not multiply the velocity of '{bodies[0].label}'{more} by the scale that converts "
+            f"the units: there it starts with {1.0 / factor:.3g} of its speed.",
             "Export in the units of the scene, or give these bodies their speed in the simulator.",
         ))  # fmt: skip
 
