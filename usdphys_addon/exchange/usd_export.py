@@ -332,7 +332,7 @@ def _report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]
 
 
 def _report_velocities(model: PhysicsModel, units: StageUnits, issues: list[Issue]) -> None:
-    """Report velocities below a prim that converts units by its scale, by which some simulators do not multiply them."""
+    """Report velocities below a prim that converts units by its scale, which some simulators leave out."""
     factor = units.local / units.meters_per_unit
     if abs(factor - 1.0) < 1e-6:
         return
