@@ -47,6 +47,7 @@ from ..quality import (
 from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger, world_turns
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
+from .followers import Follower, followers_of
 from .grab import Grab, grab, pull, release
 from .loads import Loads, Weight
 from .matter import Geometries, Weigher
@@ -118,6 +119,7 @@ class SolverSpace:
         self.surfaces: dict[str, list[Any]] = {}
         self.weights: dict[str, Weight] = {}
         self.constraints: list[Constraint] = []
+        self.followers: list[Follower] = []
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
@@ -392,6 +394,13 @@ class SolverSpace:
                     "LimitBeyondTurn", facts.prim,
                     f"{facts.prim.display} limits several rotations, one of them beyond half a turn.",
                 )  # fmt: skip
+        self.followers = followers_of(self.constraints)
+        for follower in self.followers:
+            one, other = follower.constraint.facts.prim, follower.leader.facts.prim
+            self.notices.add(
+                "JointFollows", one,
+                f"{one.display} follows {other.display}, which does not feel what it pushes against.",
+            )  # fmt: skip
         for tree in setup.trees:
             links = [by_path[link.joint.path] for link in tree.links if link.joint.path in in_tree]
             self._insert_tree(tree, links)
@@ -533,6 +542,8 @@ class SolverSpace:
                 pull(self.physics, held, 1.0 / (steps - number))
             for constraint in self._kept_up():
                 constraint.upkeep(self.physics)
+            for follower in self.followers:
+                follower.aim(self.physics, self.time_step / steps)
             if measured:
                 self.loads.before(self.physics, self.constraints, is_next=number > 0)
             self.physics.step()
