@@ -49,7 +49,7 @@ class SteppedImport(UsdFileOperator):
     options: Any
     #: The running import; None before it.
     steps: Any = None
-    timer: Any
+    timer: Any = None
 
     def run(self, context: Any, steps: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError

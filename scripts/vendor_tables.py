@@ -104,8 +104,8 @@ _WORLD = {
     "physxSurfaceVelocity:surfaceVelocity": ("physxSurfaceVelocity:surfaceVelocityLocalSpace", False, True),
     "physxSurfaceVelocity:surfaceAngularVelocity": ("physxSurfaceVelocity:surfaceVelocityLocalSpace", False, True),
 }
-#: Bits of the world axes X, Y, Z.
-_AXES = ("physxRigidBody:lockedPosAxis", "physxRigidBody:lockedRotAxis")
+#: Bits of the world axes X, Y, Z. Those of lockedRotAxis are axes of the body (measured in ovphysx 0.7).
+_AXES = ("physxRigidBody:lockedPosAxis",)
 #: Attribute and value with which a unit is another one: (attribute, value, fallback, unit).
 _UNIT_IF = {
     "physxForce:force": ("physxForce:mode", "force", "acceleration", "kg*m/s^2"),

@@ -638,3 +638,23 @@ def test_skeletons_and_skins_lie_below_a_skel_root_without_which_usd_ignores_the
     assert all(any(prim.GetPath().HasPrefix(path) for path in roots) for prim in bound)
     assert not any(path.HasPrefix(other) for path in roots for other in roots if path != other)
     assert [line for line in validator_errors(target) if "Skel" in line] == []
+
+
+@pytest.mark.parametrize(("meters", "is_said"), [(1.0, False), (0.01, True)])
+def test_velocities_that_simulators_read_without_the_scale_are_said(tmp_path, meters, is_said):
+    """PhysX and Newton do not multiply a velocity by the scale with which Blender converts units."""
+    bpy.ops.mesh.primitive_cube_add()
+    body = bpy.context.object.usdphys
+    body.rigid_body.is_applied = True
+    body.rigid_body.velocity = (4.0, 0.0, 0.0)
+    body.colliders.add()
+    bpy.context.view_layer.update()
+    options = usd_export.ExportOptions(StageUnits(meters_per_unit=meters))
+    issues = usd_export.export_usd(bpy.context, tmp_path / "moving.usda", options).issues
+    found = [issue for issue in issues if issue.code == "VelocityInUnits"]
+    assert len(found) == is_said
+    if is_said:
+        assert "'Cube'" in found[0].message and "0.01 of its speed" in found[0].message
+    body.rigid_body.velocity = (0.0, 0.0, 0.0)
+    issues = usd_export.export_usd(bpy.context, tmp_path / "still.usda", options).issues
+    assert "VelocityInUnits" not in {issue.code for issue in issues}

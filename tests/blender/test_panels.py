@@ -1243,6 +1243,7 @@ def test_every_operator_is_in_a_menu_where_the_search_finds_it():
     for menu, module in (
         ("TOPBAR_MT_file_export", "export_usd"), ("TOPBAR_MT_file_export", "export_layer"),
         ("TOPBAR_MT_file_import", "import_usd"),
+        ("TOPBAR_MT_file_export", "export_urdf"), ("TOPBAR_MT_file_import", "import_urdf"),
     ):  # fmt: skip
         found |= {one.name for one in menu_entries(menu, f"operators.{module}").buttons()}
     # In the menu of a property.

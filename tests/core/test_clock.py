@@ -11,6 +11,7 @@ MAY_READ_THE_TIME = {
     TESTS / "conftest.py",
     TESTS / "ui" / "drivers" / "kit.py",
     TESTS / "ui" / "drivers" / "bench_panels.py",
+    TESTS / "ui" / "drivers" / "bench_redraw.py",
 }
 
 

@@ -17,6 +17,7 @@ ROOMS = (
     "usdphys_addon/usd",
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",
+    "usdphys_addon/simulation/engines",
     "usdphys_addon/bridge",
     "usdphys_addon/attaching",
     "usdphys_addon/exchange",

@@ -57,26 +57,27 @@ ALLOWED = ' (prepend apiSchemas = ["PhysxSceneAPI"])\n{\n    bool physxScene:ena
 MESH = '"PhysicsMeshCollisionAPI", "PhysxSDFMeshCollisionAPI"'
 
 
-@pytest.mark.parametrize(
-    ("code", "wrong", "right"),
-    [
-        ("VendorJointApiDead", arm("PhysxJointAPI", "float physxJoint:armature = 1"),
-         arm("NewtonJointAPI", "float newton:armature = 1")),
-        ("MimicWithoutLimits", arm("NewtonMimicAPI"), arm("NewtonMimicAPI", LIMITS)),
-        ("MimicWrongJoint", arm("NewtonMimicAPI", kind="PhysicsSphericalJoint"), arm("NewtonMimicAPI", LIMITS)),
-        ("VendorNeedsArticulation", arm("PhysxJointAxisAPI:angular", root=""), arm("PhysxJointAxisAPI:angular")),
-        ("VendorNotInArticulation", arm("PhysxLimitAPI:angular"), arm("PhysxLimitAPI:angular", root="")),
-        ("VendorNotInArticulation", arm("PhysxLimitAPI:angular"),
-         arm("PhysxLimitAPI:angular", "bool physics:excludeFromArticulation = 1")),
-        ("CcdNotInScene", ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 1"),
-         ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 1", scene=ALLOWED)),
-        ("LimitStiffnessPerRadian", arm("PhysxLimitAPI:angular", "float physxLimit:angular:stiffness = 5"),
-         arm("PhysxLimitAPI:linear", "float physxLimit:linear:stiffness = 5", kind="PhysicsPrismaticJoint")),
-        ("VendorOtherApproximation", ball(MESH, 'uniform token physics:approximation = "convexHull"'),
-         ball(MESH, 'uniform token physics:approximation = "sdf"')),
-        ("TriggerOnBody", ball('"PhysxTriggerAPI"'), ball('"PhysxTriggerAPI"', "bool physics:kinematicEnabled = 1")),
-    ],
-)  # fmt: skip
+#: (code, a stage where it is found, one where it is not).
+CASES = [
+    ("VendorJointApiDead", arm("PhysxJointAPI", "float physxJoint:armature = 1"),
+     arm("NewtonJointAPI", "float newton:armature = 1")),
+    ("MimicWithoutLimits", arm("NewtonMimicAPI"), arm("NewtonMimicAPI", LIMITS)),
+    ("MimicWrongJoint", arm("NewtonMimicAPI", kind="PhysicsSphericalJoint"), arm("NewtonMimicAPI", LIMITS)),
+    ("VendorNeedsArticulation", arm("PhysxJointAxisAPI:angular", root=""), arm("PhysxJointAxisAPI:angular")),
+    ("VendorNotInArticulation", arm("PhysxLimitAPI:angular"), arm("PhysxLimitAPI:angular", root="")),
+    ("VendorNotInArticulation", arm("PhysxLimitAPI:angular"),
+     arm("PhysxLimitAPI:angular", "bool physics:excludeFromArticulation = 1")),
+    ("CcdNotInScene", ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 1"),
+     ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 1", scene=ALLOWED)),
+    ("LimitStiffnessPerRadian", arm("PhysxLimitAPI:angular", "float physxLimit:angular:stiffness = 5"),
+     arm("PhysxLimitAPI:linear", "float physxLimit:linear:stiffness = 5", kind="PhysicsPrismaticJoint")),
+    ("VendorOtherApproximation", ball(MESH, 'uniform token physics:approximation = "convexHull"'),
+     ball(MESH, 'uniform token physics:approximation = "sdf"')),
+    ("TriggerOnBody", ball('"PhysxTriggerAPI"'), ball('"PhysxTriggerAPI"', "bool physics:kinematicEnabled = 1")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "wrong", "right"), CASES)
 def test_what_does_nothing_is_named(code, wrong, right) -> None:
     assert code in codes(wrong)
     assert code not in codes(right)

@@ -428,6 +428,19 @@ def test_articulation_that_blows_up_goes_on_in_maximal_coordinates() -> None:
     assert world.is_reduced(f"{W}/Arm/Joint1")
 
 
+def test_a_rescued_articulation_goes_on_from_its_last_good_state() -> None:
+    """Whatever the bodies had become: they are where they were shortly before, and about as fast as then."""
+    world = made(SCENES["articulated_arm"])
+    run(world, 0.5)
+    before, fastest = world.positions.copy(), float(np.abs(world.velocities()).max())
+    world.set_drive(f"{W}/Arm/Joint1", "angular", stiffness=1e30, target_position=1e30)
+    world.step()
+    assert not world.is_reduced(f"{W}/Arm/Joint1") and world.unstable != {}
+    assert np.abs(world.positions - before).max() < 0.5
+    now = float(np.abs(world.velocities()).max())
+    assert 0.2 * fastest < now < 5.0 * fastest
+
+
 def test_a_panic_of_the_solver_is_an_error_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is no Exception in Python, so that nobody would catch it."""
 

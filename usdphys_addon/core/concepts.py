@@ -81,7 +81,7 @@ def concepts() -> dict[str, Concept]:
                  "World axes along which the body does not move: X is 1, Y is 2, Z is 4, add them up",
                  physx=f"{_BODY}:lockedPosAxis"),
         _concept("locked_rotation", "body", "Locked Rotations",
-                 "World axes about which the body does not turn: X is 1, Y is 2, Z is 4, add them up",
+                 "Axes of the body about which it does not turn: X is 1, Y is 2, Z is 4, add them up",
                  physx=f"{_BODY}:lockedRotAxis"),
         _concept("max_speed", "body", "Largest Speed",
                  "The body does not move faster", physx=f"{_BODY}:maxLinearVelocity"),

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -24,8 +23,7 @@ class Condition(NamedTuple):
     fallback: Any
 
 
-@dataclass(frozen=True, slots=True)
-class VendorUnit:
+class VendorUnit(NamedTuple):
     """linear, angular: dimension about linear and angular degrees of freedom; both None where nobody knows it.
 
     space: "local" numbers scale with the prim, "world" directions turn with the up axis. world_if: they turn only under

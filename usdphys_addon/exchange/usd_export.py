@@ -20,6 +20,7 @@ from ..bridge.source_paths import looks_of
 from ..core import summary, validate
 from ..core.errors import InputError, OutputError, UsdPhysError, ValidationFailedError
 from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
 from ..core.units import StageUnits, shortest
 from ..core.validate import Hierarchy, Issue
 from ..core.words import counted
@@ -312,6 +313,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         skeletons.root_skeletons(stage)
     if job.options is not None and not job.options.animation:
         _report_animation(reading, kept, job.issues)
+    _report_velocities(model, units, job.issues)
 
 
 def _report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:
@@ -326,6 +328,25 @@ def _report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]
             "AnimationLeftOut", "warning", "", names[0],
             f"'{names[0]}'{more} {'are' if more else 'is'} animated; the pose at frame {reading.frame:g} was written.",
             "Switch on Animation (--animation) to write time samples.",
+        ))  # fmt: skip
+
+
+def _report_velocities(model: PhysicsModel, units: StageUnits, issues: list[Issue]) -> None:
+    """Report velocities below a prim that converts units by its scale, which some simulators leave out."""
+    factor = units.local / units.meters_per_unit
+    if abs(factor - 1.0) < 1e-6:
+        return
+    bodies = [
+        prim for prim in model.bodies.values()
+        if (body := prim.get(usd_physics.RigidBodyAPI)) is not None and any(body.resolved("velocity"))
+    ]  # fmt: skip
+    if bodies:
+        more = f" and {counted(len(bodies) - 1, 'other body')}" if len(bodies) > 1 else ""
+        issues.append(Issue(
+            "VelocityInUnits", "warning", bodies[0].path, bodies[0].label,
+            f"PhysX and Newton do not multiply the velocity of '{bodies[0].label}'{more} by the scale that converts "
+            f"the units: there it starts with {1.0 / factor:.3g} of its speed.",
+            "Export in the units of the scene, or give these bodies their speed in the simulator.",
         ))  # fmt: skip
 
 

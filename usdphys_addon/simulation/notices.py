@@ -56,6 +56,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "warning", "The two frames of a joint are apart at the start: its bodies are moved together first.",
         "Align the frames of the joint (Joint Tools), or place the bodies where the joint holds them.",
     ),
+    "JointFollows": NoticeKind(
+        "info", "A joint follows another one by a drive: the other does not feel what it pushes against.",
+        "Nothing, unless that load matters; run the exported file in Newton or PhysX then.",
+    ),
     "JointNotReduced": NoticeKind(
         "info", "A joint of an articulation is of a kind that is simulated in maximal coordinates.",
         "Use revolute, prismatic or fixed joints where precision matters.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core import schema
 from ..core.model import PhysicsModel, Prim
@@ -21,19 +21,22 @@ SIMULATED: dict[str, frozenset[str]] = {
     "PhysxMaterialAPI": frozenset({"friction_combine_mode", "restitution_combine_mode"}),
     "NewtonJointAPI": frozenset({"damping"}),
     "PhysxJointAxisAPI": frozenset({"viscous_friction_coefficient"}),
+    "NewtonMimicAPI": frozenset({"mimic_enabled", "mimic_joint", "mimic_coef0", "mimic_coef1"}),
+    "PhysxMimicJointAPI": frozenset({"gearing", "offset", "reference_joint", "reference_joint_axis"}),
 }  # fmt: skip
 #: Attributes that change nothing in the motion that a preview could show: effort of the solver, contact reports.
 _SILENT = frozenset({
     "solver_position_iteration_count", "solver_velocity_iteration_count", "sleep_threshold", "stabilization_threshold",
     "contact_offset", "enable_gyroscopic_forces", "enable_speculative_ccd", "time_steps_per_second",
 })  # fmt: skip
+_FOLLOWING = ("NewtonMimicAPI", "PhysxMimicJointAPI")
 #: Schemas whose attributes are about motion, and so are worth a notice.
 _PLACES = ("body", "joint", "dof", "material")
 
 
 @dataclass(frozen=True, slots=True)
 class BodySettings:
-    """Damping: 1/s. moves, turns: whether the body may move along and turn about the world's axes."""
+    """Damping: 1/s. moves: whether the body may move along the world's axes. turns: about its own."""
 
     linear_damping: float = 0.0
     angular_damping: float = 0.0
@@ -66,6 +69,20 @@ def _free(bits: Any) -> tuple[bool, bool, bool]:
     return not found & 1, not found & 2, not found & 4
 
 
+def world_turns(settings: BodySettings, rotation: Any) -> tuple[bool, bool, bool] | None:
+    """About which axes of the world a body may turn, for a solver that locks those. rotation: (3, 3), of the body.
+
+    None where there are no such axes: a single locked axis turns with the body, and so does one that is askew.
+    """
+    free = [axis for axis in range(3) if settings.turns[axis]]
+    if len(free) in (0, 3):
+        return settings.turns
+    if len(free) == 2:
+        return None
+    along = [abs(float(rotation[row][free[0]])) > 1.0 - 1e-6 for row in range(3)]
+    return (along[0], along[1], along[2]) if any(along) else None
+
+
 def is_trigger(prim: Prim) -> bool:
     return "PhysxTriggerAPI" in prim.schemas
 
@@ -88,6 +105,28 @@ def joint_damping(prim: Prim, name: str) -> float:
     return 0.0 if axis is None else _positive(axis.viscous_friction_coefficient)
 
 
+class Following(NamedTuple):
+    """A joint is at `offset` (rad or m) plus `ratio` times the position of its leader, the path of a joint."""
+
+    leader: str
+    offset: float
+    ratio: float
+
+
+def following(prim: Prim) -> Following | None:
+    """What a joint follows, from either runtime. Source: NewtonMimicAPI; PhysX's own equation for its mimic joint."""
+    newton: Any = prim.schemas.get("NewtonMimicAPI")
+    if newton is not None:
+        if newton.mimic_joint and newton.mimic_enabled is not False:
+            return Following(newton.mimic_joint[0], newton.resolved("mimic_coef0"), newton.resolved("mimic_coef1"))
+        return None
+    for name in ("rotX", "rotY", "rotZ"):
+        physx: Any = prim.schemas.get(f"PhysxMimicJointAPI:{name}")
+        if physx is not None and physx.reference_joint:
+            return Following(physx.reference_joint[0], -physx.resolved("offset"), -physx.resolved("gearing"))
+    return None
+
+
 def is_simulated(name: str, field: str = "") -> bool:
     """True if the preview depends on a vendor schema (with instance), or on a field of it."""
     found = SIMULATED.get(schema.split_applied(name)[0])
@@ -100,6 +139,10 @@ def report_others(model: PhysicsModel, notices: Notices) -> None:
         left_out = []
         for name, value in prim.schemas.items():
             if value.family in schema.OWN_FAMILIES or value.on not in _PLACES or value.family == "Other":
+                continue
+            if schema.split_applied(name)[0] in _FOLLOWING and following(prim) is None:
+                # The leader is named by a relationship that was imported, which is carried as text.
+                left_out.append(name)
                 continue
             left_out += [
                 attribute.usd_name(schema.split_applied(name)[1])

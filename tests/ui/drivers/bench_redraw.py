@@ -12,7 +12,7 @@ sys.path.insert(0, "/share/drivers")
 import bpy
 import kit
 
-FRAMES = 40
+FRAMES = 8
 SIZES = (1_000, 5_000)
 
 
@@ -62,13 +62,13 @@ def redraw():
 def timed(step):
     """(CPU milliseconds of a frame's step, of its redraw), on average."""
     stepping = drawing = 0.0
-    for number in range(FRAMES + 5):
+    for number in range(FRAMES + 3):
         began = time.process_time()
         step(number)
         between = time.process_time()
         redraw()
         # The first frames compile shaders and fill caches.
-        if number >= 5:
+        if number >= 3:
             stepping += between - began
             drawing += time.process_time() - between
     return 1e3 * stepping / FRAMES, 1e3 * drawing / FRAMES

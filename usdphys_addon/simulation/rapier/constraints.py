@@ -92,6 +92,8 @@ class State:
     rope: ImpulseJointHandle | None = None
     push: ImpulseJointHandle | None = None
     link: Any = None
+    #: Where a joint that follows another was aimed at in the last step of the solver.
+    aimed: float | None = None
 
 
 class Constraint:

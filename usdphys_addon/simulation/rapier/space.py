@@ -44,9 +44,10 @@ from ..quality import (
     joint_sweeps,
     turning_steps,
 )  # fmt: skip
-from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger
+from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger, world_turns
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
+from .followers import Follower, followers_of
 from .grab import Grab, grab, pull, release
 from .loads import Loads, Weight
 from .matter import Geometries, Weigher
@@ -60,6 +61,8 @@ FASTEST, CLAMP = 1000.0, 1e5
 TRIAL_STEPS = 60
 #: m/s. A free tree whose centre of mass gains more than this in its trial, gravity aside, is unstable.
 STRAY_SPEED = 0.05
+#: Time steps between states of articulated bodies that are kept for a rescue.
+SANE_STEPS = 10
 #: Sleep thresholds, m/s and rad/s.
 SLOW, SLOW_TURN = 0.01, 0.02
 #: Of contacts, as springs.
@@ -116,6 +119,7 @@ class SolverSpace:
         self.surfaces: dict[str, list[Any]] = {}
         self.weights: dict[str, Weight] = {}
         self.constraints: list[Constraint] = []
+        self.followers: list[Follower] = []
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
@@ -127,6 +131,9 @@ class SolverSpace:
         self._bounces = False
         self._ground: Any = None
         self._upkeep: list[Constraint] | None = None
+        #: States of articulated bodies by path (pose, linear and angular velocity): the last but one, and the last.
+        self._sane: list[dict[str, tuple[Any, Any, Any]]] = []
+        self._steps_made = 0
         self._add_bodies(filters)
         self._add_statics(setup.statics, filters)
         self._add_joints(setup)
@@ -210,13 +217,20 @@ class SolverSpace:
             moves = bool(api.velocity or api.angular_velocity)
             if not body.is_kinematic:
                 settings = body_settings(body.prim)
-                builder = _with_settings(builder, settings)
+                turns = world_turns(settings, body.rotation)
+                if turns is None:
+                    turns = (True, True, True)
+                    self.notices.add(
+                        "VendorNotSimulated", body.prim,
+                        f"{body.prim.display} has locked axes of its own that turn with it, which the preview ignores.",
+                    )  # fmt: skip
+                builder = _with_settings(builder, settings, turns)
                 if moves:
                     velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
                     self._say_scaled(body, velocity)
                     spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
                     # The solver locks axes against forces only.
-                    velocity, spin = velocity * settings.moves, spin * settings.turns
+                    velocity, spin = velocity * settings.moves, spin * turns
                     builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
                 self.weights[path], of_solver = weigher.of(body)
                 builder = builder.additional_mass_properties(of_solver)
@@ -380,6 +394,13 @@ class SolverSpace:
                     "LimitBeyondTurn", facts.prim,
                     f"{facts.prim.display} limits several rotations, one of them beyond half a turn.",
                 )  # fmt: skip
+        self.followers = followers_of(self.constraints)
+        for follower in self.followers:
+            one, other = follower.constraint.facts.prim, follower.leader.facts.prim
+            self.notices.add(
+                "JointFollows", one,
+                f"{one.display} follows {other.display}, which does not feel what it pushes against.",
+            )  # fmt: skip
         for tree in setup.trees:
             links = [by_path[link.joint.path] for link in tree.links if link.joint.path in in_tree]
             self._insert_tree(tree, links)
@@ -508,6 +529,7 @@ class SolverSpace:
     def step(self) -> list[str]:
         """One time step. Returns the paths of bodies whose state was not finite any more."""
         lost: list[str] = []
+        self._remember_sane()
         starts = {path: self.pose(path) for path in self.targets}
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
         steps = max(self.substeps, self._turning_steps(starts))
@@ -520,6 +542,8 @@ class SolverSpace:
                 pull(self.physics, held, 1.0 / (steps - number))
             for constraint in self._kept_up():
                 constraint.upkeep(self.physics)
+            for follower in self.followers:
+                follower.aim(self.physics, self.time_step / steps)
             if measured:
                 self.loads.before(self.physics, self.constraints, is_next=number > 0)
             self.physics.step()
@@ -591,14 +615,38 @@ class SolverSpace:
         while found := [item for item in reduced if item not in links and reached & _ends(item)]:
             links += found
             reached.update(*map(_ends, found))
+        freed = set().union(*map(_ends, links))
+        self._restore_sane(freed)
         for constraint in links:
             constraint.leave_tree(self.physics)
         self._upkeep = None
-        freed = set().union(*map(_ends, links))
         for path in lost:
             if path in freed:
                 self.physics.rigid_bodies[self.handles[path]].is_enabled = True
         return lost
+
+    def _remember_sane(self) -> None:
+        """Keep the states of articulated bodies, to go on from after a rescue: by then speeds have grown for long."""
+        self._steps_made += 1
+        if self._steps_made % SANE_STEPS != 1:
+            return
+        bodies = self.physics.rigid_bodies
+        paths = set().union(*(_ends(item) for item in self.constraints if item.state.reduced))
+        states = {}
+        for path in paths:
+            body = bodies[self.handles[path]]
+            speeds = (*body.linvel.to_tuple(), *body.angvel.to_tuple())
+            if not all(abs(speed) < FASTEST for speed in speeds):
+                return
+            states[path] = (body.position, body.linvel, body.angvel)
+        self._sane = [*self._sane[-1:], states]
+
+    def _restore_sane(self, paths: set[str]) -> None:
+        """Bring bodies back to the older of the two kept states."""
+        for path, (position, linear, angular) in (self._sane[0] if self._sane else {}).items():
+            if path in paths:
+                body = self.physics.rigid_bodies[self.handles[path]]
+                body.position, body.linvel, body.angvel = position, linear, angular
 
     def pose(self, path: str) -> tuple[Matrix, Matrix]:
         """Pose of a body: position (3,) and quaternion (4,), w first."""
@@ -792,6 +840,7 @@ class SolverSpace:
         self.broken = list(saved.broken)
         self._upkeep = None
         self.targets.clear()
+        self._sane, self._steps_made = [], 0
         self._matter = _matter(self.paths, self.weights)
         self._watch.forget()
         self._refresh()
@@ -838,8 +887,8 @@ def _ends(constraint: Constraint) -> set[str]:
     return {constraint.facts.body0, constraint.facts.body1} - {""}
 
 
-def _with_settings(builder: Any, settings: BodySettings) -> Any:
-    """The builder of a body with its damping and locked axes."""
+def _with_settings(builder: Any, settings: BodySettings, turns: tuple[bool, bool, bool]) -> Any:
+    """The builder of a body with its damping and locked axes. turns: axes of the world about which it may turn."""
     if settings.linear_damping:
         builder = builder.linear_damping(settings.linear_damping)
     if settings.angular_damping:
@@ -848,6 +897,6 @@ def _with_settings(builder: Any, settings: BodySettings) -> Any:
         builder = builder.gravity_scale(0.0)
     if not all(settings.moves):
         builder = builder.enabled_translations(settings.moves)
-    if not all(settings.turns):
-        builder = builder.enabled_rotations(settings.turns)
+    if not all(turns):
+        builder = builder.enabled_rotations(turns)
     return builder.ccd_enabled(True) if settings.is_fast else builder

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joints that follow another one: the solver has no such row, so a firm drive is aimed anew before each of its steps.
+
+The other joint does not feel what the follower pushes against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from rapier3d import PhysicsWorld
+
+from ..joint_facts import Drive
+from ..vendor_settings import Following, following
+from .constraints import Constraint
+
+#: Of the drive: acceleration per rad or m, and per their change in a second; critically damped at 30 Hz.
+STIFFNESS, DAMPING = 35_500.0, 377.0
+
+
+class Follower:
+    """One joint that follows another."""
+
+    def __init__(self, constraint: Constraint, leader: Constraint, rule: Following) -> None:
+        self.constraint, self.leader, self.rule = constraint, leader, rule
+
+    def aim(self, physics: PhysicsWorld, seconds: float) -> None:
+        """Aim the drive at where the joint should be after a step of the solver that takes so long."""
+        drive = _drive(self.constraint)
+        if drive is None or not (self.constraint.active and self.leader.active):
+            return
+        wanted, state = self.rule.offset + self.rule.ratio * _where(self.leader, physics), self.constraint.state
+        drive.target_position = wanted
+        drive.target_velocity = 0.0 if state.aimed is None else (wanted - state.aimed) / seconds
+        state.aimed = wanted
+        self.constraint.apply_drives(physics)
+
+
+def followers_of(constraints: Iterable[Constraint]) -> list[Follower]:
+    """The joints that follow another, leaders first. Gives each its drive; call it before they are in the world.
+
+    A joint that follows itself, directly or through others, or one that there is not, follows nothing.
+    """
+    by_path = {constraint.facts.path: constraint for constraint in constraints}
+    rules = {path: following(constraint.facts.prim) for path, constraint in by_path.items()}
+    depths = {path: _depth(path, rules) for path in by_path}
+    found = []
+    for path in sorted((path for path in by_path if depths[path] > 0), key=lambda path: depths[path]):
+        rule = rules[path]
+        assert rule is not None
+        constraint, leader = by_path[path], by_path.get(rule.leader)
+        if leader is None or _axis(constraint) is None or _axis(leader) is None:
+            continue
+        axis = _axis(constraint)
+        assert axis is not None
+        constraint.state.freedoms[axis].drive = Drive(STIFFNESS, DAMPING, acceleration=True)
+        found.append(Follower(constraint, leader, rule))
+    return found
+
+
+def _depth(path: str, rules: Mapping[str, Following | None]) -> int:
+    """Number of joints that a joint follows in a row; 0 for none, and in a circle."""
+    seen = {path}
+    while (rule := rules.get(path)) is not None:
+        path = rule.leader
+        if path in seen:
+            return 0
+        seen.add(path)
+    return len(seen) - 1
+
+
+def _axis(constraint: Constraint) -> int | None:
+    """The only degree of freedom of a hinge or a slide; None for other joints."""
+    moving = [axis for axis, freedom in enumerate(constraint.state.freedoms) if not freedom.is_locked]
+    return moving[0] if moving in ([0], [3]) else None
+
+
+def _drive(constraint: Constraint) -> Drive | None:
+    axis = _axis(constraint)
+    return None if axis is None else constraint.state.freedoms[axis].drive
+
+
+def _where(constraint: Constraint, physics: PhysicsWorld) -> float:
+    """Position of a hinge, rad, or a slide, m."""
+    return constraint.turned(physics) if _axis(constraint) == 3 else constraint.position(physics, 0)
