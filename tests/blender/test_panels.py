@@ -1153,9 +1153,15 @@ def overlay() -> Any:
 @pytest.fixture
 def fresh_overlay():
     """The settings of the overlays at their defaults; they belong to the session, not to a file."""
-    property_values.unset_all(overlay())
+
+    def unset():
+        for item in overlay().bl_rna.properties:
+            if item.identifier != "rna_type":
+                overlay().property_unset(item.identifier)
+
+    unset()
     yield overlay()
-    property_values.unset_all(overlay())
+    unset()
 
 
 @pytest.mark.parametrize("name", OVERLAY_PANELS)
