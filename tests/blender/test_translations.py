@@ -12,8 +12,8 @@ from usdphys_ext.usdphys_addon.core.common_materials import MATERIALS
 ROOT = Path(__file__).resolve().parents[2]
 #: Names of formats and simulators, USD's own names, parts of sentences and units, and labels that are never drawn.
 SAME = {
-    "USD Physics", "KHR", "OMI", "glTF", "Newton", "PhysX", "MuJoCo", "USD", "USDA", "USDC", "USDZ", "ABS", "PLA", "PTFE",
-    "X", "Y", "Z",
+    "USD Physics", "KHR", "OMI", "glTF", "Newton", "PhysX", "MuJoCo", "USD", "USDA", "USDC", "USDZ", "ABS", "PLA",
+    "PTFE", "X", "Y", "Z",
     "USD Physics (.usd, .usda, .usdc, .usdz)", "URDF (.urdf)", "URDF / Xacro (.urdf, .xacro)",
     "transX", "transY", "transZ", "rotX", "rotY", "rotZ", "distance",
     "linear", "angular", "Filepath", "Rigid body", "Articulation root", "Filtered pairs", "Physics material",
