@@ -69,7 +69,8 @@ def test_no_module_imports_what_opens_connections() -> None:
             if isinstance(node, ast.Import):
                 names = {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                names = {(node.module or "").partition(".")[0]}
+                # `urllib.parse` takes names apart and opens nothing.
+                names = {(node.module or "").partition(".")[0]} if node.module != "urllib.parse" else set()
             else:
                 continue
             assert not names & NETWORK, f"{file.name}:{node.lineno}"
