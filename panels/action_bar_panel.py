@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import bpy
@@ -85,7 +86,9 @@ _FEW = 100
 
 def is_new(scene: Any) -> bool:
     """True if a scene has few objects, and none has physics."""
-    return len(scene.objects) <= _FEW and not any(obj.usdphys.keys() for obj in scene.objects)
+    # Blender counts the objects of a scene one by one.
+    few = list(islice(scene.objects, _FEW + 1))
+    return len(few) <= _FEW and not any(obj.usdphys.keys() for obj in few)
 
 
 def has_blender_bodies(scene: Any) -> bool:
