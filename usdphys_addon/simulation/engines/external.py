@@ -41,8 +41,6 @@ ENGINES: Mapping[str, Engine] = {
     "physx": Engine("PhysX", "run_physx.py", "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON"),
     "newton": Engine("Newton", "run_newton.py", '"newton[sim]" newton-usd-schemas usd-core', "USDPHYS_NEWTON_PYTHON"),
 }
-#: Seconds between two looks at a running simulator.
-_PAUSE = 0.2
 
 
 def python_of(engine: str, chosen: str = "") -> str:
@@ -115,10 +113,7 @@ class Run:
 
     def wait(self) -> None:
         """Wait for its end."""
-        while True:
-            with suppress(subprocess.TimeoutExpired):
-                self._child.wait(_PAUSE)
-                return
+        self._child.wait()
 
     def poses(self, units: StageUnits) -> Poses:
         """The poses of a run that has ended. units: of the file. Raises InputError where the simulator failed."""

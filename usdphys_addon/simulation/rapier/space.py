@@ -44,7 +44,7 @@ from ..quality import (
     joint_sweeps,
     turning_steps,
 )  # fmt: skip
-from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger, world_turns
+from ..vendor_settings import BodySettings, body_settings, combine_modes, following, is_trigger, world_turns
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .followers import Follower, followers_of
@@ -401,6 +401,15 @@ class SolverSpace:
                 "JointFollows", one,
                 f"{one.display} follows {other.display}, which does not feel what it pushes against.",
             )  # fmt: skip
+        found = {follower.constraint.facts.path for follower in self.followers}
+        for facts in setup.joints:
+            rule = following(facts.prim)
+            if rule is not None and facts.path not in found:
+                self.notices.add(
+                    "VendorNotSimulated", facts.prim,
+                    f"{facts.prim.display} does not follow {rule.leader}: both have to be hinges or slides of one "
+                    "scene, and not follow each other.",
+                )  # fmt: skip
         for tree in setup.trees:
             links = [by_path[link.joint.path] for link in tree.links if link.joint.path in in_tree]
             self._insert_tree(tree, links)
