@@ -22,11 +22,8 @@ class _VendorOperator:
         data_path: bpy.props.StringProperty(name="Data Path", options={"HIDDEN"})
 
 
-class USDPHYS_OT_concept_add(_VendorOperator, bpy.types.Operator):
-    """Set this value, for the targets that are chosen in the scene"""
-
-    bl_idname = "usdphys.concept_add"
-    bl_label = "Add Value"
+class _ConceptOperator(_VendorOperator):
+    """Mix-in: one concept of an object, material or scene."""
 
     if TYPE_CHECKING:
         concept: str
@@ -34,6 +31,13 @@ class USDPHYS_OT_concept_add(_VendorOperator, bpy.types.Operator):
     else:
         concept: bpy.props.StringProperty(name="Value", options={"HIDDEN"})
         dof: bpy.props.StringProperty(name="Degree of Freedom", options={"HIDDEN"})
+
+
+class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
+    """Set this value, for the targets that are chosen in the scene"""
+
+    bl_idname = "usdphys.concept_add"
+    bl_label = "Add Value"
 
     @classmethod
     def description(cls, _context: Any, properties: Any) -> str:
@@ -56,18 +60,11 @@ class USDPHYS_OT_concept_add(_VendorOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class USDPHYS_OT_concept_remove(_VendorOperator, bpy.types.Operator):
+class USDPHYS_OT_concept_remove(_ConceptOperator, bpy.types.Operator):
     """Remove this value from all targets: their defaults count again"""
 
     bl_idname = "usdphys.concept_remove"
     bl_label = "Clear"
-
-    if TYPE_CHECKING:
-        concept: str
-        dof: str
-    else:
-        concept: bpy.props.StringProperty(name="Value", options={"HIDDEN"})
-        dof: bpy.props.StringProperty(name="Degree of Freedom", options={"HIDDEN"})
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
