@@ -155,12 +155,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="print the traceback of a fault of usdphys")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     convert = commands.add_parser(
-        "convert", help="convert between .blend, USD and glTF, with the physics",
-        description="Convert .blend, USD and glTF into each other: Blender the geometry and materials, this add-on the "
-        "physics.",
+        "convert", help="convert between .blend, USD, glTF and URDF, with the physics",
+        description="Convert .blend, USD, glTF and URDF into each other: Blender does the geometry and materials, this "
+        "add-on the physics.",
     )  # fmt: skip
-    convert.add_argument("input", metavar="IN", help="a .blend, USD or glTF file")
-    convert.add_argument("output", metavar="OUT", help="a USD or glTF file, or a .blend for another input")
+    convert.add_argument("input", metavar="IN", help="a .blend, USD, glTF or URDF file")
+    convert.add_argument("output", metavar="OUT", help="a USD, glTF or URDF file, or a .blend for another input")
     convert.add_argument(
         "--from-rigid-bodies", action="store_true",
         help="turn Blender's own rigid bodies and constraints into USD Physics first",
@@ -201,9 +201,9 @@ def _parser() -> argparse.ArgumentParser:
     convert.set_defaults(run=_convert)
     check = commands.add_parser(
         "validate", help="check the physics of a file",
-        description="Check the physics of a .blend, USD or glTF file; exit status 1 if there are errors.",
+        description="Check the physics of a .blend, USD, glTF or URDF file; exit status 1 if there are errors.",
     )  # fmt: skip
-    check.add_argument("file", metavar="FILE", help="a .blend, USD or glTF file")
+    check.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
     check.add_argument(
         "--target",
         choices=("usd", "physx", "newton", "ros"),
@@ -215,16 +215,16 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(run=_validate)
     look = commands.add_parser(
         "inspect", help="print the physics of a file",
-        description="Print the physics of a .blend, USD or glTF file: its units, every body, collider and joint.",
+        description="Print the physics of a .blend, USD, glTF or URDF file: its units, every body, collider and joint.",
     )  # fmt: skip
-    look.add_argument("file", metavar="FILE", help="a .blend, USD or glTF file")
+    look.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
     look.add_argument("--json", action="store_true", help="print it as JSON")
     look.set_defaults(run=_inspect)
     move = commands.add_parser(
         "simulate", help="simulate a file and write the motion",
-        description="Simulate a .blend, USD or glTF file from its first frame; write USD time samples or JSON.",
+        description="Simulate a .blend, USD, glTF or URDF file from its first frame; write USD time samples or JSON.",
     )  # fmt: skip
-    move.add_argument("file", metavar="FILE", help="a .blend, USD or glTF file")
+    move.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
     move.add_argument("--seconds", type=_positive, required=True, metavar="S", help="simulated time in seconds")
     move.add_argument("--fps", type=_frame_rate, metavar="F", help="frames per second (default: those of the file)")
     move.add_argument(
