@@ -2,8 +2,10 @@
 """Work in the background: Python switches threads often while it lasts, errors come through, nobody waits for ever."""
 
 import gc
+import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import bpy
 import pytest
@@ -39,6 +41,59 @@ def test_without_more_threads_the_work_is_done_all_the_same(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", start)
     with Background("Counting", len, "four") as counting:
         assert counting.result() == 4
+
+
+@pytest.mark.parametrize("override", [{}, {"scene": None}, {"window": "the window"}], ids=str)
+def test_no_thread_works_beside_blender_under_a_context_override(override):
+    """Blender reads an override without the GIL; from Python 3.12 on it sees that another thread has that."""
+    here = threading.get_ident()
+    with Background("Asking", threading.get_ident) as before:
+        assert before.result() != here
+    if "window" in override:
+        override = {"window": bpy.data.window_managers[0].windows[0]}
+    with bpy.context.temp_override(**override), Background("Asking", threading.get_ident) as under:
+        assert (under.result() == here) == (sys.version_info < (3, 12))
+    with Background("Asking", threading.get_ident) as after:
+        assert after.result() != here
+
+
+def test_imports_under_a_context_override_do_not_bring_blender_down(tmp_path):
+    """In a process of its own: a crash would end the tests."""
+    script = tmp_path / "imports.py"
+    script.write_text(_IMPORTS)
+    conftest = Path(__file__).resolve().parents[1] / "conftest.py"
+    result = subprocess.run(
+        [sys.executable, str(script), str(conftest)], capture_output=True, text=True, timeout=900, check=False
+    )
+    assert (result.returncode, result.stdout.splitlines()[-1:]) == (0, ["ENDED"]), result.stdout + result.stderr
+
+
+_IMPORTS = """
+import importlib.util, sys
+from pathlib import Path
+spec = importlib.util.spec_from_file_location("alias", sys.argv[1])
+spec.loader.exec_module(importlib.util.module_from_spec(spec))
+import bpy
+from usdphys_ext.usdphys_addon.bridge.environment import Background
+
+file = Path(__file__).with_name("cube.usda")
+file.write_text('#usda 1.0\\ndef Xform "A"\\n{\\n    def Cube "C"\\n    {\\n    }\\n}\\n')
+
+def work():
+    class Item:
+        pass
+    for _ in range(3000):
+        for key, value in {str(number): (number, number) for number in range(50)}.items():
+            item = Item()
+            item.key = key
+            getattr(item, "key")
+
+for _ in range(10):
+    with bpy.context.temp_override(scene=bpy.context.scene, view_layer=bpy.context.view_layer):
+        with Background("Working", work):
+            bpy.ops.wm.usd_import(filepath=str(file))
+print("ENDED", flush=True)
+"""
 
 
 @pytest.fixture

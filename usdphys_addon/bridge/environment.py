@@ -60,11 +60,25 @@ def require_usd() -> None:
         ) from error
 
 
+def threads_are_safe() -> bool:
+    """Whether Python may run in a thread while an operator of Blender releases the GIL.
+
+    Not under `Context.temp_override`: Blender then looks into the dictionary of the override, and takes no GIL for it
+    where "any thread has it" answers `_PyThreadState_UncheckedGet`, as it does before Python 3.12. Two threads in one
+    interpreter overwrite each other's objects: a crash sooner or later. No call tells whether an override is active,
+    but the context manager of an active one is alive.
+    """
+    if sys.version_info >= (3, 12):
+        return True
+    kind = type(bpy.context.temp_override())
+    return kind not in set(map(type, gc.get_objects()))
+
+
 class Background(Generic[_Result]):
     """Work in a thread while Blender imports or exports, which releases the GIL; make one right before.
 
     Use it in a `with`: the thread does not outlive the block unless it is stuck, and a stuck one does not keep the
-    process from its end.
+    process from its end. Where a thread would bring Blender down, the work is done at once, see `threads_are_safe`.
     """
 
     def __init__(self, what: str, work: Callable[..., _Result], *arguments: Any) -> None:
@@ -73,9 +87,12 @@ class Background(Generic[_Result]):
         self._values: list[_Result] = []
         self._error: BaseException | None = None
         self._done, self._is_stuck = threading.Event(), False
+        self._interval = sys.getswitchinterval()
+        if not threads_are_safe():
+            self._run()
+            return
         # pxr releases and retakes the GIL so often that Blender's thread would starve: each release restarts the
         # interval after which a waiting thread requests the GIL. So the interval is shortened while the work lasts.
-        self._interval = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_INTERVAL)
         try:
             threading.Thread(target=self._run, name="USD Physics", daemon=True).start()
