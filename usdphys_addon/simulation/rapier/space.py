@@ -25,6 +25,7 @@ from rapier3d import (
 
 from ...core import frames
 from ...core.frames import Matrix
+from ...core.joint_settings import following
 from ...core.model import Prim
 from ...core.schema import Quaternion
 from ...core.schemas import usd_physics
@@ -44,7 +45,7 @@ from ..quality import (
     joint_sweeps,
     turning_steps,
 )  # fmt: skip
-from ..vendor_settings import BodySettings, body_settings, combine_modes, following, is_trigger, world_turns
+from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger, world_turns
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .followers import Follower, followers_of
