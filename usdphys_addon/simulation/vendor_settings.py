@@ -111,7 +111,6 @@ def report_others(model: PhysicsModel, notices: Notices) -> None:
             if value.family in schema.OWN_FAMILIES or value.on not in _PLACES or value.family == "Other":
                 continue
             if schema.split_applied(name)[0] in _FOLLOWING and following(prim) is None:
-                # The leader is named by a relationship that was imported, which is carried as text.
                 left_out.append(name)
                 continue
             left_out += [
