@@ -39,15 +39,17 @@ def write_scene(
     meters: float | None = None,
     local: float | None = None,
     is_usd: bool = True,
+    moves_joints: bool | None = None,
 ) -> Written:
     """Put the physics of a model on objects and materials, given by prim path, and on the scene.
 
     texts: stored with the objects, for the next export. meters: length of a Blender unit; by default that of the scene.
-    local: see `WritingContext`. is_usd: the next export gives the prims of the model their paths back. Colliders and
-    joints with a pose in the space of the object above them, and without an object, go on that object.
+    local: see `WritingContext`. is_usd: the next export gives the prims of the model their paths back.
+    moves_joints: to their first frames; by default if is_usd. Colliders and joints with a pose in the space of the
+    object above them, and without an object, go on that object.
     """
     writing = WritingContext(model, scene, objects, materials, meters=meters, local=local)
-    writing.moves_joints = is_usd
+    writing.moves_joints = is_usd if moves_joints is None else moves_joints
     origins = _OriginWriter(model, texts or Texts(), is_usd=is_usd)
     _write_physics_scenes(writing, origins)
     _write_materials(writing, origins)
