@@ -119,6 +119,23 @@ def test_values_are_those_of_the_scene(tmp_path):
     assert document.pool(names.KHR_SHAPE, "shapes") == [{"type": "box", "box": {"size": pytest.approx([2, 2, 2])}}]
 
 
+def test_bodies_that_differ_in_one_fact_have_their_own_masses(tmp_path):
+    """Boxes of 2 m: 1,000 kg/m3 by default. Equal bodies share the computation."""
+    heavy = bpy.data.materials.new("Heavy")
+    heavy.usdphys.physics_material.is_applied = True
+    heavy.usdphys.physics_material.density = 2000
+    boxes = {name: cube(name, (5 * number, 0, 0)) for number, name in enumerate(("A", "B", "Scaled", "Dense", "Heavy"))}
+    boxes["Scaled"].scale = (2, 1, 1)
+    boxes["Dense"].usdphys.mass.is_applied = True
+    boxes["Dense"].usdphys.mass.density = 500
+    boxes["Heavy"].usdphys.colliders[0].physics_material = heavy
+    bpy.context.view_layer.update()
+    document, _ = exported(tmp_path / "boxes.glb")
+    masses = {name: physics(document, name, names.OMI_BODY)["motion"]["mass"] for name in boxes}
+    wanted = {"A": 8000, "B": 8000, "Scaled": 16000, "Dense": 4000, "Heavy": 16000}
+    assert masses == pytest.approx(wanted, rel=1e-6)
+
+
 def test_joint_node_is_below_its_first_body(tmp_path):
     base, arm = cube("Base", (0, 0, 0)), cube("Arm", (3, 0, 0))
     hinge("Hinge", base, arm, (1.5, 0, 0))
