@@ -32,6 +32,7 @@ from . import (
     mirror,
     presets,
     preview,
+    settle,
     structure,
     translations,
     vendor,
@@ -59,6 +60,7 @@ CLASSES = (
     *edit_lists.CLASSES,
     *presets.CLASSES,
     *preview.CLASSES,
+    *settle.CLASSES,
     *structure.CLASSES,
     *vendor.CLASSES,
 )
