@@ -14,6 +14,7 @@ from . import (
     action_bar,
     add_physics,
     batch,
+    batch_files,
     checks,
     computed_mass,
     edit_lists,
@@ -41,6 +42,7 @@ CLASSES = (
     *action_bar.CLASSES,
     *add_physics.CLASSES,
     *batch.CLASSES,
+    *batch_files.CLASSES,
     *checks.CLASSES,
     *computed_mass.CLASSES,
     *groups.CLASSES,
@@ -87,6 +89,7 @@ def register() -> None:
         bpy.utils.register_class(cls)
     keymap.register()
     batch.register()
+    batch_files.register()
     preview.register()
     manual.register()
     translations.register()
@@ -101,6 +104,7 @@ def unregister() -> None:
     translations.unregister()
     manual.unregister()
     preview.unregister()
+    batch_files.unregister()
     batch.unregister()
     keymap.unregister()
     bpy.types.TOPBAR_MT_file_import.remove(import_urdf.draw_menu)  # type: ignore[arg-type]

@@ -69,6 +69,11 @@ TOOLS = (
         ("usdphys.preview_bake", "Bake to Keyframes", "REC"),
         ("usdphys.preview_clear_bake", "Clear Bake", "X"),
     )),
+    ("batch_files", "Batch of Files", "FILE_FOLDER", (
+        ("usdphys.batch_convert_folder", "Batch Convert Folder", "FILE_FOLDER"),
+        ("usdphys.export_collections", "Export Collection as Assets", "OUTLINER_COLLECTION"),
+        ("usdphys.batch_report", "Batch Report", "TEXT"),
+    )),
     ("checks", "Checks", "CHECKMARK", (
         ("usdphys.check", "Check Now", "FILE_REFRESH"),
         ("usdphys.check_fix_all", "Fix All Safe", "CHECKMARK"),
