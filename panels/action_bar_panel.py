@@ -45,6 +45,8 @@ TOOLS = (
     )),
     ("generate", "Generate", "MOD_BUILD", (
         ("usdphys.settle", "Scatter and Settle", "MOD_PARTICLE_INSTANCE"),
+        ("usdphys.rope", "Rope, Chain or Bridge", "LINKED"),
+        ("usdphys.net", "Net", "MESH_GRID"),
     )),
     ("structure", "Structure", "OUTLINER", (
         ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),

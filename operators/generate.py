@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Generators: whole constructions from the selection, each in one step."""
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.playback import guard as preview_guard
+from .action_bar import can_edit
+from .outcome import finish, refuse
+
+_KINDS = (
+    ("ROPE", "Rope", "Bends freely, twists little"),
+    ("CABLE", "Cable", "Stiff against bending; springs back to a straight line"),
+    ("CHAIN", "Chain", "Links, each turned by a quarter against the one before"),
+    ("BRIDGE", "Bridge", "Planks with hinges between them"),
+)
+_ENDS = (
+    ("NONE", "None", "Both ends are free"),
+    ("START", "Start", "The start is fixed"),
+    ("BOTH", "Both", "Both ends are fixed"),
+)
+_ARTICULATION = "One articulation: joints that do not stretch. PhysX needs short time steps for long ones"
+
+
+class _Generator:
+    poll_message_set: Any
+    report: Any
+    layout: Any
+    bl_options: Any = {"REGISTER", "UNDO"}
+    #: Least number of selected objects, and what to select.
+    needs = (1, "Select one or more objects first")
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not can_edit(cls, context):
+            return False
+        if preview_guard.current() is not None:
+            cls.poll_message_set("Reset the preview first")
+            return False
+        if len(context.selected_objects) < cls.needs[0]:
+            cls.poll_message_set(cls.needs[1])
+            return False
+        return True
+
+    def draw_all(self, *names: str) -> None:
+        self.layout.use_property_split = True
+        for name in names:
+            self.layout.prop(self, name)
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        try:
+            text, notes = self.make(context)
+        except UsdPhysError as error:
+            return refuse(self, error)
+        return finish(self, text, notes)
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        """Returns (what was made, notes)."""
+        raise NotImplementedError
+
+
+class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
+    """Make a rope, cable, chain or bridge along the selected curve, or between the two selected objects"""
+
+    bl_idname = "usdphys.rope"
+    bl_label = "Rope, Chain or Bridge"
+    needs = (1, "Select a curve, or the two objects that hold the ends")
+
+    if TYPE_CHECKING:
+        kind: str
+        segments: int
+        radius: float
+        width: float
+        slack: float
+        mass: float
+        ends: str
+        stiffness: float
+        damping: float
+        articulation: bool
+        skin: bool
+    else:
+        kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="What is made")
+        segments: bpy.props.IntProperty(
+            name="Segments",
+            default=20,
+            min=0,
+            soft_max=100,
+            description="Number of bodies; 0 for as many as fit the thickness",
+        )
+        radius: bpy.props.FloatProperty(
+            name="Radius",
+            default=0.02,
+            min=1e-4,
+            subtype="DISTANCE",
+            description="Radius of the rope or of the wire of a chain; half of the thickness of a bridge",
+        )
+        width: bpy.props.FloatProperty(
+            name="Width", default=1.0, min=1e-3, subtype="DISTANCE", description="Width of the bridge"
+        )
+        slack: bpy.props.FloatProperty(
+            name="Slack",
+            default=0.1,
+            min=0.0,
+            soft_max=1.0,
+            subtype="FACTOR",
+            description="How much longer it is than the distance between two objects",
+        )
+        mass: bpy.props.FloatProperty(
+            name="Mass per Metre", default=1.0, min=1e-4, description="Kilograms for each metre of length"
+        )
+        ends: bpy.props.EnumProperty(
+            name="Fixed Ends",
+            items=_ENDS,
+            default="START",
+            description="Ends of a curve that are fixed to the world; between two objects both ends are fixed to them",
+        )
+        stiffness: bpy.props.FloatProperty(
+            name="Stiffness", default=1.0, min=0.0, description="Of a cable against bending, N m²"
+        )
+        damping: bpy.props.FloatProperty(
+            name="Damping",
+            default=0.1,
+            min=0.0,
+            soft_max=1.0,
+            description="Damping ratio of the swing of the whole; 1 stops it at once",
+        )
+        articulation: bpy.props.BoolProperty(name="Articulation", description=_ARTICULATION)
+        skin: bpy.props.BoolProperty(
+            name="Skin",
+            description="A curve follows the segments, which are not rendered. Other programs show it in "
+            "its pose at the export",
+        )
+
+    def draw(self, _context: Any) -> None:
+        bridge, cable = self.kind == "BRIDGE", self.kind == "CABLE"
+        self.draw_all(
+            "kind", "segments", "radius", *(["width"] if bridge else []), "slack", "mass", "ends",
+            *(["stiffness"] if cable else []), "damping", "articulation", *(["skin"] if self.kind in ("ROPE", "CABLE")
+            else []),
+        )  # fmt: skip
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import ropes
+
+        made = ropes.make_row(context, ropes.RopeOptions(
+            self.kind, self.segments, self.radius, self.width, self.slack, self.mass, self.ends, self.stiffness,
+            self.damping, self.articulation, self.skin,
+        ))  # fmt: skip
+        return f"Made a {self.kind.lower()} of {len(made)} bodies", []
+
+
+class USDPHYS_OT_net(_Generator, bpy.types.Operator):
+    """Make a net at the 3D cursor"""
+
+    bl_idname = "usdphys.net"
+    bl_label = "Net"
+    needs = (0, "")
+
+    if TYPE_CHECKING:
+        size: tuple[float, float]
+        knots: tuple[int, int]
+        held: str
+        radius: float
+        mass: float
+    else:
+        size: bpy.props.FloatVectorProperty(
+            name="Size", size=2, default=(2.0, 2.0), min=1e-3, unit="LENGTH", description="Along X and Y of the cursor"
+        )
+        knots: bpy.props.IntVectorProperty(
+            name="Knots", size=2, default=(8, 8), min=1, soft_max=30, description="Number of knots along X and Y"
+        )
+        held: bpy.props.EnumProperty(
+            name="Held At", description="Knots that are fixed to the world",
+            items=(
+                ("CORNERS", "Corners", "The four corners"), ("EDGES", "Edges", "All knots at the edges"),
+                ("NONE", "None", "It falls freely"),
+            ),
+        )  # fmt: skip
+        radius: bpy.props.FloatProperty(
+            name="Radius", default=0.01, min=1e-4, subtype="DISTANCE", description="Radius of the strings"
+        )
+        mass: bpy.props.FloatProperty(
+            name="Mass per Area", default=0.5, min=1e-4, description="Kilograms for each square metre"
+        )
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import ropes
+
+        made = ropes.make_net(
+            context,
+            ropes.NetOptions(
+                (self.size[0], self.size[1]), (self.knots[0], self.knots[1]), self.held, self.radius, self.mass
+            ),
+        )
+        return f"Made a net of {len(made)} knots", []
+
+
+CLASSES = (USDPHYS_OT_rope, USDPHYS_OT_net)
