@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.playback import guard as preview_guard
 from .action_bar import can_edit
 from .outcome import finish, refuse
@@ -198,4 +199,101 @@ class USDPHYS_OT_net(_Generator, bpy.types.Operator):
         return f"Made a net of {len(made)} knots", []
 
 
-CLASSES = (USDPHYS_OT_rope, USDPHYS_OT_net)
+class USDPHYS_OT_wall(_Generator, bpy.types.Operator):
+    """Make a wall, a stack, a pyramid or a chimney of copies of the active object, which are rigid bodies"""
+
+    bl_idname = "usdphys.wall"
+    bl_label = "Wall or Stack"
+    needs = (1, "Select the object that is to be the brick")
+
+    if TYPE_CHECKING:
+        kind: str
+        counts: tuple[int, int, int]
+        gap: float
+        shift: float
+        turn: float
+        seed: int
+        bonded: bool
+    else:
+        kind: bpy.props.EnumProperty(
+            name="Kind", description="How the bricks are laid",
+            items=(
+                ("WALL", "Wall", "Each course is moved by half a brick"), ("STACK", "Stack", "In a grid"),
+                ("PYRAMID", "Pyramid", "Each course has one brick less"),
+                ("CHIMNEY", "Chimney", "In a circle; X is the number of bricks of a course"),
+            ),
+        )  # fmt: skip
+        counts: bpy.props.IntVectorProperty(
+            name="Bricks",
+            size=3,
+            default=(8, 1, 6),
+            min=1,
+            soft_max=50,
+            subtype="XYZ",
+            description="Number of bricks along X and Y, and of courses",
+        )
+        gap: bpy.props.FloatProperty(
+            name="Gap", default=0.0, min=0.0, subtype="DISTANCE", description="Distance between bricks"
+        )
+        shift: bpy.props.FloatProperty(
+            name="Random Offset", default=0.0, min=0.0, subtype="DISTANCE", description="Largest offset of a brick"
+        )
+        turn: bpy.props.FloatProperty(
+            name="Random Turn", default=0.0, min=0.0, subtype="ANGLE", description="Largest turn of a brick about Z"
+        )
+        seed: bpy.props.IntProperty(name="Seed", description="Another number gives other offsets")
+        bonded: bpy.props.BoolProperty(
+            name="Bonded", description="Join bricks that touch as Break Apart does, as brick masonry"
+        )
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import walls
+
+        counts = (self.counts[0], self.counts[1], self.counts[2])
+        made = walls.make_wall(
+            context, walls.WallOptions(self.kind, counts, self.gap, self.shift, self.turn, self.seed)
+        )
+        if not self.bonded:
+            return f"Made {len(made)} bricks", []
+        bonded = walls.bond(context, made, walls.BondOptions(gap=self.gap + 0.001))
+        return f"Made {len(made)} bricks with {len(bonded.joints)} bonds", []
+
+
+class USDPHYS_OT_break_apart(_Generator, bpy.types.Operator):
+    """Make the selected pieces, or the loose parts of one mesh, bodies with fixed joints that break where they touch"""
+
+    bl_idname = "usdphys.break_apart"
+    bl_label = "Break Apart"
+    needs = (1, "Select the pieces, or one mesh with loose parts")
+
+    if TYPE_CHECKING:
+        material: str
+        strength: float
+        gap: float
+    else:
+        material: bpy.props.EnumProperty(
+            name="Material",
+            default="BRICK",
+            items=[(one.key, one.name, one.tooltip) for one in MATERIALS],
+            description="Density, friction and strength",
+        )
+        strength: bpy.props.FloatProperty(
+            name="Strength",
+            default=1.0,
+            min=0.0,
+            soft_max=10.0,
+            description="Factor of the tensile strength of the material, by which a bond breaks",
+        )
+        gap: bpy.props.FloatProperty(
+            name="Gap", default=0.001, min=0.0, subtype="DISTANCE", description="Largest distance of faces that touch"
+        )
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import walls
+
+        options = walls.BondOptions(self.material, self.strength, self.gap)
+        found = walls.bond(context, list(context.selected_objects), options)
+        return f"Joined {len(found.pieces)} pieces by {len(found.joints)} bonds that break", []
+
+
+CLASSES = (USDPHYS_OT_rope, USDPHYS_OT_net, USDPHYS_OT_wall, USDPHYS_OT_break_apart)

@@ -12,6 +12,8 @@ import bpy
 PAGES = (
     ("bpy.ops.usdphys.preview*", "preview.html"),
     ("bpy.ops.usdphys.settle*", "generators.html"),
+    ("bpy.ops.usdphys.wall*", "generators.html"),
+    ("bpy.ops.usdphys.break_apart*", "generators.html"),
     ("bpy.ops.usdphys.rope*", "generators.html"),
     ("bpy.ops.usdphys.net*", "generators.html"),
     ("bpy.ops.usdphys.inspect*", "tasks/arm.html"),

@@ -47,6 +47,8 @@ TOOLS = (
         ("usdphys.settle", "Scatter and Settle", "MOD_PARTICLE_INSTANCE"),
         ("usdphys.rope", "Rope, Chain or Bridge", "LINKED"),
         ("usdphys.net", "Net", "MESH_GRID"),
+        ("usdphys.wall", "Wall or Stack", "MOD_ARRAY"),
+        ("usdphys.break_apart", "Break Apart", "MOD_EXPLODE"),
     )),
     ("structure", "Structure", "OUTLINER", (
         ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),
