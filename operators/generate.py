@@ -296,4 +296,72 @@ class USDPHYS_OT_break_apart(_Generator, bpy.types.Operator):
         return f"Joined {len(found.pieces)} pieces by {len(found.joints)} bonds that break", []
 
 
-CLASSES = (USDPHYS_OT_rope, USDPHYS_OT_net, USDPHYS_OT_wall, USDPHYS_OT_break_apart)
+class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
+    """Make a ragdoll of the selected armature in its present pose: bodies, joints with limits, and bones that follow"""
+
+    bl_idname = "usdphys.ragdoll"
+    bl_label = "Ragdoll"
+    needs = (1, "Select an armature, or a mesh that one moves")
+
+    if TYPE_CHECKING:
+        detail: str
+        mass: float
+        damping: float
+        articulation: bool
+        follow: bool
+    else:
+        detail: bpy.props.EnumProperty(
+            name="Detail", default="MEDIUM", description="How many bones of a human become bodies",
+            items=(
+                ("LOW", "Low", "Pelvis, chest, head, arms and legs"), ("MEDIUM", "Medium", "With hands and feet"),
+                ("HIGH", "High", "With the neck"),
+            ),
+        )  # fmt: skip
+        mass: bpy.props.FloatProperty(
+            name="Total Mass",
+            default=0.0,
+            min=0.0,
+            unit="MASS",
+            description="Mass of all bodies; 0 for 75 kg, or of other rigs than humans for that of their volume",
+        )
+        damping: bpy.props.FloatProperty(
+            name="Damping", default=0.5, min=0.0, soft_max=1.0, description="How soon bodies and joints come to rest"
+        )
+        articulation: bpy.props.BoolProperty(
+            name="Articulation", default=True, description="One articulation: joints that do not stretch"
+        )
+        follow: bpy.props.BoolProperty(
+            name="Bones Follow",
+            default=True,
+            description="Bones copy the transforms of the bodies; the property ragdoll of the armature blends between "
+            "animation (0) and physics (1)",
+        )
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import ragdoll
+
+        options = ragdoll.RagdollOptions(self.detail, self.mass, self.damping, self.articulation, self.follow)
+        made = ragdoll.make_ragdoll(context, options)
+        total = sum(obj.usdphys.mass.mass for obj in made.bodies)
+        kind = "human" if made.is_human else "rig by its volume"
+        return f"Made a ragdoll of {len(made.bodies)} bodies and {total:.3g} kg: {kind}", []
+
+
+class USDPHYS_OT_ragdoll_bake(_Generator, bpy.types.Operator):
+    """Simulate the frames of the scene and insert keyframes for the bones that follow a ragdoll"""
+
+    bl_idname = "usdphys.ragdoll_bake"
+    bl_label = "Bake Ragdoll to Bones"
+    needs = (1, "Select an armature, or a mesh that one moves")
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import ragdoll
+
+        number = ragdoll.bake_bones(context, context.scene.frame_start, context.scene.frame_end)
+        return f"Baked {number} bones", []
+
+
+CLASSES = (
+    USDPHYS_OT_rope, USDPHYS_OT_net, USDPHYS_OT_wall, USDPHYS_OT_break_apart, USDPHYS_OT_ragdoll,
+    USDPHYS_OT_ragdoll_bake,
+)  # fmt: skip

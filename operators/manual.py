@@ -14,6 +14,7 @@ PAGES = (
     ("bpy.ops.usdphys.settle*", "generators.html"),
     ("bpy.ops.usdphys.wall*", "generators.html"),
     ("bpy.ops.usdphys.break_apart*", "generators.html"),
+    ("bpy.ops.usdphys.ragdoll*", "generators.html"),
     ("bpy.ops.usdphys.rope*", "generators.html"),
     ("bpy.ops.usdphys.net*", "generators.html"),
     ("bpy.ops.usdphys.inspect*", "tasks/arm.html"),

@@ -49,6 +49,8 @@ TOOLS = (
         ("usdphys.net", "Net", "MESH_GRID"),
         ("usdphys.wall", "Wall or Stack", "MOD_ARRAY"),
         ("usdphys.break_apart", "Break Apart", "MOD_EXPLODE"),
+        ("usdphys.ragdoll", "Ragdoll", "ARMATURE_DATA"),
+        ("usdphys.ragdoll_bake", "Bake Ragdoll to Bones", "REC"),
     )),
     ("structure", "Structure", "OUTLINER", (
         ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),
