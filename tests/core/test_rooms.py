@@ -13,6 +13,7 @@ ROOMS = (
     "usdphys_addon/core/rules",
     "usdphys_addon/core/validate.py",
     "usdphys_addon/system",
+    "usdphys_addon/batch",
     "usdphys_addon/urdf",
     "usdphys_addon/usd",
     "usdphys_addon/gltf",
@@ -49,6 +50,7 @@ BLENDER = {"bpy", "bmesh", "bpy_extras", "bl_ui", "bl_operators", "gpu", "gpu_ex
 WITHOUT_BLENDER = (
     "usdphys_addon/core",
     "usdphys_addon/system",
+    "usdphys_addon/batch",
     "usdphys_addon/urdf",
     "usdphys_addon/usd",
     "usdphys_addon/gltf",
