@@ -45,6 +45,12 @@ TOOLS = (
     )),
     ("generate", "Generate", "MOD_BUILD", (
         ("usdphys.settle", "Scatter and Settle", "MOD_PARTICLE_INSTANCE"),
+        ("usdphys.rope", "Rope, Chain or Bridge", "LINKED"),
+        ("usdphys.net", "Net", "MESH_GRID"),
+        ("usdphys.wall", "Wall or Stack", "MOD_ARRAY"),
+        ("usdphys.break_apart", "Break Apart", "MOD_EXPLODE"),
+        ("usdphys.ragdoll", "Ragdoll", "ARMATURE_DATA"),
+        ("usdphys.ragdoll_bake", "Bake Ragdoll to Bones", "REC"),
     )),
     ("structure", "Structure", "OUTLINER", (
         ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),
