@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..core import schema
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
@@ -16,11 +18,21 @@ from .notices import Notices
 SIMULATED: dict[str, frozenset[str]] = {
     "PhysxRigidBodyAPI": frozenset({
         "linear_damping", "angular_damping", "disable_gravity", "locked_pos_axis", "locked_rot_axis", "enable_ccd",
+        "max_linear_velocity", "max_angular_velocity",
+    }),
+    "PhysxSurfaceVelocityAPI": frozenset({
+        "surface_velocity", "surface_angular_velocity", "surface_velocity_enabled", "surface_velocity_local_space",
     }),
     "PhysxTriggerAPI": frozenset(),
     "PhysxMaterialAPI": frozenset({"friction_combine_mode", "restitution_combine_mode"}),
-    "NewtonJointAPI": frozenset({"damping"}),
-    "PhysxJointAxisAPI": frozenset({"viscous_friction_coefficient"}),
+    "NewtonJointAPI": frozenset({
+        "armature", "damping", "friction", "velocity_limit", "limit_stiffness", "limit_damping",
+    }),
+    "PhysxJointAxisAPI": frozenset({
+        "armature", "dynamic_friction_effort", "max_joint_velocity", "viscous_friction_coefficient",
+    }),
+    "PhysxLimitAPI": frozenset({"stiffness", "damping", "restitution", "bounce_threshold"}),
+    "PhysxPhysicsDistanceJointAPI": frozenset({"spring_enabled", "spring_stiffness", "spring_damping"}),
     "NewtonMimicAPI": frozenset({"mimic_enabled", "mimic_joint", "mimic_coef0", "mimic_coef1"}),
     "PhysxMimicJointAPI": frozenset({"gearing", "offset", "reference_joint", "reference_joint_axis"}),
 }  # fmt: skip
@@ -36,7 +48,10 @@ _PLACES = ("body", "joint", "dof", "material")
 
 @dataclass(frozen=True, slots=True)
 class BodySettings:
-    """Damping: 1/s. moves: whether the body may move along the world's axes. turns: about its own."""
+    """Damping: 1/s. moves: whether the body may move along the world's axes. turns: about its own.
+
+    max_speed, max_spin: m/s and rad/s.
+    """
 
     linear_damping: float = 0.0
     angular_damping: float = 0.0
@@ -44,6 +59,8 @@ class BodySettings:
     moves: tuple[bool, bool, bool] = (True, True, True)
     turns: tuple[bool, bool, bool] = (True, True, True)
     is_fast: bool = False
+    max_speed: float = math.inf
+    max_spin: float = math.inf
 
 
 _PLAIN = BodySettings()
@@ -57,7 +74,26 @@ def body_settings(prim: Prim) -> BodySettings:
     return BodySettings(
         _positive(api.linear_damping), _positive(api.angular_damping), api.disable_gravity is not True,
         _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,
+        _positive(api.max_linear_velocity) or math.inf, _positive(api.max_angular_velocity) or math.inf,
     )  # fmt: skip
+
+
+class Surface(NamedTuple):
+    """How a surface runs, m/s and rad/s about the origin of the body. is_local: in the axes of the body."""
+
+    velocity: Any
+    spin: Any
+    is_local: bool
+
+
+def surface_of(prim: Prim) -> Surface | None:
+    """What PhysxSurfaceVelocityAPI says about a body; None where the surface does not run."""
+    api: Any = prim.schemas.get("PhysxSurfaceVelocityAPI")
+    if api is None or api.surface_velocity_enabled is False:
+        return None
+    velocity, spin = (np.array(api.resolved(name), float) for name in ("surface_velocity", "surface_angular_velocity"))
+    found = Surface(velocity, spin, api.surface_velocity_local_space is not False)
+    return found if velocity.any() or spin.any() else None
 
 
 def _positive(value: Any) -> float:
@@ -96,13 +132,64 @@ def combine_modes(model: PhysicsModel, material: str) -> tuple[str, str]:
     return api.resolved("friction_combine_mode"), api.resolved("restitution_combine_mode")
 
 
-def joint_damping(prim: Prim, name: str) -> float:
-    """Force or torque per speed that a joint resists with along a degree of freedom, from either runtime."""
+@dataclass(frozen=True, slots=True)
+class AxisSettings:
+    """Of a degree of freedom, in N, N m, kg, kg m2, m/s and rad/s. stiffness, damping: of its limits; both 0: hard.
+
+    bounce: share of the speed that a hard limit gives back. threshold: slower joints do not bounce.
+    """
+
+    armature: float = 0.0
+    friction: float = 0.0
+    resistance: float = 0.0
+    max_speed: float = math.inf
+    stiffness: float = 0.0
+    damping: float = 0.0
+    bounce: float = 0.0
+    threshold: float = 0.0
+
+    @property
+    def is_special(self) -> bool:
+        """True if the solver needs more than a drive and hard limits."""
+        return self.armature > 0.0 or self.max_speed < math.inf or self.stiffness > 0.0 or self.bounce > 0.0
+
+    @property
+    def is_soft(self) -> bool:
+        """True for limits that are springs."""
+        return self.stiffness > 0.0
+
+
+PLAIN_AXIS = AxisSettings()
+
+
+def axis_settings(prim: Prim, name: str) -> AxisSettings:
+    """What NewtonJointAPI and the schemas of PhysX say about a degree of freedom; Newton's word counts first."""
     newton: Any = prim.schemas.get("NewtonJointAPI")
-    if newton is not None and newton.damping is not None:
-        return _positive(newton.damping)
     axis: Any = prim.schemas.get(f"PhysxJointAxisAPI:{name}")
-    return 0.0 if axis is None else _positive(axis.viscous_friction_coefficient)
+    limit: Any = prim.schemas.get(f"PhysxLimitAPI:{name}")
+    if newton is None and axis is None and limit is None:
+        return PLAIN_AXIS
+
+    def first(field: str, other: Any, name: str) -> float:
+        own = getattr(newton, field) if newton is not None else None
+        return _positive(own if own is not None else getattr(other, name) if other is not None else None)
+
+    speed = first("velocity_limit", axis, "max_joint_velocity")
+    bounce = 0.0 if limit is None else min(_positive(limit.restitution), 1.0)
+    return AxisSettings(
+        first("armature", axis, "armature"), first("friction", axis, "dynamic_friction_effort"),
+        first("damping", axis, "viscous_friction_coefficient"), speed if speed > 0.0 else math.inf,
+        first("limit_stiffness", limit, "stiffness"), first("limit_damping", limit, "damping"),
+        bounce, 0.0 if limit is None else _positive(limit.bounce_threshold),
+    )  # fmt: skip
+
+
+def distance_spring(prim: Prim) -> AxisSettings:
+    """The spring of the limits of a distance joint."""
+    api: Any = prim.schemas.get("PhysxPhysicsDistanceJointAPI")
+    if api is None or api.spring_enabled is not True:
+        return PLAIN_AXIS
+    return AxisSettings(stiffness=_positive(api.spring_stiffness), damping=_positive(api.spring_damping))
 
 
 class Following(NamedTuple):
