@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import schema
+from ..core.joint_settings import following
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from .notices import Notices
@@ -130,88 +131,6 @@ def combine_modes(model: PhysicsModel, material: str) -> tuple[str, str]:
     if api is None:
         return "average", "average"
     return api.resolved("friction_combine_mode"), api.resolved("restitution_combine_mode")
-
-
-@dataclass(frozen=True, slots=True)
-class AxisSettings:
-    """Of a degree of freedom, in N, N m, kg, kg m2, m/s and rad/s. stiffness, damping: of its limits; both 0: hard.
-
-    bounce: share of the speed that a hard limit gives back. threshold: slower joints do not bounce.
-    """
-
-    armature: float = 0.0
-    friction: float = 0.0
-    resistance: float = 0.0
-    max_speed: float = math.inf
-    stiffness: float = 0.0
-    damping: float = 0.0
-    bounce: float = 0.0
-    threshold: float = 0.0
-
-    @property
-    def is_special(self) -> bool:
-        """True if the solver needs more than a drive and hard limits."""
-        return self.armature > 0.0 or self.max_speed < math.inf or self.stiffness > 0.0 or self.bounce > 0.0
-
-    @property
-    def is_soft(self) -> bool:
-        """True for limits that are springs."""
-        return self.stiffness > 0.0
-
-
-PLAIN_AXIS = AxisSettings()
-
-
-def axis_settings(prim: Prim, name: str) -> AxisSettings:
-    """What NewtonJointAPI and the schemas of PhysX say about a degree of freedom; Newton's word counts first."""
-    newton: Any = prim.schemas.get("NewtonJointAPI")
-    axis: Any = prim.schemas.get(f"PhysxJointAxisAPI:{name}")
-    limit: Any = prim.schemas.get(f"PhysxLimitAPI:{name}")
-    if newton is None and axis is None and limit is None:
-        return PLAIN_AXIS
-
-    def first(field: str, other: Any, name: str) -> float:
-        own = getattr(newton, field) if newton is not None else None
-        return _positive(own if own is not None else getattr(other, name) if other is not None else None)
-
-    speed = first("velocity_limit", axis, "max_joint_velocity")
-    bounce = 0.0 if limit is None else min(_positive(limit.restitution), 1.0)
-    return AxisSettings(
-        first("armature", axis, "armature"), first("friction", axis, "dynamic_friction_effort"),
-        first("damping", axis, "viscous_friction_coefficient"), speed if speed > 0.0 else math.inf,
-        first("limit_stiffness", limit, "stiffness"), first("limit_damping", limit, "damping"),
-        bounce, 0.0 if limit is None else _positive(limit.bounce_threshold),
-    )  # fmt: skip
-
-
-def distance_spring(prim: Prim) -> AxisSettings:
-    """The spring of the limits of a distance joint."""
-    api: Any = prim.schemas.get("PhysxPhysicsDistanceJointAPI")
-    if api is None or api.spring_enabled is not True:
-        return PLAIN_AXIS
-    return AxisSettings(stiffness=_positive(api.spring_stiffness), damping=_positive(api.spring_damping))
-
-
-class Following(NamedTuple):
-    """A joint is at `offset` (rad or m) plus `ratio` times the position of its leader, the path of a joint."""
-
-    leader: str
-    offset: float
-    ratio: float
-
-
-def following(prim: Prim) -> Following | None:
-    """What a joint follows, from either runtime. Source: NewtonMimicAPI; PhysX's own equation for its mimic joint."""
-    newton: Any = prim.schemas.get("NewtonMimicAPI")
-    if newton is not None:
-        if newton.mimic_joint and newton.mimic_enabled is not False:
-            return Following(newton.mimic_joint[0], newton.resolved("mimic_coef0"), newton.resolved("mimic_coef1"))
-        return None
-    for name in ("rotX", "rotY", "rotZ"):
-        physx: Any = prim.schemas.get(f"PhysxMimicJointAPI:{name}")
-        if physx is not None and physx.reference_joint:
-            return Following(physx.reference_joint[0], -physx.resolved("offset"), -physx.resolved("gearing"))
-    return None
 
 
 def is_simulated(name: str, field: str = "") -> bool:
