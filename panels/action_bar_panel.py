@@ -70,6 +70,7 @@ TOOLS = (
         ("usdphys.preview_reset", "Reset Physics", "LOOP_BACK"),
         ("usdphys.preview_apply", "Apply Pose", "CHECKMARK"),
         ("usdphys.preview_bake", "Bake to Keyframes", "REC"),
+        ("usdphys.engine_bake", "Simulate In", "CONSOLE"),
         ("usdphys.preview_clear_bake", "Clear Bake", "X"),
     )),
     ("checks", "Checks", "CHECKMARK", (
