@@ -31,6 +31,7 @@ from . import (
     mirror,
     presets,
     preview,
+    settle,
     structure,
     translations,
     vendor,
@@ -57,6 +58,7 @@ CLASSES = (
     *edit_lists.CLASSES,
     *presets.CLASSES,
     *preview.CLASSES,
+    *settle.CLASSES,
     *structure.CLASSES,
     *vendor.CLASSES,
 )

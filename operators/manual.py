@@ -11,6 +11,7 @@ import bpy
 #: (pattern of what the mouse is over, page), in the form of Blender's own manual maps; the first that fits counts.
 PAGES = (
     ("bpy.ops.usdphys.preview*", "preview.html"),
+    ("bpy.ops.usdphys.settle*", "generators.html"),
     ("bpy.ops.usdphys.inspect*", "tasks/arm.html"),
     ("bpy.ops.usdphys.robot_arm*", "tasks/arm.html"),
     ("bpy.ops.usdphys.joint_motor*", "tasks/car.html"),

@@ -11,8 +11,8 @@ from .outcome import refuse
 
 #: Ctrl is held to grab a body while it plays.
 GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
-#: Seconds that a bake in a window runs before it handles events.
-_BAKE_SLICE = 0.1
+#: Seconds that a bake or the start of a preview runs before events are handled.
+SLICE = 0.1
 
 
 def _in_object_mode(cls: Any, context: Any) -> bool:
@@ -35,14 +35,14 @@ _LOOK = 0.25
 listening: set[int] = set()
 
 
-class _Listener:
+class Listener:
     """A modal operator that advances the preview and handles the events of one window.
 
     Each window has one: a modal operator gets only the events of its own window, and ends when that is closed.
     """
 
     report: Any
-    _session: Any
+    _session: Any = None
     _timer: Any = None
     _grab = 0
 
@@ -51,13 +51,19 @@ class _Listener:
         self._session, self._grab = preview_guard.current(), 0
         if context.window is None:
             return {"FINISHED"}
+        self.hold(context)
+        context.workspace.status_text_set(GRAB_HINT)
+        return {"RUNNING_MODAL"}
+
+    def hold(self, context: Any) -> None:
+        """Become the modal operator of the window, if this is not it yet."""
+        if self._timer is not None:
+            return
         manager = context.window_manager
         self._window = context.window.as_pointer()
         listening.add(self._window)
         self._timer = manager.event_timer_add(1.0 / 60.0, window=context.window)
         manager.modal_handler_add(self)
-        context.workspace.status_text_set(GRAB_HINT)
-        return {"RUNNING_MODAL"}
 
     def cancel(self, _context: Any) -> None:
         """The window is closed; Blender removes its timer."""
@@ -176,7 +182,7 @@ def unregister() -> None:
     preview_guard.after_start.remove(_listen_soon)
 
 
-class USDPHYS_OT_preview_listen(_Listener, bpy.types.Operator):
+class USDPHYS_OT_preview_listen(Listener, bpy.types.Operator):
     """Handle the events of another window while the preview runs"""
 
     bl_idname = "usdphys.preview_listen"
@@ -191,7 +197,100 @@ class USDPHYS_OT_preview_listen(_Listener, bpy.types.Operator):
         return self.listen(context)
 
 
-class USDPHYS_OT_preview_play(_Listener, bpy.types.Operator):
+class Player(Listener):
+    """Starts the preview in slices, and plays it."""
+
+    if TYPE_CHECKING:
+        ignores_timeline: bool
+    _work: Any = None
+
+    def invoke(self, context: Any, _event: Any) -> set[Any]:
+        return self.execute(context) if context.window is None else self.begin(context, SLICE)
+
+    def execute(self, context: Any) -> set[Any]:
+        return self.begin(context, float("inf"))
+
+    def begin(self, context: Any, seconds: float) -> set[Any]:
+        """Play or pause; start the session before if there is none. seconds: of a slice of that."""
+        session = preview_guard.current()
+        with_timeline = context.scene.usdphys.preview.with_timeline and not self.ignores_timeline
+        if session is None:
+            return self.start(context, seconds, with_timeline=with_timeline)
+        if with_timeline and preview_guard.timeline() is not None:
+            return self.play_timeline(context)
+        session.pause() if session.is_playing else session.play()
+        redraw("VIEW_3D", "PROPERTIES")
+        return {"FINISHED"}
+
+    def start(self, context: Any, seconds: float, *, with_timeline: bool) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        try:
+            self._work = preview_guard.begin(context, with_timeline=with_timeline)
+            return self.go_on(context, seconds)
+        except UsdPhysError as error:
+            return refuse(self, error)
+
+    def modal(self, context: Any, event: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        if self._session is not None:
+            return super().modal(context, event)
+        if preview_guard.starting() is not self._work:
+            # An undo, loading a file, or another start has given it up.
+            return self.end(context, {"CANCELLED"})
+        if event.type == "ESC" and event.value == "PRESS":
+            preview_guard.stop()
+            self.report({"INFO"}, "The preview was not started")
+            return self.end(context, {"CANCELLED"})
+        if event.type != "TIMER":
+            # No edit comes between the slices.
+            return {"RUNNING_MODAL"}
+        try:
+            return self.go_on(context, SLICE)
+        except UsdPhysError as error:
+            refuse(self, error)
+        except Exception as error:
+            import traceback
+
+            traceback.print_exc()
+            self.report({"ERROR"}, f"The preview was not started: {error!r}")
+        return self.end(context, {"CANCELLED"})
+
+    def cancel(self, context: Any) -> None:
+        if self._session is None:
+            preview_guard.stop()
+        super().cancel(context)
+
+    def go_on(self, context: Any, seconds: float) -> set[Any]:
+        """Start the session for some seconds, and play it as soon as it has begun."""
+        session = preview_guard.go_on(context, seconds)
+        if session is None:
+            self.hold(context)
+            context.workspace.status_text_set(f"Preparing physics ({self._work.fraction:.0%})    Esc: cancel")
+            return {"RUNNING_MODAL"}
+        if preview_guard.timeline() is not None:
+            status = self.play_timeline(context)
+            return status if self._timer is None else self.end(context, status)
+        self._session = session
+        for notice in self._session.notices:
+            if notice.severity != "info":
+                self.report({"WARNING"}, f"{notice.message} {notice.fix}")
+        self._session.play()
+        if context.window is not None and not bpy.app.timers.is_registered(_listen_everywhere):
+            bpy.app.timers.register(_listen_everywhere, first_interval=_LOOK)
+        return self.listen(context)
+
+    def play_timeline(self, context: Any) -> set[Any]:
+        """Play or pause the timeline; there is nothing to play without a window."""
+        if not bpy.app.background:
+            _listen_soon()
+            bpy.ops.screen.animation_play()
+        redraw("VIEW_3D", "PROPERTIES")
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_preview_play(Player, bpy.types.Operator):
     """Simulate the physics of the scene; pause and go on. Ctrl drag grabs a body, Esc puts everything back"""
 
     bl_idname = "usdphys.preview_play"
@@ -207,45 +306,6 @@ class USDPHYS_OT_preview_play(_Listener, bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         return _in_object_mode(cls, context)
-
-    def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
-
-        session = preview_guard.current()
-        with_timeline = context.scene.usdphys.preview.with_timeline and not self.ignores_timeline
-        if with_timeline and (session is None or preview_guard.timeline() is not None):
-            return self.play_timeline(context)
-        if session is not None:
-            session.pause() if session.is_playing else session.play()
-            redraw("VIEW_3D", "PROPERTIES")
-            return {"FINISHED"}
-        try:
-            self._session = preview_guard.start(context)
-        except UsdPhysError as error:
-            return refuse(self, error)
-        for notice in self._session.notices:
-            if notice.severity != "info":
-                self.report({"WARNING"}, f"{notice.message} {notice.fix}")
-        self._session.play()
-        if context.window is not None and not bpy.app.timers.is_registered(_listen_everywhere):
-            bpy.app.timers.register(_listen_everywhere, first_interval=_LOOK)
-        return self.listen(context)
-
-    def play_timeline(self, context: Any) -> set[Any]:
-        """Play or pause the timeline, which starts the session; without a window only start it."""
-        from ..usdphys_addon.core.errors import UsdPhysError
-
-        if preview_guard.current() is None:
-            # Not by the handler alone: an error is reported here.
-            try:
-                preview_guard.start(context, with_timeline=True)
-            except UsdPhysError as error:
-                return refuse(self, error)
-        if not bpy.app.background:
-            _listen_soon()
-            bpy.ops.screen.animation_play()
-        redraw("VIEW_3D", "PROPERTIES")
-        return {"FINISHED"}
 
 
 def _view_under(context: Any, event: Any) -> tuple[Any, Any, tuple[float, float]] | None:
@@ -405,7 +465,7 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
-        until = clock.now() + _BAKE_SLICE
+        until = clock.now() + SLICE
         try:
             while clock.now() < until:
                 done = next(self._steps)

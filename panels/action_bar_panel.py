@@ -43,6 +43,9 @@ TOOLS = (
         ("usdphys.inspect_joints", "Inspect Joints", "CON_ROTLIKE"),
         ("usdphys.mirror_physics", "Mirror Physics", "MOD_MIRROR"),
     )),
+    ("generate", "Generate", "MOD_BUILD", (
+        ("usdphys.settle", "Scatter and Settle", "MOD_PARTICLE_INSTANCE"),
+    )),
     ("structure", "Structure", "OUTLINER", (
         ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),
         ("usdphys.make_collider_objects", "Make Collider Objects", "MESH_CUBE"),

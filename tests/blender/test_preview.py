@@ -296,11 +296,9 @@ def test_a_change_of_structure_reads_and_builds_once(monkeypatch):
     run(session, 0.6)
     height, model = obj.matrix_world.translation.z, session.model
     calls = []
-    read, build = scene_read.read_scene, World.__init__
+    read, build = scene_read.read_scene, World.steps
     monkeypatch.setattr(scene_read, "read_scene", lambda *args, **more: calls.append("read") or read(*args, **more))
-    monkeypatch.setattr(
-        World, "__init__", lambda self, *args, **more: calls.append("build") or build(self, *args, **more)
-    )
+    monkeypatch.setattr(World, "steps", lambda *args, **more: calls.append("build") or build(*args, **more))
     crate("Late", (5, 0, 5))
     bpy.context.view_layer.update()
     session.step_once(bpy.context)

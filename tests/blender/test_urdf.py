@@ -184,7 +184,7 @@ def test_other_parts_than_those_of_the_urdf_are_refused_by_name(tmp_path, urdf):
     assert not (tmp_path / "out.urdf").exists()
 
 
-def test_a_scene_without_a_robot_is_refused(tmp_path):
+def test_a_scene_without_bodies_is_refused(tmp_path):
     with pytest.raises(InputError, match="no robot"):
         urdf_export.export_urdf(bpy.context, tmp_path / "out.urdf")
 

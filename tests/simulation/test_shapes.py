@@ -131,6 +131,32 @@ def test_approximations_of_a_trough(moves: bool, approximation: str, height: flo
     assert rest(file, seconds=1.0)[2] == pytest.approx(height, abs=0.03)
 
 
+@pytest.mark.parametrize("approximation", ["boundingCube", "convexHull", "none"])
+@pytest.mark.parametrize(
+    ("length", "thickness"), [(60.0, 0.2), (30.0, 0.2), (180.0, 0.2), (10.0, 0.01), (2.0, 0.001), (1.0, 0.5)]
+)
+def test_a_thin_floor_carries_a_crate_where_its_surface_is(approximation: str, length: float, thickness: float) -> None:
+    file = File(CENTIMETERS)
+    points = [(x * length, y * length, z * thickness) for x, y, z in BOX_POINTS]
+    file.add(file.body("Floor", geometry=file.mesh("Shape", points, BOX_FACES, approximation), dynamic=False))
+    side = min(1.0, length / 4.0)
+    start = (0.2 * length, 0.1 * length, thickness / 2 + 0.51 * side)
+    file.add(file.body("Thing", start, size=(side,) * 3, inertia=(side**2 / 6,) * 3))
+    assert rest(file, seconds=1.0)[2] == pytest.approx(thickness / 2 + side / 2, abs=0.004 * side)
+
+
+@pytest.mark.parametrize("up", [False, True])
+def test_a_floor_without_thickness_gets_it_on_the_other_side_of_its_faces(up: bool) -> None:
+    file = File(CENTIMETERS)
+    points, face = [(-30, -30, 0), (30, -30, 0), (30, 30, 0), (-30, 30, 0)], (0, 1, 2, 3)
+    shape = file.mesh("Shape", points, [face if up else face[::-1]], "boundingCube")
+    file.add(file.body("Floor", geometry=shape, dynamic=False))
+    file.add(file.body("Thing", (3, 1, 0.51 if up else 0.81), inertia=(1 / 6,) * 3))
+    world = run(world_of(file), 1.0)
+    assert codes(world) == ["FlatCollider"]
+    assert place(world, "Thing")[2] == pytest.approx(0.5 if up else 0.5 + 60 * shapes.THIN, abs=0.004)
+
+
 def test_triangle_meshes_collide_with_each_other() -> None:
     file = File(CENTIMETERS)
     points, faces = trough()

@@ -15,6 +15,10 @@ def test_preview_plays_is_grabbed_paused_reset_kept_and_baked(drive):
     drive("preview")
 
 
+def test_a_large_preview_is_started_while_blender_draws_and_listens(drive):
+    assert "ESC ENDED IT" in drive("preview_start")
+
+
 def test_preview_shows_what_breaks_and_bears_selection_orbits_animation_and_failures(drive):
     drive("preview_view")
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..core import frames
 from ..core.model import Prim
 from ..core.schemas import usd_physics
+from ..core.steps import Steps, finished
 from . import group_read, joint_read, material_read, props, remembered, vendor_rows
 from .collider_read import ColliderReader
 from .collider_shapes import ColliderShapes
@@ -39,11 +40,24 @@ def read_scene(
     meters: length of a Blender unit; by default that of the scene. sources: give imported things their paths in the
     source of the scene.
     """
+    return finished(read_steps(depsgraph, root=root, keep=keep, meters=meters, sources=sources))
+
+
+def read_steps(
+    depsgraph: bpy.types.Depsgraph,
+    *,
+    root: str = DEFAULT_ROOT,
+    keep: Callable[[bpy.types.Object], bool] | None = None,
+    meters: float | None = None,
+    sources: SourcePaths | None = None,
+) -> Steps[SceneReading]:
+    """`read_scene` in steps. They hold evaluated objects: no step may follow a change of the scene."""
     scene: Any = depsgraph.scene.original  # type: ignore[union-attr]
     context = ReadingContext(lambda: scene, ScenePlacements(depsgraph, root.rstrip("/"), keep, sources), root, meters)
     reader = SceneReader(context, ColliderReader(context, ColliderShapes()), keep=keep)
-    for _ in reader.steps():
-        pass
+    most = 3 * len(context.placements.all) + 10
+    for number, _ in enumerate(reader.steps()):
+        yield min(number / most, 1.0)
     if not reader.has_physics():
         material_read.read_imported_materials(context)
     result = context.result

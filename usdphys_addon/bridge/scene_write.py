@@ -107,7 +107,7 @@ def _write_physics_scenes(writing: WritingContext, origins: _OriginWriter) -> No
         value = prim.get(usd_physics.PhysicsScene)
         if value is not None:
             writing.properties.write(item, value)
-        vendor_rows.write_vendor(writing.properties, item, "scene", prim)
+        vendor_rows.write_vendor(writing.properties, item, "scene", prim, writing.objects)
         writing.written.count("scenes")
 
 
@@ -125,7 +125,7 @@ def _write_materials(writing: WritingContext, origins: _OriginWriter) -> None:
         value = prim.get(usd_physics.MaterialAPI)
         if value is not None:
             writing.properties.write(physics, value)
-        vendor_rows.write_vendor(writing.properties, material.usdphys, "material", prim)
+        vendor_rows.write_vendor(writing.properties, material.usdphys, "material", prim, writing.objects)
         writing.written.count("materials")
 
 
@@ -190,7 +190,7 @@ def _write_object(writing: WritingContext, obj: Any, prim: Prim) -> None:
     joint = prim.get(usd_physics.Joint)
     if joint is not None:
         write_joint(writing, obj, prim, joint)
-    vendor_rows.write_vendor(properties, physics, "object", prim)
+    vendor_rows.write_vendor(properties, physics, "object", prim, writing.objects)
 
 
 def _write_mass_and_pairs(writing: WritingContext, owner: Any, prim: Prim) -> None:
@@ -214,7 +214,7 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
     if joint is not None:
         obj.usdphys.prim.extras = json.dumps({**remembered.extras_of(obj.usdphys.prim.extras), **prim.extras})
         write_joint(writing, obj, prim, joint)
-        vendor_rows.write_vendor(writing.properties, obj.usdphys, "object", prim)
+        vendor_rows.write_vendor(writing.properties, obj.usdphys, "object", prim, writing.objects)
     collision = prim.get(usd_physics.CollisionAPI)
     if collision is None or prim.local is None:
         return
@@ -275,4 +275,4 @@ def _write_collision(writing: WritingContext, item: Any, prim: Prim, collision: 
         writing.properties.write(item, approximation)
         if isinstance(approximation.approximation, str) and not approximation.holds("approximation"):
             item.other_approximation = approximation.approximation
-    vendor_rows.write_vendor(writing.properties, item, "collider", prim)
+    vendor_rows.write_vendor(writing.properties, item, "collider", prim, writing.objects)

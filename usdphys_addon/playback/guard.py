@@ -14,9 +14,12 @@ import bpy
 if TYPE_CHECKING:
     from .poses import Transform
     from .session import PreviewSession
+    from .starting import Starting
     from .timeline import Timeline
 
 _session: PreviewSession | None = None
+#: Is to become the session.
+_starting: Starting | None = None
 #: Leads the session if the timeline does.
 _timeline: Timeline | None = None
 #: Why the timeline plays without physics.
@@ -49,24 +52,57 @@ def start(context: bpy.types.Context, *, with_timeline: bool = False) -> Preview
 
     with_timeline: the current frame of the scene leads the session, instead of time.
     """
-    global _session, _timeline, _problem
+    begin(context, with_timeline=with_timeline)
+    session = go_on(context, float("inf"))
+    assert session is not None
+    return session
+
+
+def begin(context: bpy.types.Context, *, with_timeline: bool = False) -> Starting:
+    """Begin to start a session, after ending a running one; `go_on` does the work."""
+    global _starting, _problem
     stop()
-    from ..bridge.environment import gc_paused
-    from .session import PreviewSession
-    from .timeline import Timeline
+    from .starting import Starting
 
     _problem = ""
-    with gc_paused():
-        leader = Timeline(context) if with_timeline else None
-        _session = PreviewSession(context) if leader is None else leader.session
-    _timeline = leader
+    _starting = Starting(context, with_timeline=with_timeline)
+    return _starting
+
+
+def starting() -> Starting | None:
+    """The session that is being started, or None."""
+    return _starting
+
+
+def go_on(context: bpy.types.Context, seconds: float) -> PreviewSession | None:
+    """Start the session for some seconds. Returns it when it has begun, None before.
+
+    Raises MissingDependencyError and InputError, after which nothing is being started.
+    """
+    global _session, _timeline, _starting
+    from .timeline import Timeline
+
+    work = _starting
+    assert work is not None
+    try:
+        if not work.advance(context, seconds):
+            return None
+    except BaseException:
+        _starting = None
+        raise
+    found, _starting = work.done, None
+    _timeline, _session = (found, found.session) if isinstance(found, Timeline) else (None, found)
+    assert _session is not None
     _authored.update(_session.authored)
     return _session
 
 
 def stop() -> None:
-    """End the session and restore all authored transforms."""
-    global _session, _timeline
+    """End the session and restore all authored transforms; give up one that is being started."""
+    global _session, _timeline, _starting
+    work, _starting = _starting, None
+    if work is not None:
+        work.close()
     session, _session, _timeline = _session, None, None
     if session is not None:
         _authored.update(session.authored)

@@ -16,6 +16,7 @@ from ..core import clock, frames, schema
 from ..core.errors import InputError, MissingDependencyError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
+from ..core.steps import Steps, finished, part
 from ..core.validate import Issue
 from ..core.vendors import is_vendor
 from ..simulation.vendor_settings import is_simulated
@@ -33,6 +34,8 @@ SLOWEST = 1000.0
 FAST_BUDGET = 0.03
 #: Changes up to this are not shown: metres, and components of a unit quaternion.
 _UNSEEN = 2e-5
+#: Part of the time to start a session that goes into reading the scene.
+_READ = 0.4
 
 
 class UnstableError(UsdPhysError):
@@ -63,18 +66,37 @@ class PreviewSession:
 
         Raises MissingDependencyError if the solver is missing, InputError if nothing can move.
         """
+        finished(self._start(context, frequency))
+
+    @classmethod
+    def steps(cls, context: bpy.types.Context, *, frequency: float = 0.0) -> Steps[PreviewSession]:
+        """Start a session in steps. The last one alone changes the scene.
+
+        No step may follow a change of the scene: the steps hold evaluated objects.
+        """
+        session = cls.__new__(cls)
+        yield from session._start(context, frequency)
+        return session
+
+    def _start(self, context: bpy.types.Context, frequency: float) -> Steps[None]:
         scene: Any = context.scene
         self.scene_name = str(scene.name)
         self._frequency = frequency
         #: Seconds to show in place of the time of the world; None for that.
         self.time_shown: float | None = None
         time_step = 1.0 / (frequency or scene.usdphys.preview.frequency)
-        self._begin(context, scene_read.read_scene(context.evaluated_depsgraph_get()), time_step)
+        reading = yield from part(scene_read.read_steps(context.evaluated_depsgraph_get()), 0.0, _READ)
+        for prim in reading.model.prims.values():
+            if prim.mesh is not None:
+                # The loader keeps it: from here on no evaluated object is needed.
+                prim.mesh()
+                yield _READ
+        yield from part(self._begin(context, reading, time_step), _READ, 1.0)
 
     def _begin(
         self, context: bpy.types.Context, reading: reading.SceneReading, time_step: float,
         before: World | None = None,
-    ) -> None:  # fmt: skip
+    ) -> Steps[None]:  # fmt: skip
         """Build the world from a reading of the authored scene, and let the objects follow it.
 
         before: a world whose bodies keep their current states. time_step: s.
@@ -84,7 +106,9 @@ class PreviewSession:
         self.model: PhysicsModel = reading.model
         self.meters = self.model.units.meters_per_unit
         start = self.model if before is None else before.moved_copy(self.model)
-        self.world = world_type(start, time_step=time_step, substeps=settings.substeps, quality=settings.quality)
+        self.world = yield from world_type.steps(
+            start, time_step=time_step, substeps=settings.substeps, quality=settings.quality
+        )
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
         simulated = set(self.world.paths)
         sites = {path: site for path, site in reading.sites.items() if path in simulated}
@@ -594,7 +618,7 @@ class PreviewSession:
         """Build a new world, because the structure has changed; bodies in both worlds keep their states."""
         old, was_playing = self.world, self.is_playing
         self.stop()
-        self._begin(context, reading, old.time_step, old)
+        finished(self._begin(context, reading, old.time_step, old))
         if was_playing:
             self.play()
 

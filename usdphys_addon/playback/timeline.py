@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
+from ..core.steps import Steps
 from .session import PreviewSession
 
 #: Frames that one change of frame simulates at most: a slow scene falls behind instead of hanging, and a jump over
@@ -44,11 +45,18 @@ class Timeline:
     from the current frame on the bodies go on as they are in the world, and the first frame begins anew.
     """
 
-    def __init__(self, context: bpy.types.Context) -> None:
-        """Raises MissingDependencyError and InputError as PreviewSession does."""
+    @classmethod
+    def steps(cls, context: bpy.types.Context) -> Steps[Timeline]:
+        """Start in steps. They raise MissingDependencyError and InputError as those of PreviewSession do."""
+        frequency = frame_rate(context.scene) * time_steps_per_frame(context.scene)
+        session = yield from PreviewSession.steps(context, frequency=frequency)
+        return cls(context, session)
+
+    def __init__(self, context: bpy.types.Context, session: PreviewSession) -> None:
+        """session: at the frame rate of the scene times the time steps per frame."""
         scene: Any = context.scene
         self._steps, self._rate = time_steps_per_frame(scene), frame_rate(scene)
-        self.session = PreviewSession(context, frequency=self._rate * self._steps)
+        self.session = session
         self.start = int(scene.frame_current)
         #: The frame that the world has reached, and the one that is shown.
         self.front = self.shown = self.start

@@ -14,13 +14,13 @@ import numpy as np
 from ..core import frames, joint_kinds
 from ..core.frames import Matrix
 from ..core.joint_kinds import AXIS_DOFS, DISTANCE
+from ..core.joint_settings import joint_damping
 from ..core.model import Prim
 from ..core.schema import INF, Schema
 from ..core.schemas import usd_physics
 from ..core.schemas.usd_physics import DriveAPI, LimitAPI
 from .layout import Body, Layout
 from .notices import Notices
-from .vendor_settings import joint_damping
 
 #: Larger numbers mean "no limit".
 NO_LIMIT = 1e9

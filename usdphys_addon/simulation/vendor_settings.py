@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core import schema
+from ..core.joint_settings import following
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from .notices import Notices
@@ -96,37 +97,6 @@ def combine_modes(model: PhysicsModel, material: str) -> tuple[str, str]:
     return api.resolved("friction_combine_mode"), api.resolved("restitution_combine_mode")
 
 
-def joint_damping(prim: Prim, name: str) -> float:
-    """Force or torque per speed that a joint resists with along a degree of freedom, from either runtime."""
-    newton: Any = prim.schemas.get("NewtonJointAPI")
-    if newton is not None and newton.damping is not None:
-        return _positive(newton.damping)
-    axis: Any = prim.schemas.get(f"PhysxJointAxisAPI:{name}")
-    return 0.0 if axis is None else _positive(axis.viscous_friction_coefficient)
-
-
-class Following(NamedTuple):
-    """A joint is at `offset` (rad or m) plus `ratio` times the position of its leader, the path of a joint."""
-
-    leader: str
-    offset: float
-    ratio: float
-
-
-def following(prim: Prim) -> Following | None:
-    """What a joint follows, from either runtime. Source: NewtonMimicAPI; PhysX's own equation for its mimic joint."""
-    newton: Any = prim.schemas.get("NewtonMimicAPI")
-    if newton is not None:
-        if newton.mimic_joint and newton.mimic_enabled is not False:
-            return Following(newton.mimic_joint[0], newton.resolved("mimic_coef0"), newton.resolved("mimic_coef1"))
-        return None
-    for name in ("rotX", "rotY", "rotZ"):
-        physx: Any = prim.schemas.get(f"PhysxMimicJointAPI:{name}")
-        if physx is not None and physx.reference_joint:
-            return Following(physx.reference_joint[0], -physx.resolved("offset"), -physx.resolved("gearing"))
-    return None
-
-
 def is_simulated(name: str, field: str = "") -> bool:
     """True if the preview depends on a vendor schema (with instance), or on a field of it."""
     found = SIMULATED.get(schema.split_applied(name)[0])
@@ -141,7 +111,6 @@ def report_others(model: PhysicsModel, notices: Notices) -> None:
             if value.family in schema.OWN_FAMILIES or value.on not in _PLACES or value.family == "Other":
                 continue
             if schema.split_applied(name)[0] in _FOLLOWING and following(prim) is None:
-                # The leader is named by a relationship that was imported, which is carried as text.
                 left_out.append(name)
                 continue
             left_out += [

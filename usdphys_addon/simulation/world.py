@@ -25,6 +25,7 @@ from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..core.rules.base import Above, Issue
 from ..core.schemas import usd_physics
+from ..core.steps import Steps, finished
 from .articulations import Tree, trees
 from .filters import Filters, filters
 from .joint_facts import JointFacts, read_joints
@@ -74,6 +75,18 @@ class World:
 
         quality: a key of `QUALITIES`.
         """
+        finished(self._build(model, time_step, substeps, quality))
+
+    @classmethod
+    def steps(
+        cls, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0, quality: str = NORMAL
+    ) -> Steps[World]:
+        """Build a world in steps, none of which takes longer than one body does."""
+        world = cls.__new__(cls)
+        yield from world._build(model, time_step, substeps, quality)
+        return world
+
+    def _build(self, model: PhysicsModel, time_step: float, substeps: int, quality: str) -> Steps[None]:
         self._notices = Notices()
         self.time_step = time_step
         self.frame = 0
@@ -84,7 +97,7 @@ class World:
         self._layout = layout(model, self._notices)
         report_others(model, self._notices)
         with _panics_named():
-            self._spaces = _spaces(self._layout, self._notices, time_step, substeps, QUALITIES[quality])
+            self._spaces = yield from _spaces(self._layout, self._notices, time_step, substeps, QUALITIES[quality])
         self.paths = tuple(path for space in self._spaces for path in space.paths)
         self._index = {path: index for index, path in enumerate(self.paths)}
         self._space_of = {path: space for space in self._spaces for path in space.paths}
@@ -544,8 +557,10 @@ def _cuts(model: PhysicsModel) -> set[str]:
 # --------------------------------------------------------------------------- building
 
 
-def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int, quality: Quality) -> list[SolverSpace]:
-    """One solver space for each physics scene that has bodies or static colliders."""
+def _spaces(
+    found: Layout, notices: Notices, time_step: float, substeps: int, quality: Quality
+) -> Steps[list[SolverSpace]]:
+    """One solver space for each physics scene that has bodies or static colliders; in steps."""
     joints = read_joints(found, notices)
     kinematic = {path for path, body in found.bodies.items() if body.is_kinematic}
     articulations = trees(found.model, joints, kinematic, notices)
@@ -561,10 +576,16 @@ def _spaces(found: Layout, notices: Notices, time_step: float, substeps: int, qu
         by_scene[joint.scene].joints.append(joint)
     for tree in articulations:
         by_scene[tree.links[0].joint.scene].trees.append(tree)
-    return [
-        SolverSpace(found, setup, chosen, notices, time_step, substeps, quality)
-        for setup in by_scene.values() if setup.bodies or setup.statics
-    ]  # fmt: skip
+    spaces = []
+    made, total = 0, len(found.bodies) + len(found.statics)
+    for setup in by_scene.values():
+        if setup.bodies or setup.statics:
+            space = SolverSpace(found, setup, notices, time_step, quality)
+            for _ in space.steps(setup, chosen, substeps):
+                made += 1
+                yield made / total
+            spaces.append(space)
+    return spaces
 
 
 def _filters(found: Layout, joints: list[JointFacts], articulations: list[Tree], notices: Notices) -> Filters:

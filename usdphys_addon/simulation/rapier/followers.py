@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 
 from rapier3d import PhysicsWorld
 
+from ...core.joint_settings import Following, following
 from ..joint_facts import Drive
-from ..vendor_settings import Following, following
 from .constraints import Constraint
 
 #: Of the drive: acceleration per rad or m, and per their change in a second; critically damped at 30 Hz.

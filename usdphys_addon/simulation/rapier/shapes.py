@@ -35,8 +35,8 @@ _TURNED: dict[str, Matrix] = {"X": np.diag([-1.0, -1.0, 1.0]), "Y": np.diag([-1.
                               "Z": np.diag([1.0, -1.0, -1.0])}  # fmt: skip
 #: Triangles that a mesh may keep when it is to be simplified, and cells along its longest side.
 SIMPLE_TRIANGLES, SIMPLE_CELLS = 512, 16
-#: Thickness of a flat hull, relative to its extent.
-THIN = 0.005
+#: Thickness of a flat hull or box, relative to its extent. A box with less than FLAT of its extent counts as flat.
+THIN, FLAT = 0.005, 1e-6
 _TRIMESH_FLAGS = rapier3d.TriMeshFlags.MERGE_DUPLICATE_VERTICES | rapier3d.TriMeshFlags.DELETE_DEGENERATE_TRIANGLES
 
 #: LRU cache: hulls and decompositions are slow and are needed again at every start of the preview.
@@ -182,8 +182,14 @@ def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> tuple[Place
     triangles = np.asarray(geometry.triangles, np.int64).reshape(-1, 3)
     low, high = points.min(axis=0), points.max(axis=0)
     if approximation == "boundingCube":
-        half = np.maximum((high - low) / 2.0, THIN * float((high - low).max()))
-        return (SharedShape.cuboid(*_positive(*half.tolist())), (low + high) / 2.0, None), False
+        extent = float((high - low).max())
+        is_flat = bool((high - low).min() <= FLAT * extent)
+        if is_flat:
+            solid = _thickened(Mesh(points, triangles)).points
+            low, high = solid.min(axis=0), solid.max(axis=0)
+        # Points in a line have no side from which to thicken.
+        half = np.maximum((high - low) / 2.0, THIN * extent / 2.0 if is_flat else 0.0)
+        return (SharedShape.cuboid(*_positive(*half.tolist())), (low + high) / 2.0, None), is_flat
     if approximation == "boundingSphere":
         middle = (low + high) / 2.0
         radius = float(np.linalg.norm(points - middle, axis=1).max())

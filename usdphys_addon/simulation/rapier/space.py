@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from rapier3d import (
 
 from ...core import frames
 from ...core.frames import Matrix
+from ...core.joint_settings import following
 from ...core.model import Prim
 from ...core.schema import Quaternion
 from ...core.schemas import usd_physics
@@ -44,7 +45,7 @@ from ..quality import (
     joint_sweeps,
     turning_steps,
 )  # fmt: skip
-from ..vendor_settings import BodySettings, body_settings, combine_modes, following, is_trigger, world_turns
+from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger, world_turns
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .followers import Follower, followers_of
@@ -102,13 +103,9 @@ class Setup:
 
 
 class SolverSpace:
-    """The Rapier world of one physics scene."""
+    """The Rapier world of one physics scene; ready after `steps`."""
 
-    def __init__(
-        self, layout: Layout, setup: Setup, filters: Filters, notices: Notices, time_step: float, substeps: int,
-        quality: Quality,
-    ) -> None:  # fmt: skip
-        """substeps: steps of the solver in a time step; 0: by the quality."""
+    def __init__(self, layout: Layout, setup: Setup, notices: Notices, time_step: float, quality: Quality) -> None:
         self.scene, self.model, self.notices = setup.scene, layout.model, notices
         self.places = layout.places
         self.bodies = setup.bodies
@@ -134,14 +131,21 @@ class SolverSpace:
         #: States of articulated bodies by path (pose, linear and angular velocity): the last but one, and the last.
         self._sane: list[dict[str, tuple[Any, Any, Any]]] = []
         self._steps_made = 0
-        self._add_bodies(filters)
-        self._add_statics(setup.statics, filters)
+        self.time_step, self.quality = time_step, quality
+
+    def steps(self, setup: Setup, filters: Filters, substeps: int) -> Iterator[None]:
+        """Build in steps, one for each body and each static collider.
+
+        substeps: steps of the solver in a time step; 0: by the quality.
+        """
+        time_step, quality = self.time_step, self.quality
+        yield from self._add_bodies(filters)
+        yield from self._add_statics(setup.statics, filters)
         self._add_joints(setup)
         self._add_pairs(filters)
         # In proportion to the time step, above 1/60 s.
         steps = quality.busy_steps if self.constraints or self._bounces else quality.steps
         self.substeps = substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
-        self.time_step, self.quality = time_step, quality
         self._tune()
         self.loads = Loads(self.handles, self.weights)
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
@@ -205,7 +209,7 @@ class SolverSpace:
                     "joints: it gives way.",
                 )  # fmt: skip
 
-    def _add_bodies(self, filters: Filters) -> None:
+    def _add_bodies(self, filters: Filters) -> Iterator[None]:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
         sides: dict[int, tuple[float, float, Any]] = {}
@@ -273,6 +277,7 @@ class SolverSpace:
             solver_body.activation = activation
             for material, collider in zip(materials, solver_body.colliders, strict=True):
                 self.surfaces.setdefault(material.material, []).append(collider)
+            yield
 
     def _say_scaled(self, body: Body, velocity: Matrix) -> None:
         """Notice a velocity on a scaled prim: the specification scales it, PhysX and Newton do not."""
@@ -285,11 +290,12 @@ class SolverSpace:
                 f"{speeds[2]:.3g} m/s, in PhysX and Newton {speeds[1]:.3g} m/s.",
             )  # fmt: skip
 
-    def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> None:
+    def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> Iterator[None]:
         for prim in prims:
             place = self.places[prim.path]
             geometry = prim.mesh() if prim.mesh is not None else None
             placed = shape_of(prim, geometry, place.rotation, self.notices, moves=False)
+            yield
             if placed is None:
                 continue
             material = contact_material(self.model, prim, self.notices)

@@ -1,0 +1,58 @@
+"""Start the physics of many bodies: Blender draws its progress and listens while it is prepared, and Esc ends it."""
+
+import sys
+from importlib import import_module
+
+sys.path.insert(0, "/share/drivers")
+
+import bpy
+import kit
+
+BODIES = 3000
+
+
+def steps():
+    yield from kit.install()
+    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    kit.crate("Floor", (0, 0, -1.1), (90, 90, 0.1), moves=False)
+    crates = [
+        kit.crate(f"Crate {index}", (index % 60 - 30, index // 60 - 30, 0), (0.4,) * 3) for index in range(BODIES)
+    ]
+    bpy.context.view_layer.update()
+    yield 0.5
+    before = {obj.name: (tuple(obj.location), obj.rotation_mode) for obj in bpy.data.objects}
+    view = kit.region()
+    x, y = view.x + view.width // 2, view.y + view.height // 2
+
+    # The editors are drawn again between two slices, and the progress grows.
+    with kit.in_view():
+        assert bpy.ops.usdphys.preview_play("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+    work = guard.starting()
+    assert work is not None, "all of it at once"
+    first = work.fraction
+    yield 0.0
+    assert guard.starting() is work and first < work.fraction < 1.0
+    kit.shot("1-progress")
+
+    # What is typed meanwhile is no edit.
+    yield from kit.key("X", x, y)
+    assert len(bpy.data.objects) >= BODIES
+
+    if guard.starting() is work:
+        yield from kit.key("ESC", x, y)
+        yield from kit.until(lambda: guard.starting() is None, "Esc ends it")
+        assert guard.current() is None and not bpy.context.scene.usdphys.preview.is_running
+        assert {obj.name: (tuple(obj.location), obj.rotation_mode) for obj in bpy.data.objects} == before
+        print("ESC ENDED IT")
+
+    # Once more, to its end.
+    with kit.in_view():
+        bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
+    yield from kit.until(lambda: guard.current() is not None, "the preview plays")
+    yield from kit.until(lambda: crates[0].location.z < -0.05, "the crates fall")
+    kit.shot("2-playing")
+    yield from kit.key("ESC", x, y)
+    yield from kit.until(lambda: guard.current() is None, "the preview has ended")
+
+
+kit.run(steps)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starts a preview session in slices, between which Blender handles events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..bridge import scene_watch
+from ..bridge.environment import gc_paused
+from ..core import clock
+from ..core.steps import Steps
+from .session import PreviewSession
+from .timeline import Timeline
+
+
+class Starting:
+    """A session that is being started. Nothing has changed in the scene before it is `done`."""
+
+    def __init__(self, context: bpy.types.Context, *, with_timeline: bool) -> None:
+        self.with_timeline = with_timeline
+        #: Completed part of the work.
+        self.fraction = 0.0
+        #: Slices that were made.
+        self.slices = 0
+        self.done: PreviewSession | Timeline | None = None
+        self._begin(context)
+
+    def _begin(self, context: bpy.types.Context) -> None:
+        self._state = _state(context)
+        self._steps: Steps[PreviewSession | Timeline]
+        self._steps = Timeline.steps(context) if self.with_timeline else PreviewSession.steps(context)
+
+    def advance(self, context: bpy.types.Context, seconds: float) -> bool:
+        """Work for some seconds. Returns True when the session has begun.
+
+        A scene that has changed since the last slice is read anew, and then at once: it may change all the time.
+        Raises MissingDependencyError and InputError.
+        """
+        if _state(context) != self._state:
+            self._steps.close()
+            self._begin(context)
+            seconds = float("inf")
+        self.slices += 1
+        end = clock.now() + seconds
+        try:
+            with gc_paused():
+                while True:
+                    self.fraction = next(self._steps)
+                    if clock.now() >= end:
+                        return False
+        except StopIteration as finished:
+            self.done = finished.value
+        return True
+
+    def close(self) -> None:
+        """Give up."""
+        self._steps.close()
+
+
+def _state(context: Any) -> tuple[int, str, str]:
+    """What a change of the scene changes: after an update, which frees the evaluated objects that it replaces."""
+    context.view_layer.update()
+    return scene_watch.moves(), context.scene.name, context.view_layer.name
