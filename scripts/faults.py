@@ -193,6 +193,7 @@ def full(inputs: Path, sizes: dict[str, int], pages: int, tell: Callable[..., No
                 if not outcome and left_over(Path(folder), target):
                     outcome = "left"
                 tell("full", name, outcome, f"files of at most {limit} of {most} pages, status {done.returncode}")
+        print(f"{name} was written to files of all sizes", file=sys.stderr, flush=True)
 
 
 def limited(size: int) -> None:
@@ -236,6 +237,7 @@ def full_disk(inputs: Path, sizes: dict[str, int], pages: int, tell: Callable[..
                     outcome = "left"
                 tell("full", name, outcome, f"a disk with {free} free pages, status {done.returncode}")
                 filler.unlink()
+        print(f"{name} was written to disks of all sizes", file=sys.stderr, flush=True)
 
 
 # --------------------------------------------------------------------------- kills

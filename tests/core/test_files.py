@@ -62,6 +62,12 @@ def test_whole_blends_are_known_by_their_last_block(tmp_path: Path, content: byt
     assert files.is_whole(path)
 
 
+def test_a_layer_without_anything_in_it_is_whole(target: Path) -> None:
+    with files.replacing(target) as scratch:
+        scratch.write_bytes(b"#usda 1.0\n\n")
+    assert target.read_bytes() == b"#usda 1.0\n\n"
+
+
 def test_a_package_with_a_broken_member_is_not_whole(tmp_path: Path) -> None:
     path = tmp_path / "asset.usdz"
     with zipfile.ZipFile(path, "w") as package:

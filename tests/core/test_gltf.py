@@ -429,6 +429,12 @@ def test_buffer_outside_the_folder_is_not_read(tmp_path, uri):
         found.mesh(0)
 
 
+@pytest.mark.parametrize("name", ["a.gltf", "a.glb"])
+def test_bytes_that_are_no_text_do_not_stop_the_export(tmp_path, name):
+    document(tmp_path, {"nodes": [{"name": "\udcf0 ü"}]}).save(tmp_path / name)
+    assert Document.load(tmp_path / name).node_name(0) == "\udcf0 ü"
+
+
 @pytest.mark.parametrize("uri", ["../secret.txt", "%2e%2e/secret.txt", "link.png", "pipe.png", "../../../../dev/zero"])
 def test_a_file_that_is_no_image_does_not_come_into_the_scene_as_one(tmp_path, uri):
     folder = tmp_path / "asset"

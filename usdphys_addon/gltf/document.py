@@ -512,19 +512,21 @@ class Document:
         is_glb = target.suffix.lower() == ".glb"
         beside = self._merge_added(target, is_glb=is_glb)
         try:
-            text = json.dumps(self.json, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode("utf-8")
+            text = json.dumps(self.json, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         except ValueError as error:
             raise InputError(f"'{target.name}' was not written: a value of the physics is no finite number.") from error
         if beside is not None:
             with replacing(beside[0]) as scratch:
                 scratch.write_bytes(beside[1])
-        parts = [text]
+        # Bytes that are no text are lone surrogates, which JSON has as escapes.
+        data = text.encode("utf-8", "backslashreplace")
+        parts = [data]
         if is_glb:
-            text += b" " * (-len(text) % 4)
+            data += b" " * (-len(data) % 4)
             binary = self.binary or b""
             binary += b"\0" * (-len(binary) % 4)
-            chunks = 20 + len(text) + (8 + len(binary) if binary else 0)
-            parts = [struct.pack("<4sIIII", _GLB, 2, chunks, len(text), _JSON), text]
+            chunks = 20 + len(data) + (8 + len(binary) if binary else 0)
+            parts = [struct.pack("<4sIIII", _GLB, 2, chunks, len(data), _JSON), data]
             if binary:
                 parts += [struct.pack("<II", len(binary), _BIN), binary]
         with replacing(target) as scratch, scratch.open("wb") as stream:

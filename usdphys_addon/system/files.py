@@ -335,7 +335,8 @@ def is_whole(path: Path) -> bool:
     if head.startswith(b"PXR-USDC"):
         contents = int.from_bytes(head[16:24], "little")
         return len(head) == 24 and 0 < contents < size
-    return head.startswith(b"#usda") and tail.rstrip().endswith((b"}", b")"))
+    # A layer without prims and metadata is its first line.
+    return head.startswith(b"#usda") and (tail.rstrip().endswith((b"}", b")")) or tail.strip() == b"#usda 1.0")
 
 
 def _is_whole_package(path: Path) -> bool:
