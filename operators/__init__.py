@@ -14,6 +14,7 @@ from . import (
     action_bar,
     add_physics,
     batch,
+    batch_files,
     checks,
     computed_mass,
     edit_lists,
@@ -21,6 +22,7 @@ from . import (
     export_urdf,
     export_usd,
     from_rigid_bodies,
+    generate,
     gizmo_drag,
     groups,
     import_urdf,
@@ -41,6 +43,7 @@ CLASSES = (
     *action_bar.CLASSES,
     *add_physics.CLASSES,
     *batch.CLASSES,
+    *batch_files.CLASSES,
     *checks.CLASSES,
     *computed_mass.CLASSES,
     *groups.CLASSES,
@@ -54,6 +57,7 @@ CLASSES = (
     *manual.CLASSES,
     *mirror.CLASSES,
     *from_rigid_bodies.CLASSES,
+    *generate.CLASSES,
     *gizmo_drag.CLASSES,
     *edit_lists.CLASSES,
     *presets.CLASSES,
@@ -87,6 +91,7 @@ def register() -> None:
         bpy.utils.register_class(cls)
     keymap.register()
     batch.register()
+    batch_files.register()
     preview.register()
     manual.register()
     translations.register()
@@ -101,6 +106,7 @@ def unregister() -> None:
     translations.unregister()
     manual.unregister()
     preview.unregister()
+    batch_files.unregister()
     batch.unregister()
     keymap.unregister()
     bpy.types.TOPBAR_MT_file_import.remove(import_urdf.draw_menu)  # type: ignore[arg-type]

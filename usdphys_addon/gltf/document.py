@@ -8,7 +8,7 @@ import binascii
 import json
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeGuard
 from urllib.parse import unquote
@@ -165,7 +165,8 @@ class Document:
 
     def pool(self, extension: str, name: str) -> list[dict[str, Any]]:
         """A list of the document, such as the shapes. Items of the wrong type are empty objects."""
-        items = self.extensions.get(extension, {}).get(name, [])
+        found = self.json.get("extensions", {}).get(extension)
+        items = found.get(name, []) if isinstance(found, dict) else []
         return [item if isinstance(item, dict) else {} for item in items] if isinstance(items, list) else []
 
     def node_name(self, index: int) -> str:
@@ -200,7 +201,15 @@ class Document:
 
     def local(self, index: int) -> Matrix:
         """Matrix (4, 4) of a node relative to its parent, in the axes of the model."""
-        return axes.matrix_in(_local(self.nodes[index]))
+        node = self.nodes[index]
+        if "matrix" in node:
+            return axes.matrix_in(np.array(node["matrix"], float).reshape(4, 4).T)
+        x, y, z = node.get("translation", _ORIGIN)
+        width, height, depth = node.get("scale", _ONES)
+        place = (x, -z, y)
+        if "rotation" not in node:
+            return np.array(_rows(place, (width, depth, height)))
+        return frames.transform(place, frames.matrix_of(axes.rotation_in(node["rotation"])), (width, depth, height))
 
     def world(self, index: int) -> Matrix:
         """World matrix (4, 4) of a node, metres, in the axes of the model."""
@@ -612,14 +621,14 @@ def _corners(mode: Any) -> Any:
     return None
 
 
-def _local(node: dict[str, Any]) -> Matrix:
-    """Matrix (4, 4) of a node relative to its parent, as in the file."""
-    if "matrix" in node:
-        return np.array(node["matrix"], float).reshape(4, 4).T
-    x, y, z, w = node.get("rotation", (0.0, 0.0, 0.0, 1.0))
-    return frames.transform(
-        node.get("translation", (0.0, 0.0, 0.0)), frames.matrix_of((w, x, y, z)), node.get("scale", (1.0, 1.0, 1.0))
-    )
+_ORIGIN, _ONES = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
+
+
+def _rows(place: Sequence[float], scale: Sequence[float]) -> list[list[float]]:
+    return [
+        [scale[0], 0.0, 0.0, place[0]], [0.0, scale[1], 0.0, place[1]], [0.0, 0.0, scale[2], place[2]],
+        [0.0, 0.0, 0.0, 1.0],
+    ]  # fmt: skip
 
 
 def transform_of(local: Matrix) -> dict[str, Any]:
