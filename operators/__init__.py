@@ -86,6 +86,9 @@ def _with_redraw(cls: Any) -> None:
 
 
 for _cls in CLASSES:
+    # The docstring is the tooltip; Blender would show the breaks and the indentation of its lines.
+    if _cls.__doc__:
+        _cls.__doc__ = " ".join(_cls.__doc__.split())
     if "UNDO" in getattr(_cls, "bl_options", ()):
         _with_redraw(_cls)
 
