@@ -315,6 +315,13 @@ def test_a_physics_binding_without_its_schema_stays_so(tmp_path):
         assert binding.GetMetadata("bindMaterialAs") == ("weakerThanDescendants" if name == "Ball" else None)
 
 
+def test_a_material_of_another_schema_that_is_bound_for_physics_gets_none(tmp_path):
+    text = BARE.replace("PhysicsMaterialAPI", "PhysicsVolumeDeformableMaterialAPI")
+    material = trip(tmp_path, text).GetPrimAtPath("/World/Rubber")
+    assert material.GetPrimTypeInfo().GetAppliedAPISchemas() == ["PhysicsVolumeDeformableMaterialAPI"]
+    assert value(material.GetStage(), "/World/Rubber.physics:density") == 1100
+
+
 def test_a_physics_binding_without_its_schema_is_told(tmp_path):
     said = [issue for issue in load(tmp_path, BARE).issues if issue.code == "BindingNotApplied"]
     assert [(issue.path, "1 such prim" in issue.message) for issue in said] == [("/World/Ball", True)]
@@ -324,7 +331,7 @@ def test_a_physics_binding_without_its_schema_is_told(tmp_path):
 def test_a_new_physics_material_has_its_schema(tmp_path):
     load(tmp_path, BARE)
     made = new_material("Ice")
-    made.usdphys.is_applied = True
+    made.usdphys.physics_material.is_applied = True
     bpy.data.objects["Ball"].usdphys.physics_material = made
     stage, _ = write(tmp_path)
     assert has_binding_api(stage, "/World/Ball")
@@ -467,7 +474,7 @@ def Xform "World"
         float inputs:intensity = 500
         asset inputs:texture:file = @sky.hdr@
     }
-    def TetMesh "Soft"
+    def TetMesh "Soft" (prepend apiSchemas = ["PhysicsVolumeDeformableSimAPI", "PhysicsCollisionAPI"])
     {
         point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
         int4[] tetVertexIndices = [(0, 1, 2, 3)]

@@ -33,12 +33,17 @@ def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
         reading.result.materials[material.name_full] = path
         prim = reading.model.add(Prim(path, "Material", is_xformable=False, label=material.name))
         physics: Any = material.usdphys  # type: ignore[attr-defined]
-        # A material of the source without that schema may be bound for the physics purpose.
-        is_of_source = reading.sources is not None and material.name in reading.sources.materials
-        if physics.physics_material.is_applied or not is_of_source:
+        # A material of an imported file without that schema may be bound for the physics purpose.
+        if physics.physics_material.is_applied or not _is_imported(reading, material):
             prim.add(reading.properties.read(physics.physics_material, usd_physics.MaterialAPI))
         vendor_rows.read_vendor(reading, physics, prim)
     return path
+
+
+def _is_imported(reading: ReadingContext, material: bpy.types.Material) -> bool:
+    if reading.sources is not None:
+        return material.name in reading.sources.materials
+    return remembered.prim_of(material) is not None
 
 
 def _expected_path(reading: ReadingContext, material: bpy.types.Material) -> str:

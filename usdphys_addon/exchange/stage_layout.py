@@ -88,7 +88,8 @@ def _keeps_shape(obj: bpy.types.Object, type_name: str) -> bool:
     """True if a prim gets the shape of the imported file, because nobody has edited what Blender has instead."""
     from ..usd import carry
 
-    if type_name not in carry.SHAPED_TYPES or len(obj.usdphys.colliders):  # type: ignore[attr-defined]
+    is_collider = type_name in remembered.GPRIM_TYPES and len(obj.usdphys.colliders) > 0  # type: ignore[attr-defined]
+    if type_name not in carry.SHAPED_TYPES or is_collider:
         return False
     return remembered.prim_of(obj) is not None and not import_notes.has_new_data(obj)
 
@@ -404,7 +405,7 @@ def _restore_shape(spec: Any, obj: Any) -> None:
     from ..usd import carry_restore
 
     prim = obj.usdphys.prim
-    collides = _collides_as_gprim(obj)
+    collides = prim.type_name in remembered.GPRIM_TYPES and _collides_as_gprim(obj)
     if spec.typeName != prim.type_name or (collides and "primvars:" not in prim.shape):
         return
     if not import_notes.has_new_data(obj):
