@@ -381,3 +381,10 @@ def test_links_named_alike_in_usd_do_not_take_each_others_place():
     stage = staged(planned(link("a", INERTIAL + visual), link("b"), joint("b", "a", "b")))
     assert stage.GetPrimAtPath("/r/Geometry/a/b").HasAPI(UsdPhysics.RigidBodyAPI)
     assert stage.GetPrimAtPath("/r/Geometry/a/b_1").GetDisplayName() == "b"
+
+
+@pytest.mark.parametrize("joints", [0, 1])
+def test_fixed_joints_are_of_an_articulation_too_or_newton_refuses_the_file(joints):
+    parts = [link("l0")] + [link("l1"), joint("j", "l0", "l1", "fixed", "")] * joints
+    plan = planned(*parts)
+    assert list(plan.model.articulations) == [plan.link_paths["l0"]]

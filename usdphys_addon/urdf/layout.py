@@ -393,11 +393,9 @@ class _Planner:
                     self.weld(name)
                     welded.add(name)
             layout.fixed_base += [name for name in bases if name in welded]
-            moving = [
-                name for name in robot.downwards(root)
-                if (joint := robot.parents.get(name)) is not None and joint.type not in ("fixed", "floating")
-            ]  # fmt: skip
-            if not moving:
+            joints = [joint for name in robot.downwards(root) if (joint := robot.parents.get(name)) is not None]
+            # Also where all are fixed: Newton refuses a file with a joint that no articulation holds.
+            if not bases or not (welded or any(joint.name in layout.joint_paths for joint in joints)):
                 continue
             jointed = [name for name in bases if self.has_joints(name)] or bases
             if len(jointed) == 1:
