@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -422,3 +423,17 @@ def test_what_is_no_srdf_is_refused_in_one_sentence(tmp_path, text):
     with pytest.raises(InputError, match=r"r\.srdf") as caught:
         robot_files.plan_robot(tmp_path / "r.urdf", options)
     assert "\n" not in str(caught.value)
+
+
+def test_a_robot_or_a_buffer_without_an_end_is_refused(tmp_path):
+    (tmp_path / "robot.urdf").symlink_to("/dev/zero")
+    (tmp_path / "data.bin").symlink_to("/dev/zero")
+    (tmp_path / "mesh.gltf").write_text(json.dumps({
+        "nodes": [{"mesh": 0}], "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}], "buffers": [{"byteLength": 36, "uri": "data.bin"}],
+    }))  # fmt: skip
+    with pytest.raises(InputError, match="no file"):
+        read.read_file(tmp_path / "robot.urdf")
+    with pytest.raises(InputError, match="no file"):
+        meshes.read_mesh(tmp_path / "mesh.gltf")

@@ -7,17 +7,20 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from . import markup, xacro
-from .packages import Packages
+from .packages import Packages, is_file
 
 Pairs = tuple[tuple[str, str], ...]
 
 
 def read_pairs(path: Path, packages: Packages) -> Pairs:
     """Names of the links of each `disable_collisions`, once. Raises InputError if it is no SRDF that can be read."""
+    # What is no file, such as a pipe, may have no end.
+    if not is_file(path):
+        raise InputError(f"There is no file '{path}' that can be read; check the name.")
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise InputError(f"There is no file '{path}' that can be read; check the name.") from error
+        raise InputError(f"'{path}' cannot be read ({error.strerror}).") from error
     root, _ = markup.parse(data, path.name)
     if root.tag != "robot":
         raise InputError(f"'{path.name}' is no SRDF: its first element is '{root.tag}', not 'robot'.")
