@@ -37,6 +37,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         approximation: str
         packages: str
         arguments: str
+        srdf: str
     else:
         filter_glob: bpy.props.StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
         base: bpy.props.EnumProperty(name="Base", items=_BASES, description="What holds the base of the robot")
@@ -57,10 +58,13 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         arguments: bpy.props.StringProperty(
             name="Arguments", description="Arguments of a xacro file, such as name:=value; name2:=value2"
         )
+        srdf: bpy.props.StringProperty(
+            name="SRDF", description="File of MoveIt: links that it keeps apart do not collide", subtype="FILE_PATH"
+        )
 
     def draw(self, _context: Any) -> None:
         column = self.split_layout().column()
-        for name in ("base", "merge_fixed", "approximation", "prefix", "packages", "arguments"):
+        for name in ("base", "merge_fixed", "approximation", "prefix", "packages", "arguments", "srdf"):
             column.prop(self, name)
 
     def invoke(self, context: Any, event: Any) -> set[Any]:
@@ -77,7 +81,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         try:
             options = robot_files.RobotOptions(
                 robot_files.parse_packages(_parts(self.packages)), robot_files.parse_arguments(_parts(self.arguments)),
-                self.base, self.prefix, self.merge_fixed, self.approximation,  # type: ignore[arg-type]
+                self.base, self.prefix, self.merge_fixed, self.approximation, bpy.path.abspath(self.srdf),  # type: ignore[arg-type]
             )  # fmt: skip
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))

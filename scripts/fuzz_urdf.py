@@ -2,9 +2,11 @@
 """Mutates URDF and xacro files, and reads, plans and stages each: a file may be refused, but nothing else may happen.
 
     .venv-usd/bin/python scripts/fuzz_urdf.py FOLDER [--count 2000] [--seed 0]
+    .venv/bin/python scripts/fuzz_urdf.py FOLDER --blender [--count 200]
 
-FOLDER holds .urdf and .xacro files. Prints each exception that is no InputError, and the slowest file. Exit status 1
-if there was one.
+FOLDER holds .urdf and .xacro files. With --blender each is imported into a scene that holds something, which a failed
+import must leave as it was, and what came in is exported to URDF. Prints each exception that is no InputError, and the
+slowest file. Exit status 1 if there was one.
 """
 
 from __future__ import annotations
@@ -74,17 +76,55 @@ def load() -> None:
     spec.loader.exec_module(module)
 
 
+def contents() -> dict[str, list[str]]:
+    """Names of all datablocks by kind."""
+    import bpy
+
+    return {
+        kind: sorted(item.name for item in getattr(bpy.data, kind))
+        for kind in ("objects", "meshes", "materials", "collections", "images", "actions", "scenes", "texts")
+    }
+
+
+def through_blender(target: Path, number: int) -> None:
+    """Import a file, and export what came in. Raises AssertionError where a failure has changed the scene."""
+    import bpy
+    from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
+    from usdphys_ext.usdphys_addon.exchange import robot_files, urdf_export, urdf_import
+
+    # Each second robot comes into a scene that holds one already.
+    if number % 2 == 0:
+        bpy.ops.wm.read_homefile(use_empty=False, use_factory_startup=True)
+    before = contents()
+    try:
+        urdf_import.import_urdf(bpy.context, target, robot_files.RobotOptions())
+    except UsdPhysError:
+        assert contents() == before, "the scene is not as it was"
+        raise
+    bpy.context.view_layer.update()
+    out = target.with_name(".written.urdf")
+    try:
+        urdf_export.export_urdf(bpy.context, out)
+    finally:
+        out.unlink(missing_ok=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--blender", action="store_true", help="through the import of Blender, and back to a URDF")
     options = parser.parse_args()
     load()
+    if options.blender:
+        sys.modules["usdphys_ext"].register()  # type: ignore[attr-defined]
     from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
     from usdphys_ext.usdphys_addon.core.validate import validate
     from usdphys_ext.usdphys_addon.exchange import robot_files
-    from usdphys_ext.usdphys_addon.usd import read as usd_read
+
+    if not options.blender:
+        from usdphys_ext.usdphys_addon.usd import read as usd_read
 
     files = sorted(path for path in options.folder.rglob("*") if path.suffix in (".urdf", ".xacro"))
     texts = [path.read_text("utf-8", "replace") for path in files]
@@ -99,8 +139,11 @@ def main() -> int:
         target.write_bytes(mutated(texts[index], chance))
         start = time.perf_counter()
         try:
-            with robot_files.robot_as_stage(target, robot_files.RobotOptions()) as (stage_file, _plan):
-                validate(usd_read.read_stage(usd_read.open_stage(stage_file)))
+            if options.blender:
+                through_blender(target, number)
+            else:
+                with robot_files.robot_as_stage(target, robot_files.RobotOptions()) as (stage_file, _plan):
+                    validate(usd_read.read_stage(usd_read.open_stage(stage_file)))
             found["read"] += 1
         except UsdPhysError as error:
             found["refused"] += 1

@@ -333,6 +333,7 @@ def _add_robot_options(command: argparse.ArgumentParser) -> None:
         "--merge-fixed", action="store_true", help="make links on fixed joints part of the body above them"
     )
     group.add_argument("--prefix", default="", metavar="TEXT", help="put before the names of the robot and its parts")
+    group.add_argument("--srdf", default="", metavar="FILE", help="links that it keeps apart do not collide")
 
 
 def _count(text: str) -> int:
@@ -374,6 +375,7 @@ def _load_options(options: argparse.Namespace) -> LoadOptions:
     return formats.LoadOptions(
         tuple(getattr(options, "variant", ())), getattr(options, "prim", ""), getattr(options, "onto", None) or "",
         tuple(options.package), tuple(options.arg), options.base, options.merge_fixed, options.prefix,
+        options.srdf,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from pxr import Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
+from usdphys_ext.usdphys_addon.exchange import robot_files
 from usdphys_ext.usdphys_addon.urdf import inertia, layout, markup, meshes, packages, read
 from usdphys_ext.usdphys_addon.urdf.assets import Assets
 from usdphys_ext.usdphys_addon.usd import robot_stage
@@ -382,6 +383,46 @@ def test_links_named_alike_in_usd_do_not_take_each_others_place():
     stage = staged(planned(link("a", INERTIAL + visual), link("b"), joint("b", "a", "b")))
     assert stage.GetPrimAtPath("/r/Geometry/a/b").HasAPI(UsdPhysics.RigidBodyAPI)
     assert stage.GetPrimAtPath("/r/Geometry/a/b_1").GetDisplayName() == "b"
+
+
+@pytest.mark.parametrize("joints", [0, 1])
+def test_fixed_joints_are_of_an_articulation_too_or_newton_refuses_the_file(joints):
+    parts = [link("l0")] + [link("l1"), joint("j", "l0", "l1", "fixed", "")] * joints
+    plan = planned(*parts)
+    assert list(plan.model.articulations) == [plan.link_paths["l0"]]
+
+
+def test_links_that_an_srdf_keeps_apart_do_not_collide(tmp_path):
+    (tmp_path / "r.urdf").write_text(
+        f'<robot name="r">{link("a")}{link("b")}{link("c")}{link("tip", "")}'
+        f"{joint('ab', 'a', 'b')}{joint('bc', 'b', 'c')}"
+        f"{joint('ct', 'c', 'tip', 'fixed', '')}</robot>"
+    )
+    (tmp_path / "r.srdf").write_text(
+        '<robot name="r"><disable_collisions link1="c" link2="a" reason="Never"/>'
+        '<disable_collisions link1="a" link2="c"/><disable_collisions link1="a" link2="tip"/>'
+        '<disable_collisions link1="c" link2="tip"/><disable_collisions link1="a" link2="gone"/></robot>'
+    )
+    options = robot_files.RobotOptions(srdf=str(tmp_path / "r.srdf"))
+    plan = robot_files.plan_robot(tmp_path / "r.urdf", options)
+    found = {
+        path: filters.filtered_pairs
+        for path, prim in plan.model.prims.items()
+        if (filters := prim.get(usd_physics.FilteredPairsAPI)) is not None
+    }
+    # The tip is a frame of c.
+    assert found == {plan.link_paths["a"]: (plan.link_paths["c"],)}
+    assert "SrdfLinkMissing" in codes(plan.issues)
+
+
+@pytest.mark.parametrize("text", ["<semantic/>", "<robot", ""])
+def test_what_is_no_srdf_is_refused_in_one_sentence(tmp_path, text):
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{link("a")}</robot>')
+    (tmp_path / "r.srdf").write_text(text)
+    options = robot_files.RobotOptions(srdf=str(tmp_path / "r.srdf"))
+    with pytest.raises(InputError, match=r"r\.srdf") as caught:
+        robot_files.plan_robot(tmp_path / "r.urdf", options)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_robot_or_a_buffer_without_an_end_is_refused(tmp_path):

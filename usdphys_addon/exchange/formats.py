@@ -43,6 +43,7 @@ class LoadOptions:
     base: Base | None = None
     merge_fixed: bool = False
     prefix: str = ""
+    srdf: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +244,7 @@ def _robot_options(options: LoadOptions) -> RobotOptions:
 
     return robot_files.RobotOptions(
         robot_files.parse_packages(options.packages), robot_files.parse_arguments(options.arguments),
-        options.base or "file", options.prefix, options.merge_fixed,
+        options.base or "file", options.prefix, options.merge_fixed, srdf=options.srdf,
     )  # fmt: skip
 
 
@@ -329,7 +330,7 @@ USD = Format(
     heeds=frozenset(WriteOptions.__slots__), as_stage=_usd_itself,
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
-_ROBOT = frozenset({"packages", "arguments", "base", "merge_fixed", "prefix"})
+_ROBOT = frozenset({"packages", "arguments", "base", "merge_fixed", "prefix", "srdf"})
 _FOR_ROS = {"ros": _check_for_ros}
 URDF = Format(
     "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage,

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class RobotOptions:
-    """packages: folder by name. arguments: of xacro, by name. Others: see `urdf.layout.LayoutOptions`."""
+    """packages: folder by name. arguments: of xacro, by name. srdf: file with pairs of links that do not collide.
+
+    Others: see `urdf.layout.LayoutOptions`.
+    """
 
     packages: Mapping[str, Path] = field(default_factory=dict)
     arguments: Mapping[str, str] = field(default_factory=dict)
@@ -28,6 +31,7 @@ class RobotOptions:
     prefix: str = ""
     merge_fixed: bool = False
     approximation: str = "convexHull"
+    srdf: str = ""
 
 
 def parse_packages(texts: tuple[str, ...]) -> dict[str, Path]:
@@ -64,9 +68,12 @@ def read_robot(path: Path, options: RobotOptions) -> Robot:
 
 def plan_robot(path: Path, options: RobotOptions) -> Layout:
     """Read a robot and decide on its prims. Raises InputError."""
-    from ..urdf import layout
+    from ..urdf import layout, srdf
+    from ..urdf.packages import Packages
 
-    chosen = layout.LayoutOptions(options.base, options.prefix, options.merge_fixed, options.approximation)
+    file = Path(options.srdf).absolute()
+    apart = srdf.read_pairs(file, Packages(file.parent, options.packages)) if options.srdf else ()
+    chosen = layout.LayoutOptions(options.base, options.prefix, options.merge_fixed, options.approximation, apart)
     return layout.plan(read_robot(path, options), chosen)
 
 

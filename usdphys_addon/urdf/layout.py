@@ -22,6 +22,7 @@ from ..core.validate import Issue, Severity
 from . import further, inertia
 from .markup import Element
 from .robot import SINGLE, Joint, Link, Robot, Shape
+from .srdf import Pairs
 
 Base = Literal["file", "fixed", "free"]
 _NO_WORD = re.compile(r"[^A-Za-z0-9_]")
@@ -37,13 +38,15 @@ ANGULAR = frozenset({"revolute", "continuous"})
 class LayoutOptions:
     """base: fixed to the world as in the file, always, or never. prefix: of all names.
 
-    merge_fixed: links on fixed joints become part of the body above. approximation: of mesh colliders.
+    merge_fixed: links on fixed joints become part of the body above. approximation: of mesh colliders. apart: names of
+    links that do not collide with each other.
     """
 
     base: Base = "file"
     prefix: str = ""
     merge_fixed: bool = False
     approximation: str = "convexHull"
+    apart: Pairs = ()
 
 
 class Note(NamedTuple):
@@ -157,6 +160,7 @@ class _Planner:
         self.write_joints()
         self.write_shapes()
         self.write_roots()
+        self.write_filters()
         self.write_others()
 
     def tell(
@@ -393,11 +397,9 @@ class _Planner:
                     self.weld(name)
                     welded.add(name)
             layout.fixed_base += [name for name in bases if name in welded]
-            moving = [
-                name for name in robot.downwards(root)
-                if (joint := robot.parents.get(name)) is not None and joint.type not in ("fixed", "floating")
-            ]  # fmt: skip
-            if not moving:
+            joints = [joint for name in robot.downwards(root) if (joint := robot.parents.get(name)) is not None]
+            # Also where all are fixed: Newton refuses a file with a joint that no articulation holds.
+            if not bases or not (welded or any(joint.name in layout.joint_paths for joint in joints)):
                 continue
             jointed = [name for name in bases if self.has_joints(name)] or bases
             if len(jointed) == 1:
@@ -442,6 +444,24 @@ class _Planner:
             local_rot0=frames.quaternion_of(world[:3, :3]), local_pos1=(0.0, 0.0, 0.0),
             local_rot1=frames.IDENTITY_ROTATION,
         ))  # fmt: skip
+
+    def write_filters(self) -> None:
+        """Filter the collisions of links that an SRDF keeps apart."""
+        unknown = []
+        for pair in self.options.apart:
+            unknown += [name for name in pair if name not in self.owner]
+            bodies = [body for name in pair if (body := self.owner.get(name)) is not None]
+            if len(bodies) < 2 or bodies[0] == bodies[1]:
+                continue
+            prim = self.layout.model.prims[self.layout.bodies[bodies[0]]]
+            other = self.layout.bodies[bodies[1]]
+            filters = prim.get(usd_physics.FilteredPairsAPI) or usd_physics.FilteredPairsAPI(filtered_pairs=())
+            filters.filtered_pairs = tuple(dict.fromkeys((*(filters.filtered_pairs or ()), other)))
+            prim.add(filters)
+        if unknown:
+            names = ", ".join(f"'{name}'" for name in sorted(set(unknown))[:5])
+            self.tell("SrdfLinkMissing", "warning", self.robot.element,
+                      f"The SRDF names links that there are not: {names}.", "Use the SRDF of this robot.")  # fmt: skip
 
     # ------------------------------------------------------------------ shapes
 
