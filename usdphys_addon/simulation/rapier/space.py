@@ -128,6 +128,8 @@ class SolverSpace:
         self.followers: list[Follower] = []
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
+        #: Force (N) and torque (N m) under which joints broke.
+        self.last_loads: dict[str, tuple[float, float]] = {}
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
         #: True if the bodies are not where their prims are, because joints were closed.
         self.is_moved_at_start = False
@@ -680,6 +682,7 @@ class SolverSpace:
         self._upkeep = None
         self._watch.forget()
         self.broken.append(constraint.facts.path)
+        self.last_loads[constraint.facts.path] = constraint.load
         for path in (constraint.facts.body0, constraint.facts.body1):
             if path:
                 self.physics.wake_up(self.handles[path])
