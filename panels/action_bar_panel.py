@@ -48,6 +48,12 @@ TOOLS = (
     )),
     ("generate", "Generate", "MOD_BUILD", (
         ("usdphys.settle", "Scatter and Settle", "MOD_PARTICLE_INSTANCE"),
+        ("usdphys.rope", "Rope, Chain or Bridge", "LINKED"),
+        ("usdphys.net", "Net", "MESH_GRID"),
+        ("usdphys.wall", "Wall or Stack", "MOD_ARRAY"),
+        ("usdphys.break_apart", "Break Apart", "MOD_EXPLODE"),
+        ("usdphys.ragdoll", "Ragdoll", "ARMATURE_DATA"),
+        ("usdphys.ragdoll_bake", "Bake Ragdoll to Bones", "REC"),
     )),
     ("structure", "Structure", "OUTLINER", (
         ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),
@@ -72,6 +78,11 @@ TOOLS = (
         ("usdphys.preview_bake", "Bake to Keyframes", "REC"),
         ("usdphys.engine_bake", "Simulate In", "CONSOLE"),
         ("usdphys.preview_clear_bake", "Clear Bake", "X"),
+    )),
+    ("batch_files", "Batch of Files", "FILE_FOLDER", (
+        ("usdphys.batch_convert_folder", "Batch Convert Folder", "FILE_FOLDER"),
+        ("usdphys.export_collections", "Export Collection as Assets", "OUTLINER_COLLECTION"),
+        ("usdphys.batch_report", "Batch Report", "TEXT"),
     )),
     ("checks", "Checks", "CHECKMARK", (
         ("usdphys.check", "Check Now", "FILE_REFRESH"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,6 +65,7 @@ from .matter import Geometries, Weigher
 from .reduced import bend, follow, start_tree, undamp
 from .shapes import Placed, shape_of
 from .start import close, put_to_sleep
+from .templates import Template, isometries, keys, known
 
 #: m/s. A faster body counts as unstable; the solver clamps velocities to CLAMP.
 FASTEST, CLAMP = 1000.0, 1e5
@@ -122,7 +124,8 @@ class SolverSpace:
         self.physics = PhysicsWorld(tuple(setup.gravity.tolist()))
         self.handles: dict[str, Any] = {}
         self.static_handles: dict[str, Any] = {}
-        self.surfaces: dict[str, list[Any]] = {}
+        #: By material: (path, number of the collider among those of the body or static collider).
+        self.surfaces: dict[str, list[tuple[str, int]]] = {}
         self.weights: dict[str, Weight] = {}
         self.constraints: list[Constraint] = []
         self.followers: list[Follower] = []
@@ -130,6 +133,7 @@ class SolverSpace:
         self.broken: list[str] = []
         #: Force (N) and torque (N m) under which joints broke.
         self.last_loads: dict[str, tuple[float, float]] = {}
+        self._moving: list[str] = []
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
         #: True if the bodies are not where their prims are, because joints were closed.
         self.is_moved_at_start = False
@@ -182,7 +186,8 @@ class SolverSpace:
                 if min(settings.max_speed, settings.max_spin) < NO_LIMIT:
                     self._slow.append((row, settings.max_speed, settings.max_spin))
         self._refresh()
-        self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
+        if self._moving:
+            self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
         asleep = {path for path in self.weights if _starts_asleep(self.bodies[path])}
         put_to_sleep(
             self.physics, [self.handles[path] for path in asleep],
@@ -246,72 +251,88 @@ class SolverSpace:
     def _add_bodies(self, filters: Filters) -> Iterator[None]:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
-        sides: dict[int, tuple[float, float, Any]] = {}
-        for path, body in self.bodies.items():
-            api = body.prim.get(usd_physics.RigidBodyAPI)
-            assert api is not None
-            kind = rapier3d.RigidBody.kinematic_position_based if body.is_kinematic else rapier3d.RigidBody.dynamic
-            builder = kind().position(_isometry(body.position, body.quaternion))
-            moves = bool(api.velocity or api.angular_velocity)
-            if not body.is_kinematic:
-                settings = body_settings(body.prim)
-                turns = world_turns(settings, body.rotation)
-                if turns is None:
-                    turns = (True, True, True)
-                    self.notices.add(
-                        "VendorNotSimulated", body.prim,
-                        f"{body.prim.display} has locked axes of its own that turn with it, which the preview ignores.",
-                    )  # fmt: skip
-                builder = _with_settings(builder, settings, turns)
-                if moves:
-                    velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
-                    self._say_scaled(body, velocity)
-                    spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
-                    # The solver locks axes against forces only.
-                    velocity, spin = velocity * settings.moves, spin * turns
-                    builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
-                self.weights[path], of_solver = weigher.of(body)
-                builder = builder.additional_mass_properties(of_solver)
-            elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
-                self.notices.add(
-                    "KinematicVelocity", body.prim,
-                    f"{body.prim.display} is kinematic; its initial velocity does nothing.",
-                )  # fmt: skip
-            builders = []
-            materials = []
-            for prim in body.colliders:
-                geometry = geometries.of(prim)
-                placed = shape_of(prim, geometry, self.places[prim.path].rotation, self.notices, moves=True)
-                if placed is None:
-                    continue
-                frame = None
-                if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
-                    place, back = self.places[prim.path], body.rotation.T
-                    frame = frames.transform(back @ (place.position - body.position), back @ place.rotation)
-                material = contact_material(self.model, prim, self.notices)
-                collider = self._collider(prim, placed, frame, material, filters)
-                if body.is_kinematic:
-                    # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
-                    # circle it then pushes the other off. It does not for colliders with a hook; there is none.
-                    collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
-                builders.append(collider)
-                if id(placed[0]) not in sides:
-                    # With the shape, which stays alive, so that its id is not used again.
-                    sides[id(placed[0])] = (*_sides(placed[0]), placed[0])
-                shorter, longer, _ = sides[id(placed[0])]
-                self._extents.append(longer)
-                self._sizes[path] = max(shorter, self._sizes.get(path, 0.0))
-                materials.append(material)
+        made: dict[Hashable, Template] = {}
+        every = self.bodies.values()
+        for (path, body), place, key in zip(
+            self.bodies.items(), isometries(every), keys(every, geometries, filters), strict=True
+        ):
+            template = None if key is None else known(made, key)
+            if template is None:
+                said = len(self.notices.issues)
+                template = self._template(body, weigher, filters)
+                # What is said about one is to be said about each.
+                if key is not None and len(self.notices.issues) == said:
+                    with suppress(TypeError):
+                        made[key] = template
             geometries.forget()
-            handle = self.physics.add_body(builder, builders)
-            self.handles[path] = handle
-            solver_body = self.physics.rigid_bodies[handle]
-            activation = solver_body.activation
-            activation.linear_threshold, activation.angular_threshold = SLOW, SLOW_TURN
-            solver_body.activation = activation
-            for material, collider in zip(materials, solver_body.colliders, strict=True):
-                self.surfaces.setdefault(material.material, []).append(collider)
+            template.body.position = place
+            self.handles[path] = self.physics.add_body(template.body, template.colliders)
+            if template.weight is not None:
+                self.weights[path] = template.weight
+            if template.sides:
+                self._extents += [longer for _, longer in template.sides]
+                self._sizes[path] = max(shorter for shorter, _ in template.sides)
+            for number, material in enumerate(template.materials):
+                self.surfaces.setdefault(material, []).append((path, number))
             yield
+
+    def _template(self, body: Body, weigher: Weigher, filters: Filters) -> Template:
+        """What is added to the solver for a body, and for its twins elsewhere."""
+        api = body.prim.get(usd_physics.RigidBodyAPI)
+        assert api is not None
+        kind = rapier3d.RigidBody.kinematic_position_based if body.is_kinematic else rapier3d.RigidBody.dynamic
+        builder = kind()
+        moves = bool(api.velocity or api.angular_velocity)
+        weight = None
+        if not body.is_kinematic:
+            settings = body_settings(body.prim)
+            turns = world_turns(settings, body.rotation)
+            if turns is None:
+                turns = (True, True, True)
+                self.notices.add(
+                    "VendorNotSimulated", body.prim,
+                    f"{body.prim.display} has locked axes of its own that turn with it, which the preview ignores.",
+                )  # fmt: skip
+            builder = _with_settings(builder, settings, turns)
+            if moves:
+                self._moving.append(body.prim.path)
+                velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
+                self._say_scaled(body, velocity)
+                spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
+                # The solver locks axes against forces only.
+                velocity, spin = velocity * settings.moves, spin * turns
+                builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
+            weight, of_solver = weigher.of(body)
+            builder = builder.additional_mass_properties(of_solver)
+        elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
+            self.notices.add(
+                "KinematicVelocity", body.prim,
+                f"{body.prim.display} is kinematic; its initial velocity does nothing.",
+            )  # fmt: skip
+        solver_body = builder.build()
+        activation = solver_body.activation
+        activation.linear_threshold, activation.angular_threshold = SLOW, SLOW_TURN
+        solver_body.activation = activation
+        template = Template(solver_body, weight)
+        for prim in body.colliders:
+            geometry = weigher.geometries.of(prim)
+            placed = shape_of(prim, geometry, self.places[prim.path].rotation, self.notices, moves=True)
+            if placed is None:
+                continue
+            frame = None
+            if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
+                place, back = self.places[prim.path], body.rotation.T
+                frame = frames.transform(back @ (place.position - body.position), back @ place.rotation)
+            material = contact_material(self.model, prim, self.notices)
+            collider = self._collider(prim, placed, frame, material, filters)
+            if body.is_kinematic:
+                # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
+                # circle it then pushes the other off. It does not for colliders with a hook; there is none.
+                collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
+            template.colliders.append(collider)
+            template.sides.append(_sides(placed[0]))
+            template.materials.append(material.material)
+        return template
 
     def _say_scaled(self, body: Body, velocity: Matrix) -> None:
         """Notice a velocity on a scaled prim: the specification scales it, PhysX and Newton do not."""
@@ -337,8 +358,7 @@ class SolverSpace:
             pose = _isometry(place.position, place.quaternion)
             handle = self.physics.add_body(rapier3d.RigidBody.fixed().position(pose), [builder])
             self.static_handles[prim.path] = handle
-            collider = self.physics.rigid_bodies[handle].colliders[0]
-            self.surfaces.setdefault(material.material, []).append(collider)
+            self.surfaces.setdefault(material.material, []).append((prim.path, 0))
 
     def _collider(
         self, prim: Prim, placed: Placed, frame: Matrix | None, material: ContactMaterial, filters: Filters
@@ -680,6 +700,7 @@ class SolverSpace:
     def _break(self, constraint: Constraint) -> None:
         constraint.break_up(self.physics)
         self._upkeep = None
+        self.loads.forget()
         self._watch.forget()
         self.broken.append(constraint.facts.path)
         self.last_loads[constraint.facts.path] = constraint.load
@@ -705,6 +726,7 @@ class SolverSpace:
         for constraint in links:
             constraint.leave_tree(self.physics)
         self._upkeep = None
+        self.loads.forget()
         for path in lost:
             if path in freed:
                 self.physics.rigid_bodies[self.handles[path]].is_enabled = True
@@ -843,6 +865,7 @@ class SolverSpace:
     def joint_changed(self, constraint: Constraint) -> None:
         """Update caches and wake the bodies after a change of a joint."""
         self._upkeep = None
+        self.loads.forget()
         self._watch.forget()
         if not constraint.state.reduced:
             # Rapier rebuilt the rest of its tree, with default damping.
@@ -859,8 +882,9 @@ class SolverSpace:
     def set_surface(self, material: str, friction: float, restitution: float | None) -> None:
         """Set friction and restitution of all colliders with a material."""
         self._watch.forget()
-        for handle in self.surfaces.get(material, ()):
-            collider = self.physics.colliders[handle]
+        handles = {**self.static_handles, **self.handles}
+        for path, number in self.surfaces.get(material, ()):
+            collider = self.physics.colliders[self.physics.rigid_bodies[handles[path]].colliders[number]]
             collider.friction = friction
             if restitution is not None:
                 collider.restitution = restitution
@@ -968,7 +992,7 @@ def _speed_of_all(physics: Any, handles: Mapping[str, Any], masses: Mapping[str,
 
 def _starts_asleep(body: Body) -> bool:
     api = body.prim.get(usd_physics.RigidBodyAPI)
-    return api is not None and bool(api.resolved("starts_asleep"))
+    return api is not None and api.starts_asleep is not None and bool(api.resolved("starts_asleep"))
 
 
 def _ends(constraint: Constraint) -> set[str]:
