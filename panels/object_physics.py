@@ -272,18 +272,24 @@ def _draw_freedoms(layout: Any, joint: Any) -> None:
 
     preset = joint_freedoms.preset_of(joint)
     text = PRESETS[preset].label if preset else "Other Combination"
-    layout.operator_menu_enum("usdphys.joint_preset", "preset", text=text, icon="PRESET")
     column = layout.column(align=True)
+    row = _labelled(column, "Preset")
+    row.operator_menu_enum("usdphys.joint_preset", "preset", text=text, icon="PRESET")
     for dof in AXIS_DOFS:
-        split = column.split(factor=0.4, align=True)
-        side = split.row()
-        side.alignment = "RIGHT"
-        side.label(text=_DOF_LABELS[dof])
-        row = split.row(align=True)
+        row = _labelled(column, _DOF_LABELS[dof])
         now = joint_freedoms.motion_of(joint, dof)
         for motion in joint_freedoms.MOTIONS:
             button = row.operator("usdphys.joint_motion", text=_MOTION_LABELS[motion], depress=motion == now)
             button.dof, button.motion = dof, motion
+
+
+def _labelled(column: Any, text: str) -> Any:
+    """A row with a label on its left side, as properties have one. Returns the right side."""
+    split = column.split(factor=0.4, align=True)
+    side = split.row()
+    side.alignment = "RIGHT"
+    side.label(text=text)
+    return split.row(align=True)
 
 
 _MOTION_LABELS = {"LOCKED": "Lock", "LIMITED": "Limit", "FREE": "Free"}

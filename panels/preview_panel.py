@@ -69,13 +69,15 @@ class USDPHYS_PT_preview_state(bpy.types.Panel):
     def poll(cls, _context: Any) -> bool:
         return preview_guard.current() is not None
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, context: Any) -> None:
         session = preview_guard.current()
         if session is None:
             return
         layout: Any = self.layout
         column = layout.column(align=True)
-        for name, value in session.readout:
+        joint = context.object
+        loads = session.load_of(joint.name) if joint is not None and joint.usdphys.joint.is_applied else []
+        for name, value in (*session.readout, *loads):
             row = column.row()
             row.label(text=name)
             row.label(text=value)

@@ -641,7 +641,10 @@ def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Rec
         moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
         movers = time_samples.animated(stage, (*moved, *world.static_colliders))
         count = _frame_count(options, world)
-        recording = record(world, count, lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)))
+        recording = record(
+            world, count, lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)),
+            with_loads=_wants_loads(options),
+        )  # fmt: skip
     if options.engine != PREVIEW:
         recording = _hand_off(options, stage, world, recording, model.units, movers)
     if options.out:
@@ -649,6 +652,10 @@ def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Rec
         paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
         time_samples.write_bake(stage, Path(options.out), paths, recording.in_stage(model.units)[:, dynamic], clock)
     return world, recording, model.units
+
+
+def _wants_loads(options: argparse.Namespace) -> bool:
+    return bool(options.json) and options.engine == PREVIEW
 
 
 def _hand_off(
@@ -706,7 +713,7 @@ def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
         return found
 
     with engine_errors():
-        return world, record(world, _frame_count(options, world), movers)
+        return world, record(world, _frame_count(options, world), movers, with_loads=_wants_loads(options))
 
 
 # --------------------------------------------------------------------------- many files

@@ -44,7 +44,8 @@ def fake(monkeypatch, folder, names):
     program = folder / "engine.py"
     program.write_text(PROGRAM.format(names=names), encoding="utf-8")
     engine = external.ENGINES["physx"]
-    monkeypatch.setattr(external, "ENGINES", {**external.ENGINES, "physx": engine._replace(program=str(program))})
+    wanted = external.Engine(engine.name, str(program), engine.packages, engine.variable)
+    monkeypatch.setattr(external, "ENGINES", {**external.ENGINES, "physx": wanted})
     monkeypatch.setenv(engine.variable, sys.executable)
 
 

@@ -506,3 +506,23 @@ def test_play_ends_at_a_step_that_takes_seconds_and_names_the_body(monkeypatch) 
     monkeypatch.setattr(session.world, "step", slow)
     with pytest.raises(SlowStepError, match=r"2\.5 s.*'Rests'"):
         session.advance(bpy.context)
+
+
+@pytest.mark.parametrize("unit", [1.0, 100.0])
+def test_the_load_of_a_joint_is_read_in_newtons(unit):
+    if unit != 1.0:
+        in_centimetres()
+    body = crate(unit=unit)
+    assign = body.usdphys.mass
+    assign.is_applied, assign.mass = True, 3.0
+    bpy.context.view_layer.update()
+    scenes.add_joint("Hook", "FIXED", None, body)
+    session = session_of_scene()
+    assert session.load_of("Crate") == []
+    session.load_of("Hook")
+    run(session, 0.5)
+    (force, text), (torque, _) = session.load_of("Hook")
+    assert (force, torque) == ("Force", "Torque")
+    now, most = text.split(", most ")
+    assert float(now.removesuffix(" N")) == pytest.approx(3.0 * 9.81, rel=0.01)
+    assert float(most) >= 3.0 * 9.8

@@ -141,6 +141,15 @@ def test_a_field_is_written_for_each_target_in_its_unit(tmp_path):
     assert {"NewtonJointAPI", "PhysxJointAxisAPI:angular"} <= set(listed)
 
 
+@pytest.mark.parametrize(("concept", "name"), [("max_speed", "physxRigidBody:maxLinearVelocity"),
+                                               ("max_spin", "physxRigidBody:maxAngularVelocity")])  # fmt: skip
+def test_a_new_limit_of_speed_does_not_hold_the_body_still(concept, name):
+    scenes.solid("Body")
+    bpy.context.view_layer.objects.active = bpy.data.objects["Body"]
+    bpy.ops.usdphys.concept_add(data_path="object.usdphys", concept=concept)
+    assert vendor_rows.row_of(bpy.data.objects["Body"].usdphys, name).number > 1.0
+
+
 def test_a_target_without_a_word_is_refused():
     bpy.context.scene.usdphys.targets = {"NEWTON"}
     scenes.solid("Body")

@@ -18,6 +18,7 @@ ROOMS = (
     "usdphys_addon/usd",
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",
+    "usdphys_addon/simulation/record.py",
     "usdphys_addon/simulation/engines",
     "usdphys_addon/tuning",
     "usdphys_addon/bridge",

@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from usdphys_ext.usdphys_addon.core.units import StageUnits
+from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .helpers import codes, run
@@ -21,7 +23,7 @@ def joint(
 ) -> World:  # fmt: skip
     """A body on a joint to the world, along or about Z. is_tree: in an articulation."""
     inertia = INERTIA / kilograms / meters**2
-    axis = 'uniform token physics:axis = "Z"' if kind != "Distance" else ""
+    axis = 'uniform token physics:axis = "Z"' if kind in ("Revolute", "Prismatic") else ""
     return world_of(
         f"""
 def Cube "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
@@ -194,3 +196,22 @@ def test_a_distance_spring_sags_by_weight_over_stiffness(low, high, meters, kilo
     world = joint("Distance", '"PhysxPhysicsDistanceJointAPI"', values, meters, kilograms, body=at, gravity=9.81)
     run(world, 6.0)
     assert world.positions[0][2] == pytest.approx(-1.0 - MASS * 9.81 / k, abs=0.004)
+
+
+def test_loads_and_breaks_of_joints_are_recorded() -> None:
+    """A weight on a fixed joint: its force is m g; a weaker joint breaks, and says when and at which force."""
+    held = joint("Fixed", '"PhysicsFilteredPairsAPI"', "", gravity=9.81)
+    found = record(held, 20, with_loads=True)
+    table = found.as_json(StageUnits())["joints"]["/Joint"]
+    assert table["force_newtons"][-1] == pytest.approx(MASS * 9.81, rel=0.01) and "broken_seconds" not in table
+    assert table["torque_newton_metres"][-1] == pytest.approx(0.0, abs=0.01)
+    weak = joint("Fixed", '"PhysicsFilteredPairsAPI"', "float physics:breakForce = 5", gravity=9.81)
+    table = record(weak, 20, with_loads=True).as_json(StageUnits())["joints"]["/Joint"]
+    assert 0.0 < table["broken_seconds"] < 0.1
+    assert max(table["force_newtons"]) > 5.0 and table["force_newtons"][-1] == 0.0
+    assert weak.joint_load("/Joint")[0] == max(table["force_newtons"])
+
+
+def test_a_recording_without_loads_has_none() -> None:
+    found = record(joint("Fixed", '"PhysicsFilteredPairsAPI"', "", gravity=9.81), 2)
+    assert "joints" not in found.as_json(StageUnits())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable
 from functools import partial
@@ -19,6 +20,8 @@ from ..core.errors import InputError
 from ..core.schema import Attribute, Place
 from ..core.value_types import ValueType, value_type, with_elements
 
+#: In metres or degrees (per second): a limit that nothing had before.
+_FIRST_LIMIT = 100.0
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NAMES = re.compile(r"[A-Za-z_]\w*(:[A-Za-z_]\w*)*")
 
@@ -271,8 +274,13 @@ def add_unknown(thing: Any, applied: str, name: str, kind: ValueType, value: Any
 
 
 def _start(attribute: Attribute) -> Any:
-    """The fallback of an attribute; zero where it has none, or one that stands for "automatic"."""
+    """The fallback of an attribute; zero where it has none, or one that stands for "automatic".
+
+    Where the fallback is "no limit", a limit that is rarely reached: zero would hold the thing still.
+    """
     fallback = attribute.fallback
+    if fallback == math.inf:
+        return _FIRST_LIMIT
     if fallback is None or (not attribute.value.is_array and attribute.is_automatic(fallback)):
         return attribute.value.zero
     return fallback

@@ -152,6 +152,9 @@ class PreviewSession:
             # The objects show the authored poses now, so all of them must be written.
             for poses in self._shown:
                 poses[:] = np.inf
+        #: Path of the joint of an object, and the largest force (N) and torque (N m) of a joint, see `load_of`.
+        self._joint_names: dict[str, str] = {}
+        self._peaks: dict[str, tuple[float, float]] = {}
         self._edited = False
         self._is_writing = False
         self._debt = 0.0
@@ -271,6 +274,7 @@ class PreviewSession:
             self.take_edits(context)
         self._lead_kinematic(context)
         self.world.step()
+        self._note_loads()
         lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
         if lost:
             label = self.model.prims[lost[0]].label or lost[0]
@@ -490,6 +494,28 @@ class PreviewSession:
             ("Step", f"{world.step_milliseconds:.2f} ms"),
             *([("Real time", f"{self.real_time_factor:.2f}x")] if self.time_shown is None else []),
         ]
+
+    def load_of(self, name: str) -> list[tuple[str, str]]:
+        """Force and torque of the joint of an object as texts (name, value), and the largest so far; empty for others.
+
+        They are measured from the first call on.
+        """
+        path = self._joint_names.get(name)
+        if path is None:
+            path = next((path for path in self.world.joints if self.model.prims[path].label == name), "")
+            self._joint_names[name] = path
+        if not path:
+            return []
+        load = self.world.joint_load(path)
+        self._peaks.setdefault(path, (0.0, 0.0))
+        texts = zip(("Force", "Torque"), load, self._peaks[path], ("N", "N m"), strict=True)
+        return [(name, f"{now:.4g} {unit}, most {most:.4g}") for name, now, most, unit in texts]
+
+    def _note_loads(self) -> None:
+        """Remember the largest loads of the joints that are looked at."""
+        for path, (force, torque) in self._peaks.items():
+            now = self.world.joint_load(path)
+            self._peaks[path] = (max(force, now[0]), max(torque, now[1]))
 
     @property
     def broken(self) -> list[str]:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,10 @@ _LARGEST = 1e15
 
 @dataclass(slots=True)
 class Recording:
-    """matrices (f, n, 4, 4): world matrices, SI and Z up. positions (f, n, 3). rotations (f, n, 4): (w, x, y, z)."""
+    """matrices (f, n, 4, 4): world matrices, SI and Z up. positions (f, n, 3). rotations (f, n, 4): (w, x, y, z).
+
+    loads (f, 2): force (N) and torque (N m) of joints by path. broken: s, when joints broke.
+    """
 
     fps: float
     paths: tuple[str, ...]
@@ -40,6 +43,8 @@ class Recording:
     matrices: Floats
     positions: Floats
     rotations: Floats
+    loads: Mapping[str, Floats] = field(default_factory=dict)
+    broken: Mapping[str, float] = field(default_factory=dict)
 
     def in_stage(self, units: StageUnits) -> Floats:
         """World matrices (f, n, 4, 4) in the units and axes of a stage."""
@@ -58,7 +63,16 @@ class Recording:
             path: {"translation": places[:, row].tolist(), "rotation": rotations[:, row].tolist()}
             for row, path in enumerate(self.paths)
         }
-        return {"fps": self.fps, "frames": len(self.positions), "bodies": bodies}
+        found = {"fps": self.fps, "frames": len(self.positions), "bodies": bodies}
+        if not self.loads:
+            return found
+        joints: dict[str, dict[str, Any]] = {
+            path: {"force_newtons": load[:, 0].tolist(), "torque_newton_metres": load[:, 1].tolist()}
+            for path, load in self.loads.items()
+        }
+        for path, seconds in self.broken.items():
+            joints[path]["broken_seconds"] = seconds
+        return {**found, "joints": joints}
 
 
 def quaternion_product(first: Floats, second: Floats) -> Floats:
@@ -120,8 +134,14 @@ def engine_errors() -> Iterator[None]:
         os.close(saved)
 
 
-def record(world: World, count: int, movers: Movers | None = None) -> Recording:
-    """Record the start and `count` steps of a world. movers: called before each step with its frame, from 1 on."""
+def record(world: World, count: int, movers: Movers | None = None, *, with_loads: bool = False) -> Recording:
+    """Record the start and `count` steps of a world. movers: called before each step with its frame, from 1 on.
+
+    with_loads: of the joints, too.
+    """
+    joints = world.joints if with_loads else ()
+    loads = {path: np.zeros((count + 1, 2)) for path in joints}
+    broken: dict[str, float] = {}
     matrices = np.empty((count + 1, len(world.paths), 4, 4))
     positions, rotations = np.empty((count + 1, len(world.paths), 3)), np.empty((count + 1, len(world.paths), 4))
     known = set(world.paths)
@@ -136,7 +156,14 @@ def record(world: World, count: int, movers: Movers | None = None) -> Recording:
             world.step()
         matrices[frame] = world.matrices()
         positions[frame], rotations[frame] = world.positions, world.rotations
+        for path in joints:
+            if path in broken:
+                continue
+            loads[path][frame] = world.joint_load(path)
+            if path in world.broken_joints:
+                broken[path] = world.time
     for row, path in enumerate(world.paths):
         if not (np.isfinite(matrices[:, row]).all() and np.isfinite(rotations[:, row]).all()):
             raise InputError(f"The motion of '{path}' is not finite; look for odd values with validate.")
-    return Recording(1.0 / world.time_step, world.paths, world.kinematic, matrices, positions, rotations)
+    rate = 1.0 / world.time_step
+    return Recording(rate, world.paths, world.kinematic, matrices, positions, rotations, loads, broken)

@@ -495,9 +495,12 @@ class World:
     def joint_load(self, path: str) -> tuple[float, float]:
         """Force (N) and torque (N m) of a joint in the last solver step; zero before the first step.
 
-        A joint that cannot break is measured from the first call on, so that the first one returns zero.
+        A joint that cannot break is measured from the first call on, so that the first one returns zero. Of a broken
+        joint it is the load under which it broke.
         """
         space, constraint = self._joints[path]
+        if path in space.broken:
+            return space.last_loads[path]
         space.loads.asked.add(path)
         return constraint.load
 

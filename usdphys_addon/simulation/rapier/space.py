@@ -131,6 +131,8 @@ class SolverSpace:
         self.followers: list[Follower] = []
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
+        #: Force (N) and torque (N m) under which joints broke.
+        self.last_loads: dict[str, tuple[float, float]] = {}
         self._moving: list[str] = []
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
         #: True if the bodies are not where their prims are, because joints were closed.
@@ -701,6 +703,7 @@ class SolverSpace:
         self.loads.forget()
         self._watch.forget()
         self.broken.append(constraint.facts.path)
+        self.last_loads[constraint.facts.path] = constraint.load
         for path in (constraint.facts.body0, constraint.facts.body1):
             if path:
                 self.physics.wake_up(self.handles[path])
