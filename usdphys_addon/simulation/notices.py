@@ -54,8 +54,8 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "JointApart": NoticeKind(
         "warning",
-        "The two frames of a joint are apart at the start, or outside of the limits of a slide or hinge: its bodies are "
-        "moved together first.",
+        "The two frames of a joint are apart at the start, or outside of the limits of a slide or hinge: its bodies "
+        "are moved together first.",
         "Align the frames of the joint (Joint Tools), or place the bodies where the joint holds them.",
     ),
     "JointFollows": NoticeKind(
