@@ -10,7 +10,7 @@ from .usd_file import UsdFileOperator
 
 
 class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
-    """Write the robot of the scene, which came from a URDF, with the numbers that were edited since"""
+    """Write the robot of the scene: as it was imported with what was edited since, or anew with its meshes"""
 
     bl_idname = "usdphys.export_urdf"
     bl_label = "Export URDF"
@@ -20,15 +20,23 @@ class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):
     if TYPE_CHECKING:
         filepath: str
         filter_glob: str
+        package: str
     else:
         filter_glob: bpy.props.StringProperty(default="*.urdf", options={"HIDDEN"})
+        package: bpy.props.StringProperty(
+            name="ROS Package",
+            description="Package that the folder of the file is in; meshes are then named package://NAME/...",
+        )
+
+    def draw(self, _context: Any) -> None:
+        self.split_layout().prop(self, "package")
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
         from ..usdphys_addon.exchange import urdf_export
 
         try:
-            result = urdf_export.export_urdf(context, self.filepath)
+            result = urdf_export.export_urdf(context, self.filepath, self.package.strip())
         except UsdPhysError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

@@ -11,6 +11,12 @@ import bpy
 #: (pattern of what the mouse is over, page), in the form of Blender's own manual maps; the first that fits counts.
 PAGES = (
     ("bpy.ops.usdphys.preview*", "preview.html"),
+    ("bpy.ops.usdphys.settle*", "generators.html"),
+    ("bpy.ops.usdphys.wall*", "generators.html"),
+    ("bpy.ops.usdphys.break_apart*", "generators.html"),
+    ("bpy.ops.usdphys.ragdoll*", "generators.html"),
+    ("bpy.ops.usdphys.rope*", "generators.html"),
+    ("bpy.ops.usdphys.net*", "generators.html"),
     ("bpy.ops.usdphys.inspect*", "tasks/arm.html"),
     ("bpy.ops.usdphys.robot_arm*", "tasks/arm.html"),
     ("bpy.ops.usdphys.joint_motor*", "tasks/car.html"),
@@ -18,6 +24,8 @@ PAGES = (
     ("bpy.ops.usdphys.joint*", "tasks/door.html"),
     ("bpy.ops.usdphys.check*", "issue_codes.html"),
     ("bpy.ops.usdphys.fix*", "issue_codes.html"),
+    ("bpy.ops.usdphys.batch*", "tasks/pipeline.html"),
+    ("bpy.ops.usdphys.export_collections*", "tasks/pipeline.html"),
     ("bpy.ops.usdphys.export_layer*", "tasks/layer.html"),
     ("bpy.ops.usdphys.export*", "concept_mapping.html"),
     ("bpy.ops.usdphys.import*", "concept_mapping.html"),

@@ -26,7 +26,7 @@ _SIZES = (2, 3, 4)
 def view_of(row: Any) -> str:
     """Name of the property that shows the value of a row as what it is."""
     if row.type == "rel":
-        return "target"
+        return "target" if row.target is not None or not row.text else "text"
     try:
         kind = value_type(row.type)
     except KeyError:

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line (`blender --command usdphys`, `python -m usdphys_addon`): convert, validate, inspect, simulate."""
+"""The command line, as `blender --command usdphys` and `python -m usdphys_addon`."""
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import math
 import os
+import signal
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -55,7 +57,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _run(arguments: list[str]) -> int:
+def perform(arguments: list[str]) -> dict[str, Any]:
+    """Run a command for a batch. Returns what it found: exit (its status), issues, error, table (of inspect)."""
+    answer: dict[str, Any] = {"issues": []}
+    warned = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(warned):
+        answer["exit"] = _run(arguments, answer)
+    answer["issues"] = [asdict(issue) for issue in answer["issues"]]
+    errors = [line.partition(": error: ")[2] for line in warned.getvalue().splitlines() if line.startswith("usdphys")]
+    if answer["exit"] and any(errors):
+        answer["error"] = next(filter(None, reversed(errors)))
+    return answer
+
+
+def _run(arguments: list[str], answer: dict[str, Any] | None = None) -> int:
+    """Run a command. answer: takes what it finds, see `perform`."""
     parser = _parser()
     try:
         options = parser.parse_args(arguments)
@@ -64,15 +80,13 @@ def _run(arguments: list[str]) -> int:
     except OutputError as error:  # of the help
         warn(f"usdphys: error: {error}")
         return 1
+    options.answer = {"issues": []} if answer is None else answer
     try:
         _check_names(options)
         if options.isolate and not isolate.is_isolated():
             return _run_isolated(arguments, options)
-        import numpy as np
-
         command: Callable[[argparse.Namespace], int] = options.run
-        # What overflows is found in the results; numpy's warnings name lines of code.
-        with np.errstate(all="ignore"):
+        with _overflows_ignored() if options.calculates else nullcontext():
             return command(options)
     except UsdPhysError as error:
         warn(f"usdphys: error: {error}")
@@ -96,6 +110,13 @@ def _run(arguments: list[str]) -> int:
         return 3
 
 
+def _overflows_ignored() -> AbstractContextManager[object]:
+    """What overflows is found in the results; numpy's warnings name lines of code."""
+    import numpy as np
+
+    return np.errstate(all="ignore")
+
+
 def _run_isolated(arguments: list[str], options: argparse.Namespace) -> int:
     names = [getattr(options, name, None) for name in ("output", "out", "json")]
     status, cause = isolate.run(arguments, [name for name in names if isinstance(name, str)])
@@ -105,7 +126,8 @@ def _run_isolated(arguments: list[str], options: argparse.Namespace) -> int:
 
 
 def _subject(options: argparse.Namespace) -> str:
-    return f"'{getattr(options, 'file', None) or getattr(options, 'input', '')}'"
+    names = (getattr(options, name, None) for name in ("file", "input", "jobs"))
+    return f"'{next(filter(None, names), '')}'"
 
 
 def _check_names(options: argparse.Namespace) -> None:
@@ -114,7 +136,7 @@ def _check_names(options: argparse.Namespace) -> None:
         Path.cwd()
     except FileNotFoundError as error:
         raise InputError("The working folder does not exist any more; change to another one.") from error
-    for name in ("file", "input", "output", "onto", "out", "json"):
+    for name in ("file", "input", "output", "onto", "out", "json", "jobs"):
         value = getattr(options, name, None)
         if isinstance(value, str):
             setattr(options, name, usable_name(value))
@@ -194,6 +216,7 @@ def _parser() -> argparse.ArgumentParser:
         "--onto", metavar="SCENE.blend",
         help="put only the physics of a USD input on the objects of this scene, by name",
     )  # fmt: skip
+    convert.add_argument("--collection", default="", metavar="NAME", help="write only the objects of this collection")
     convert.add_argument("--animation", action="store_true", help="write the frame range as time samples")
     convert.add_argument(
         "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
@@ -260,7 +283,35 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--isolate", action="store_true", help="work in a process of its own, and say so if a file makes it crash"
         )
+        command.set_defaults(calculates=True)
+    _add_batch(commands)
     return parser
+
+
+def _add_batch(commands: Any) -> None:
+    many = commands.add_parser(
+        "batch", help="run many jobs, in processes that stay",
+        description="Run the jobs of a file, a line of JSON each. A crash or a hang costs its own job only. A rerun "
+        "does what is not done yet.",
+    )  # fmt: skip
+    many.add_argument(
+        "jobs", metavar="JOBS", help='a file with lines such as {"op": "convert", "in": "a.blend", "out": "a.usda"}'
+    )
+    many.add_argument("--workers", type=_count, metavar="N", help="processes (default: as many as processors)")
+    many.add_argument("--dask", metavar="ADDRESS", help="have the workers of this Dask scheduler do the jobs")
+    many.add_argument("--shard", metavar="I/N", help="do the I-th part of N only, such as 2/8")
+    many.add_argument(
+        "--timeout", type=_positive, default=600.0, metavar="S", help="seconds after which a job hangs (default: 600)"
+    )
+    many.add_argument(
+        "--retries", type=_retries, default=1, metavar="N", help="new attempts after a crash or a hang (default: 1)"
+    )
+    many.add_argument(
+        "--out", metavar="RESULTS", help="file of results, which a rerun goes on with (default: JOBS.results.jsonl)"
+    )
+    many.set_defaults(run=_batch, isolate=False, calculates=False)
+    # A child of a batch. Without help, the list of commands leaves it out.
+    commands.add_parser("serve").set_defaults(run=_serve, isolate=False, calculates=False)
 
 
 def _add_robot_options(command: argparse.ArgumentParser) -> None:
@@ -288,6 +339,10 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= _MOST_SUBSTEPS):
         raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to {_MOST_SUBSTEPS}")
     return int(text)
+
+
+def _retries(text: str) -> int:
+    return 0 if text == "0" else _count(text)
 
 
 def _frame_rate(text: str) -> float:
@@ -334,7 +389,7 @@ def _convert(options: argparse.Namespace) -> int:
     from .exchange import blend_file
 
     with blend_file.properties_registered(), _output_to_stderr():
-        _print_issues(source.load(options.input, load), warn)
+        _print_issues(options, source.load(options.input, load), warn)
         scene: Any = bpy.context.scene
         if options.from_rigid_bodies:
             from .exchange import blender_rigid_bodies
@@ -344,9 +399,10 @@ def _convert(options: argparse.Namespace) -> int:
         wanted = formats.WriteOptions(
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
+            collection=options.collection,
         )  # fmt: skip
         result = target.write(options.output, wanted) if target.write is not None else None
-    return 0 if result is None else _report_conversion(result, options.output)
+    return 0 if result is None else _report_conversion(options, result)
 
 
 def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
@@ -354,6 +410,7 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
     for name, unset in (
         ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
         ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
+        ("collection", ""),
     ):  # fmt: skip
         value = getattr(options, name)
         if value != unset and name not in target.heeds:
@@ -366,10 +423,10 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
         raise UsageError("--physics-only is for edits of an imported file, and --composed writes no edits; drop one.")
 
 
-def _report_conversion(result: ExportResult, output: str) -> int:
-    _print_issues(result.issues, warn)
+def _report_conversion(options: argparse.Namespace, result: ExportResult) -> int:
+    _print_issues(options, result.issues, warn)
     found = ", ".join(tally(number, kind) for kind, number in result.counts.items() if number)
-    _summarise(f"{output}: {found or 'no physics'}")
+    _summarise(f"{options.output}: {found or 'no physics'}")
     return 0
 
 
@@ -384,7 +441,7 @@ def _validate(options: argparse.Namespace) -> int:
     if options.json:
         say(json.dumps({"file": options.file, "target": options.target, "issues": [asdict(item) for item in issues]}))
     else:
-        _print_issues(issues, say)
+        _print_issues(options, issues, say)
         numbers = {kind: sum(item.severity == kind for item in issues) for kind in ("error", "warning", "info")}
         say(f"{options.file}: " + ", ".join(counted(number, kind) for kind, number in numbers.items()))
     return 1 if any(item.severity == "error" for item in issues) else 0
@@ -411,7 +468,7 @@ def _inspect(options: argparse.Namespace) -> int:
     from .core import summary
 
     with _model_of(options) as (model, _):
-        table = summary.summarise(model)
+        table = options.answer["table"] = summary.summarise(model)
     if options.json:
         say(json.dumps({"file": options.file, **table}))
     else:
@@ -433,7 +490,7 @@ def _simulate(options: argparse.Namespace) -> int:
     formats.check_options(options.file, load)
     if source.as_stage is not None:
         with _output_to_stderr(), source.as_stage(options.file, load) as (file, issues):
-            _print_issues(issues, warn)
+            _print_issues(options, issues, warn)
             if options.out and source is not formats.USD:
                 world, recording, units = _simulate_copy(options, file)
             else:
@@ -449,7 +506,9 @@ def _simulate(options: argparse.Namespace) -> int:
         except ValueError as error:
             raise InputError(f"'{options.file}' moves too far for the units of its stage.") from error
         _write_text(Path(options.json), text)
-    _print_issues(world.notices, warn)
+    if options.engine == PREVIEW:
+        # They say what the preview simulates in another way, which the other engines do not.
+        _print_issues(options, world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
     summarise = _summarise if options.out or options.json else say
@@ -498,7 +557,7 @@ def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World,
     from .bridge import scene_read
     from .exchange import formats, usd_export
 
-    _print_issues(source.load(options.file, formats.LoadOptions()), warn)
+    _print_issues(options, source.load(options.file, formats.LoadOptions()), warn)
     scene: Any = bpy.context.scene
     scene.frame_set(scene.frame_start)
     units, hierarchy = usd_export.stage_options(scene)
@@ -508,11 +567,11 @@ def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World,
     if options.out:
         return _simulate_exported(options, wanted)
     if options.engine == PREVIEW:
-        _print_issues(reading.issues, warn)
+        _print_issues(options, reading.issues, warn)
         return *_simulate_scene(options, reading.model), units
     with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
         file = Path(folder) / f"{Path(options.file).stem}.usdc"
-        _print_issues(usd_export.export_usd(bpy.context, file, wanted).issues, warn)
+        _print_issues(options, usd_export.export_usd(bpy.context, file, wanted).issues, warn)
         return _simulate_usd(options, str(file))
 
 
@@ -532,7 +591,7 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
     scene.frame_end = scene.frame_start + math.ceil(options.seconds * rate)
     target = Path(options.out).absolute()
     with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
-        _print_issues(usd_export.export_usd(bpy.context, scratch, wanted).issues, warn)
+        _print_issues(options, usd_export.export_usd(bpy.context, scratch, wanted).issues, warn)
         options.out = str(layer)
         found = _simulate_usd(options, str(scratch))
         time_samples.flatten(layer, scratch)
@@ -648,13 +707,90 @@ def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
         return world, record(world, _frame_count(options, world), movers)
 
 
+# --------------------------------------------------------------------------- many files
+
+
+def _serve(_options: argparse.Namespace) -> int:
+    from .batch import serve
+
+    with _ready_for_jobs():
+        return serve.serve(perform)
+
+
+@contextmanager
+def _ready_for_jobs() -> Iterator[None]:
+    """Load what takes time, and register our properties once for all jobs. Without bpy, only some jobs can be done."""
+    from .exchange import formats
+
+    try:
+        from .exchange import blend_file
+    except ImportError:
+        yield
+        return
+    with suppress(UsdPhysError):
+        formats.expose_pxr()
+    with blend_file.properties_registered():
+        yield
+
+
+def _batch(options: argparse.Namespace) -> int:
+    from .batch import drive, executors, jobs, progress, worker
+
+    if options.dask and options.workers:
+        raise UsageError("--workers is for this machine, and --dask has workers of its own; drop one.")
+    todo = jobs.read(Path(options.jobs))
+    part = ""
+    if options.shard:
+        todo = jobs.shard(todo, options.shard)
+        part = f".{options.shard.replace('/', '-of-')}"
+    results = Path(options.out or Path(options.jobs).with_suffix(f".results{part}.jsonl"))
+    checked(results, [options.jobs])
+    count = len(todo)
+    todo = drive.pending(todo, results)
+    settings = worker.Settings(
+        (*isolate.program(), "serve"), isolate.ROOT, options.timeout, options.retries
+    )  # fmt: skip
+    workers = min(options.workers or isolate.processors(), max(1, len(todo)))
+    shown = progress.Progress(len(todo))
+    try:
+        with _stopped_by_signals():
+            if todo:
+                crew = executors.dask(settings, options.dask) if options.dask else executors.local(settings, workers)
+                with crew as members:
+                    drive.run(todo, members, results, shown.told)
+    except KeyboardInterrupt:
+        warn(f"usdphys: error: Interrupted; '{results}' has what is done, and the same command goes on with the rest.")
+        return 130
+    finally:
+        shown.end()
+    _summarise(progress.summary(str(results), shown.counts, count - len(todo)))
+    return 0 if shown.counts["ok"] == shown.counts.total() else 1
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """Turn an interrupt, and the request to end, into KeyboardInterrupt. Blender has handlers of its own."""
+
+    def stop(_number: int, _frame: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            # None: a handler that Python does not know.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
 def _write_text(target: Path, text: str) -> None:
     """Write a text to a temporary file, which replaces the target once it is complete."""
     with replacing(target) as scratch:
         scratch.write_text(text, encoding="utf-8")
 
 
-def _print_issues(issues: list[Issue], tell: Callable[[str], None]) -> None:
+def _print_issues(options: argparse.Namespace, issues: list[Issue], tell: Callable[[str], None]) -> None:
+    options.answer["issues"] += issues
     for issue in issues:
         tell(f"{issue.severity}: {issue.code}: {issue.message} {issue.fix}")
 

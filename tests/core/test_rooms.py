@@ -13,16 +13,19 @@ ROOMS = (
     "usdphys_addon/core/rules",
     "usdphys_addon/core/validate.py",
     "usdphys_addon/system",
+    "usdphys_addon/batch",
     "usdphys_addon/urdf",
     "usdphys_addon/usd",
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",
     "usdphys_addon/simulation/engines",
+    "usdphys_addon/tuning",
     "usdphys_addon/bridge",
     "usdphys_addon/attaching",
     "usdphys_addon/exchange",
     "usdphys_addon/authoring",
     "usdphys_addon/playback",
+    "usdphys_addon/generators",
     "usdphys_addon/checks",
     "usdphys_addon/viewport",
     "usdphys_addon/cli.py",
@@ -41,16 +44,19 @@ APART = {
     "usdphys_addon/bridge": {"usdphys_addon/usd", "usdphys_addon/gltf", "usdphys_addon/simulation"},
     "usdphys_addon/attaching": {"usdphys_addon/usd", "usdphys_addon/gltf", "usdphys_addon/simulation"},
     "usdphys_addon/authoring": {"usdphys_addon/exchange"},
+    "usdphys_addon/generators": {"usdphys_addon/exchange"},
 }
 #: Who may import what from outside.
 BLENDER = {"bpy", "bmesh", "bpy_extras", "bl_ui", "bl_operators", "gpu", "gpu_extras", "mathutils", "blf", "idprop"}
 WITHOUT_BLENDER = (
     "usdphys_addon/core",
     "usdphys_addon/system",
+    "usdphys_addon/batch",
     "usdphys_addon/urdf",
     "usdphys_addon/usd",
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",
+    "usdphys_addon/tuning",
 )
 ONLY_IN = {
     "pxr": (

@@ -89,12 +89,14 @@ def test_vendor_numbers_follow_the_units_of_the_file(acme) -> None:
 
 
 def test_what_blender_has_no_property_for_is_carried(acme) -> None:
-    """Relationships of vendors, and their schemas on prims without a place for them, stay as they are in the file."""
+    """Attributes beside those of the tables, and schemas on prims without a place for them, stay as they are."""
     stage = written(acme(drag=1.0), units.SI)
     prim = stage.GetPrimAtPath("/Thing")
+    prim.CreateAttribute("acme:beside", Sdf.ValueTypeNames.Opaque)
     prim.CreateRelationship("acme:guide", custom=False).SetTargets(["/Thing"])
     text = carry.capture(usd_opinions.Opinions(prim), units.SI)
-    assert "acme:guide" in text and "acme:drag" not in text
+    assert "acme:beside" in text and "acme:drag" not in text and "acme:guide" not in text
+    assert usd_read.read_stage(stage).prims["/Thing"].get(acme).guide == ("/Thing",)
     scope = stage.DefinePrim("/Looks", "Material")
     scope.AddAppliedSchema("AcmeEverythingAPI")
     scope.CreateAttribute("acme:drag", Sdf.ValueTypeNames.Float).Set(2.0)

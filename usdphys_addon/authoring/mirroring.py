@@ -22,7 +22,7 @@ from ..core.frames import Matrix
 from ..core.primitives import Primitive
 from ..core.schema import Schema
 from ..core.schemas import usd_physics
-from . import joint_edits, joint_maker
+from . import joint_edits, joint_maker, vendor_edits
 
 Array = NDArray[np.float64]
 
@@ -145,8 +145,9 @@ class _Mirror:
                 planned.append(plan)
         for obj, target in pairs:
             self.write_part(obj, target)
+        made = {plan.obj: self.write_joint(plan) for plan in planned}
         for plan in planned:
-            self.write_joint(plan)
+            self.mirror_joint_rows(plan.obj, made)
         return self.result
 
     def note_linked(self, obj: Any) -> None:
@@ -297,7 +298,17 @@ class _Mirror:
                 return str(name.replace(body.name, bpy.utils.flip_name(body.name)))
         return str(name)
 
-    def write_joint(self, plan: _JointPlan) -> None:
+    def mirror_joint_rows(self, obj: Any, made: dict[Any, Any]) -> None:
+        """Give the mirror image of a joint its vendor schemas. made: mirror images of joints by joint."""
+        target = made[obj]
+        vendor_edits.copy_rows(obj.usdphys, target.usdphys, "joint", "dof")
+        for row in target.usdphys.vendor if "vendor" in target.usdphys.keys() else ():
+            if row.target is not None:
+                flipped = self.scene.objects.get(bpy.utils.flip_name(row.target.name))
+                row.target = made.get(row.target) or flipped or row.target
+
+    def write_joint(self, plan: _JointPlan) -> Any:
+        """Returns the mirror image."""
         target = plan.target if plan.target is not None else self.new_joint(plan.obj, plan.both[0])
         source, wanted = plan.obj.usdphys.joint, target.usdphys.joint
         for item in source.bl_rna.properties:
@@ -316,6 +327,7 @@ class _Mirror:
         fixed = joint_frames.is_fixed(source, 0), joint_frames.is_fixed(source, 1)
         joint_frames.place_joint(target, plan.both, self.depsgraph, fixed)
         self.result.joints += 1
+        return target
 
     def new_joint(self, obj: Any, place: Matrix) -> Any:
         made: Any = bpy.data.objects.new(self.joint_name(obj), None)

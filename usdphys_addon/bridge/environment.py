@@ -70,8 +70,7 @@ def threads_are_safe() -> bool:
     """
     if sys.version_info >= (3, 12):
         return True
-    kind = type(bpy.context.temp_override())
-    return kind not in set(map(type, gc.get_objects()))
+    return type(bpy.context.temp_override()) not in map(type, gc.get_objects())
 
 
 class Background(Generic[_Result]):

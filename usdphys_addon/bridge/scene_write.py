@@ -39,15 +39,17 @@ def write_scene(
     meters: float | None = None,
     local: float | None = None,
     is_usd: bool = True,
+    moves_joints: bool | None = None,
 ) -> Written:
     """Put the physics of a model on objects and materials, given by prim path, and on the scene.
 
     texts: stored with the objects, for the next export. meters: length of a Blender unit; by default that of the scene.
-    local: see `WritingContext`. is_usd: the next export gives the prims of the model their paths back. Colliders and
-    joints with a pose in the space of the object above them, and without an object, go on that object.
+    local: see `WritingContext`. is_usd: the next export gives the prims of the model their paths back.
+    moves_joints: to their first frames; by default if is_usd. Colliders and joints with a pose in the space of the
+    object above them, and without an object, go on that object.
     """
     writing = WritingContext(model, scene, objects, materials, meters=meters, local=local)
-    writing.moves_joints = is_usd
+    writing.moves_joints = is_usd if moves_joints is None else moves_joints
     origins = _OriginWriter(model, texts or Texts(), is_usd=is_usd)
     _write_physics_scenes(writing, origins)
     _write_materials(writing, origins)
@@ -107,7 +109,7 @@ def _write_physics_scenes(writing: WritingContext, origins: _OriginWriter) -> No
         value = prim.get(usd_physics.PhysicsScene)
         if value is not None:
             writing.properties.write(item, value)
-        vendor_rows.write_vendor(writing.properties, item, "scene", prim)
+        vendor_rows.write_vendor(writing.properties, item, "scene", prim, writing.objects)
         writing.written.count("scenes")
 
 
@@ -125,7 +127,7 @@ def _write_materials(writing: WritingContext, origins: _OriginWriter) -> None:
         value = prim.get(usd_physics.MaterialAPI)
         if value is not None:
             writing.properties.write(physics, value)
-        vendor_rows.write_vendor(writing.properties, material.usdphys, "material", prim)
+        vendor_rows.write_vendor(writing.properties, material.usdphys, "material", prim, writing.objects)
         writing.written.count("materials")
 
 
@@ -190,7 +192,7 @@ def _write_object(writing: WritingContext, obj: Any, prim: Prim) -> None:
     joint = prim.get(usd_physics.Joint)
     if joint is not None:
         write_joint(writing, obj, prim, joint)
-    vendor_rows.write_vendor(properties, physics, "object", prim)
+    vendor_rows.write_vendor(properties, physics, "object", prim, writing.objects)
 
 
 def _write_mass_and_pairs(writing: WritingContext, owner: Any, prim: Prim) -> None:
@@ -214,7 +216,7 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
     if joint is not None:
         obj.usdphys.prim.extras = json.dumps({**remembered.extras_of(obj.usdphys.prim.extras), **prim.extras})
         write_joint(writing, obj, prim, joint)
-        vendor_rows.write_vendor(writing.properties, obj.usdphys, "object", prim)
+        vendor_rows.write_vendor(writing.properties, obj.usdphys, "object", prim, writing.objects)
     collision = prim.get(usd_physics.CollisionAPI)
     if collision is None or prim.local is None:
         return
@@ -226,9 +228,13 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
     gprim = prim.get(usd_geom.Gprim)
     if gprim is not None:
         item.shape = gprim_properties.SHAPES.get(prim.type_name, "MESH")
-        item.location = (prim.local[:3, 3] / writing.local).tolist()
-        item.rotation = frames.quaternion_of(frames.rotation_of(prim.local))
-        scale = frames.scale_of(prim.local).tolist()
+        rows = prim.local.tolist()
+        item.location = [row[3] / writing.local for row in rows[:3]]
+        if _is_straight(rows):
+            item.rotation, scale = frames.IDENTITY_ROTATION, [rows[0][0], rows[1][1], rows[2][2]]
+        else:
+            item.rotation = frames.quaternion_of(frames.rotation_of(prim.local))
+            scale = frames.scale_of(prim.local).tolist()
         for name, value in gprim_properties.gprim_properties(gprim, writing.local, scale=scale).items():
             setattr(item, name, value)
     else:
@@ -238,6 +244,12 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
     _write_mass_and_pairs(writing, item, prim)
     if prim.extras:
         item.extras = json.dumps(prim.extras)
+
+
+def _is_straight(rows: list[list[float]]) -> bool:
+    """True for a matrix that moves and scales, but neither turns nor mirrors."""
+    (a, b, c, _), (d, e, f, _), (g, h, i, _), _ = rows
+    return a > 0.0 and e > 0.0 and i > 0.0 and not (b or c or d or f or g or h)
 
 
 def _write_owner(writing: WritingContext, group: Any, targets: tuple[str, ...] | None) -> None:
@@ -275,4 +287,4 @@ def _write_collision(writing: WritingContext, item: Any, prim: Prim, collision: 
         writing.properties.write(item, approximation)
         if isinstance(approximation.approximation, str) and not approximation.holds("approximation"):
             item.other_approximation = approximation.approximation
-    vendor_rows.write_vendor(writing.properties, item, "collider", prim)
+    vendor_rows.write_vendor(writing.properties, item, "collider", prim, writing.objects)

@@ -12,7 +12,7 @@ degree, all else SI.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -162,7 +162,7 @@ VendorRow = make_group(
         ),
         "type": bpy.props.StringProperty(name="Type", description="USD type of the value", override=OVERRIDABLE),
         "text": bpy.props.StringProperty(name="Value", description="Value of the attribute", override=OVERRIDABLE),
-        # Of a relationship. Those of a file are carried as text instead.
+        # Of a relationship: one row for each target. Its text holds paths of the file that have no object.
         "target": bpy.props.PointerProperty(
             type=bpy.types.Object, name="Target", description="Object that the relationship leads to",
             override=OVERRIDABLE,
@@ -282,11 +282,12 @@ def _read(
         if attribute is None:
             continue
         if attribute.is_relationship:
-            path = path_of(row.target) if path_of is not None and row.target is not None else ""
-            if path:
-                setattr(value, attribute.field, (path,))
+            try:
+                paths = _targets(row, path_of)
+            except ValueError as error:
+                broken.append((row.name, str(error)))
             else:
-                broken.append((row.name, "its target is missing or not exported"))
+                setattr(value, attribute.field, (*(getattr(value, attribute.field) or ()), *paths))
             continue
         try:
             content = parse(attribute.value, row.text)
@@ -303,6 +304,17 @@ def _read(
         if factor != 1.0:
             setattr(value, attribute.field, with_elements(attribute.value, content, partial(_scaled, factor=factor)))
     return found, broken
+
+
+def _targets(row: Any, path_of: Callable[[Any], str] | None) -> tuple[str, ...]:
+    """Paths of a row of a relationship. path_of: of an object, or of the text of a path. Raises ValueError."""
+    if row.target is None and row.text:
+        found = parse(value_type("string[]"), row.text)
+        return found if path_of is None else tuple(map(path_of, found))
+    path = path_of(row.target) if path_of is not None and row.target is not None else ""
+    if not path:
+        raise ValueError("its target is missing or not exported")
+    return (path,)
 
 
 #: The places that unknown schemas of an owner are written with.
@@ -328,9 +340,11 @@ def read_vendor(context: ReadingContext, thing: Any, prim: Prim, *places: Place)
     if "vendor" not in thing.keys() or not len(thing.vendor):
         return
 
-    def path_of(obj: Any) -> str:
-        placement = context.placements.find(obj, None)
-        return placement.path if placement is not None else ""
+    def path_of(target: Any) -> str:
+        if isinstance(target, str):
+            return context.root + target
+        placement = context.placements.find(target, None)
+        return placement.path if placement is not None else context.hidden_path(target)
 
     found, broken = _read(thing, context.meters, joint_type(thing.id_data), places, path_of)
     prim.schemas.update(found)
@@ -341,8 +355,10 @@ def read_vendor(context: ReadingContext, thing: Any, prim: Prim, *places: Place)
         )  # fmt: skip
 
 
-def write_vendor(writer: PropertyWriter, thing: Any, owner: str, prim: Prim) -> None:
-    """Write the vendor schemas of a prim to the rows of an owner of properties."""
+def write_vendor(
+    writer: PropertyWriter, thing: Any, owner: str, prim: Prim, objects: Mapping[str, Any]
+) -> None:  # fmt: skip
+    """Write the vendor schemas of a prim to the rows of an owner of properties. objects: by prim path."""
     for name, value in prim.schemas.items():
         cls = type(value)
         if cls.family in schema.OWN_FAMILIES or cls.kind == "typed" or cls.on not in PLACES[owner]:
@@ -351,6 +367,9 @@ def write_vendor(writer: PropertyWriter, thing: Any, owner: str, prim: Prim) -> 
         instance = schema.split_applied(name)[1]
         dof = vendor_schemas.dof_of(cls, instance, prim.type_name)
         for attribute, content in value.authored():
+            if attribute.is_relationship:
+                _write_targets(thing, name, attribute.usd_name(instance), content, objects)
+                continue
             if not attribute.is_editable or not attribute.accepts(content):
                 continue
             if attribute.value.has_unit:
@@ -359,6 +378,16 @@ def write_vendor(writer: PropertyWriter, thing: Any, owner: str, prim: Prim) -> 
                 content = with_elements(attribute.value, content, partial(_scaled, factor=factor))
             text = text_of(attribute.value, content)
             add_row(thing, name, attribute.usd_name(instance), attribute.type, text)
+
+
+def _write_targets(thing: Any, applied: str, name: str, targets: Sequence[str], objects: Mapping[str, Any]) -> None:
+    """Write a relationship: a row for each target. A target without an object stays a path."""
+    kind = value_type("string[]")
+    for target in targets:
+        obj = objects.get(target)
+        add_row(thing, applied, name, "rel", "" if obj is not None else text_of(kind, (target,))).target = obj
+    if not targets:
+        add_row(thing, applied, name, "rel", text_of(kind, ()))
 
 
 def add_row(thing: Any, applied: str, name: str, type_: str, text: str) -> Any:

@@ -13,6 +13,7 @@ from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
 from .units import is_infinite
 from .value_types import elements_of
+from .vendor_schemas import VendorAttribute
 
 #: Tolerances: rounding to 32-bit floats and conversion to degrees are not changes.
 RELATIVE = 1e-6
@@ -96,7 +97,8 @@ def same_value(attribute: Attribute, first: Any, second: Any) -> bool:
     """
     if attribute.is_relationship:
         one, two = tuple(first or ()), tuple(second or ())
-        return one == two if attribute.field in _ORDERED else set(one) == set(two)
+        is_ordered = attribute.field in _ORDERED or isinstance(attribute, VendorAttribute)
+        return one == two if is_ordered else set(one) == set(two)
     if first is None or second is None:
         return first is second
     if attribute.type == "quatf":

@@ -47,5 +47,5 @@ def _has_blender_properties(cls: type[Schema], type_name: str, applied: Collecti
 
 
 def is_held(cls: type[Schema], attribute: Attribute) -> bool:
-    """False for vendor attributes without a Blender property: relationships and opaque attributes."""
-    return not (is_vendor(cls) and not attribute.is_editable)
+    """False for vendor attributes without a Blender property: opaque ones."""
+    return not (is_vendor(cls) and attribute.type == "opaque")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Export of a robot to URDF: the text that it was imported from, with the numbers that were edited since.
+"""Export of a robot to URDF.
 
-What nobody edited keeps its text to the byte: comments, unknown elements, the digits of numbers.
+A robot that was imported from a URDF gets the text of that file, with the numbers that were edited since: comments,
+unknown elements and the digits of all other numbers stay. Other robots, and those with other parts than the file has,
+get a new text, and files for their meshes.
 """
 
 from __future__ import annotations
@@ -29,18 +31,21 @@ from . import usd_export
 from .usd_export import ExportResult
 
 if TYPE_CHECKING:
+    from ..urdf.build import Built, Frame
     from ..urdf.edit import TextEdits
     from ..urdf.layout import Layout
+    from ..urdf.mesh_files import MeshFiles
     from ..urdf.robot import Joint, Robot
 
 #: Largest relative difference of numbers that nobody edited: rounding of 32 bits, in Blender's units and USD's.
 _SAME = 3e-6
 
 
-def export_urdf(context: bpy.types.Context, filepath: str | Path) -> ExportResult:
+def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str = "") -> ExportResult:
     """Write the robot of the scene as a URDF. The target is replaced in one step, or stays as it was.
 
-    Raises InputError where the scene holds no robot that came from a URDF, several, or one with other parts than then.
+    package: of ROS that the folder of the URDF is in; its meshes are then named by `package://`.
+    Raises InputError where the scene holds no robot, or several of which none is selected.
     """
     require_usd()
     from ..usd import read as usd_read
@@ -50,19 +55,140 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path) -> ExportResul
     folder = Path(bpy.path.abspath(memory.filepath)).parent if memory.filepath else target.parent
     with tempfile.TemporaryDirectory(prefix="usdphys_") as scratch:
         file = Path(scratch) / "robot.usdc"
-        usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
+        written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
         stage = usd_read.open_stage(file)
-        text, issues = edited_text(stage, folder, target.parent)
         model = usd_read.read_stage(stage)
-        counts = {"bodies": len(model.bodies), "joints": len(model.joints)}
+        meshes: MeshFiles | None = None
+        try:
+            text, issues = edited_text(stage, model, folder, target.parent)
+            counts = {"bodies": len(model.bodies), "joints": len(model.joints)}
+        except _OtherPartsError as reason:
+            text, issues, counts, meshes = _new_text(context, stage, model, target, package, reason)
+        issues = [issue for issue in written.issues if issue.severity == "error"] + issues
         del stage
-    with replacing(target) as made:
-        made.write_text(text, encoding="utf-8", newline="")
+        with replacing(target) as made:
+            if meshes is not None:
+                meshes.write(target.parent / _mesh_folder(target))
+            made.write_text(text, encoding="utf-8", newline="")
     return ExportResult(target, issues, counts)
 
 
-def edited_text(stage: Any, folder: Path, target: Path) -> tuple[str, list[Issue]]:
-    """The URDF of the robot on a stage in SI units. folder: of the old URDF. target: of the new one."""
+class _OtherPartsError(Exception):
+    """There is no URDF whose text could be edited. lost: what a new text does not have; empty if there was no text."""
+
+    def __init__(self, lost: str = "", plan: Layout | None = None, root: str = "") -> None:
+        super().__init__(lost)
+        self.lost, self.plan, self.root = lost, plan, root
+
+
+def _mesh_folder(target: Path) -> str:
+    return f"{target.stem}_meshes"
+
+
+def _new_text(
+    context: bpy.types.Context, stage: Any, model: PhysicsModel, target: Path, package: str, reason: _OtherPartsError
+) -> tuple[str, list[Issue], dict[str, int], MeshFiles]:
+    """The URDF of a robot that was made in Blender, or of which parts were added or removed since its import."""
+    from ..urdf import build, further
+    from ..urdf.mesh_files import MeshFiles
+    from .robot_geometry import visible_parts
+
+    folder = _mesh_folder(target)
+    files = MeshFiles(f"package://{package}/{folder}/" if package else f"{folder}/")
+    names = {
+        str(prim.GetPath()): str(name)
+        for prim in stage.TraverseAll() if (name := prim.GetMetadata("displayName"))
+    }  # fmt: skip
+    root = stage.GetDefaultPrim()
+    own = str(root.GetMetadata("displayName") or root.GetName()) if root else ""
+    name = target.stem if own.lower() in _NAMELESS else own
+    kept = build.Kept(_frames(stage, model))
+    if reason.plan is not None:
+        plan, robot = reason.plan, reason.plan.robot
+        name = robot.name
+        kept.others = [one for one in further.elements(robot.element, further.ROBOT)
+                       if one.tag not in ("link", "joint", "material")]  # fmt: skip
+        implied = set(plan.model.joints) - set(plan.joint_paths.values())
+        kept.implied = frozenset(reason.root + path[len(plan.root) :] for path in implied)
+    _read_leaders(stage, model)
+    try:
+        made = build.build(model, visible_parts(stage, model), files, name, names, _selected(context, model), kept)
+    except InputError as error:
+        raise InputError(f"{reason.lost} {error}".strip()) from error
+    issues = list(made.issues)
+    if reason.lost:
+        issues.insert(0, Issue(
+            "UrdfWrittenAnew", "warning", "", "", f"{reason.lost} The URDF is written anew, without the comments and "
+            "the mesh files of the old one.", "Undo the change of parts to keep them.",
+        ))  # fmt: skip
+    _verify(made, target)
+    return made.text, issues, {"bodies": made.links, "joints": made.joints}, files
+
+
+def _frames(stage: Any, model: PhysicsModel) -> list[Frame]:
+    """The links that a URDF had as mere frames, see `urdf.layout`."""
+    from ..urdf.build import Frame
+
+    found = []
+    for prim in stage.TraverseAll():
+        path = str(prim.GetPath())
+        if prim.GetAttribute("urdf:joint:type").Get() != "fixed" or path in model.bodies:
+            continue
+        world = model.locate(path) if model.locate is not None else None
+        if world is not None:
+            pose = frames.transform(world[:3, 3], frames.rotation_of(world))
+            found.append(Frame(path, pose, str(prim.GetAttribute("urdf:joint:name").Get())))
+    return found
+
+
+def _read_leaders(stage: Any, model: PhysicsModel) -> None:
+    """Put the joints that others follow into the model: a model of a stage has no relationships of vendors."""
+    from ..usd import read as usd_read
+
+    for path, prim in model.joints.items():
+        for name, value in prim.schemas.items():
+            vendor: Any = value
+            if name == "NewtonMimicAPI":
+                found = usd_read.targets(stage.GetPrimAtPath(path).GetRelationship("newton:mimicJoint"))
+                vendor.mimic_joint = found or None
+            elif name.startswith("PhysxMimicJointAPI:"):
+                relationship = f"physxMimicJoint:{name.partition(':')[2]}:referenceJoint"
+                vendor.reference_joint = usd_read.targets(stage.GetPrimAtPath(path).GetRelationship(relationship))
+
+
+def _verify(made: Built, target: Path) -> None:
+    """Read the new text, and compare its kinematics with those of the scene."""
+    from ..urdf import read
+
+    robot = read.read(made.text, target)
+    worlds: dict[str, Any] = {}
+    for name in robot.in_order():
+        joint = robot.parents.get(name)
+        worlds[name] = np.eye(4) if joint is None else worlds[joint.parent] @ joint.pose
+    for name, wanted in made.worlds.items():
+        size = max(1.0, float(np.abs(wanted[:3, 3]).max()))
+        if name not in worlds or np.abs(worlds[name] - wanted).max() > 2e-6 * size:
+            raise InputError(f"The link '{name}' would be at another place in the URDF, so nothing is written.")
+
+
+def _selected(context: bpy.types.Context, model: PhysicsModel) -> list[str]:
+    """Paths of prims that are called like selected objects."""
+    from ..bridge.naming import prim_name
+
+    names = {prim_name(obj.name) for obj in getattr(context, "selected_objects", None) or ()}
+    parts = {*model.prims, *(model.other_paths or ())}
+    return [path for path in parts if paths.name_of(path) in names] if names else []
+
+
+#: Names of root prims that say nothing about a robot.
+_NAMELESS = frozenset({"", "root", "world", "scene", "stage"})
+
+
+def edited_text(stage: Any, new: PhysicsModel, folder: Path, target: Path) -> tuple[str, list[Issue]]:
+    """The URDF of the robot on a stage in SI units. folder: of the old URDF. target: of the new one.
+
+    Raises _OtherPartsError where a URDF has to be written anew.
+    """
     from pxr import Usd
 
     from ..urdf import layout, read
@@ -72,14 +198,17 @@ def edited_text(stage: Any, folder: Path, target: Path) -> tuple[str, list[Issue
     from ..usd import read as usd_read
     from ..usd import robot_stage
 
-    root, text, name, options = robot_stage.source_of(stage)
+    sources = robot_stage.sources_of(stage)
+    if len(sources) != 1:
+        raise _OtherPartsError
+    root, text, name, options = sources[0]
     robot = read.read(text, folder / name)
     plan = layout.plan(robot, options)
     before = Usd.Stage.CreateInMemory()
     # No mesh is found in a folder that is not there, and none is needed to compare physics.
     robot_stage.write_robot(plan, Assets(Packages(folder / "\0")), before)
     edits = TextEdits(robot.text)
-    comparison = _Comparison(plan, usd_read.read_stage(before), usd_read.read_stage(stage), before, stage, root, edits)
+    comparison = _Comparison(plan, usd_read.read_stage(before), new, before, stage, root, edits)
     comparison.run()
     _complete(robot, edits)
     _move_files(robot, edits, folder, target)
@@ -112,22 +241,21 @@ class _Comparison:
             planned = {self.now(path) for path in getattr(self.old, what)}
             there = {path for path in getattr(self.new, what) if paths.is_at_or_below(path, self.root)}
             for path in sorted(planned - there):
-                raise InputError(
-                    f"'{paths.name_of(path)}' of the imported URDF is gone; a URDF can be written with other numbers, "
-                    "not with other links and joints. Export USD instead."
-                )
+                raise _OtherPartsError(f"'{paths.name_of(path)}' of the imported URDF is gone.", self.plan, self.root)
             for path in sorted(there - planned):
-                raise InputError(
-                    f"'{self.new.prims[path].label or paths.name_of(path)}' is not in the imported URDF; a URDF can be "
-                    "written with other numbers, not with other links and joints. Export USD instead."
-                )
+                raise _OtherPartsError(f"'{paths.name_of(path)}' is not in the imported URDF.", self.plan, self.root)
+        for path, prim in self.new.joints.items():
+            joint = prim.get(usd_physics.Joint)
+            ends = [*(joint.body0 or ()), *(joint.body1 or ())] if joint is not None else []
+            if not paths.is_at_or_below(path, self.root) and any(paths.is_at_or_below(end, self.root) for end in ends):
+                raise _OtherPartsError(f"'{paths.name_of(path)}' is not in the imported URDF.", self.plan, self.root)
 
     # ------------------------------------------------------------------ joints
 
     def joint(self, joint: Joint, path: str) -> None:
         old, new = self.old.prims[path], self.new.prims[self.now(path)]
         if old.type_name != new.type_name:
-            raise InputError(f"'{joint.name}' is of another type than in the imported URDF; export USD instead.")
+            raise _OtherPartsError(f"'{joint.name}' has another type than in the URDF.", self.plan, self.root)
         self.frame(joint, old, new)
         one, other = old.get(usd_physics.Joint), new.get(usd_physics.Joint)
         for field, name in (("lower_limit", "lower"), ("upper_limit", "upper")):
@@ -178,8 +306,10 @@ class _Comparison:
                 self.edits.set_in(joint.element, "axis", "xyz", " ".join(map(self.text, direction)))
 
     def origin(self, parent: Any, pose: frames.Matrix) -> None:
+        from ..urdf.build import angles
+
         self.edits.set_in(parent, "origin", "xyz", " ".join(map(self.text, pose[:3, 3])))
-        self.edits.set_in(parent, "origin", "rpy", " ".join(map(self.text, _angles(pose[:3, :3]))))
+        self.edits.set_in(parent, "origin", "rpy", " ".join(map(self.text, angles(pose[:3, :3]))))
 
     # ------------------------------------------------------------------ masses
 
@@ -245,14 +375,6 @@ def _close(old: Any, new: Any) -> bool:
         return old is new
     one, other = np.atleast_1d(np.asarray(old, float)), np.atleast_1d(np.asarray(new, float))
     return bool(np.abs(one - other).max() <= _SAME * max(np.abs(other).max(), 1e-9))
-
-
-def _angles(turn: frames.Matrix) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a rotation (3, 3)."""
-    pitch = math.atan2(-turn[2, 0], math.hypot(turn[0, 0], turn[1, 0]))
-    if math.hypot(turn[0, 0], turn[1, 0]) < 1e-9:
-        return (math.atan2(-turn[1, 2], turn[1, 1]), pitch, 0.0)
-    return (math.atan2(turn[2, 1], turn[2, 2]), pitch, math.atan2(turn[1, 0], turn[0, 0]))
 
 
 def _complete(robot: Robot, edits: TextEdits) -> None:

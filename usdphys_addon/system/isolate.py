@@ -18,6 +18,8 @@ from . import files
 
 #: Environment variable of the child: the file that takes the stack of a crash.
 FAULT_LOG = "USDPHYS_FAULT_LOG"
+#: The folder that has the program, from which Python can run it.
+ROOT = str(Path(__file__).resolve().parents[2])
 #: What a function of ours was having Blender do, by the name of its module.
 _STEPS = {
     "usd_import": "while it imported the USD file",
@@ -49,7 +51,7 @@ def run(arguments: Sequence[str], outputs: Iterable[str]) -> tuple[int, str]:
     before = {path for target in targets for path in files.temporary_files(target)}
     with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
         log = Path(folder) / "faults.txt"
-        child = subprocess.run([*_program(), *arguments], env={**os.environ, FAULT_LOG: str(log)}, check=False)
+        child = subprocess.run([*program(), *arguments], env={**os.environ, FAULT_LOG: str(log)}, check=False)
         status = child.returncode
         # A shell between the two adds 128 to the number of the signal; statuses of ours are smaller.
         number = -status if status < 0 else status - 128
@@ -59,26 +61,39 @@ def run(arguments: Sequence[str], outputs: Iterable[str]) -> tuple[int, str]:
             for path in files.temporary_files(target):
                 if path not in before:
                     files.delete(path)
-        return 1, _cause(number, log)
+        said = ""
+        with suppress(OSError):
+            said = log.read_text(encoding="utf-8", errors="replace")
+        return 1, cause(number, said)
 
 
-def _program() -> list[str]:
-    """The start of a command line that runs this program again."""
+def program() -> list[str]:
+    """The start of a command line that runs this program again, in the same Blender or Python."""
     blender = getattr(getattr(sys.modules.get("bpy"), "app", None), "binary_path", "")
     if blender:
         return [blender, "--command", "usdphys"]
-    root = str(Path(__file__).resolve().parents[2])
-    return [sys.executable, "-c", f"import sys; sys.path.insert(0, {root!r}); from usdphys_addon.cli import run; run()"]
+    return [sys.executable, "-c", f"import sys; sys.path.insert(0, {ROOT!r}); from usdphys_addon.cli import run; run()"]
 
 
-def _cause(number: int, log: Path) -> str:
+def processors() -> int:
+    """How many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # only Linux says
+        return os.cpu_count() or 1
+
+
+def cause(number: int, faults: str) -> str:
+    """Why a child has ended, in words. number: of the signal. faults: what it wrote to its fault log."""
     try:
         name = signal.strsignal(number) or f"signal {number}"
     except ValueError:
         name = f"status {number}"
-    said = ""
-    with suppress(OSError):
-        said = log.read_text(encoding="utf-8", errors="replace")
-    modules = re.findall(r'/(\w+)\.py", line \d+', said)
-    step = next((_STEPS[module] for module in modules if module in _STEPS), "")
+    step = step_of(faults)
     return f"{name.lower()}{', ' if step else ''}{step}"
+
+
+def step_of(faults: str) -> str:
+    """What the program was having Blender do at the time of a stack; empty where the stack does not say."""
+    modules = re.findall(r'/(\w+)\.py", line \d+', faults)
+    return next((_STEPS[module] for module in modules if module in _STEPS), "")

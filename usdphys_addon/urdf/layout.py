@@ -27,6 +27,8 @@ Base = Literal["file", "fixed", "free"]
 _NO_WORD = re.compile(r"[^A-Za-z0-9_]")
 #: Suffixes of degrees of freedom by the index of an axis.
 _AXES = "XYZ"
+#: Limits beyond, in rad or m, mean that there is none.
+_UNLIMITED = 1e6
 #: Kinds of joints whose coordinate is an angle.
 ANGULAR = frozenset({"revolute", "continuous"})
 
@@ -308,8 +310,9 @@ class _Planner:
         if isinstance(value, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
             value.axis = _AXES[axis]
             if joint.type != "continuous":
-                value.lower_limit = joint.numbers.get("limit:lower", 0.0)
-                value.upper_limit = joint.numbers.get("limit:upper", 0.0)
+                lower, upper = (joint.numbers.get(f"limit:{name}", 0.0) for name in ("lower", "upper"))
+                value.lower_limit = lower if abs(lower) <= _UNLIMITED else None
+                value.upper_limit = upper if abs(upper) <= _UNLIMITED else None
             self.write_dynamics(prim, joint)
         elif joint.type == "planar":
             for dof in ("transX", "rotY", "rotZ"):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +39,23 @@ class MeshData:
     materials: list[MeshMaterial] = field(default_factory=list)
     faces: Ints | None = None
 
+    def transformed(self, matrix: Floats) -> MeshData:
+        """The mesh after a linear map (3, 3); faces keep their outside where it mirrors."""
+        made = replace(self, points=self.points @ matrix.T)
+        if self.normals is not None:
+            turned = self.normals @ np.linalg.pinv(matrix)
+            made.normals = turned / np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)
+        return made.turned_inside_out() if np.linalg.det(matrix) < 0 else made
+
+    def turned_inside_out(self) -> MeshData:
+        """The mesh with the corners of each face in the opposite order."""
+        ends = np.cumsum(self.counts)
+        order = np.repeat(ends + ends - self.counts - 1, self.counts) - np.arange(len(self.corners))
+        return replace(
+            self, corners=self.corners[order], uvs=None if self.uvs is None else self.uvs[order],
+            normals=None if self.normals is None else self.normals[order],
+        )  # fmt: skip
+
 
 def linear(color: tuple[float, ...]) -> tuple[float, float, float, float]:
     """sRGB with alpha, 0 to 1 -> linear red, green, blue, and alpha."""
@@ -47,6 +64,15 @@ def linear(color: tuple[float, ...]) -> tuple[float, float, float, float]:
         for part in (min(1.0, max(0.0, value)) for value in color[:3])
     )
     return (red, green, blue, min(1.0, max(0.0, color[3])) if len(color) > 3 else 1.0)
+
+
+def srgb(color: tuple[float, ...]) -> tuple[float, ...]:
+    """The inverse of `linear`."""
+    encoded = [
+        12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055
+        for part in (min(1.0, max(0.0, value)) for value in color[:3])
+    ]
+    return (*encoded, *color[3:])
 
 
 def sibling(folder: Path, name: str) -> Path | None:

@@ -11,7 +11,6 @@ import numpy as np
 from pxr import Gf, Kind, Sdf, Usd, UsdShade, Vt
 
 from ..core import frames, paths
-from ..core.errors import InputError
 from ..core.gprims import half_extent
 from ..core.model import Prim
 from ..core.schemas import usd_geom, usd_physics
@@ -40,20 +39,19 @@ def write_robot(layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path
     _RobotWriter(layout, assets, stage, textures).write()
 
 
-def source_of(stage: Usd.Stage) -> tuple[str, str, str, LayoutOptions]:
-    """(path of the root prim, text, name of the file, options) of the URDF of a robot. Raises InputError if none."""
-    found = [prim for prim in stage.Traverse() if isinstance(prim.GetAttribute(SOURCE).Get(), str)]
-    if len(found) != 1:
-        raise InputError(
-            "There are several robots; export them one by one, or as USD." if found
-            else "There is no robot that was imported from a URDF; export it as USD."
-        )  # fmt: skip
-    name, options = (str(found[0].GetAttribute(key).Get() or "") for key in (SOURCE_FILE, SOURCE_OPTIONS))
-    base, _, rest = options.partition(" ")
-    merged, _, prefix = rest.partition(" ")
-    chosen: Base = "fixed" if base == "fixed" else "free" if base == "free" else "file"
-    text = str(found[0].GetAttribute(SOURCE).Get())
-    return str(found[0].GetPath()), text, name or "robot.urdf", LayoutOptions(chosen, prefix, merged == "merged")
+def sources_of(stage: Usd.Stage) -> list[tuple[str, str, str, LayoutOptions]]:
+    """(path of the root prim, text, name of the file, options) of the URDF of each robot that came from one."""
+    sources = []
+    for prim in stage.Traverse():
+        text = prim.GetAttribute(SOURCE).Get()
+        if isinstance(text, str):
+            name, options = (str(prim.GetAttribute(key).Get() or "") for key in (SOURCE_FILE, SOURCE_OPTIONS))
+            base, _, rest = options.partition(" ")
+            merged, _, prefix = rest.partition(" ")
+            chosen: Base = "fixed" if base == "fixed" else "free" if base == "free" else "file"
+            made = LayoutOptions(chosen, prefix, merged == "merged")
+            sources.append((str(prim.GetPath()), text, name or "robot.urdf", made))
+    return sources
 
 
 def _options_text(options: LayoutOptions) -> str:

@@ -290,5 +290,5 @@ def _is_plain(constraint: Constraint) -> bool:
     if state.base is None or constraint.facts.cone is not None:
         return False
     return all(item.is_locked for item in state.freedoms[:3]) and not any(
-        item.is_limited or item.drive is not None for item in state.freedoms
+        item.is_limited or item.drive is not None or item.settings.is_special for item in state.freedoms
     )

@@ -26,12 +26,13 @@ from rapier3d import (
 
 from ...core import frames
 from ...core.frames import Matrix
+from ...core.joint_settings import following
 from ...core.model import Prim
 from ...core.schema import Quaternion
 from ...core.schemas import usd_physics
 from ..articulations import WORLD, Link, Tree
 from ..filters import Filters
-from ..joint_facts import JointFacts
+from ..joint_facts import NO_LIMIT, JointFacts
 from ..layout import Body, ContactMaterial, Layout, contact_material
 from ..notices import Notices
 from ..quality import (
@@ -45,7 +46,16 @@ from ..quality import (
     joint_sweeps,
     turning_steps,
 )  # fmt: skip
-from ..vendor_settings import BodySettings, body_settings, combine_modes, following, is_trigger, world_turns
+from ..vendor_settings import (
+    BodySettings,
+    body_settings,
+    combine_modes,
+    is_trigger,
+    surface_of,
+    world_turns,
+)
+from . import joint_effects
+from .belts import Belts
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .followers import Follower, followers_of
@@ -131,6 +141,10 @@ class SolverSpace:
         self._bounces = False
         self._ground: Any = None
         self._upkeep: list[Constraint] | None = None
+        self._effective: list[Constraint] = []
+        #: (row, m/s, rad/s) of bodies with a largest speed.
+        self._slow: list[tuple[int, float, float]] = []
+        self._limited: list[Constraint] = []
         #: States of articulated bodies by path (pose, linear and angular velocity): the last but one, and the last.
         self._sane: list[dict[str, tuple[Any, Any, Any]]] = []
         self._steps_made = 0
@@ -150,6 +164,7 @@ class SolverSpace:
         steps = quality.busy_steps if self.constraints or self._bounces else quality.steps
         self.substeps = substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
         self._tune()
+        self._kept_up()
         self.loads = Loads(self.handles, self.weights)
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
         self._leaps = np.array([
@@ -158,6 +173,16 @@ class SolverSpace:
         self._watched = np.zeros(len(self.paths), bool)
         self._views: list[Any] = []
         self._watch, self._matter = EnergyWatch(), _matter(self.paths, self.weights)
+        self._belts = Belts({
+            self.handles[path]: surface
+            for path, body in self.bodies.items() if (surface := surface_of(body.prim)) is not None
+        })  # fmt: skip
+        self._belts.attach(self.physics)
+        for row, path in enumerate(self.paths):
+            if path in self.weights:
+                settings = body_settings(self.bodies[path].prim)
+                if min(settings.max_speed, settings.max_spin) < NO_LIMIT:
+                    self._slow.append((row, settings.max_speed, settings.max_spin))
         self._refresh()
         if self._moving:
             self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
@@ -183,6 +208,14 @@ class SolverSpace:
         parameters.contact_softness = SpringCoefficients(contacts.frequency, DAMPING_RATIO)
         parameters.static_contact_softness = SpringCoefficients(2.0 * contacts.frequency, DAMPING_RATIO)
         self._tune_joints(contacts.small_steps)
+        if any(joint_effects.needs_equal_steps(constraint) for constraint in self.constraints):
+            # The motor of an armature remembers a speed for a whole step of the solver: it takes no smaller ones.
+            bodies = [self.physics.rigid_bodies[self.handles[path]] for path in self.weights]
+            more = max(body.additional_solver_iterations for body in bodies)
+            self.substeps *= parameters.num_solver_iterations + more
+            parameters.num_solver_iterations, parameters.dt = 1, self.time_step / self.substeps
+            for body in bodies:
+                body.additional_solver_iterations = 0
         if self._bounces:
             # A body that is seen to come does not enter the other in the step of its impact, which would cost height.
             for path, size in self._sizes.items():
@@ -467,6 +500,15 @@ class SolverSpace:
             else:
                 inserted.append((parent, handles[link.child], joint))
         start_tree(physics, inserted)
+        for constraint in links:
+            if constraint.state.reduced:
+                joint_effects.set_tree_settings(constraint, physics)
+                if any(drive.is_friction for item in constraint.state.freedoms for drive in item.resistances):
+                    prim = constraint.facts.prim
+                    self.notices.add(
+                        "VendorNotSimulated", prim,
+                        f"{prim.display} has friction beside a drive, which the preview ignores in an articulation.",
+                    )  # fmt: skip
 
     def _too_much(self, tree: Tree, setup: Setup) -> str:
         """Why a tree is better in maximal coordinates; or empty."""
@@ -485,6 +527,10 @@ class SolverSpace:
             holds = joint.enabled and joint.kind != "DistanceJoint"
             if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
                 return f"{joint.prim.display} closes a loop of it"
+        for link in tree.links:
+            for freedom in link.joint.freedoms:
+                if why := joint_effects.why_not_reduced(freedom):
+                    return f"{link.joint.prim.display} has {why}"
         wheels = [link for link in tree.links if tree.root != WORLD and self._is_wheel(link)]
         if len(wheels) > 1:
             # In reduced coordinates friction is too small and depends on the direction in the world.
@@ -577,6 +623,8 @@ class SolverSpace:
                 pull(self.physics, held, 1.0 / (steps - number))
             for constraint in self._kept_up():
                 constraint.upkeep(self.physics)
+            for constraint in self._effective:
+                joint_effects.aim(constraint, self.physics, self.time_step / steps)
             for follower in self.followers:
                 follower.aim(self.physics, self.time_step / steps)
             if measured:
@@ -584,6 +632,8 @@ class SolverSpace:
             self.physics.step()
             if not self.physics.quarantine.is_empty():
                 lost += self._rescue()
+            joint_effects.limit_speeds(self._limited, self.physics)
+            self._slow_down()
             if measured:
                 for constraint in self.loads.after(self.physics, measured, self.time_step / steps):
                     self._break(constraint)
@@ -591,6 +641,14 @@ class SolverSpace:
             self._watch.forget()
         self.targets.clear()
         return lost
+
+    def _slow_down(self) -> None:
+        for row, speed, spin in self._slow:
+            body = self._views[row]
+            for name, most in (("linvel", speed), ("angvel", spin)):
+                now = getattr(body, name)
+                if (size := now.norm()) > most:
+                    setattr(body, name, tuple(part * most / size for part in now.to_tuple()))
 
     def watch_fast(self, ways: NDArray[np.float64]) -> None:
         """Let the solver look between the places of bodies that leap. ways (n,): m, in the last time step.
@@ -626,6 +684,16 @@ class SolverSpace:
         """The joints that need `upkeep` before each step; cached until a joint changes."""
         if self._upkeep is None:
             self._upkeep = [constraint for constraint in self.constraints if constraint.needs_upkeep]
+            special = [item for item in self.constraints if item.active and any(joint_effects.freedoms_of(item))]
+            self._effective = [item for item in special if not item.state.reduced]
+            for constraint in self._effective:
+                if not constraint.state.effects:
+                    joint_effects.insert_effects(constraint, self.physics)
+            fast = [item for item in special if item.state.reduced]
+            self._limited = [
+                item for item in fast
+                if any(freedom.settings.max_speed < NO_LIMIT for _, freedom in joint_effects.freedoms_of(item))
+            ]  # fmt: skip
         return self._upkeep
 
     def _break(self, constraint: Constraint) -> None:
@@ -802,6 +870,9 @@ class SolverSpace:
             for other in self.constraints:
                 if other.state.reduced:
                     undamp(self.physics.multibody_joints.multibody(other.state.link))
+            for other in self.constraints:
+                if other.state.reduced:
+                    joint_effects.set_tree_settings(other, self.physics)
         for path in (constraint.facts.body0, constraint.facts.body1):
             if path in self.weights:
                 self.physics.wake_up(self.handles[path])
@@ -877,6 +948,7 @@ class SolverSpace:
         self.weights.clear()
         self.weights.update(saved.weights)
         self.broken = list(saved.broken)
+        self._belts.attach(self.physics)
         self._upkeep = None
         self.targets.clear()
         self._sane, self._steps_made = [], 0

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scatter and Settle: drop the selected objects onto the scene and keep the poses in which they come to rest."""
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from .action_bar import has_selection
+from .outcome import finish, refuse
+
+#: Seconds that it runs in a window before it handles events.
+_SLICE = 0.1
+
+
+class USDPHYS_OT_settle(bpy.types.Operator):
+    """Drop the selected objects, or scattered copies of them, onto the scene and keep their poses at rest"""
+
+    bl_idname = "usdphys.settle"
+    bl_label = "Scatter and Settle"
+    bl_options = {"REGISTER", "UNDO"}
+
+    if TYPE_CHECKING:
+        seconds: float
+        copies: int
+        spread: float
+        turn: bool
+        seed: int
+        keep_physics: bool
+    else:
+        seconds: bpy.props.FloatProperty(
+            name="Longest",
+            default=10.0,
+            min=0.1,
+            soft_max=60.0,
+            subtype="TIME",
+            unit="TIME_ABSOLUTE",
+            description="Longest time to simulate; it ends earlier when nothing moves any more",
+        )
+        copies: bpy.props.IntProperty(
+            name="Copies",
+            default=0,
+            min=0,
+            soft_max=200,
+            description="Copies of each object, which share its data, scattered above the 3D cursor; 0 drops the "
+            "objects themselves from where they are",
+        )
+        spread: bpy.props.FloatProperty(
+            name="Spread", default=2.0, min=0.0, subtype="DISTANCE", description="Radius in which copies are scattered"
+        )
+        turn: bpy.props.BoolProperty(name="Random Rotation", default=True, description="Turn the copies at random")
+        seed: bpy.props.IntProperty(name="Seed", description="Another number scatters the copies in another way")
+        keep_physics: bpy.props.BoolProperty(
+            name="Keep Physics",
+            description="The settled objects stay rigid bodies; off: they have the physics that they had before",
+        )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return has_selection(cls, context)
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "seconds")
+        layout.prop(self, "copies")
+        column = layout.column()
+        column.active = self.copies > 0
+        for name in ("spread", "turn", "seed"):
+            column.prop(self, name)
+        layout.prop(self, "keep_physics")
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+        from ..usdphys_addon.generators import settle
+
+        options = settle.SettleOptions(self.seconds, self.copies, self.spread, self.turn, self.seed, self.keep_physics)
+        in_window = self.options.is_invoke and context.window is not None
+        steps = settle.settle_steps(context, list(context.selected_objects), options, is_shown=in_window)
+        if in_window:
+            self._steps = steps
+            self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
+            context.window_manager.modal_handler_add(self)
+            return {"RUNNING_MODAL"}
+        try:
+            while True:
+                next(steps)
+        except StopIteration as done:
+            return finish(self, done.value.text, done.value.notes)
+        except UsdPhysError as error:
+            return refuse(self, error)
+
+    def modal(self, context: Any, event: Any) -> set[Any]:
+        from ..usdphys_addon.bridge.environment import redraw
+        from ..usdphys_addon.core import clock
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        if event.type == "ESC":
+            self._steps.close()
+            self.end(context)
+            self.report({"INFO"}, "Settling was cancelled; the scene is as it was")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        until = clock.now() + _SLICE
+        try:
+            while clock.now() < until:
+                done = next(self._steps)
+        except StopIteration as result:
+            self.end(context)
+            return finish(self, result.value.text, result.value.notes)
+        except UsdPhysError as error:
+            self.end(context)
+            return refuse(self, error)
+        context.workspace.status_text_set(f"Settling ({done:.0%} of the longest time)    Esc: cancel")
+        redraw("VIEW_3D")
+        return {"RUNNING_MODAL"}
+
+    def end(self, context: Any) -> None:
+        context.window_manager.event_timer_remove(self._timer)
+        context.workspace.status_text_set(None)
+
+
+CLASSES = (USDPHYS_OT_settle,)

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""URDF of robots that were built in Blender or came from USD: read back, it is the same robot in metres."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon.core import frames, mass
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
+from usdphys_ext.usdphys_addon.core.units import StageUnits
+from usdphys_ext.usdphys_addon.exchange import formats, robot_files, urdf_export, urdf_import
+from usdphys_ext.usdphys_addon.urdf import meshes, read
+
+from . import scenes
+
+
+def crane(unit: float = 1.0):
+    """A mast on the ground, a boom that turns on it, a trolley that slides on that and is scaled and turned.
+
+    unit: Blender units for each metre.
+    """
+    bpy.context.scene.unit_settings.scale_length = 1 / unit
+    mast = scenes.solid("mast", (0.1 * unit, 0.1 * unit, 0.5 * unit), location=(unit, 0, 0.5 * unit))
+    boom = scenes.solid("boom", (0.5, 0.05, 0.05), location=(1.4 * unit, 0, 1.1 * unit), scale=(unit, 2 * unit, unit))
+    trolley = scenes.solid(
+        "trolley", (0.1, 0.1, 0.1), location=(1.6 * unit, 0, 0.9 * unit), rotation_euler=(0.3, 0.2, 1.1),
+        scale=(unit, 0.5 * unit, -1.5 * unit),
+    )  # fmt: skip
+    boom.usdphys.mass.is_applied = True
+    boom.usdphys.mass.mass = 3.0
+    scenes.add_joint("hold", "FIXED", None, mast, location=(unit, 0, 0))
+    swing = scenes.add_joint("swing", "REVOLUTE", mast, boom, location=(unit, 0, 1.1 * unit))
+    swing.usdphys.joint.axis = "Z"
+    scenes.assign(swing.usdphys.joint.revolute, lower_limit=-1.0, upper_limit=2.0)
+    # The trolley is body 0: in the URDF it is the child all the same.
+    slide = scenes.add_joint("slide", "PRISMATIC", trolley, boom, location=(1.6 * unit, 0, unit))
+    scenes.assign(slide.usdphys.joint.prismatic, lower_limit=-0.3 * unit, upper_limit=0.2 * unit)
+    bpy.context.view_layer.update()
+    return mast, boom, trolley
+
+
+def mesh_of(operator):
+    made = scenes.operator_mesh(operator)
+    data = made.data
+    bpy.data.objects.remove(made)
+    return data
+
+
+def written(tmp_path, name="made.urdf"):
+    file = tmp_path / name
+    result = urdf_export.export_urdf(bpy.context, file)
+    return file, read.read(file.read_text(), file), result
+
+
+def read_back(file):
+    """The physics that a URDF says, as a model."""
+    with formats.format_of(str(file)).read(str(file), formats.LoadOptions()) as (model, _issues):
+        return {body.path.rpartition("/")[2]: facts(model, body) for body in model.bodies.values()}
+
+
+def facts(model, body):
+    """(mass, centre in the world, tensor along the axes of the world) of a body."""
+    found = mass.mass_properties(model, body.path)
+    turn = frames.rotation_of(body.world)
+    center = body.world[:3, 3] + turn @ np.array(found.center_of_mass)
+    return found.mass, center, turn @ found.inertia @ turn.T
+
+
+@pytest.mark.parametrize("unit", [1.0, 100.0, 0.001])
+def test_masses_and_places_are_those_of_the_scene_whatever_its_unit(tmp_path, unit):
+    crane(unit)
+    model = scenes.read_model()
+    wanted = {body.path.rpartition("/")[2]: facts(model, body) for body in model.bodies.values()}
+    file, robot, _ = written(tmp_path)
+    there = read_back(file)
+    assert robot.roots == ["world"]
+    assert there.keys() == wanted.keys()
+    for name, (weight, center, tensor) in wanted.items():
+        assert there[name][0] == pytest.approx(weight, rel=1e-6)
+        assert there[name][1] == pytest.approx(center, abs=1e-6)
+        assert there[name][2] == pytest.approx(tensor, rel=1e-5, abs=1e-9)
+
+
+def test_a_joint_whose_first_body_is_the_child_moves_the_same_way(tmp_path):
+    crane()
+    _, robot, _ = written(tmp_path)
+    slide, swing = robot.joints["slide"], robot.joints["swing"]
+    assert (slide.parent, slide.child, slide.type) == ("boom", "trolley", "prismatic")
+    assert (slide.numbers["limit:lower"], slide.numbers["limit:upper"]) == pytest.approx((-0.3, 0.2))
+    place = robot.joints["hold"].pose @ swing.pose @ slide.pose
+    # Body 1 moves towards +X if the joint opens: seen from body 1, body 0 moves towards -X.
+    assert place[:3, :3] @ slide.axis == pytest.approx((-1, 0, 0), abs=1e-6)
+    assert place[:3, 3] == pytest.approx((1.6, 0, 1), abs=1e-6)
+    assert (swing.numbers["limit:lower"], swing.numbers["limit:upper"]) == pytest.approx((-1, 2))
+
+
+def test_boxes_stay_boxes_and_other_meshes_are_files_where_they_were(tmp_path):
+    _, _, trolley = crane(100.0)
+    ball = scenes.add("ball", mesh_of("primitive_ico_sphere_add"), parent=trolley)
+    ball.scale = (0.05, 0.1, 0.05)
+    bpy.context.view_layer.update()
+    file, robot, _ = written(tmp_path)
+    assert [shape.kind for shape in robot.links["boom"].visuals] == ["box"]
+    assert sorted(robot.links["boom"].visuals[0].size) == pytest.approx([0.1, 0.2, 1.0])
+    (shape,) = (shape for shape in robot.links["trolley"].visuals if shape.kind == "mesh")
+    world = np.eye(4)
+    for name in ("hold", "swing", "slide"):
+        world = world @ robot.joints[name].pose
+    data = meshes.read_mesh(file.parent / shape.uri)
+    places = (data.points * shape.scale) @ (world @ shape.pose)[:3, :3].T + (world @ shape.pose)[:3, 3]
+    corners = [np.array(ball.matrix_world @ vertex.co) / 100 for vertex in ball.data.vertices]
+    for axis in range(3):
+        assert (places[:, axis].min(), places[:, axis].max()) == pytest.approx(
+            (min(corner[axis] for corner in corners), max(corner[axis] for corner in corners)), abs=1e-6
+        )
+
+
+def test_equal_meshes_share_a_file(tmp_path):
+    mast, *_ = crane()
+    data = mesh_of("primitive_monkey_add")
+    for at in range(3):
+        scenes.add(f"head{at}", data, parent=mast, location=(0, at, 0))
+    bpy.context.view_layer.update()
+    _, robot, _ = written(tmp_path)
+    assert len([one for one in robot.links["mast"].visuals if one.kind == "mesh"]) == 3
+    assert len(list((tmp_path / "made_meshes").rglob("*.obj"))) == 1
+
+
+def test_loops_and_what_no_joint_holds_are_left_out_by_name(tmp_path):
+    mast, _, trolley = crane()
+    scenes.add_joint("brace", "DISTANCE", mast, trolley)
+    scenes.add_joint("bar", "REVOLUTE", mast, trolley)
+    scenes.solid("cup", location=(9, 0, 0))
+    _, robot, result = written(tmp_path)
+    told = {issue.code: issue.message for issue in result.issues}
+    assert "'bar'" in told["UrdfLoop"] or "'slide'" in told["UrdfLoop"]
+    assert "'brace'" in told["UrdfJointLeftOut"]
+    assert "'cup'" in told["UrdfBodyLeftOut"]
+    assert set(robot.links) == {"world", "mast", "boom", "trolley"}
+
+
+def test_a_joint_out_of_the_articulation_is_the_one_that_closes_the_loop(tmp_path):
+    mast, _, trolley = crane()
+    bar = scenes.add_joint("bar", "REVOLUTE", mast, trolley)
+    bpy.data.objects["slide"].usdphys.joint.exclude_from_articulation = True
+    _, robot, _ = written(tmp_path)
+    assert set(robot.joints) == {"hold", "swing", bar.name}
+
+
+def test_a_ball_joint_is_three_hinges_with_links_between(tmp_path):
+    socket, ball = scenes.solid("socket"), scenes.solid("ball", location=(0, 0, 2))
+    scenes.add_joint("neck", "SPHERICAL", socket, ball, location=(0, 0, 1))
+    bpy.context.view_layer.update()
+    _, robot, result = written(tmp_path)
+    assert [joint.type for joint in robot.joints.values()] == ["continuous"] * 3
+    assert len(robot.links) == 4
+    axes = np.array([joint.axis for joint in robot.joints.values()])
+    assert abs(np.linalg.det(axes)) == pytest.approx(1)
+    assert "UrdfJointChain" in {issue.code for issue in result.issues}
+
+
+@pytest.mark.parametrize(
+    ("kind", "type_"), [("REVOLUTE", "continuous"), ("PRISMATIC", "prismatic"), ("FIXED", "fixed")]
+)
+def test_joints_without_limits_are_free_also_when_they_are_read_again(tmp_path, kind, type_):
+    base, tip = scenes.solid("base"), scenes.solid("tip", location=(0, 0, 2))
+    scenes.add_joint("joint", kind, base, tip, location=(0, 0, 1))
+    bpy.context.view_layer.update()
+    file, robot, _ = written(tmp_path)
+    assert robot.joints["joint"].type == type_
+    with formats.URDF.read(str(file), formats.LoadOptions(base="free")) as (model, _):
+        (joint,) = (prim.get(usd_physics.Joint) for prim in model.joints.values())
+        assert all(math.isinf(joint.resolved(f"{end}_limit")) for end in ("lower", "upper") if kind != "FIXED")
+
+
+def test_drives_friction_and_followers_arrive(tmp_path):
+    crane()
+    swing, slide = bpy.data.objects["swing"], bpy.data.objects["slide"]
+    scenes.assign(swing.usdphys.joint.drives.angular, is_applied=True, max_force=7.0, stiffness=0.0, damping=0.0)
+    second = scenes.solid("hook", (0.05, 0.05, 0.05), location=(1.6, 0, 0.5))
+    drop = scenes.add_joint("drop", "PRISMATIC", bpy.data.objects["trolley"], second, location=(1.6, 0, 0.6))
+    scenes.assign(drop.usdphys.joint.drives.linear, is_applied=True, max_force=2.0, stiffness=50.0, damping=1.0)
+    _, robot, result = written(tmp_path)
+    assert robot.joints["swing"].numbers["limit:effort"] == 7
+    assert robot.joints["slide"].numbers["limit:effort"] == 0
+    assert robot.joints["drop"].numbers["limit:effort"] == 2
+    assert slide.name in robot.joints
+    (gains,) = (issue.message for issue in result.issues if issue.code == "UrdfGainsNotWritten")
+    assert "'drop'" in gains and "'swing'" not in gains
+
+
+def test_of_several_robots_the_selected_one_is_written(tmp_path):
+    for name in ("left", "right"):
+        base, tip = scenes.solid(f"{name}_base"), scenes.solid(f"{name}_tip", location=(0, 0, 2))
+        scenes.add_joint(f"{name}_joint", "REVOLUTE", base, tip)
+    for obj in bpy.context.selected_objects:
+        obj.select_set(False)
+    with pytest.raises(InputError, match="2 robots"):
+        written(tmp_path)
+    assert not (tmp_path / "made.urdf").exists()
+    bpy.data.objects["right_tip"].select_set(True)
+    _, robot, _ = written(tmp_path)
+    assert set(robot.links) == {"right_base", "right_tip"}
+
+
+def test_a_usd_file_with_y_up_in_centimetres_becomes_a_urdf_in_metres(tmp_path, capfd):
+    crane()
+    stage, _ = scenes.export(tmp_path / "crane.usda", units=StageUnits(0.01, 0.001, "Y"))
+    del stage
+    assert cli.main(["convert", str(tmp_path / "crane.usda"), str(tmp_path / "crane.urdf")]) == 0
+    robot = read.read((tmp_path / "crane.urdf").read_text(), tmp_path / "crane.urdf")
+    assert (robot.joints["hold"].pose @ robot.joints["swing"].pose)[:3, 3] == pytest.approx((1, 0, 1.1), abs=1e-6)
+    assert robot.links["boom"].mass == pytest.approx(3)
+
+
+def test_a_textured_mesh_takes_its_image_along(tmp_path):
+    mast, *_ = crane()
+    head = scenes.add("head", mesh_of("primitive_monkey_add"), parent=mast)
+    image = bpy.data.images.new("skin", 4, 4)
+    image.filepath_raw, image.file_format = str(tmp_path / "skin.png"), "PNG"
+    image.save()
+    material = bpy.data.materials.new("skin")
+    material.use_nodes = True
+    node = material.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = image
+    shader = next(one for one in material.node_tree.nodes if one.type == "BSDF_PRINCIPLED")
+    material.node_tree.links.new(node.outputs["Color"], shader.inputs["Base Color"])
+    head.data.materials.append(material)
+    bpy.context.view_layer.update()
+    file, robot, _ = written(tmp_path)
+    (shape,) = (one for one in robot.links["mast"].visuals if one.kind == "mesh")
+    data = meshes.read_mesh(file.parent / shape.uri)
+    assert data.uvs is not None
+    assert data.materials[0].texture is not None
+    assert data.materials[0].texture.parent == file.parent / "made_meshes" / "visual"
+
+
+def test_an_added_link_is_written_and_what_the_urdf_had_besides_stays(tmp_path):
+    file = tmp_path / "arm.urdf"
+    file.write_text(
+        '<robot name="arm"><link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+        'ixz="0" iyz="0"/></inertial></link><gazebo><plugin name="p">x</plugin></gazebo></robot>'
+    )
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    tip = scenes.solid("tip", location=(0, 0, 2))
+    scenes.add_joint("wrist", "REVOLUTE", bpy.data.objects["base"], tip, location=(0, 0, 1))
+    bpy.context.view_layer.update()
+    out, robot, result = written(tmp_path)
+    assert set(robot.links) >= {"base", "tip"}
+    assert "wrist" in robot.joints
+    assert '<plugin name="p">' in out.read_text()
+    assert "UrdfWrittenAnew" in {issue.code for issue in result.issues}
+
+
+FOLLOWER = """<robot name="grip">
+  <link name="base"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="left"><collision><geometry><box size="1 1 1"/></geometry></collision></link>
+  <link name="right"><collision><geometry><box size="1 1 1"/></geometry></collision></link>
+  <link name="tool"/>
+  <joint name="one" type="prismatic"><parent link="base"/><child link="left"/><limit lower="0" upper="1"/></joint>
+  <joint name="two" type="prismatic"><parent link="base"/><child link="right"/><limit lower="0" upper="1"/>
+    <mimic joint="one" multiplier="-0.5" offset="0.25"/></joint>
+  <joint name="mount" type="fixed"><parent link="left"/><child link="tool"/><origin xyz="0 0 0.5"/></joint>
+</robot>
+"""
+
+
+def test_followers_frames_and_the_base_of_an_extended_urdf_stay(tmp_path):
+    file = tmp_path / "grip.urdf"
+    file.write_text(FOLLOWER)
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    tip = scenes.solid("tip", location=(0, 0, 2))
+    scenes.add_joint("wrist", "REVOLUTE", bpy.data.objects["left"], tip, location=(0, 0, 1))
+    bpy.context.view_layer.update()
+    _, robot, _ = written(tmp_path)
+    mimic = robot.joints["two"].mimic
+    assert (mimic.joint, mimic.multiplier, mimic.offset) == ("one", -0.5, 0.25)
+    assert robot.roots == ["base"]
+    assert (robot.joints["mount"].parent, robot.joints["mount"].child) == ("left", "tool")
+    assert robot.joints["mount"].pose[:3, 3] == pytest.approx((0, 0, 0.5))
+
+
+def test_a_body_without_mass_gets_no_invented_one(tmp_path):
+    base = scenes.solid("base")
+    scenes.make_body(scenes.add("ghost"))
+    scenes.add_joint("joint", "REVOLUTE", base, bpy.data.objects["ghost"])
+    bpy.context.view_layer.update()
+    _, robot, result = written(tmp_path)
+    assert robot.links["ghost"].inertial is None
+    assert "UrdfNoMass" in {issue.code for issue in result.issues}

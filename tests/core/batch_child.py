@@ -1,0 +1,31 @@
+"""A child of a batch that does what the tests say, in place of Blender: the first word of the arguments is the work."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from usdphys_addon.batch.serve import serve
+
+
+def perform(arguments: list[str]) -> dict[str, object]:
+    work, *rest = arguments
+    if work == "crash" or (work == "crash-once" and not Path(rest[0]).exists()):
+        if rest:
+            Path(rest[0]).touch()
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if work == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if work == "hang":
+        while True:
+            signal.pause()
+    if work == "noise":
+        # As Blender prints, without Python.
+        os.write(1, b"Read blend: x.blend\nno line feed")
+    if work == "write":
+        Path(rest[0]).write_text(rest[1])
+    return {"exit": int(work == "fail"), "issues": [], "arguments": rest}
+
+
+sys.exit(serve(perform))

@@ -1,0 +1,480 @@
+"""Many files at once: jobs, children that crash, hang and are replaced, results that a rerun goes on with."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon.batch import drive, executors, journal, progress, worker
+from usdphys_ext.usdphys_addon.batch import jobs as batch_jobs
+from usdphys_ext.usdphys_addon.batch.jobs import Job
+from usdphys_ext.usdphys_addon.core.errors import InputError, MissingDependencyError, OutputError, UsageError
+
+posix_only = pytest.mark.skipif(os.name != "posix", reason="signals end processes of POSIX systems only")
+CHILD = (sys.executable, str(Path(__file__).with_name("batch_child.py")))
+
+
+def settings(**more: Any) -> worker.Settings:
+    return worker.Settings(**{"command": CHILD, "root": "", "retries": 0, **more})
+
+
+def job(identity: str, *arguments: str, outputs: tuple[str, ...] = ()) -> Job:
+    return Job(identity, arguments[0], identity, arguments, (), outputs, "digest")
+
+
+@pytest.fixture
+def make_workers() -> Iterator[Callable[..., worker.Workers]]:
+    made: list[worker.Workers] = []
+
+    def make(alarm: Any = threading.Timer, **more: Any) -> worker.Workers:
+        made.append(worker.Workers(settings(**more), alarm=alarm))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+# --------------------------------------------------------------------------- jobs
+
+
+def test_a_job_becomes_the_command_line_that_does_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = batch_jobs.job_of({
+        "op": "convert", "in": "-a.blend", "out": "sub/a.usda",
+        "options": {"up_axis": "Y", "meters-per-unit": 0.01, "strict": True, "animation": False, "form": None,
+                    "variant": ["/A{b=c}", "/D{e=f}"], "onto": "s.blend", "package": "arm=../arm"},
+    })  # fmt: skip
+    assert found.arguments == (
+        "convert", "--up-axis=Y", "--meters-per-unit=0.01", "--strict", "--variant=/A{b=c}", "--variant=/D{e=f}",
+        f"--onto={tmp_path}/s.blend", f"--package=arm={tmp_path}/../arm",
+        "--", f"{tmp_path}/-a.blend", f"{tmp_path}/sub/a.usda",
+    )  # fmt: skip
+    assert found.outputs == (f"{tmp_path}/sub/a.usda",)
+    assert found.inputs == (f"{tmp_path}/-a.blend", f"{tmp_path}/s.blend")
+
+
+def test_a_url_is_no_name_in_the_working_folder():
+    found = batch_jobs.job_of({"op": "simulate", "in": "s3://b/a.usda", "json": "gs://b/p.json"})
+    assert found.arguments == ("simulate", "--json=gs://b/p.json", "--", "s3://b/a.usda")
+    assert (found.inputs, found.outputs) == (("s3://b/a.usda",), ("gs://b/p.json",))
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("[]", "object"), ("{", "no JSON"),
+        ('{"op": "delete", "in": "a"}', "'delete'"), ('{"op": [], "in": "a"}', "'op'"),
+        ('{"op": "convert", "in": "a.blend"}', "'out'"), ('{"op": "validate"}', "'in'"),
+        ('{"op": "validate", "in": "a", "out": "b"}', "no effect"), ('{"op": "validate", "in": 3}', "'in'"),
+        ('{"op": "validate", "in": "a", "target": "ros"}', "'target'"),
+        ('{"op": "validate", "in": "a", "options": ["ros"]}', "'options'"),
+        ('{"op": "validate", "in": "a", "options": {"target": {}}}', "'target'"),
+        ('{"op": "validate", "in": "a", "options": {"isolate": true}}', "'isolate'"),
+        ('{"op": "inspect", "in": "a", "id": 3}', "'id'"),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_job_is_named_before_anything_is_done(tmp_path, line, word):
+    file = tmp_path / "jobs.jsonl"
+    file.write_text(f'{{"op": "inspect", "in": "a.usda"}}\n\n{line}\n')
+    with pytest.raises(InputError, match=f"^Line 3 of .*{word}"):
+        batch_jobs.read(file)
+
+
+@pytest.mark.parametrize(
+    ("second", "word"),
+    [
+        ({"op": "convert", "in": "b.blend", "out": "./a.usda"}, "both write"),
+        ({"op": "inspect", "in": "x", "id": "1"}, "'1'"),
+    ],
+)
+def test_two_jobs_never_write_one_file_nor_have_one_id(tmp_path, second, word):
+    first = {"op": "convert", "in": "a.blend", "out": "a.usda", "id": "1"}
+    (tmp_path / "jobs.jsonl").write_text("\n".join(map(json.dumps, (first, second))))
+    with pytest.raises(InputError, match=word):
+        batch_jobs.read(tmp_path / "jobs.jsonl")
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_each_job_is_in_exactly_one_shard(count):
+    everything = [job(str(number), "ok") for number in range(7)]
+    parts = [batch_jobs.shard(everything, f"{number}/{count}") for number in range(1, count + 1)]
+    assert Counter(each.id for part in parts for each in part) == Counter(each.id for each in everything)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1", "/", "a/b", "1/-1", "-1/2", "1/2/3", "²/3"])
+def test_a_shard_that_is_none_is_wrong_use(text):
+    with pytest.raises(UsageError, match="--shard"):
+        batch_jobs.shard([], text)
+
+
+# --------------------------------------------------------------------------- results
+
+
+def test_a_torn_last_line_costs_no_other_result(tmp_path):
+    file = tmp_path / "results.jsonl"
+    with journal.Journal(file) as book:
+        book.add({"id": "a", "status": "ok"})
+    whole = file.read_bytes()
+    for cut in range(len(whole)):
+        file.write_bytes(whole + whole[:cut])
+        with journal.Journal(file) as book:
+            book.add({"id": "b", "status": "ok"})
+        # Without its line feed alone, the torn line is a whole result.
+        assert [found["id"] for found in journal.results(file)] == ["a", *(["a"] if cut == len(whole) - 1 else []), "b"]
+
+
+def test_two_batches_do_not_write_to_one_file_of_results(tmp_path):
+    pytest.importorskip("fcntl")
+    with journal.Journal(tmp_path / "r.jsonl"), pytest.raises(OutputError, match="Another batch"):
+        journal.Journal(tmp_path / "r.jsonl")
+
+
+def test_only_what_is_done_as_it_is_now_is_left_out_of_a_rerun(tmp_path):
+    source, output = tmp_path / "a.usda", tmp_path / "b.usda"
+    source.write_text("a")
+    output.write_text("out")
+    one = Job("a", "convert", str(source), (), (), (str(output),), "digest")
+    outputs = [{"path": str(output), "bytes": 3}]
+    found = {"id": "a", "status": "ok", "job": "digest", "input": one.stamp(), "outputs": outputs}
+    assert journal.is_done(one, found)
+    assert not journal.is_done(one, None)
+    assert not journal.is_done(one, found | {"status": "failed"})
+    assert not journal.is_done(dataclasses.replace(one, digest="other options"), found)
+    source.write_text("changed")
+    assert not journal.is_done(one, found)
+    found["input"] = one.stamp()
+    assert journal.is_done(one, found)
+    output.write_text("torn")
+    assert not journal.is_done(one, found)
+    output.unlink()
+    assert not journal.is_done(one, found)
+
+
+# --------------------------------------------------------------------------- children
+
+
+def test_one_child_does_many_jobs_and_what_blender_prints_is_no_answer(make_workers):
+    workers = make_workers()
+    found = [workers.run(job(str(number), "noise", str(number)).as_table()) for number in range(5)]
+    assert [(each["status"], each["arguments"]) for each in found] == [("ok", [str(number)]) for number in range(5)]
+    assert len({each["pid"] for each in found}) == 1
+
+
+def test_a_child_is_replaced_after_its_jobs(make_workers):
+    workers = make_workers(jobs_per_child=2)
+    pids = [workers.run(job("a", "ok").as_table())["pid"] for _ in range(6)]
+    assert pids[0::2] == pids[1::2] and len(set(pids)) == 3
+
+
+@posix_only
+@pytest.mark.parametrize(("work", "signal"), [("crash", 11), ("killed", 9)])
+def test_a_crash_costs_its_own_job_only(make_workers, work, signal):
+    workers = make_workers()
+    statuses = [workers.run(job("x", kind).as_table()) for kind in ("ok", work, "ok", "fail")]
+    assert [each["status"] for each in statuses] == ["ok", "crashed", "ok", "failed"]
+    assert statuses[1]["signal"] == signal
+
+
+@posix_only
+def test_a_job_that_crashes_once_is_tried_again(make_workers, tmp_path):
+    found = make_workers(retries=2).run(job("x", "crash-once", str(tmp_path / "mark")).as_table())
+    assert (found["status"], found["attempts"]) == ("ok", 2)
+
+
+@posix_only
+def test_a_job_that_hangs_is_ended_by_its_child(make_workers):
+    """The child ends itself, also where nobody is left to end it, and says where it was."""
+    found = make_workers(timeout=0.01).run(job("x", "hang").as_table())
+    assert found["status"] == "timeout"
+    assert "batch_child.py" in found["faults"]
+
+
+@posix_only
+def test_a_child_that_does_not_end_itself_is_ended(make_workers):
+    class Alarm:
+        """Goes off at once, except while a child starts."""
+
+        daemon = False
+
+        def __init__(self, seconds: float, ring: Callable[[], None]) -> None:
+            self.seconds, self.ring = seconds, ring
+
+        def start(self) -> None:
+            if self.seconds != worker.START:
+                self.ring()
+
+        def cancel(self) -> None: ...
+
+        def join(self) -> None: ...
+
+    assert make_workers(Alarm).run(job("x", "hang").as_table())["status"] == "timeout"
+
+
+def test_a_program_that_is_no_child_is_said_and_no_job_is_blamed(tmp_path):
+    silent = settings(command=(sys.executable, "-c", "import sys; sys.exit('no bpy here')"))
+    with pytest.raises(InputError, match="no bpy here"), executors.local(silent, 1) as crew:
+        drive.run([job("x", "ok")], crew, tmp_path / "r.jsonl", lambda *_: None)
+    assert list(journal.results(tmp_path / "r.jsonl")) == []
+
+
+# --------------------------------------------------------------------------- batches
+
+
+@posix_only
+def test_of_many_jobs_exactly_the_bad_ones_fail_and_a_rerun_does_only_those(tmp_path):
+    results, told = tmp_path / "r.jsonl", []
+    everything = [job(f"ok {number}", "ok") for number in range(30)]
+    everything[7:7] = [job(f"crash {number}", "crash") for number in range(3)]
+    everything.append(job("fail", "fail"))
+    with executors.local(settings(), 2) as crew:
+        counts = drive.run(everything, crew, results, lambda each, _: told.append(each.id))
+    assert counts == {"ok": 30, "crashed": 3, "failed": 1}
+    assert sorted(told) == sorted(each.id for each in everything)
+    found = journal.done(results)
+    assert {name for name, each in found.items() if each["status"] == "crashed"} == {f"crash {n}" for n in range(3)}
+    assert "segmentation fault" in found["crash 0"]["error"]
+    rest = drive.pending(everything, results)
+    assert sorted(each.id for each in rest) == ["crash 0", "crash 1", "crash 2", "fail"]
+
+
+@posix_only
+def test_what_a_dead_child_has_left_beside_its_output_is_removed(tmp_path):
+    output = tmp_path / "a.usda"
+    left = tmp_path / f"{worker_prefix(output)}half.usda"
+    left.write_text("half")
+    with executors.local(settings(), 1) as crew:
+        drive.run([job("a", "crash", outputs=(str(output),))], crew, tmp_path / "r.jsonl", lambda *_: None)
+    assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
+
+
+def worker_prefix(output: Path) -> str:
+    """Beginning of the names of temporary files for an output."""
+    from usdphys_ext.usdphys_addon.system import files
+
+    with files.scratch_file(output) as scratch:
+        return scratch.name.rsplit("-", 1)[0] + "-"
+
+
+def test_an_interrupt_ends_the_children_and_keeps_what_is_done(tmp_path):
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), executors.local(settings(), 1) as crew:
+        drive.run([job(str(number), "ok") for number in range(20)], crew, tmp_path / "r.jsonl", stop)
+    assert len(list(journal.results(tmp_path / "r.jsonl"))) == 1
+
+
+def test_outputs_are_described_and_their_folders_made(make_workers, tmp_path):
+    output = tmp_path / "new" / "a.txt"
+    found = make_workers().run(job("a", "write", str(output), "text", outputs=(str(output),)).as_table())
+    digest = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1"
+    assert found["outputs"] == [{"path": str(output), "bytes": 4, "sha256": digest}]
+
+
+def test_a_url_without_its_package_is_said(make_workers, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    one = Job("a", "inspect", "s3://b/f/a.usda", ("ok", "s3://b/f/a.usda"), ("s3://b/f/a.usda",), (), "")
+    found = make_workers().run(one.as_table())
+    assert found["status"] == "failed" and "fsspec" in found["error"]
+
+
+def test_dask_that_is_missing_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingDependencyError, match="distributed"), executors.dask(settings(), "tcp://x:1"):
+        pass
+
+
+# --------------------------------------------------------------------------- progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_shows_what_is_done_how_fast_and_how_long_it_takes(clock):
+    shown = progress.Progress(240, Terminal())
+    for number in range(60):
+        clock.advance(0.5)
+        shown.told(job(str(number), "ok"), {"status": "ok"})
+    assert shown.line() == "[######                  ] 60/240, 2 a second, 1:30 left"
+    shown.told(job("x", "crash"), {"status": "crashed", "error": "Why."})
+    assert "61/240, 1 not ok, " in shown.line()
+
+
+def test_without_a_terminal_each_job_is_a_line(capsys):
+    shown = progress.Progress(2, io.StringIO())
+    shown.told(job("a", "ok"), {"status": "ok", "seconds": 0.25})
+    shown.told(job("b", "crash"), {"status": "crashed", "seconds": None, "error": "Why."})
+    shown.end()
+    assert capsys.readouterr().err.splitlines() == ["1/2 ok a (0.25 s)", "2/2 crashed b: Why."]
+
+
+def test_on_a_terminal_only_bad_jobs_are_lines_and_the_bar_is_taken_away(clock, capsys):
+    stream = Terminal()
+    shown = progress.Progress(2, stream)
+    shown.told(job("a", "ok"), {"status": "ok"})
+    clock.advance(1.0)
+    shown.told(job("b", "fail"), {"status": "failed", "error": "Why."})
+    shown.end()
+    assert capsys.readouterr().err.splitlines() == ["2/2 failed b: Why."]
+    assert stream.getvalue().endswith(" \r") and "[########################] 2/2" in stream.getvalue()
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (65.4, "1:05"), (3599.6, "1:00:00"), (7384, "2:03:04")])
+def test_durations(seconds, text):
+    assert progress.duration(seconds) == text
+
+
+# --------------------------------------------------------------------------- the command
+
+
+CRATE = """#usda 1.0
+(
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Cube "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+{
+    double size = 1
+}
+"""
+
+
+@pytest.fixture
+def jobs_file(tmp_path) -> Path:
+    stage = tmp_path / "crate.usda"
+    stage.write_text(CRATE)
+    file = tmp_path / "jobs.jsonl"
+    lines = [{"op": "inspect", "in": str(stage), "id": str(number)} for number in range(4)]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    return file
+
+
+def test_the_command_does_the_jobs_and_does_them_once(jobs_file, capfd):
+    assert cli.main(["batch", str(jobs_file), "--workers", "2"]) == 0
+    results = jobs_file.with_name("jobs.results.jsonl")
+    assert capfd.readouterr().out == f"{results}: 4 jobs: 4 ok\n"
+    before = results.read_bytes()
+    table = journal.done(results)["0"]["table"]
+    assert table["units"]["upAxis"] == "Z"
+    assert cli.main(["batch", str(jobs_file)]) == 0
+    assert capfd.readouterr().out == f"{results}: 4 jobs: 4 done before\n"
+    assert results.read_bytes() == before
+
+
+def test_a_job_that_fails_is_named_and_ends_the_command_with_status_1(jobs_file, capfd):
+    lines = '{"op": "inspect", "in": "/none.usda"}', '{"op": "inspect", "in": "/a.usda", "options": {"x": 1}}'
+    jobs_file.write_text("\n".join(lines))
+    assert cli.main(["batch", str(jobs_file), "--shard", "1/2"]) == 1
+    assert cli.main(["batch", str(jobs_file), "--shard", "2/2"]) == 1
+    printed = capfd.readouterr()
+    assert "1/1 failed inspect /none.usda" in printed.err and "check the name" in printed.err
+    assert "jobs.results.2-of-2.jsonl: 1 job: 1 failed" in printed.out
+    (found,) = journal.results(jobs_file.with_name("jobs.results.2-of-2.jsonl"))
+    assert (found["exit"], found["error"]) == (2, "unrecognized arguments: --x=1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "word"),
+    [
+        (["none.jsonl"], 1, "none.jsonl"), (["J", "--shard", "3/2"], 2, "--shard"),
+        (["J", "--workers", "0"], 2, "workers"),
+        (["J", "--dask", "tcp://x:1", "--workers", "2"], 2, "--workers"), (["J", "--timeout", "0"], 2, "timeout"),
+        (["J", "--retries", "-1"], 2, "retries"), (["J", "--out", "J"], 1, "is the input itself"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_one_sentence_before_any_job(jobs_file, capfd, arguments, status, word):
+    assert cli.main(["batch", *(str(jobs_file) if each == "J" else each for each in arguments)]) == status
+    printed = capfd.readouterr()
+    assert word in printed.err and not printed.out
+    assert sorted(path.name for path in jobs_file.parent.iterdir()) == ["crate.usda", "jobs.jsonl"]
+
+
+def test_the_files_for_farms_use_options_that_there_are(capfd):
+    assert cli.main(["batch", "--help"]) == 0
+    known = set(re.findall(r"--[a-z-]+", capfd.readouterr().out))
+    farm = Path(worker.__file__).with_name("farm")
+    for name in ("usdphys_batch.js", "slurm_batch.sh"):
+        text = (farm / name).read_text(encoding="utf-8")
+        used = set(re.findall(r"--[a-z-]+", text[text.index("usdphys batch" if "sh" in name[-2:] else '"batch"') :]))
+        assert {"--shard", "--workers"} <= used <= known, name
+
+
+HOOKS = """
+import os, pathlib, signal
+def write_text(self, *arguments, **options):
+    if "deadly" in self.name and not (mark := self.parent / "killed").exists():
+        mark.touch()
+        self.write_bytes(b"half")
+        os.kill(os.getppid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return plain(self, *arguments, **options)
+if "USDPHYS_FAULT_LOG" in os.environ:
+    plain, pathlib.Path.write_text = pathlib.Path.write_text, write_text
+"""
+
+
+@posix_only
+def test_after_a_kill_of_all_at_the_worst_moment_the_same_command_completes(tmp_path):
+    """The driver and the child die while the child writes: nothing is torn, and a rerun does the rest."""
+    (hooks := tmp_path / "hooks").mkdir()
+    hooks.joinpath("sitecustomize.py").write_text(HOOKS)
+    stage = tmp_path / "crate.usda"
+    stage.write_text(CRATE)
+    lines = [
+        {
+            "op": "simulate",
+            "in": str(stage),
+            "json": str(tmp_path / "out" / f"{name}.json"),
+            "options": {"seconds": 0.1},
+        }
+        for name in ("a", "b", "deadly", "d", "e")
+    ]
+    (tmp_path / "jobs.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    root = Path(__file__).resolve().parents[2]
+    command = [
+        sys.executable,
+        "-m",
+        "usdphys_addon",
+        "batch",
+        tmp_path / "jobs.jsonl",
+        "--workers",
+        "1",
+        "--retries",
+        "0",
+    ]
+    environment = {**os.environ, "PYTHONPATH": f"{hooks}{os.pathsep}{root}"}
+
+    def run() -> int:
+        return subprocess.run(command, env=environment, capture_output=True, timeout=900, check=False).returncode
+
+    assert run() == -9
+    # The two that were done are known, even if the driver died before it wrote the second one down.
+    assert len(list(journal.results(tmp_path / "jobs.results.jsonl"))) in (1, 2)
+    assert run() == 0
+    assert len(journal.done(tmp_path / "jobs.results.jsonl")) == 5
+    written = sorted(path for path in (tmp_path / "out").glob("*.json") if not path.name.startswith("."))
+    poses = {json.dumps(json.loads(path.read_text())) for path in written}
+    assert [path.stem for path in written] == ["a", "b", "d", "deadly", "e"] and len(poses) == 1
+
+
+def test_children_are_not_offered_as_a_command(capfd):
+    assert cli.main(["--help"]) == 0
+    printed = capfd.readouterr().out
+    assert "batch " in printed and "serve" not in printed

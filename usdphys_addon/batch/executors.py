@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who schedules the jobs: threads of this process, or Dask. Both are `concurrent.futures.Executor`s."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from ..core import clock
+from ..core.errors import InputError, MissingDependencyError
+from . import worker
+from .worker import Settings, Workers
+
+#: The name of `worker` on a cluster, where this package is unknown.
+_SENT = "usdphys_worker"
+
+
+class Crew(NamedTuple):
+    """executor: takes calls of `work` with a job, and returns futures of results. close: ends all at once."""
+
+    executor: Executor
+    work: Callable[[Mapping[str, Any]], dict[str, Any]]
+    close: Callable[[], None]
+
+
+@contextmanager
+def local(settings: Settings, count: int) -> Iterator[Crew]:
+    """So many children of this process, each supervised by a thread."""
+    workers = Workers(settings, now=clock.now)
+    executor = ThreadPoolExecutor(count, thread_name_prefix="USD Physics batch")
+    try:
+        yield Crew(executor, workers.run, workers.close)
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+        workers.close()
+        executor.shutdown(wait=True)
+
+
+@contextmanager
+def dask(settings: Settings, address: str) -> Iterator[Crew]:
+    """The workers of a Dask scheduler. Raises MissingDependencyError without Dask, InputError without a scheduler."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"--dask needs the Python package distributed, which is not in '{sys.executable}'; have its pip install it."
+        ) from error
+    try:
+        client = Client(address, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"There is no Dask scheduler at '{address}' ({error}).") from error
+    with client:
+        with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
+            # Also workers that join later get the file.
+            client.upload_file(str(shutil.copy(worker.__file__, Path(folder, f"{_SENT}.py"))))
+        executor = client.get_executor(pure=False)
+        work = partial(_sent_module().run_on_cluster, asdict(settings))
+        try:
+            yield Crew(executor, work, lambda: None)
+        finally:
+            with suppress(Exception):
+                executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _sent_module() -> ModuleType:
+    """`worker` under the name that it has on a cluster, so that its functions are found there."""
+    if _SENT not in sys.modules:
+        spec = importlib.util.spec_from_file_location(_SENT, worker.__file__)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[_SENT] = module
+        spec.loader.exec_module(module)
+    return sys.modules[_SENT]

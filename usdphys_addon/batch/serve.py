@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a warm child does: read a job, run it, answer, until its input ends."""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ..core import clock
+from .worker import FAULT_LOG, MARK
+
+
+def serve(perform: Callable[[list[str]], Mapping[str, Any]]) -> int:
+    """Run the jobs that come in on stdin. perform: a command line -> its answer. Returns the exit status."""
+    answers = os.dup(1)
+    # Blender prints to stdout: that goes to the log of the child.
+    os.dup2(2, 1)
+    log = Path(os.environ.get(FAULT_LOG, os.devnull)).open("a", encoding="utf-8")  # noqa: SIM115 - open until the end
+    _answer(answers, {"memory": _memory()})
+    is_first = True
+    for line in sys.stdin:
+        job = json.loads(line)
+        # A watchdog outside of Python: it ends the process also where Blender never comes back, and where the process
+        # that has started this one is gone.
+        faulthandler.dump_traceback_later(job["seconds"], exit=True, file=log)
+        began = clock.now()
+        found = dict(perform(job["arguments"]))
+        faulthandler.cancel_dump_traceback_later()
+        _answer(answers, {**found, "seconds": round(clock.now() - began, 4), "memory": _memory()})
+        if is_first:
+            # The modules that the first job has loaded stay: the collector need not look at them again.
+            is_first = False
+            gc.collect()
+            gc.freeze()
+    return 0
+
+
+def _answer(stream: int, value: Mapping[str, Any]) -> None:
+    # A line feed first: what Blender has printed before may be without one.
+    text = f"\n{MARK}{json.dumps(value)}\n".encode()
+    while text:
+        text = text[os.write(stream, text) :]
+
+
+def _memory() -> int:
+    """Bytes that the process has in memory; 0 where the system does not say."""
+    with suppress(OSError, ValueError, AttributeError):
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    return 0

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Drop objects onto the scene and keep the poses in which they come to rest. Nothing else changes."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import mathutils
+import numpy as np
+
+from ..authoring.tagging import Tagging, exports_faces
+from ..bridge import mesh as meshes
+from ..bridge.joint_frames import is_joint, set_world_matrix
+from ..bridge.roles import applies, is_body
+from ..core import scattering
+from ..core.errors import InputError
+from ..core.words import counted, named
+from ..playback import guard as preview_guard
+from ..playback.poses import restored
+from ..playback.session import PreviewSession
+from .borrowing import Borrowed
+
+#: Everything is at rest if no body moves by more than this part of its size, or turns by more than this (rad), in
+#: `_REST` seconds.
+_STILL, _REST = 0.005, 0.25
+#: A body that is so many sizes of the scene below everything has fallen past it.
+_BELOW = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SettleOptions:
+    """How objects are settled.
+
+    seconds: longest time that is simulated. copies: of each object, which are scattered; 0 to settle the objects from
+    where they are. spread: radius in which copies are scattered, Blender units. turns: give copies random rotations.
+    seed: of the random numbers. keeps_physics: the settled objects stay rigid bodies.
+    """
+
+    seconds: float = 10.0
+    copies: int = 0
+    spread: float = 2.0
+    turns: bool = True
+    seed: int = 0
+    keeps_physics: bool = False
+
+
+@dataclass(slots=True)
+class Settled:
+    """text: what was done. objects: names of the settled ones. seconds: simulated. is_at_rest: nothing moves."""
+
+    text: str
+    seconds: float
+    is_at_rest: bool
+    objects: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def settle_steps(
+    context: Any, objects: Sequence[Any], options: SettleOptions, *, is_shown: bool = False
+) -> Generator[float, None, Settled]:  # fmt: skip
+    """Let objects fall onto the visible objects of the scene. Yields the completed fraction.
+
+    Closing the generator puts everything back. is_shown: move the objects while they fall. Returns what was done.
+    Raises InputError, with nothing changed.
+    """
+    preview_guard.stop()
+    movers = _movers(objects)
+    made: list[Any] = []
+    if options.copies:
+        made = _scatter(context, movers, options)
+        movers = made
+    borrowed = None
+    session = None
+    is_done = False
+    try:
+        context.view_layer.update()
+        held = _held(context, movers)
+        borrowed = Borrowed([*_with_children(movers), *held])
+        keeps, notes = _give_physics(context, movers, held)
+        context.view_layer.update()
+        session = PreviewSession(context)
+        authored = dict(session.authored)
+        rows = np.array([session.world.index(path) for path in session.world.paths], int)
+        sizes = _sizes(session)
+        lowest = _lowest(session)
+        steps = max(1, round(options.seconds / session.world.time_step))
+        between = max(1, round(_REST / session.world.time_step))
+        at_rest, before = False, _poses(session)
+        for step in range(steps):
+            session.simulate(context)
+            if (step + 1) % between == 0:
+                now = _poses(session)
+                at_rest = _is_still(before, now, sizes, lowest)
+                before = now
+                if at_rest:
+                    break
+                if is_shown:
+                    session.show(context)
+            yield step / steps
+        seconds = session.world.time
+        names = [session.names[row] for row in rows if session.names[row] in authored]
+        fallen = [
+            session.names[row] for row in rows
+            if session.names[row] in authored and session.world.positions[row, 2] < lowest
+        ]  # fmt: skip
+        ending, session = session, None
+        ending.apply(context)
+        for name in fallen:
+            restored(bpy.data.objects[name], authored[name])
+        is_done = True
+    finally:
+        if session is not None:
+            session.stop()
+        if borrowed is not None:
+            borrowed.give_back()
+        if not is_done:
+            for obj in made:
+                bpy.data.objects.remove(obj)
+    if options.keeps_physics:
+        keeps(names)
+    _select(context, movers)
+    if fallen:
+        notes.append(f"Nothing is below {named(fallen)}, which fell past the scene and stay where they were")
+    if not at_rest:
+        notes.append(f"Not everything was at rest after {seconds:.3g} s; settle again, or for longer")
+    text = f"Settled {counted(len(names) - len(fallen), 'object')} in {seconds:.2g} s of simulated time"
+    return Settled(text, seconds, at_rest, names, notes)
+
+
+def settle(context: Any, objects: Sequence[Any], options: SettleOptions | None = None) -> Settled:
+    """Run `settle_steps` to the end."""
+    steps = settle_steps(context, objects, options or SettleOptions())
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+
+
+# --------------------------------------------------------------------------- who moves, who holds still
+
+
+def _movers(objects: Sequence[Any]) -> list[Any]:
+    """The objects that fall: those below others of them fall with them. Raises InputError."""
+    chosen = [obj for obj in objects if obj.library is None and not is_joint(obj)]
+    known = {obj.name_full for obj in chosen}
+    found = [obj for obj in chosen if not any(above.name_full in known for above in _above(obj))]
+    if not found:
+        raise InputError("Select the objects that are to fall.")
+    return found
+
+
+def _above(obj: Any) -> list[Any]:
+    found = []
+    while obj.parent is not None:
+        obj = obj.parent
+        found.append(obj)
+    return found
+
+
+def _with_children(objects: Sequence[Any]) -> list[Any]:
+    """Objects and all below them, each once."""
+    below: dict[str, list[Any]] = {}
+    for obj in bpy.data.objects:
+        if obj.parent is not None:
+            below.setdefault(obj.parent.name_full, []).append(obj)
+    found = {obj.name_full: obj for obj in objects}
+    left = list(found)
+    for name in left:
+        for child in below.get(name, ()):
+            if child.name_full not in found:
+                found[child.name_full] = child
+                left.append(child.name_full)
+    return list(found.values())
+
+
+def _held(context: Any, movers: Sequence[Any]) -> list[Any]:
+    """Visible objects with faces, and all with physics, that do not move."""
+    moving = {obj.name_full for obj in _with_children(movers)}
+    depsgraph = context.evaluated_depsgraph_get()
+    found = []
+    for obj in context.view_layer.objects:
+        if obj.name_full in moving or is_joint(obj) or obj.library is not None:
+            continue
+        has_physics = bool(obj.usdphys.keys()) and (is_body(obj) or len(obj.usdphys.colliders) > 0)
+        if has_physics or (obj.visible_get() and obj.type in meshes.GEOMETRY_TYPES and exports_faces(obj, depsgraph)):
+            found.append(obj)
+    return found
+
+
+def _give_physics(context: Any, movers: Sequence[Any], held: Sequence[Any]) -> tuple[Any, list[str]]:
+    """Make the movers dynamic and the others static. Returns (gives them their bodies back after all, notes)."""
+    depsgraph = context.evaluated_depsgraph_get()
+    for obj in held:
+        if is_body(obj):
+            # A disabled body holds still, and its colliders stay.
+            obj.usdphys.rigid_body.rigid_body_enabled = False
+    bare = [obj for obj in held if not len(obj.usdphys.colliders) and not _is_carried(obj)]
+    if bare:
+        Tagging(depsgraph, bare, "STATIC").apply()
+    plan = Tagging(depsgraph, movers, "DYNAMIC")
+    if not plan.steps:
+        raise InputError(". ".join(plan.refusals()) or "Select objects with faces, which can collide.")
+    plan.apply()
+
+    def keeps(names: Sequence[str]) -> None:
+        wanted = [bpy.data.objects[name] for name in names]
+        Tagging(context.evaluated_depsgraph_get(), wanted, "DYNAMIC").apply()
+
+    return keeps, plan.refusals()
+
+
+def _is_carried(obj: Any) -> bool:
+    return any(is_body(above) and applies(above, "rigid_body") for above in _above(obj))
+
+
+# --------------------------------------------------------------------------- scattering
+
+
+def _scatter(context: Any, sources: Sequence[Any], options: SettleOptions) -> list[Any]:
+    """Copies of objects, which share their data, at random places about the 3D cursor and above it."""
+    depsgraph = context.evaluated_depsgraph_get()
+    reach = {}
+    for obj in sources:
+        points = meshes.vertices_of(obj.evaluated_get(depsgraph))
+        if not len(points):
+            raise InputError(f"'{obj.name}' has no faces, so it cannot be scattered; select objects with faces.")
+        linear = np.array(obj.matrix_world)[:3, :3]
+        reach[obj.name] = float(np.linalg.norm(points @ linear.T, axis=1).max())
+    chosen = [obj for _ in range(options.copies) for obj in sources]
+    radii = [reach[obj.name] for obj in chosen]
+    where = scattering.places(radii, options.spread, options.seed)
+    where[:, 2] += max(radii)
+    turned = scattering.turns(len(chosen), options.seed + 1)
+    made = []
+    home = np.array(context.scene.cursor.location)
+    for obj, place, turn in zip(chosen, where, turned, strict=True):
+        copy = obj.copy()
+        copy.parent = None
+        (obj.users_collection or (context.collection,))[0].objects.link(copy)
+        linear = obj.matrix_world.to_3x3().to_4x4()
+        if options.turns:
+            linear = mathutils.Quaternion(turn.tolist()).to_matrix().to_4x4() @ linear
+        set_world_matrix(copy, mathutils.Matrix.Translation((home + place).tolist()) @ linear)
+        made.append(copy)
+    return made
+
+
+# --------------------------------------------------------------------------- at rest
+
+
+def _sizes(session: PreviewSession) -> Any:
+    """Size of each body (n,), m."""
+    found = []
+    for name in session.names:
+        obj = bpy.data.objects.get(name)
+        size = max(obj.dimensions) * session.meters if obj is not None else 0.0
+        found.append(size or 1.0)
+    return np.array(found)
+
+
+def _lowest(session: PreviewSession) -> float:
+    """Height below which a body has fallen past the scene, m."""
+    heights = [float(prim.world[2, 3]) for prim in session.model.prims.values() if np.isfinite(prim.world).all()]
+    boxes = [
+        prim.world[:3, :3] @ corner + prim.world[:3, 3]
+        for prim in session.model.colliders.values() for corner in _corners(session, prim)
+    ]  # fmt: skip
+    places = np.array([*boxes, *([0.0, 0.0, height] for height in heights)])
+    low, high = places.min(axis=0), places.max(axis=0)
+    return float(low[2] - _BELOW * max(float(np.linalg.norm(high - low)), 1e-6))
+
+
+def _corners(session: PreviewSession, prim: Any) -> Any:
+    obj = bpy.data.objects.get(prim.label)
+    return () if obj is None else np.array(obj.bound_box) * session.meters
+
+
+def _poses(session: PreviewSession) -> Any:
+    return session.world.positions.copy(), session.world.rotations.copy()
+
+
+def _is_still(before: Any, now: Any, sizes: Any, lowest: float) -> bool:
+    """True if no body has moved between two poses, apart from those that have fallen past the scene."""
+    moved = np.linalg.norm(now[0] - before[0], axis=1) > _STILL * sizes
+    # Half the angle between two rotations has this cosine.
+    cosines = np.abs(np.einsum("ij,ij->i", before[1], now[1]))
+    turned = cosines < np.cos(_STILL / 2.0)
+    return not bool(((moved | turned) & (now[0][:, 2] > lowest)).any())
+
+
+def _select(context: Any, objects: Sequence[Any]) -> None:
+    for obj in list(context.selected_objects):
+        obj.select_set(False)
+    for obj in objects:
+        obj.select_set(True)
+    context.view_layer.objects.active = objects[0]
