@@ -53,7 +53,9 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Give the mesh some thickness.",
     ),
     "JointApart": NoticeKind(
-        "warning", "The two frames of a joint are apart at the start: its bodies are moved together first.",
+        "warning",
+        "The two frames of a joint are apart at the start, or outside of the limits of a slide or hinge: its bodies "
+        "are moved together first.",
         "Align the frames of the joint (Joint Tools), or place the bodies where the joint holds them.",
     ),
     "JointFollows": NoticeKind(

@@ -245,7 +245,8 @@ class Loads:
         values = np.array(found, float).reshape(-1, 7)
         pushes = values[:, :1] * values[:, 1:4]
         both = np.concatenate((pushes, _cross(values[:, 4:], pushes)), axis=1)
-        sums = np.stack([np.bincount(np.array(rows, int), column, size) for column in both.T], axis=1)
+        at_row = np.array(rows, int)
+        sums = np.stack([np.bincount(at_row, column, size).astype(float) for column in both.T], axis=1)
         return sums[:, :3], sums[:, 3:]
 
 

@@ -424,7 +424,8 @@ class SolverSpace:
                 self.notices.add(
                     "JointApart", gap.facts.prim,
                     f"The frames of {gap.facts.prim.display} are {1e3 * gap.length:.3g} mm and "
-                    f"{math.degrees(gap.angle):.3g} degrees apart: its bodies are moved together before the start.",
+                    f"{math.degrees(gap.angle):.3g} degrees apart, or so far outside of its limits: its bodies are "
+                    "moved together before the start.",
                 )  # fmt: skip
         in_tree = {}
         for tree in setup.trees:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The first moment of a world: joints whose frames are apart are closed, and bodies that start asleep sleep.
+"""The first moment of a world: joints whose frames are apart or outside of their limits are closed, and bodies that
+start asleep sleep.
 
 The solver would close a joint within its first step, and the speed that this takes would stay. New joints and contacts
 wake the bodies that they belong to.
@@ -16,8 +17,8 @@ from rapier3d import GenericJoint, PhysicsWorld, RigidBody
 
 from ...core import frames
 from ...core.frames import Matrix
-from ..joint_facts import JointFacts
-from .constraints import isometry, locked_mask, matrix_of
+from ..joint_facts import NO_LIMIT, Freedom, JointFacts
+from .constraints import JOINT_AXES, isometry, locked_mask, matrix_of
 from .loads import Weight
 
 #: Frames are apart from here on: relative to the size of the joint's bodies, and rad.
@@ -31,7 +32,10 @@ NO_TIME = 1e-6
 
 
 class Gap(NamedTuple):
-    """Between the frames of a joint: m and rad along its locked axes. size: m, of the joint's longer arm."""
+    """Between the frames of a joint: m and rad along its locked axes, and beyond the limits of a slide or a hinge.
+
+    size: m, of the joint's longer arm.
+    """
 
     facts: JointFacts
     length: float
@@ -55,14 +59,31 @@ def gap(facts: JointFacts, first: Matrix, second: Matrix) -> Gap:
     """The gap of a joint between two bodies with these poses (4, 4)."""
     relative = np.linalg.inv(first @ facts.frame0) @ (second @ facts.frame1)
     held = [freedom.is_locked for freedom in facts.freedoms]
-    length = float(np.linalg.norm(relative[:3, 3][held[:3]]))
+    beyond = [_beyond(each, at) for each, at in zip(facts.freedoms[:3], relative[:3, 3].tolist(), strict=True)]
+    length = float(np.linalg.norm([*relative[:3, 3][held[:3]], *beyond]))
     if held[3:] == [False, True, True]:
         angle = math.acos(min(max(float(relative[0, 0]), -1.0), 1.0))
+        if _is_limited_hinge(facts):
+            angle = max(angle, _beyond(facts.freedoms[3], frames.angle_about(relative[:3, :3], 0)))
     else:
         sines = np.array(frames.quaternion_of(relative[:3, :3])[1:])[held[3:]]
         angle = 2.0 * math.asin(min(float(np.linalg.norm(sines)), 1.0))
     arms = [float(np.linalg.norm(frame[:3, 3])) for path, frame in _sides(facts) if path]
     return Gap(facts, length, angle, max(*arms, length, 1e-6))
+
+
+def _beyond(freedom: Freedom, value: float) -> float:
+    """How far a degree of freedom is outside of its limits, m or rad."""
+    if not freedom.is_limited:
+        return 0.0
+    return max(freedom.low - value, value - freedom.high, 0.0)
+
+
+def _is_limited_hinge(facts: JointFacts) -> bool:
+    """True for a hinge with limits within half a turn, which its angle at the start can be compared with."""
+    hinge = facts.freedoms[3]
+    others = [freedom.is_locked for freedom in facts.freedoms[4:]]
+    return others == [True, True] and hinge.is_limited and hinge.low >= -math.pi and hinge.high <= math.pi
 
 
 def _sides(facts: JointFacts) -> tuple[tuple[str, Matrix], tuple[str, Matrix]]:
@@ -103,6 +124,9 @@ def close(physics: PhysicsWorld, joints: Sequence[Jointed], weights: Mapping[str
     for facts, (first, second) in listed:
         joint = GenericJoint(locked_mask(facts.freedoms))
         joint.local_frame1, joint.local_frame2 = isometry(facts.frame0), isometry(facts.frame1)
+        for axis, freedom in enumerate(facts.freedoms[: 4 if _is_limited_hinge(facts) else 3]):
+            if freedom.is_limited:
+                joint.set_limits(JOINT_AXES[axis], max(freedom.low, -NO_LIMIT), min(freedom.high, NO_LIMIT))
         scratch.impulse_joints.insert(copies[first], copies[second], joint)
     for _ in range(MOST_STEPS):
         scratch.step()
