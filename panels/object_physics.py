@@ -240,7 +240,7 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
         return
     sources = dict(computed.sources)
     box.label(text=f"{computed.mass:.4g} kg", icon="PHYSICS")
-    draw_text(box, phrase("from {source}", source=phrase("{text}", text=sources["mass"])), "BLANK1")
+    draw_text(box, phrase("from {source}", source=phrase(sources["mass"])), "BLANK1")
     for note in computed.notes:
         draw_text(box, note, "INFO")
 

@@ -28,8 +28,8 @@ SAME = {
     "Is the Object's Geometry",
 }  # fmt: skip
 LONGEST = 60
-#: Tooltips that Blender itself translates.
-OF_BLENDER = {"Filepath used for exporting the file", "Name of the preset, used to make the path name"}
+#: Tooltips that Blender itself translates, and suffixes of files.
+OF_BLENDER = {"Filepath used for exporting the file", "Name of the preset, used to make the path name", ".blend"}
 
 
 def is_data(tooltip):

@@ -51,3 +51,7 @@ def test_space_plays_animation_and_physics_on_one_clock_and_frames_are_scrubbed(
 
 def test_the_first_minutes_hint_sample_manual_and_language(drive):
     drive("first_run")
+
+
+def test_every_panel_of_the_sidebar_draws_in_german_and_french(drive):
+    drive("words")
