@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from .outcome import finish, refuse
 
 
@@ -15,10 +16,10 @@ def report(operator: Any, outcome: Any) -> set[Any]:
 def can_edit(cls: Any, context: Any) -> bool:
     """True in object mode. In edit mode the mesh data lags behind the edits."""
     if context.scene is None:
-        cls.poll_message_set("There is no scene")
+        cls.poll_message_set(tr("There is no scene"))
         return False
     if context.mode != "OBJECT":
-        cls.poll_message_set("Leave the edit mode first")
+        cls.poll_message_set(tr("Leave the edit mode first"))
         return False
     return True
 
@@ -27,7 +28,7 @@ def has_selection(cls: Any, context: Any) -> bool:
     if not can_edit(cls, context):
         return False
     if not context.selected_objects:
-        cls.poll_message_set("Select one or more objects first")
+        cls.poll_message_set(tr("Select one or more objects first"))
         return False
     return True
 
@@ -50,11 +51,11 @@ class _Role(_Action):
         """Tooltip: the docstring, and a sentence about the effect on the current selection."""
         from ..usdphys_addon.authoring import tagging
 
-        plain = cls.__doc__ or ""
+        plain = tr(cls.__doc__ or "")
         if getattr(context, "mode", "") != "OBJECT":
             return plain
         planned = tagging.describe(context, cls.role)
-        return f"{plain}.\n{planned}" if planned else plain
+        return f"{plain}.\n{tr(planned)}" if planned else plain
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import tagging

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.authoring.generator_kinds import KINDS, SAMPLES
+from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core.words import phrase
 
 
 class USDPHYS_OT_add_physics(bpy.types.Operator):
@@ -32,7 +34,7 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: Any, properties: Any) -> str:
-        return next(doc for kind, _, _, doc in KINDS if kind == properties.kind)
+        return tr(next(doc for kind, _, _, doc in KINDS if kind == properties.kind))
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -72,7 +74,8 @@ class USDPHYS_OT_sample_scene(bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: Any, properties: Any) -> str:
-        return f"{next(doc for kind, _, _, doc in SAMPLES if kind == properties.kind)}, in a scene of its own"
+        doc = next(doc for kind, _, _, doc in SAMPLES if kind == properties.kind)
+        return tr(phrase("{sample}, in a scene of its own", sample=phrase(doc)))
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -84,7 +87,7 @@ class USDPHYS_OT_sample_scene(bpy.types.Operator):
         from ..usdphys_addon.authoring import samples
 
         scene = samples.make(context, self.kind)
-        self.report({"INFO"}, f"'{scene.name}' is ready: press Play in the sidebar")
+        self.report({"INFO"}, tr(phrase("'{scene}' is ready: press Play in the sidebar", scene=scene.name)))
         return {"FINISHED"}
 
 

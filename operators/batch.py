@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from .action_bar import can_edit, has_selection, report
 from .outcome import refuse
 
@@ -129,10 +130,10 @@ class _FromActive(_Batch):
         if not has_selection(cls, context):
             return False
         if context.active_object is None:
-            cls.poll_message_set("There is no active object to copy from; click an object")
+            cls.poll_message_set(tr("There is no active object to copy from; click an object"))
             return False
         if all(obj == context.active_object for obj in context.selected_objects):
-            cls.poll_message_set("Select the objects to copy to as well; the active object is the source")
+            cls.poll_message_set(tr("Select the objects to copy to as well; the active object is the source"))
             return False
         return True
 

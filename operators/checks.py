@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.core.words import counted
+from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
 
 
 def _can_check(cls: Any, context: Any) -> bool:
     if context.scene is None:
-        cls.poll_message_set("There is no scene")
+        cls.poll_message_set(tr("There is no scene"))
         return False
     if preview_guard.current() is not None:
-        cls.poll_message_set("Reset the preview first: its poses are not the authored ones")
+        cls.poll_message_set(tr("Reset the preview first: its poses are not the authored ones"))
         return False
     return True
 
@@ -25,7 +26,7 @@ def _can_fix(cls: Any, context: Any) -> bool:
     if not _can_check(cls, context):
         return False
     if context.mode != "OBJECT":
-        cls.poll_message_set("Leave the edit mode first")
+        cls.poll_message_set(tr("Leave the edit mode first"))
         return False
     return True
 
@@ -37,16 +38,16 @@ def summary(counts: Mapping[str, int]) -> str:
         for number, word in ((counts["error"], "error"), (counts["warning"], "warning"), (counts["info"], "note"))
         if number
     ]
-    return ", ".join(words) or "No problems found"
+    return joined(", ", words) if words else phrase("No problems found")
 
 
 def _check(operator: Any, context: Any) -> Any:
     from ..usdphys_addon.checks import live as checks
 
     report = checks.check(context.scene, context.view_layer)
-    first = f": {report.issues[0].message}" if report.issues else ""
     level = {"WARNING"} if report.counts["error"] else {"INFO"}
-    operator.report(level, f"{summary(report.counts)}{first}")
+    first = [issue.message for issue in report.issues[:1]]
+    operator.report(level, tr(joined(": ", (summary(report.counts), *first))))
     return report
 
 
@@ -130,19 +131,21 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
         wanted = (properties.code, properties.name, properties.path)
         for issue in report.issues if report is not None else ():
             if (issue.code, issue.name, issue.path) == wanted:
-                return f"{issue.message} {issue.fix}\n\nClick: select what it is about"
-        return "Select what the issue is about, and show it in the view"
+                return f"{tr(issue.message)} {tr(issue.fix)}\n\n{tr('Click: select what it is about')}"
+        return tr("Select what the issue is about, and show it in the view")
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.checks import fixes
 
         if not self.name and not self.path:
-            self.report({"ERROR"}, "Give the name or the prim path to select")
+            self.report({"ERROR"}, tr("Give the name or the prim path to select"))
             return {"CANCELLED"}
         issue = self.issue(context)
         shown = [obj for obj in fixes.culprits(context.scene, issue) if obj.visible_get()]
         if not shown:
-            self.report({"WARNING"}, f"'{issue.name or self.path}' is not a visible object; check again")
+            self.report(
+                {"WARNING"}, tr(phrase("'{name}' is not a visible object; check again", name=issue.name or self.path))
+            )
             return {"CANCELLED"}
         for obj in context.selected_objects:
             obj.select_set(False)
@@ -180,7 +183,7 @@ class USDPHYS_OT_check_fix(_IssueOperator, bpy.types.Operator):
         from ..usdphys_addon.checks import fixes
 
         fix = fixes.FIXES.get(properties.code)
-        return fix.label if fix is not None else "Fix this issue, and check again"
+        return tr(fix.label if fix is not None else "Fix this issue, and check again")
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.checks import fixes
@@ -212,12 +215,13 @@ class USDPHYS_OT_check_fix_all(bpy.types.Operator):
         before = checks.check(context.scene, context.view_layer)
         done, refused = fixes.apply_safe(context.scene, before.issues)
         for reason in refused:
-            self.report({"WARNING"}, reason)
+            self.report({"WARNING"}, tr(reason))
         if not done:
-            self.report({"INFO"}, f"Nothing can be fixed safely ({summary(before.counts)})")
+            self.report({"INFO"}, tr(phrase("Nothing can be fixed safely ({found})", found=summary(before.counts))))
             return {"CANCELLED"}
         after = checks.check(context.scene, context.view_layer)
-        self.report({"INFO"}, f"Fixed {len(before.issues) - len(after.issues)}; left: {summary(after.counts)}")
+        fixed = len(before.issues) - len(after.issues)
+        self.report({"INFO"}, tr(phrase("Fixed {fixed}; left: {left}", fixed=fixed, left=summary(after.counts))))
         return {"FINISHED"}
 
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
 
 _FIELDS = (
@@ -29,16 +31,23 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if not any(obj.usdphys.rigid_body.is_applied for obj in _chosen(context)):
-            cls.poll_message_set("Select a rigid body")
+            cls.poll_message_set(tr("Select a rigid body"))
             return False
         return True
 
     def execute(self, context: Any) -> set[Any]:
         bodies = [obj for obj in _chosen(context) if obj.usdphys.rigid_body.is_applied and obj.is_editable]
         found = [(obj, readout.compute_mass(context, obj.name)) for obj in bodies]
-        problem = next((f"'{obj.name}': {mass.problem}" for obj, mass in found if mass.problem), "")
+        problem = next(
+            (
+                phrase("'{name}': {problem}", name=obj.name, problem=phrase(mass.problem))
+                for obj, mass in found
+                if mass.problem
+            ),
+            "",
+        )
         if problem:
-            self.report({"ERROR"}, problem)
+            self.report({"ERROR"}, tr(problem))
             return {"CANCELLED"}
         for obj, mass in found:
             group = obj.usdphys.mass

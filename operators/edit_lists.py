@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core import paths
 from ..usdphys_addon.core.errors import InputError
 from .outcome import refuse
@@ -46,7 +47,7 @@ class _ListOperator:
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.scene is None:
-            cls.poll_message_set("There is no scene")
+            cls.poll_message_set(tr("There is no scene"))
             return False
         return True
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
+from ..usdphys_addon.bridge.language import tr
+from .outcome import refuse
 from .usd_file import UsdExportOperator
 
 
@@ -39,7 +41,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
         if not super().poll(context):
             return False
         if not context.scene.usdphys.source.filepath.lower().endswith((".usd", ".usda", ".usdc", ".usdz")):
-            cls.poll_message_set("This scene was not imported with File > Import > USD Physics")
+            cls.poll_message_set(tr("This scene was not imported with File > Import > USD Physics"))
             return False
         return True
 
@@ -70,9 +72,8 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
                 context, self.filepath, options, form, physics_only=self.physics_only
             )  # fmt: skip
         except UsdPhysError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report_result("Wrote", result)
+            return refuse(self, error)
+        self.report_result("Wrote {file}: {numbers}", result)
         return {"FINISHED"}
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
+from .outcome import refuse
 from .usd_file import UsdFileOperator
 
 
@@ -38,9 +39,8 @@ class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):
         try:
             result = urdf_export.export_urdf(context, self.filepath, self.package.strip())
         except UsdPhysError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report_result("Wrote", result)
+            return refuse(self, error)
+        self.report_result("Wrote {file}: {numbers}", result)
         return {"FINISHED"}
 
 

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import nested_bodies
+from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.playback import guard as preview_guard
+from .outcome import refuse
 from .usd_file import USD_FILTER, UsdExportOperator
 
 #: Largest number of errors listed in the file browser.
@@ -98,7 +101,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         self.draw_errors(layout, context)
         source = bpy.path.basename(context.scene.usdphys.source.filepath)
         if source:
-            layout.label(text=f"Imported from {source}", icon="FILE")
+            layout.label(text=tr(phrase("Imported from {file}", file=source)), icon="FILE")
             layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
                       ("hierarchy", "strict")):  # fmt: skip
@@ -109,7 +112,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     def draw_errors(self, layout: Any, context: Any) -> None:
         """List the errors of the last check, those that came with an imported file apart."""
         from ..usdphys_addon.checks import live as checks
-        from ..usdphys_addon.core.words import counted
+        from ..usdphys_addon.core.words import counted, joined, phrase
 
         report = checks.report(context.scene.name)
         errors = [issue for issue in report.issues if issue.severity == "error"] if report is not None else []
@@ -117,19 +120,19 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             return
         known = [issue for issue in errors if (issue.code, issue.name) in self.errors_of_source]
         new = [issue for issue in errors if issue not in known]
-        outcome = "nothing is written" if self.strict and new else "written anyway"
+        outcome = phrase("nothing is written") if self.strict and new else phrase("written anyway")
         for found, title in (
-            (new, f"{counted(len(new), 'error')}: {outcome}"),
-            (known, f"{counted(len(known), 'error')} came with the imported file"),
+            (new, joined(": ", (counted(len(new), "error"), outcome))),
+            (known, phrase("{errors} came with the imported file", errors=counted(len(known), "error"))),
         ):
             if not found:
                 continue
             column = layout.box().column(align=True)
-            column.label(text=title, icon="CANCEL" if found is new else "INFO")
+            column.label(text=tr(title), icon="CANCEL" if found is new else "INFO")
             for issue in found[:MAX_ERRORS]:
-                column.label(text=issue.short, icon="BLANK1")
+                column.label(text=tr(issue.short), icon="BLANK1")
             if len(found) > MAX_ERRORS:
-                column.label(text=f"and {len(found) - MAX_ERRORS} more", icon="BLANK1")
+                column.label(text=tr(phrase("and {count} more", count=len(found) - MAX_ERRORS)), icon="BLANK1")
 
     def find_errors_of_source(self, context: Any) -> None:
         """Note which errors of the last check the imported file has itself."""
@@ -151,9 +154,8 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         try:
             result = scene_export.export_scene(context, self.filepath, self.export_options(), self.form.lower())
         except UsdPhysError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report_result("Wrote", result)
+            return refuse(self, error)
+        self.report_result("Wrote {file}: {numbers}", result)
         return {"FINISHED"}
 
     def export_options(self) -> Any:

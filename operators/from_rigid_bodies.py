@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
+
 
 class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
     """Give the objects of Blender's rigid body world the same USD Physics; Blender's own settings do not change"""
@@ -25,12 +27,12 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if context.scene is None or context.scene.rigidbody_world is None:
-            cls.poll_message_set("The scene has no rigid body world")
+            cls.poll_message_set(tr("The scene has no rigid body world"))
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        from ..usdphys_addon.core.words import counted, tally
+        from ..usdphys_addon.core.words import counted, joined, phrase, tally
         from ..usdphys_addon.exchange import blender_rigid_bodies
         from ..usdphys_addon.system import console
 
@@ -39,11 +41,13 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
         result = blender_rigid_bodies.convert_scene(context.scene, chosen, replace=self.replace)
         for note in result.notes:
             console.note(f"USD Physics: {note}")
-            self.report({"WARNING"}, note)
+            self.report({"WARNING"}, tr(note))
         count = len(result.notes)
-        notes = f"; {counted(count, 'note')}, see the Info editor" if count else ""
-        numbers = ", ".join(tally(getattr(result, kind), kind) for kind in ("bodies", "colliders", "joints"))
-        self.report({"INFO"}, f"Converted {numbers}{notes}")
+        numbers = joined(", ", (tally(getattr(result, kind), kind) for kind in ("bodies", "colliders", "joints")))
+        done = phrase("Converted {numbers}", numbers=numbers)
+        if count:
+            done = joined("; ", (done, phrase("{notes}, see the Info editor", notes=counted(count, "note"))))
+        self.report({"INFO"}, tr(done))
         return {"FINISHED"}
 
 

@@ -9,6 +9,8 @@ import bpy
 import numpy as np
 
 from ..usdphys_addon.bridge.environment import redraw
+from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.playback import guard as preview_guard
 
 if TYPE_CHECKING:
@@ -78,16 +80,16 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
 
         obj = context.object
         if obj is None:
-            cls.poll_message_set("There is no active object")
+            cls.poll_message_set(tr("There is no active object"))
             return False
         if context.mode != "OBJECT":
-            cls.poll_message_set("Leave the edit mode first")
+            cls.poll_message_set(tr("Leave the edit mode first"))
             return False
         if preview_guard.current() is not None:
-            cls.poll_message_set("Reset the preview first")
+            cls.poll_message_set(tr("Reset the preview first"))
             return False
         if not gizmos.is_editable(obj):
-            cls.poll_message_set("The active object is linked; make a library override of it first")
+            cls.poll_message_set(tr("The active object is linked; make a library override of it first"))
             return False
         return True
 
@@ -111,7 +113,9 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
 
         handle = gizmos.find(context, self.handle, view)
         if handle is None:
-            self.report({"ERROR"}, f"'{context.object.name}' has no handle '{self.handle}'")
+            self.report(
+                {"ERROR"}, tr(phrase("'{name}' has no handle '{handle}'", name=context.object.name, handle=self.handle))
+            )
         return handle
 
     def execute(self, context: Any) -> set[Any]:
@@ -148,7 +152,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         self._drag = handles.Drag(handle, view, self._mouse)
         self._area = context.area
         hint = _HINT_AXES if handle.motion == "FREE" else _HINT_SIDES if handle.shift is not None else ""
-        context.workspace.status_text_set(hint + _HINT)
+        context.workspace.status_text_set(tr(hint) + tr(_HINT) if hint else tr(_HINT))
         self.show_value(context)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -165,7 +169,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
 
             traceback.print_exc()
             self._edit.restore(obj)
-            self.report({"ERROR"}, "The drag was stopped and the value restored")
+            self.report({"ERROR"}, tr("The drag was stopped and the value restored"))
             return self.end(context, {"CANCELLED"})
 
     def handle_event(self, context: Any, event: Any, obj: Any) -> set[Any]:

@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.authoring import group_edits
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.errors import InputError
-from .outcome import refuse
+from ..usdphys_addon.core.words import counted, phrase
+from .outcome import message_of, refuse
+
+_COLLIDE = "Let members of '{one}' collide with members of '{other}'"
+_COLLIDE_ITSELF = "Let members of '{one}' collide with each other"
+_PASS = "Let members of '{one}' pass through members of '{other}'"
+_PASS_ITSELF = "Let members of '{one}' pass through each other"
 
 
 class USDPHYS_OT_group_ignore(bpy.types.Operator):
@@ -30,14 +37,11 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
             for name in (properties.one, properties.other):
                 group_edits.group_named(context.scene, name)
         except InputError as error:
-            return str(error)
-        with_whom = "each other" if properties.one == properties.other else f"members of '{properties.other}'"
-        what = (
-            "collide with"
-            if group_edits.are_ignored(context.scene, properties.one, properties.other)
-            else "pass through"
-        )
-        return f"Let members of '{properties.one}' {what} {with_whom}"
+            return tr(message_of(error))
+        one, other = properties.one, properties.other
+        ignored = group_edits.are_ignored(context.scene, one, other)
+        collide, go_through = (_COLLIDE_ITSELF, _PASS_ITSELF) if one == other else (_COLLIDE, _PASS)
+        return tr(phrase(collide if ignored else go_through, one=one, other=other))
 
     def execute(self, context: Any) -> set[Any]:
         try:
@@ -61,7 +65,7 @@ class _Members(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if not len(context.scene.usdphys.collision_groups):
-            cls.poll_message_set("The scene has no collision group; add one first")
+            cls.poll_message_set(tr("The scene has no collision group; add one first"))
             return False
         return True
 
@@ -90,7 +94,7 @@ class USDPHYS_OT_group_add_selected(_Members):
 
     def run(self, context: Any, name: str) -> set[Any]:
         added = group_edits.add_members(name, context.selected_objects)
-        self.report({"INFO"}, f"Added {added} objects to '{name}'")
+        self.report({"INFO"}, tr(phrase("Added {objects} to '{group}'", objects=counted(added, "object"), group=name)))
         return {"FINISHED"} if added else {"CANCELLED"}
 
 
@@ -102,7 +106,9 @@ class USDPHYS_OT_group_remove_selected(_Members):
 
     def run(self, context: Any, name: str) -> set[Any]:
         removed = group_edits.remove_members(name, context.selected_objects)
-        self.report({"INFO"}, f"Took {removed} objects out of '{name}'")
+        self.report(
+            {"INFO"}, tr(phrase("Took {objects} out of '{group}'", objects=counted(removed, "object"), group=name))
+        )
         return {"FINISHED"} if removed else {"CANCELLED"}
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
+from .outcome import refuse
 from .usd_file import SteppedImport
 
 _BASES = (
@@ -84,8 +85,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
                 self.base, self.prefix, self.merge_fixed, self.approximation, bpy.path.abspath(self.srdf),  # type: ignore[arg-type]
             )  # fmt: skip
         except UsdPhysError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         return self.run(context, urdf_import.import_steps(context, self.filepath, options))
 
 

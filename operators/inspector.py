@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.errors import UsdPhysError
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.playback import joint_inspector
@@ -21,7 +22,7 @@ Apply Pose keeps the pose, Reset takes it back"""
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode != "OBJECT":
-            cls.poll_message_set("Leave the edit mode first")
+            cls.poll_message_set(tr("Leave the edit mode first"))
             return False
         return True
 
@@ -63,7 +64,7 @@ class USDPHYS_OT_inspect_limit(bpy.types.Operator):
     @classmethod
     def poll(cls, _context: Any) -> bool:
         if preview_guard.current() is None:
-            cls.poll_message_set("Inspect joints first")
+            cls.poll_message_set(tr("Inspect joints first"))
             return False
         return True
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import props
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
+from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
 
@@ -69,10 +71,10 @@ class _JointOperator:
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode not in cls.modes:
-            cls.poll_message_set("Leave the edit mode first")
+            cls.poll_message_set(tr("Leave the edit mode first"))
             return False
         if preview_guard.current() is not None:
-            cls.poll_message_set("Reset the preview first")
+            cls.poll_message_set(tr("Reset the preview first"))
             return False
         if len(context.selected_objects) < cls.needs[0]:
             cls.poll_message_set(cls.needs[1])
@@ -97,12 +99,14 @@ class _JointOperator:
 
         found, notes = joint_maker.without_linked(joint_maker.joints_of(context))
         for note in notes:
-            self.report({"WARNING"}, note)
+            self.report({"WARNING"}, tr(note))
         return found
 
 
 def _count(made: list[Any]) -> str:
-    return f"Added '{made[0].name}'" if len(made) == 1 else f"Added {len(made)} joints"
+    if len(made) == 1:
+        return phrase("Added '{name}'", name=made[0].name)
+    return phrase("Added {joints}", joints=counted(len(made), "joint"))
 
 
 class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
@@ -195,9 +199,9 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             context, [(obj, dof, target) for obj in made], holds=holds, response=self.response
         )
         for note in notes:
-            self.report({"WARNING"}, note)
+            self.report({"WARNING"}, tr(note))
         if not notes:
-            self.report({"INFO"}, f"{'; '.join(joint_edits.motor_texts(motors, holds=holds))}.")
+            self.report({"INFO"}, tr(joined("; ", joint_edits.motor_texts(motors, holds=holds))))
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_maker
@@ -209,7 +213,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             bpy.ops.object.mode_set(mode="OBJECT")
         made = joint_maker.add_joint(context, choice, face)
         self.complete(context, made)
-        self.report({"INFO"}, _count(made))
+        self.report({"INFO"}, tr(_count(made)))
 
 
 class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
@@ -242,7 +246,7 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
         from ..usdphys_addon.authoring import joint_maker
 
         choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies)
-        self.report({"INFO"}, _count(joint_maker.add_chain(context, choice, self.order)))
+        self.report({"INFO"}, tr(_count(joint_maker.add_chain(context, choice, self.order))))
 
 
 class USDPHYS_OT_robot_arm(_JointOperator, bpy.types.Operator):
@@ -271,7 +275,7 @@ hinge with limits and a servo that holds it, and all together are an articulatio
         hinges, motors = robot_arm.add_arm(
             context, order=self.order, limits=(self.lower, self.upper), response=self.response
         )
-        self.report({"INFO"}, f"{_count(hinges)}; {'; '.join(joint_edits.motor_texts(motors, holds=True))}.")
+        self.report({"INFO"}, tr(joined("; ", (_count(hinges), *joint_edits.motor_texts(motors, holds=True)))))
 
 
 class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
@@ -298,7 +302,7 @@ class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
         from ..usdphys_addon.authoring import joint_maker
 
         choice = joint_maker.JointOptions("FIXED", self.place, "AUTO", self.make_bodies, moves_first=True)
-        self.report({"INFO"}, _count(joint_maker.weld(context, choice)))
+        self.report({"INFO"}, tr(_count(joint_maker.weld(context, choice))))
 
 
 class USDPHYS_OT_joint_align(_JointOperator, bpy.types.Operator):
@@ -351,7 +355,7 @@ does the same as before"""
         for obj in self.chosen(context):
             note = joint_edits.swap_bodies(obj)
             if note:
-                self.report({"WARNING"}, note)
+                self.report({"WARNING"}, tr(note))
 
 
 class USDPHYS_OT_joint_limit_from_pose(_JointOperator, bpy.types.Operator):
@@ -382,7 +386,7 @@ and the pose is the zero: set one limit with the door closed, turn the door, set
         from ..usdphys_addon.authoring import joint_edits
 
         for note in joint_edits.limits_from_pose(context, self.chosen(context), self.which, self.dof):
-            self.report({"INFO"}, note)
+            self.report({"INFO"}, tr(note))
 
 
 class USDPHYS_OT_joint_motor(_JointOperator, bpy.types.Operator):
@@ -444,11 +448,11 @@ follows from the masses and the load"""
         ]
         made, notes = joint_edits.add_motors(context, targets, holds=self.holds, response=self.response)
         for note in notes:
-            self.report({"WARNING"}, note)
+            self.report({"WARNING"}, tr(note))
         texts = joint_edits.motor_texts(made, holds=self.holds) if len(notes) < len(made) else []
-        self.outcome = "\n".join(texts)
+        self.outcome = "\n".join(map(tr, texts))
         if texts:
-            self.report({"INFO"}, f"{'; '.join(texts)}.")
+            self.report({"INFO"}, tr(joined("; ", texts)))
 
 
 CLASSES = (

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import finish, refuse
 
@@ -36,13 +37,13 @@ them. What the counterparts had is replaced; joints that are missing are made"""
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode != "OBJECT":
-            cls.poll_message_set("Leave the edit mode first")
+            cls.poll_message_set(tr("Leave the edit mode first"))
             return False
         if preview_guard.current() is not None:
-            cls.poll_message_set("Reset the preview first")
+            cls.poll_message_set(tr("Reset the preview first"))
             return False
         if not context.selected_objects:
-            cls.poll_message_set("Select the parts of one side, with names such as 'Arm.L'")
+            cls.poll_message_set(tr("Select the parts of one side, with names such as 'Arm.L'"))
             return False
         return True
 

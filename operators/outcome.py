@@ -6,16 +6,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..usdphys_addon.bridge.language import tr
+
 
 def finish(operator: Any, text: str, notes: Iterable[str] = ()) -> set[Any]:
     """Report the notes as warnings and the result as information."""
     for note in notes:
-        operator.report({"WARNING"}, note)
-    operator.report({"INFO"}, text)
+        operator.report({"WARNING"}, tr(note))
+    operator.report({"INFO"}, tr(text))
     return {"FINISHED"}
+
+
+def message_of(error: Exception) -> str:
+    """The message of an error as it was raised: `str(error)` would lose the template of a phrase."""
+    return error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
 
 
 def refuse(operator: Any, error: Exception) -> set[Any]:
     """Report the reason as an error, and cancel."""
-    operator.report({"ERROR"}, str(error))
+    operator.report({"ERROR"}, tr(message_of(error)))
     return {"CANCELLED"}

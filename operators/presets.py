@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bl_operators.presets import AddPresetBase  # type: ignore[import-not-found, unused-ignore]
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import LOCAL_FRAME_FIELDS
 from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.core.words import counted
@@ -31,7 +32,7 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if not context.selected_objects and context.object is None:
-            cls.poll_message_set("Select the objects first")
+            cls.poll_message_set(tr("Select the objects first"))
             return False
         return True
 

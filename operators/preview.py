@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge.environment import redraw
+from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
 
@@ -17,14 +19,14 @@ SLICE = 0.1
 
 def _in_object_mode(cls: Any, context: Any) -> bool:
     if context.mode != "OBJECT":
-        cls.poll_message_set("Leave the edit mode first")
+        cls.poll_message_set(tr("Leave the edit mode first"))
         return False
     return True
 
 
 def _session_runs(cls: Any) -> bool:
     if preview_guard.current() is None:
-        cls.poll_message_set("The preview is not running; press Play first")
+        cls.poll_message_set(tr("The preview is not running; press Play first"))
         return False
     return True
 
@@ -52,7 +54,7 @@ class Listener:
         if context.window is None:
             return {"FINISHED"}
         self.hold(context)
-        context.workspace.status_text_set(GRAB_HINT)
+        context.workspace.status_text_set(tr(GRAB_HINT))
         return {"RUNNING_MODAL"}
 
     def hold(self, context: Any) -> None:
@@ -89,7 +91,9 @@ class Listener:
             import traceback
 
             traceback.print_exc()
-            self.report({"ERROR"}, f"The preview was stopped and the scene restored: {error!r}")
+            self.report(
+                {"ERROR"}, tr(phrase("The preview was stopped and the scene restored: {error}", error=repr(error)))
+            )
         return self.end(context, {"CANCELLED"})
 
     def handle(self, context: Any, event: Any) -> set[Any]:
@@ -241,7 +245,7 @@ class Player(Listener):
             return self.end(context, {"CANCELLED"})
         if event.type == "ESC" and event.value == "PRESS":
             preview_guard.stop()
-            self.report({"INFO"}, "The preview was not started")
+            self.report({"INFO"}, tr("The preview was not started"))
             return self.end(context, {"CANCELLED"})
         if event.type != "TIMER":
             # No edit comes between the slices.
@@ -254,7 +258,7 @@ class Player(Listener):
             import traceback
 
             traceback.print_exc()
-            self.report({"ERROR"}, f"The preview was not started: {error!r}")
+            self.report({"ERROR"}, tr(phrase("The preview was not started: {error}", error=repr(error))))
         return self.end(context, {"CANCELLED"})
 
     def cancel(self, context: Any) -> None:
@@ -267,7 +271,9 @@ class Player(Listener):
         session = preview_guard.go_on(context, seconds)
         if session is None:
             self.hold(context)
-            context.workspace.status_text_set(f"Preparing physics ({self._work.fraction:.0%})    Esc: cancel")
+            context.workspace.status_text_set(
+                tr(phrase("Preparing physics ({done:.0%})    Esc: cancel", done=self._work.fraction))
+            )
             return {"RUNNING_MODAL"}
         if preview_guard.timeline() is not None:
             status = self.play_timeline(context)
@@ -275,7 +281,7 @@ class Player(Listener):
         self._session = session
         for notice in self._session.notices:
             if notice.severity != "info":
-                self.report({"WARNING"}, f"{notice.message} {notice.fix}")
+                self.report({"WARNING"}, tr(joined(" ", (notice.message, notice.fix))))
         self._session.play()
         if context.window is not None and not bpy.app.timers.is_registered(_listen_everywhere):
             bpy.app.timers.register(_listen_everywhere, first_interval=_LOOK)
@@ -449,9 +455,7 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
             return refuse(self, error)
 
     def report_bake(self, number: int) -> set[Any]:
-        from ..usdphys_addon.core.words import counted
-
-        self.report({"INFO"}, f"Baked {counted(number, 'body')}")
+        self.report({"INFO"}, tr(phrase("Baked {bodies}", bodies=counted(number, "body"))))
         return {"FINISHED"}
 
     def modal(self, context: Any, event: Any) -> set[Any]:
@@ -461,7 +465,7 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
         if event.type == "ESC":
             self._steps.close()
             self.end(context)
-            self.report({"INFO"}, "The bake was cancelled; the scene is as it was")
+            self.report({"INFO"}, tr("The bake was cancelled; the scene is as it was"))
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -475,7 +479,7 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
         except UsdPhysError as error:
             self.end(context)
             return refuse(self, error)
-        context.workspace.status_text_set(f"Baking physics ({done:.0%})    Esc: cancel")
+        context.workspace.status_text_set(tr(phrase("Baking physics ({done:.0%})    Esc: cancel", done=done)))
         return {"RUNNING_MODAL"}
 
     def end(self, context: Any) -> None:
@@ -491,11 +495,10 @@ class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.words import counted
         from ..usdphys_addon.playback import bake
 
         number = bake.clear_bake(context.scene)
-        self.report({"INFO"}, f"Cleared the bake of {counted(number, 'object')}")
+        self.report({"INFO"}, tr(phrase("Cleared the bake of {objects}", objects=counted(number, "object"))))
         return {"FINISHED"} if number else {"CANCELLED"}
 
 

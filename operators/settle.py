@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core.words import phrase
 from .action_bar import has_selection
 from .outcome import finish, refuse
 
@@ -97,7 +99,7 @@ class USDPHYS_OT_settle(bpy.types.Operator):
         if event.type == "ESC":
             self._steps.close()
             self.end(context)
-            self.report({"INFO"}, "Settling was cancelled; the scene is as it was")
+            self.report({"INFO"}, tr("Settling was cancelled; the scene is as it was"))
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -111,7 +113,9 @@ class USDPHYS_OT_settle(bpy.types.Operator):
         except UsdPhysError as error:
             self.end(context)
             return refuse(self, error)
-        context.workspace.status_text_set(f"Settling ({done:.0%} of the longest time)    Esc: cancel")
+        context.workspace.status_text_set(
+            tr(phrase("Settling ({done:.0%} of the longest time)    Esc: cancel", done=done))
+        )
         redraw("VIEW_3D")
         return {"RUNNING_MODAL"}
 

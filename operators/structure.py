@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import counted
 from .outcome import finish, refuse
 
@@ -49,10 +50,10 @@ class _OnSelection:
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.scene is None or context.mode != "OBJECT":
-            cls.poll_message_set("Leave the edit mode first")
+            cls.poll_message_set(tr("Leave the edit mode first"))
             return False
         if not context.selected_objects:
-            cls.poll_message_set("Select the objects first")
+            cls.poll_message_set(tr("Select the objects first"))
             return False
         return True
 

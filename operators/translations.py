@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Words in other languages, for Blender's translation system. A language is loaded when Blender shows it.
 
-Two files have a line for each text, with the columns English, German and French: labels.tsv names things, tooltips.tsv
-describes them.
+Three files have a line for each text, with the columns English, German and French: labels.tsv names things,
+tooltips.tsv describes them, reports.tsv has the templates of messages (see `core.words.phrase`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import bpy
 #: Columns of the files, by the language of Blender's locale.
 LANGUAGES = {"de": 1, "fr": 2}
 #: Contexts of the words of each file: labels of operators have one of their own.
-FILES = {"labels.tsv": ("*", "Operator"), "tooltips.tsv": ("*",)}
+FILES = {"labels.tsv": ("*", "Operator"), "tooltips.tsv": ("*",), "reports.tsv": ("*",)}
 _DOMAIN = __package__ or "usdphys_addon"
 _LANGUAGE: Any = (bpy.types.PreferencesView, "language")
 _owner = object()

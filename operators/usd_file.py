@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import environment
+from ..usdphys_addon.bridge.language import tr
+from .outcome import refuse
 
 USD_FILTER = "*.usd;*.usda;*.usdc;*.usdz"
 
@@ -31,16 +33,17 @@ class UsdFileOperator:
         layout.use_property_decorate = False
         return layout
 
-    def report_result(self, verb: str, result: Any) -> None:
+    def report_result(self, template: str, result: Any) -> None:
         """Report the warnings of an import or export, and the numbers of bodies, colliders and joints."""
+        from ..usdphys_addon.core.words import joined, phrase, tally
+
         for issue in result.issues:
             if issue.severity != "info":
-                self.report({"WARNING"}, f"{issue.message} {issue.fix}")
-        from ..usdphys_addon.core.words import tally
-
-        numbers = ", ".join(tally(result.counts.get(kind, 0), kind) for kind in ("bodies", "colliders", "joints"))
+                self.report({"WARNING"}, tr(joined(" ", (issue.message, issue.fix))))
+        numbers = joined(", ", (tally(result.counts.get(kind, 0), kind) for kind in ("bodies", "colliders", "joints")))
+        done = phrase(template, file=result.path.name, numbers=numbers)
         notes = [issue.message for issue in result.issues if issue.severity == "info"]
-        self.report({"INFO"}, f"{verb} {result.path.name}: {numbers}" + (f". {notes[0]}" if notes else ""))
+        self.report({"INFO"}, tr(joined(". ", (done, *notes[:1]))))
 
 
 class SteppedImport(UsdFileOperator):
@@ -64,9 +67,8 @@ class SteppedImport(UsdFileOperator):
         try:
             result = usd_import.run_steps(steps, usd_import.LateProgress())
         except UsdPhysError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report_result("Read", result)
+            return refuse(self, error)
+        self.report_result("Read {file}: {numbers}", result)
         return {"FINISHED"}
 
     def modal(self, context: Any, event: bpy.types.Event) -> set[Any]:
@@ -75,7 +77,7 @@ class SteppedImport(UsdFileOperator):
         if event.type == "ESC":
             self.steps.close()
             self.end(context)
-            self.report({"INFO"}, "The import was cancelled; the scene is as it was")
+            self.report({"INFO"}, tr("The import was cancelled; the scene is as it was"))
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -83,15 +85,14 @@ class SteppedImport(UsdFileOperator):
             step = next(self.steps)
         except StopIteration as end:
             self.end(context)
-            self.report_result("Read", end.value)
+            self.report_result("Read {file}: {numbers}", end.value)
             return {"FINISHED"}
         except BaseException as error:
             self.end(context)
             if not isinstance(error, UsdPhysError):
                 raise
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        context.workspace.status_text_set(f"{step.text} ({step.done:.0%})    Esc: cancel")
+            return refuse(self, error)
+        context.workspace.status_text_set(f"{tr(step.text)} ({step.done:.0%})    {tr('Esc: cancel')}")
         context.window.cursor_modal_set("WAIT")
         return {"RUNNING_MODAL"}
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.checks import live as checks
 from ..usdphys_addon.checks import report
+from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 
 MAX_ROWS = 20
@@ -54,7 +56,7 @@ class USDPHYS_PT_checks(bpy.types.Panel):
         for issue in report.issues[:MAX_ROWS]:
             _draw_issue(column, issue)
         if len(report.issues) > MAX_ROWS:
-            column.label(text=f"and {len(report.issues) - MAX_ROWS} more")
+            column.label(text=tr(phrase("and {count} more", count=len(report.issues) - MAX_ROWS)))
 
 
 def _draw_issue(column: Any, issue: report.FoundIssue) -> None:

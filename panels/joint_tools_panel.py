@@ -7,6 +7,9 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core.words import phrase
+
 #: (type, icon) of the joints, in two rows of buttons.
 _TYPES = (
     (("FIXED", "PINNED"), ("REVOLUTE", "DRIVER_ROTATIONAL_DIFFERENCE"), ("PRISMATIC", "DRIVER_DISTANCE")),
@@ -49,7 +52,7 @@ class USDPHYS_PT_joint_tools(bpy.types.Panel):
         column.operator("usdphys.joint_fix_frames", icon="PINNED")
         row = column.row(align=True)
         for side in ("BODY0", "BODY1"):
-            row.operator("usdphys.joint_align", text=f"Align to Body {side[-1]}").side = side
+            row.operator("usdphys.joint_align", text=tr(phrase("Align to Body {number}", number=side[-1]))).side = side
         column.operator("usdphys.joint_swap_bodies", icon="ARROW_LEFTRIGHT")
         layout.operator("usdphys.mirror_physics", icon="MOD_MIRROR")
 

@@ -6,10 +6,12 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge.environment import usd_is_supported
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
 from ..usdphys_addon.core import schema
 from ..usdphys_addon.core.joint_kinds import AXIS_DOFS, BY_IDENTIFIER, PRESETS
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
+from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, vendor
@@ -109,7 +111,7 @@ class _Colliders(_SubPart):
         if collider.shape == "AUTO":
             shapes = readout.shapes_of(context.object.name)
             if shapes and index < len(shapes):
-                column.label(text=f"Automatic: {shapes[index]}", icon="INFO")
+                column.label(text=tr(phrase("Automatic: {shape}", shape=phrase(shapes[index]))), icon="INFO")
         if collider.shape in ("MESH", "AUTO"):
             attributes.draw_one(column, collider, "approximation", path)
             if not collider.is_property_set("approximation"):
@@ -238,7 +240,7 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
         return
     sources = dict(computed.sources)
     box.label(text=f"{computed.mass:.4g} kg", icon="PHYSICS")
-    draw_text(box, f"from {sources['mass']}", "BLANK1")
+    draw_text(box, phrase("from {source}", source=phrase(sources["mass"])), "BLANK1")
     for note in computed.notes:
         draw_text(box, note, "INFO")
 

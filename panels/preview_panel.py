@@ -7,9 +7,15 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
+from ..usdphys_addon.core.words import Phrase, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.viewport.wrapped_text import draw_text
+
+
+def _range(first: int, last: int) -> Phrase:
+    return phrase("{first} to {last}", first=first, last=last)
 
 
 class USDPHYS_PT_preview(bpy.types.Panel):
@@ -80,16 +86,17 @@ class USDPHYS_PT_preview_state(bpy.types.Panel):
         for name, value in (*session.readout, *loads):
             row = column.row()
             row.label(text=name)
-            row.label(text=value)
+            row.label(text=tr(value))
         leader = preview_guard.timeline()
         if leader is not None:
             row = column.row()
             row.label(text="Frames kept")
-            row.label(text=f"{leader.kept[0]} to {leader.kept[-1]}" if leader.kept else "none after an edit")
+            kept = leader.kept
+            row.label(text=tr(_range(kept[0], kept[-1])) if kept else "none after an edit")
         for label in session.broken:
-            column.label(text=f"Broken: {label}", icon="UNLINKED")
+            column.label(text=tr(phrase("Broken: {joint}", joint=label)), icon="UNLINKED")
         for text in session.warnings:
-            column.label(text=text, icon="ERROR")
+            column.label(text=tr(text), icon="ERROR")
 
 
 class USDPHYS_PT_preview_bake(bpy.types.Panel):
@@ -103,7 +110,7 @@ class USDPHYS_PT_preview_bake(bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         scene = context.scene
-        layout.label(text=f"Frames {scene.frame_start} to {scene.frame_end}")
+        layout.label(text=tr(phrase("Frames {frames}", frames=_range(scene.frame_start, scene.frame_end))))
         layout.operator("usdphys.preview_bake", icon="REC")
         layout.operator("usdphys.preview_clear_bake", icon="X")
 

@@ -6,7 +6,9 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.authoring import group_edits
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.schemas import usd_physics
+from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
 from . import attributes, vendor
 from .places import Part, in_properties, in_sidebar
@@ -128,7 +130,7 @@ class _Matrix(Part):
                 button.one, button.other = one.name, other.name
         hidden = len(context.scene.usdphys.collision_groups) - len(shown)
         if hidden:
-            layout.label(text=f"{hidden} more groups: see the list above", icon="INFO")
+            layout.label(text=tr(phrase("{count} more groups: see the list above", count=hidden)), icon="INFO")
 
 
 PARTS = (_Scene, _PhysicsScenes, _CollisionGroups, _Matrix)

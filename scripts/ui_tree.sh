@@ -45,6 +45,7 @@ share=\$1; shift
 exec unshare --mount --pid --fork --kill-child --propagation private bash -c '
 share=\$1; shift; R="$ROOT"; mkdir -p "\$R/share" "\$R/dev/shm"
 mount -t proc proc "\$R/proc"; mount --rbind /dev "\$R/dev"; mount --rbind /sys "\$R/sys"; mount --bind "\$share" "\$R/share"
+[ -d "\$share/locale" ] && mount --bind "\$share/locale" "\$R/usr/share/locale"  # Debian has the words of Blender there
 chroot "\$R" env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/tmp LANG=C.UTF-8 XDG_RUNTIME_DIR=/tmp \
     LIBGL_ALWAYS_SOFTWARE=1 BLENDER_USER_RESOURCES=/share/res "\$@"
 rc=\$?; exit \$rc' _ "\$share" "\$@"

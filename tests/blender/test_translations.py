@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Labels and tooltips in German and French: none is missing, none is stale, no label is much longer than in English."""
+"""Labels, tooltips and reports in German and French: none is missing, none is stale, no label is much longer."""
 
 import ast
 import re
@@ -9,9 +9,15 @@ import bpy
 import pytest
 from usdphys_ext import preferences
 from usdphys_ext.operators import translations
+from usdphys_ext.operators.outcome import message_of
+from usdphys_ext.usdphys_addon.authoring import tagging
+from usdphys_ext.usdphys_addon.checks.fixes import FIXES
 from usdphys_ext.usdphys_addon.core.common_materials import MATERIALS
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.words import counted, in_language, phrase
 
 ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "usdphys_addon"
 #: Names of formats and simulators, USD's own names, parts of sentences and units, and labels that are never drawn.
 SAME = {
     "USD Physics", "KHR", "OMI", "glTF", "Newton", "PhysX", "MuJoCo", "USD", "USDA", "USDC", "USDZ", "ABS", "PLA",
@@ -22,8 +28,8 @@ SAME = {
     "Is the Object's Geometry",
 }  # fmt: skip
 LONGEST = 60
-#: Tooltips that Blender itself translates.
-OF_BLENDER = {"Filepath used for exporting the file", "Name of the preset, used to make the path name"}
+#: Tooltips that Blender itself translates, and suffixes of files.
+OF_BLENDER = {"Filepath used for exporting the file", "Name of the preset, used to make the path name", ".blend"}
 
 
 def is_data(tooltip):
@@ -75,6 +81,50 @@ def constants(node):
         yield from constants(node.orelse)
 
 
+def strings(node, constants):
+    """The texts that an expression may be; constants: of its module, by name."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.Name) and node.id in constants:
+        yield from strings(constants[node.id], constants)
+    else:
+        parts = {
+            ast.IfExp: ("body", "orelse"),
+            ast.Subscript: ("value",),
+            ast.Dict: ("values",),
+            ast.BoolOp: ("values",),
+        }
+        for name in parts.get(type(node), ()):
+            found = getattr(node, name)
+            for part in found if isinstance(found, list) else [found]:
+                yield from strings(part, constants)
+
+
+def messages():
+    """Texts of the code that are translated when they are shown."""
+    for path in (*(ROOT / "panels").glob("*.py"), *(ROOT / "operators").glob("*.py"), *PACKAGE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        known = {
+            node.targets[0].id: node.value for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        }  # fmt: skip
+        for node in ast.walk(tree):
+            name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+            if name in ("phrase", "tr", "tr_label", "draw_text"):
+                yield from strings(node.args[name == "draw_text"], known)
+
+
+def in_code():
+    """Every text of the code, and every count that `counted` and `tally` can make of its texts."""
+    found = set()
+    for path in (*(ROOT / "panels").glob("*.py"), *(ROOT / "operators").glob("*.py"), *PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+    counts = {counted(number, text) for text in found if re.fullmatch("[a-z ]+", text) for number in (1, 2)}
+    return found | {count.template for count in counts}
+
+
 def words():
     """The labels and the tooltips of everything that is registered."""
     names, tips, seen = set(of_source()), set(), set()
@@ -108,6 +158,62 @@ def test_every_tooltip_is_translated_and_no_translation_is_stale():
     assert sorted(tips - tooltips.keys()) == []
     assert sorted(tooltips.keys() - tips) == []
     assert all(text and text == text.strip() for texts in tooltips.values() for text in texts)
+
+
+def test_every_message_with_values_and_every_hint_is_translated():
+    known = {text for name in translations.FILES for text in rows(name)}
+    found = {text for text in messages() if re.search("[a-zA-Z]{2}", re.sub(r"\{[^{}]*\}", "", text))}
+    assert len(found) > 100
+    assert sorted(found - known) == []
+
+
+def test_every_count_is_translated():
+    known = rows("reports.tsv")
+    kinds = {"body", "collider", "joint", "object", "part", "error", "warning", "note", "mass", "articulation root",
+             "group membership", "filtered pair", "vendor schema"}  # fmt: skip
+    assert sorted({counted(number, kind).template for kind in kinds for number in (1, 2)} - known.keys()) == []
+
+
+def test_the_effect_of_every_fix_is_translated():
+    assert sorted({fix.label for fix in FIXES.values()} - rows("reports.tsv").keys()) == []
+
+
+def test_no_translation_of_a_message_is_stale():
+    assert sorted(rows("reports.tsv").keys() - in_code()) == []
+
+
+def test_translated_messages_have_the_values_of_the_english_one():
+    def places(text):
+        return sorted(re.findall(r"\{[^{}]*\}", text))
+
+    for english, texts in rows("reports.tsv").items():
+        assert all(places(text) == places(english) for text in texts), english
+
+
+def test_a_report_is_translated_with_the_phrases_among_its_values():
+    table = translations.table("de_DE")
+    message = phrase("Baked {bodies}", bodies=counted(2, "body"))
+    assert message == "Baked 2 bodies"
+    assert in_language(message, lambda text: table.get(("*", text), text)) == "Gebacken: 2 Körper"
+
+
+def test_the_tooltip_of_an_action_and_its_refusal_are_translated():
+    """The action bar's outcome goes through sentences, names and reasons; none of these loses the template."""
+    table = translations.table("fr_FR")
+
+    def shown(message):
+        return in_language(message, lambda text: table.get(("*", text), text))
+
+    mesh = bpy.data.meshes.new("Mesh")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    obj = bpy.data.objects.new("Leaf", mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    outcome = tagging.tag(bpy.context, [obj], "DYNAMIC")
+    assert outcome.text.startswith("Made 1 object dynamic: 'Leaf' ")
+    assert shown(outcome.text).startswith("1 objet en dynamique: 'Leaf' ")
+    with pytest.raises(InputError) as refusal:
+        tagging.tag(bpy.context, [bpy.data.objects.new("Nothing", None)], "STATIC")
+    assert shown(message_of(refusal.value)).startswith("Il n'y a pas de faces à heurter dans 'Nothing'")
 
 
 def test_tooltips_have_no_breaks_of_lines():

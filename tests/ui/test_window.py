@@ -55,3 +55,7 @@ def test_the_first_minutes_hint_sample_manual_and_language(drive):
 
 def test_settings_of_simulators_and_generic_joints_are_drawn(drive):
     drive("joint_settings")
+
+
+def test_every_panel_of_the_sidebar_draws_in_german_and_french(drive):
+    drive("words")

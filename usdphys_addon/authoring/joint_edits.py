@@ -25,7 +25,7 @@ from ..bridge.property_values import decided
 from ..core import joint_kinds
 from ..core.errors import InputError
 from ..core.schemas import usd_physics
-from ..core.words import length_text
+from ..core.words import joined, length_text, phrase
 from ..simulation import articulations
 from ..tuning import drive_design
 
@@ -268,17 +268,21 @@ def motor_texts(motors: Sequence[Motor], *, holds: bool) -> list[str]:
     """Sentences about the slowest and the most loaded of the drives, for the user."""
     slowest = max(motors, key=lambda motor: motor.settling)
     loaded = max(motors, key=lambda motor: motor.sag)
-    of = f" ('{loaded.joint}')" if len(motors) > 1 else ""
-    texts = [f"Settles in {slowest.settling:.3g} s"]
+    of = [f"('{loaded.joint}')"] if len(motors) > 1 else []
+    amount = _amount_text(loaded.sag, loaded.is_angular)
+    texts: list[str] = [phrase("Settles in {seconds:.3g} s", seconds=slowest.settling)]
     if loaded.sag == 0.0:
-        return [*texts, "Gravity does not move it"]
+        return [*texts, phrase("Gravity does not move it")]
     if holds:
-        end = f", {length_text(loaded.sag * loaded.reach, 2)} at the end" if loaded.is_angular else ""
-        texts.append(f"Sags by at most {_amount_text(loaded.sag, loaded.is_angular)}{end}{of}")
+        sag: str = phrase("Sags by at most {amount}", amount=amount)
+        if loaded.is_angular:
+            end = phrase("{length} at the end", length=length_text(loaded.sag * loaded.reach, 2))
+            sag = joined(", ", (sag, end))
+        texts.append(joined(" ", (sag, *of)))
         if not all(motor.in_articulation for motor in motors if motor.sag):
-            texts.append("PhysX needs an articulation for that")
+            texts.append(phrase("PhysX needs an articulation for that"))
         return texts
-    return [*texts, f"Gravity changes the velocity by at most {_amount_text(loaded.sag, loaded.is_angular)}/s{of}"]
+    return [*texts, joined(" ", (phrase("Gravity changes the velocity by at most {amount}/s", amount=amount), *of))]
 
 
 def _amount_text(amount: float, is_angular: bool) -> str:

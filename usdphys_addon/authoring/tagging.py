@@ -22,7 +22,7 @@ from ..core.errors import InputError
 from ..core.hull import convex_hull
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom
-from ..core.words import NAMED, counted, named
+from ..core.words import NAMED, and_more, counted, joined, named, phrase
 
 #: A mesh that fills at least this fraction of its convex hull collides as its hull.
 CONVEX = 0.95
@@ -50,6 +50,21 @@ _NOTHING = "There are no faces to collide with in {names}; select meshes, or Emp
 _LINES = "Curves and surfaces are exported without faces; convert to meshes (Object > Convert): {names}"
 _PLANE = "An infinite plane cannot move; choose another collider shape for {names} first"
 _HAS = "There already is a collider on {names}"
+_CHANGED = "Solvers do not move triangle meshes well, so the approximation was changed for {names}"
+_ANIMATED = "A dynamic body ignores its animation; make {names} kinematic to keep it"
+_BARE = "A body needs a collider or a mass; give one to {names}"
+_CARRIED = "Objects below a rigid body are part of it and move with it: {names}"
+_NO_MATCH = "No object in the scene matches '{pattern}'; use * for any text and ? for any character"
+_NO_MATCH_IN = (
+    "No object in the collection '{collection}' matches '{pattern}'; use * for any text and ? for any character"
+)
+_LINKED_SCENE = "The scene '{name}' is linked and cannot get a collision group; work in a scene of this file"
+_MADE = {
+    "DYNAMIC": "Made {objects} dynamic", "STATIC": "Made {objects} static", "KINEMATIC": "Made {objects} kinematic",
+}  # fmt: skip
+_MAKE = {
+    "DYNAMIC": "Make {objects} dynamic", "STATIC": "Make {objects} static", "KINEMATIC": "Make {objects} kinematic",
+}  # fmt: skip
 _FROM_LIBRARY = "The physics comes from a library file and has to be removed there: {names}"
 
 Floats = NDArray[np.float64]
@@ -57,7 +72,7 @@ Floats = NDArray[np.float64]
 
 def sentences(left_out: dict[str, list[str]]) -> list[str]:
     """One sentence per reason to leave objects out. left_out: names of the objects by sentence with {names}."""
-    return [text.format(names=named(names)) for text, names in left_out.items() if names]
+    return [phrase(text, names=named(names)) for text, names in left_out.items() if names]
 
 
 @dataclass(slots=True)
@@ -121,11 +136,14 @@ def choose(
     if form.primitive is not None and form.primitive.survives(np.array(evaluated.matrix_world)):
         return ColliderChoice("AUTO", "", _WORDS[form.primitive.kind], "its mesh is one")
     if not moves:
-        return ColliderChoice("MESH", "none", "its triangles", "it is no primitive and no solver moves it")
+        return ColliderChoice("MESH", "none", "its triangles", phrase("it is no primitive and no solver moves it"))
     if form.fill >= CONVEX:
-        reason = "it is convex" if form.fill > 0.999 else f"it is nearly convex ({form.fill:.0%} of its hull)"
+        is_convex = form.fill > 0.999
+        nearly = phrase("it is nearly convex ({fill:.0%} of its hull)", fill=form.fill)
+        reason = phrase("it is convex") if is_convex else nearly
         return ColliderChoice("MESH", "convexHull", "its convex hull", reason)
-    reason = form.problem or f"it is concave ({form.fill:.0%} of its hull)"
+    concave = phrase("it is concave ({fill:.0%} of its hull)", fill=form.fill)
+    reason = phrase(form.problem) if form.problem else concave
     return ColliderChoice("MESH", "convexDecomposition", "a convex decomposition", reason)
 
 
@@ -383,29 +401,31 @@ class Tagging:
         """Sentence about what the plan has done, or will do."""
         if self.role == "COLLIDER":
             number = counted(len(self.parts()), "object")
-            start = f"{'Added' if is_done else 'Add'} colliders to {number}"
+            start = phrase("Added colliders to {objects}" if is_done else "Add colliders to {objects}", objects=number)
         else:
             number = counted(len(self.steps), "object")
-            start = f"{'Made' if is_done else 'Make'} {number} {self.role.lower()}"
-        details = [self._detail(step) for step in self.steps[:NAMED]]
-        more = f" and {len(self.steps) - NAMED} more" if len(self.steps) > NAMED else ""
-        return f"{start}: {', '.join(details)}{more}"
+            start = phrase((_MADE if is_done else _MAKE)[self.role], objects=number)
+        details = and_more((self._detail(step) for step in self.steps[:NAMED]), len(self.steps))
+        return joined(": ", (start, details))
 
     def _detail(self, step: _Step) -> str:
         name = f"'{step.obj.name}'"
         if not step.parts:
-            return f"{name} as it collides" if any(len(part.usdphys.colliders) for part in step.below) else name
+            collides = any(len(part.usdphys.colliders) for part in step.below)
+            return phrase("{name} as it collides", name=name) if collides else name
         if step.parts == [step.obj]:
-            return f"{name} {self._words(step.obj)}"
-        shown = [f"'{part.name}' {self._words(part)}" for part in step.parts[:NAMED]]
-        more = f" and {len(step.parts) - NAMED} more" if len(step.parts) > NAMED else ""
-        return f"{name} with {counted(len(step.parts), 'part')} ({', '.join(shown)}{more})"
+            return joined(" ", (name, self._words(step.obj)))
+        shown = (joined(" ", (f"'{part.name}'", self._words(part))) for part in step.parts[:NAMED])
+        parts = counted(len(step.parts), "part")
+        return phrase("{name} with {parts} ({shown})", name=name, parts=parts, shown=and_more(shown, len(step.parts)))
 
     def _words(self, part: Any) -> str:
         choice = self.choice(part)
         if choice is None:
-            return "nothing"
-        return choice.words if choice.shape == "AUTO" else f"{choice.words} because {choice.reason}"
+            return phrase("nothing")
+        if choice.shape == "AUTO":
+            return phrase(choice.words)
+        return phrase("{shape} because {reason}", shape=phrase(choice.words), reason=choice.reason)
 
     def refusals(self) -> list[str]:
         """One sentence per reason to leave objects out."""
@@ -416,7 +436,7 @@ class Tagging:
     def apply(self) -> EditReport:
         """Carry out the plan. Raises InputError, with nothing changed, if there is nothing to do."""
         if not self.steps:
-            raise InputError(". ".join(self.refusals()) or "There is no object to work on; select some")
+            raise InputError(joined(". ", self.refusals() or ["There is no object to work on; select some"]))
         parts = [(part, self.choice(part)) for part in self.parts()]
         text, notes = self.text(True), self.refusals()
         changed = self._triangles() if self.role == "DYNAMIC" else []
@@ -467,25 +487,25 @@ class Tagging:
             _take_back(obj, body, "kinematic_enabled")
 
     def _notes(self, changed: Sequence[tuple[Any, int, str]]) -> list[str]:
-        notes = []
+        notes: list[str] = []
         if changed:
             names = named(part.name for part, _, _ in changed)
-            notes.append(f"Solvers do not move triangle meshes well, so the approximation was changed for {names}")
+            notes.append(phrase(_CHANGED, names=names))
         if self.role == "DYNAMIC":
             animated = [step.obj.name for step in self.steps if is_animated(step.obj)]
             if animated:
-                notes.append(f"A dynamic body ignores its animation; make {named(animated)} kinematic to keep it")
+                notes.append(phrase(_ANIMATED, names=named(animated)))
         if self.has_body:
             bare = [
                 step.obj.name for step in self.steps
                 if not any(len(part.usdphys.colliders) for part in step.below) and not _has_mass(step.obj)
             ]  # fmt: skip
             if bare:
-                notes.append(f"A body needs a collider or a mass; give one to {named(bare)}")
+                notes.append(phrase(_BARE, names=named(bare)))
         if self.role == "STATIC":
             carried = [step.obj.name for step in self.steps if _is_carried(step.obj.parent)]
             if carried:
-                notes.append(f"Objects below a rigid body are part of it and move with it: {named(carried)}")
+                notes.append(phrase(_CARRIED, names=named(carried)))
         return notes
 
 
@@ -557,10 +577,10 @@ def tag_by_name(context: Any, pattern: str, role: str, collection: str = "", *, 
     wanted = pattern if match_case else pattern.lower()
     found = [obj for obj in candidates if fnmatchcase(obj.name if match_case else obj.name.lower(), wanted)]
     if not found:
-        where = f"the collection '{collection}'" if collection else "the scene"
-        raise InputError(f"No object in {where} matches '{pattern}'; use * for any text and ? for any character")
+        raise InputError(phrase(_NO_MATCH_IN if collection else _NO_MATCH, collection=collection, pattern=pattern))
     outcome = tag(context, found, role)
-    outcome.text = f"{counted(len(found), 'object')} like '{pattern}'. {outcome.text}"
+    found_text = phrase("{objects} like '{pattern}'", objects=counted(len(found), "object"), pattern=pattern)
+    outcome.text = joined(". ", (found_text, outcome.text))
     return outcome
 
 
@@ -570,16 +590,17 @@ def tag_collection(context: Any, name: str, role: str) -> EditReport:
         raise InputError("No collection is chosen; choose one")
     found = _objects_of(name)
     if not found:
-        raise InputError(f"There are no objects in the collection '{name}'; choose another")
+        raise InputError(phrase("There are no objects in the collection '{name}'; choose another", name=name))
     outcome = tag(context, found, role)
-    outcome.text = f"{counted(len(found), 'object')} in '{name}'. {outcome.text}"
+    found_text = phrase("{objects} in '{name}'", objects=counted(len(found), "object"), name=name)
+    outcome.text = joined(". ", (found_text, outcome.text))
     return outcome
 
 
 def _objects_of(collection: str) -> list[Any]:
     found = bpy.data.collections.get(collection)
     if found is None:
-        raise InputError(f"There is no collection '{collection}'; choose one of the file")
+        raise InputError(phrase("There is no collection '{name}'; choose one of the file", name=collection))
     return list(found.all_objects)
 
 
@@ -589,14 +610,13 @@ def describe(context: Any, role: str) -> str:
     if not objects:
         return ""
     planned = Tagging(context.evaluated_depsgraph_get(), objects, role)
-    return planned.text(False) if planned.steps else ". ".join(planned.refusals())
+    return planned.text(False) if planned.steps else joined(". ", planned.refusals())
 
 
 def add_group(scene: Any, objects: Iterable[Any], name: str, *, ignores_itself: bool = False) -> EditReport:
     """Make a collision group with these members. A taken name gets a number. Raises InputError."""
     if scene.library is not None:
-        raise InputError(f"The scene '{scene.name}' is linked and cannot get a collision group; work in a scene of "
-                         "this file")  # fmt: skip
+        raise InputError(phrase(_LINKED_SCENE, name=scene.name))
     left_out: dict[str, list[str]] = defaultdict(list)
     members = []
     for obj in objects:
@@ -608,7 +628,7 @@ def add_group(scene: Any, objects: Iterable[Any], name: str, *, ignores_itself: 
             members.append(obj)
     notes = sentences(left_out)
     if not members:
-        raise InputError(". ".join(notes) or "There are no objects to make a group of; select some")
+        raise InputError(joined(". ", notes or ["There are no objects to make a group of; select some"]))
     free = _free_group_name(name)
     colliding = {obj.name_full for obj in bpy.data.objects if len(obj.usdphys.colliders)}  # type: ignore[attr-defined]
     reached = set()
@@ -626,8 +646,9 @@ def add_group(scene: Any, objects: Iterable[Any], name: str, *, ignores_itself: 
     for obj in members:
         obj.usdphys.collision_groups.add().name = free
     if idle:
-        notes.append(f"Groups affect colliders only, and there are none on {named(idle)}")
-    text = f"Made the collision group '{free}' of {counted(len(members), 'object')}"
+        notes.append(phrase("Groups affect colliders only, and there are none on {names}", names=named(idle)))
+    number = counted(len(members), "object")
+    text = phrase("Made the collision group '{group}' of {objects}", group=free, objects=number)
     return EditReport(text, notes, [obj.name for obj in members])
 
 
@@ -659,7 +680,7 @@ def clear_physics(objects: Iterable[Any]) -> EditReport:
             chosen.append(obj)
     notes = sentences(left_out)
     if not chosen:
-        raise InputError(". ".join(notes) or "There is no physics on these objects; select some that have any")
+        raise InputError(joined(". ", notes or ["There is no physics on these objects; select some that have any"]))
     counts = {"body": 0, "collider": 0, "joint": 0, "mass": 0, "articulation root": 0, "group membership": 0,
               "filtered pair": 0, "vendor schema": 0}  # fmt: skip
     for obj in chosen:
@@ -681,9 +702,11 @@ def clear_physics(objects: Iterable[Any]) -> EditReport:
                 obj.usdphys.property_unset(part)
     joints = [obj.name for obj in bpy.data.objects if _joins(obj, names)]
     if joints:
-        notes.append(f"These joints hold objects that now have no physics: {named(joints)}")
-    listed = ", ".join(counted(number, what) for what, number in counts.items() if number)
-    text = f"Removed the physics of {counted(len(chosen), 'object')}{f': {listed}' if listed else ''}"
+        notes.append(phrase("These joints hold objects that now have no physics: {names}", names=named(joints)))
+    text: str = phrase("Removed the physics of {objects}", objects=counted(len(chosen), "object"))
+    listed = [counted(number, what) for what, number in counts.items() if number]
+    if listed:
+        text = joined(": ", (text, joined(", ", listed)))
     return EditReport(text, notes, [obj.name for obj in chosen])
 
 

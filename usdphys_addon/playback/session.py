@@ -19,6 +19,7 @@ from ..core.schemas import usd_physics
 from ..core.steps import Steps, finished, part
 from ..core.validate import Issue
 from ..core.vendors import is_vendor
+from ..core.words import phrase
 from ..simulation.vendor_settings import is_simulated
 from .poses import PoseWriter, Transform, applied, freed, restored, saved
 
@@ -489,7 +490,7 @@ class PreviewSession:
         world = self.world
         return [
             ("Time", f"{world.time if self.time_shown is None else self.time_shown:.2f} s"),
-            ("Awake", f"{world.awake_count} of {len(self.names)} bodies"),
+            ("Awake", phrase("{awake} of {count} bodies", awake=world.awake_count, count=len(self.names))),
             ("Contacts", str(self._contacts)),
             ("Step", f"{world.step_milliseconds:.2f} ms"),
             *([("Real time", f"{self.real_time_factor:.2f}x")] if self.time_shown is None else []),

@@ -8,15 +8,17 @@ from typing import Any
 
 import bpy
 
+from ..bridge.language import tr
+
 #: Characters per line without a region; pixels of margins and icon, and of a character.
 _LINE = 32
 _MARGINS, _CHARACTER = 66, 6.4
 
 
 def draw_text(layout: Any, text: str, icon: str, taken: int = 0) -> None:
-    """Draw a text in lines that fit the region. taken: pixels that are drawn beside it."""
-    for number, line in enumerate(textwrap.wrap(text, _line_length(taken))):
-        layout.label(text=line, icon="BLANK1" if number else icon)
+    """Draw a message in the language of Blender, in lines that fit. taken: pixels that are drawn beside it."""
+    for number, line in enumerate(textwrap.wrap(tr(text), _line_length(taken))):
+        layout.label(text=line, translate=False, icon="BLANK1" if number else icon)
 
 
 def _line_length(taken: int) -> int:
