@@ -312,3 +312,16 @@ def test_mutated_files_are_imported_or_refused_and_leave_the_scene_as_it_was(tmp
         told = capfd.readouterr().err
         assert "usdphys_addon" not in told, (told, content)
     assert refused > 0
+
+
+def test_damaged_extras_of_ours_are_refused_in_one_sentence(tmp_path):
+    hinge("Hinge", cube("Box"), None)
+    exported(tmp_path / "box.gltf")
+    content = json.loads((tmp_path / "box.gltf").read_text())
+    content["extras"]["usdphys"]["prims"]["/root/Hinge"]["type"] = "Nonsense"
+    (tmp_path / "box.gltf").write_text(json.dumps(content))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    before = summary()
+    with pytest.raises(UsdPhysError, match="damaged facts of USD Physics"):
+        gltf_import.import_gltf(tmp_path / "box.gltf")
+    assert summary() == before
