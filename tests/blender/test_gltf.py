@@ -359,6 +359,56 @@ def test_failed_export_leaves_the_old_file(tmp_path, monkeypatch):
     assert target.read_bytes() == b"old"
 
 
+def test_export_does_not_replace_the_buffer_of_another_file(tmp_path):
+    cube("Box")
+    other = tmp_path / "new.bin"
+    other.write_bytes(b"of somebody else")
+    with pytest.raises(UsdPhysError, match=r"'new.bin'.*another one has that name"):
+        exported(tmp_path / "new.gltf")
+    assert other.read_bytes() == b"of somebody else" and not (tmp_path / "new.gltf").exists()
+    other.unlink()
+    exported(tmp_path / "new.gltf")
+    first = other.read_bytes()
+    cube("Second", (3, 0, 0))
+    exported(tmp_path / "new.gltf")
+    assert other.read_bytes() != first, "its own buffer is replaced"
+
+
+def test_export_whose_buffer_is_torn_replaces_nothing(tmp_path, monkeypatch):
+    """A full disk shows nowhere but in the length of the file."""
+    cube("Box")
+    exported(tmp_path / "a.gltf")
+    before = [(tmp_path / name).read_bytes() for name in ("a.gltf", "a.bin")]
+    cube("Second", (3, 0, 0))
+    save = Document.save
+
+    def torn(self, file):
+        save(self, file)
+        buffer = Path(file).with_suffix(".bin")
+        buffer.write_bytes(buffer.read_bytes()[:-8])
+
+    monkeypatch.setattr(Document, "save", torn)
+    with pytest.raises(UsdPhysError, match="disk full"):
+        exported(tmp_path / "a.gltf")
+    assert [(tmp_path / name).read_bytes() for name in ("a.gltf", "a.bin")] == before
+
+
+def test_a_file_that_is_no_image_does_not_come_into_the_blend(tmp_path):
+    folder = tmp_path / "asset"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("TOPSECRET" * 99)
+    cube("Box")
+    document, _ = exported(folder / "a.gltf")
+    document.json["images"] = [{"uri": "../secret.txt"}]
+    document.json["textures"] = [{"source": 0}]
+    document.json["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
+    document.json["meshes"][0]["primitives"][0]["material"] = 0
+    document.save(folder / "a.gltf")
+    with pytest.raises(InputError, match="another kind"):
+        gltf_import.import_gltf(folder / "a.gltf")
+    assert not [image.name for image in bpy.data.images if "secret" in image.filepath]
+
+
 def test_refused_file_leaves_the_scene_as_it_was(tmp_path):
     cube("Box")
     before = sorted(bpy.data.objects.keys())

@@ -17,13 +17,13 @@ import numpy as np
 from ..bridge import remembered, scene_read
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import summary, validate
-from ..core.errors import OutputError
+from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
 from ..gltf import keep, names
 from ..gltf import write as gltf_write
 from ..gltf.document import SUFFIXES, Document
-from ..system.files import checked, replacing, scratch_folder
+from ..system.files import checked, replace_together, scratch_folder
 from . import gltf_calls, gltf_memory
 from .gltf_import import require_blenders_gltf
 from .usd_export import ExportResult, refuse_errors
@@ -226,7 +226,8 @@ def export_gltf(
         if not job.is_done or not scratch.is_file():
             raise OutputError(f"Blender's glTF exporter wrote nothing for '{target}'; see the console for its reason.")
         refuse_errors(job.issues, target, strict=strict)
-        _move_all(folder, scratch, target)
+        _check_written(scratch)
+        replace_together(folder, target, _files_of(target))
     return ExportResult(target, job.issues, job.counts)
 
 
@@ -246,16 +247,17 @@ def _native_export(scratch: Path, native: dict[str, Any]) -> None:
         raise OutputError("Blender's glTF exporter was cancelled.")
 
 
-def _move_all(folder: Path, scratch: Path, target: Path) -> None:
-    """Put the files of an export in place: those that the document names first, the document last."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path != scratch:
-            place = target.parent / path.relative_to(folder)
-            try:
-                place.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise OutputError(f"'{place.parent}' cannot be made ({error.strerror}).") from error
-            with replacing(place) as other:
-                other.write_bytes(path.read_bytes())
-    with replacing(target) as other:
-        other.write_bytes(scratch.read_bytes())
+def _check_written(scratch: Path) -> None:
+    """Raise OutputError where Blender's exporter has lost a part of what it wrote, and says nothing."""
+    document = Document.load(scratch)
+    for index, buffer in enumerate(document.json.get("buffers", [])):
+        if len(document.buffer(index)) < buffer.get("byteLength", 0):
+            raise OutputError("A buffer could not be written completely (is the disk full?); no old file is touched.")
+
+
+def _files_of(target: Path) -> list[Path]:
+    """The buffers and images of the document that is going to be replaced."""
+    try:
+        return Document.load(target).files()
+    except InputError:
+        return []

@@ -37,7 +37,10 @@ def import_gltf(file: str | Path) -> GltfImport:
     """Import a glTF file with its physics into the open scene. Raises InputError."""
     path = Path(file).absolute()
     # Read first: Blender's importer may crash on what we refuse, and leaves half a scene behind.
-    gltf_read.read(Document.load(path))
+    document = Document.load(path)
+    gltf_read.read(document)
+    document.check_assets()
+    del document
     require_blenders_gltf()
     made: list[gltf_calls.ImportExtension] = []
     results: list[GltfImport] = []
