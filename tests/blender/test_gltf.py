@@ -7,7 +7,6 @@ import json
 import math
 import re
 import subprocess
-from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -19,57 +18,7 @@ from usdphys_ext.usdphys_addon.exchange import formats, gltf_export, gltf_import
 from usdphys_ext.usdphys_addon.gltf import names, read, write
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
-FAMILIES = {"KHR": (names.KHR,), "OMI": (names.OMI,), "both": names.FAMILIES}
-BODY = names.KHR_BODY
-
-
-@contextmanager
-def enabled():
-    """The add-on as Blender knows it when a user has enabled it."""
-    entry = bpy.context.preferences.addons.new()
-    entry.module = "usdphys_ext"
-    try:
-        yield
-    finally:
-        bpy.context.preferences.addons.remove(entry)
-
-
-def exported(path: Path, families="both", **native):
-    result = gltf_export.export_gltf(bpy.context, path, write.WriteOptions(FAMILIES[families]), **native)
-    return Document.load(path), result
-
-
-def nodes_of(document: Document) -> dict[str, dict]:
-    return {node["name"]: node for node in document.nodes}
-
-
-def physics(document: Document, name: str, extension: str = BODY) -> dict:
-    return nodes_of(document)[name].get("extensions", {}).get(extension, {})
-
-
-def cube(name: str, location=(0, 0, 0), parent=None, **body):
-    bpy.ops.mesh.primitive_cube_add(location=location)
-    obj = bpy.context.active_object
-    obj.name = obj.data.name = name
-    obj.parent = parent
-    item = obj.usdphys.colliders.add()
-    item.shape = "CUBE"
-    obj.usdphys.rigid_body.is_applied = True
-    for key, value in body.items():
-        setattr(obj.usdphys.rigid_body, key, value)
-    return obj
-
-
-def hinge(name: str, first, second, location=(0, 0, 0)):
-    obj = bpy.data.objects.new(name, None)
-    bpy.context.collection.objects.link(obj)
-    obj.location = location
-    joint = obj.usdphys.joint
-    joint.is_applied, joint.type, joint.axis = True, "REVOLUTE", "Z"
-    joint.body0, joint.body1 = first, second
-    joint.revolute.lower_limit, joint.revolute.upper_limit = -0.5, 1.0
-    bpy.context.view_layer.update()
-    return obj
+from .gltf_scenes import BODY, FAMILIES, cube, enabled, exported, hinge, nodes_of, physics
 
 
 def judged(shared: Path, usd_python: Path, one: Path, other: Path) -> str:

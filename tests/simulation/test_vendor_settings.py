@@ -7,20 +7,24 @@ import math
 
 import numpy as np
 import pytest
+from rapier3d import Isometry3, SharedShape
 from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel
+from usdphys_ext.usdphys_addon.simulation.notices import Notices
+from usdphys_ext.usdphys_addon.simulation.rapier.shapes import shape_of
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .helpers import codes, model_of, run, stages
+from .helpers import codes, model_of, place, run, stages
 
 G = 9.81
 #: (metres per unit, kilograms per unit)
 UNITS = [(1.0, 1.0), (0.01, 0.001)]
 
 
-def world_of(
+def read(
     prims: str, meters: float = 1.0, kilograms: float = 1.0, gravity: float = G,
     leads: tuple[tuple[str, str, str, str], ...] = (),
-) -> World:  # fmt: skip
+) -> PhysicsModel:  # fmt: skip
     """leads: (joint, applied schema, field, target) of relationships."""
     head = f"""#usda 1.0
 (
@@ -38,7 +42,11 @@ def PhysicsScene "Scene"
     stages.append(stage)
     for path, schema, field, target in leads:
         setattr(model.prims[path].schemas[schema], field, (target,))
-    return World(model)
+    return model
+
+
+def world_of(*values, **named) -> World:
+    return World(read(*values, **named))
 
 
 def ball(
@@ -424,3 +432,55 @@ def test_a_belt_that_is_off_carries_nothing() -> None:
              "bool physxSurfaceVelocity:surfaceVelocityEnabled = 0"  # fmt: skip
     world = run(belt(values), 1.0)
     assert world.positions[world.paths.index("/Box")][0] == pytest.approx(0.0, abs=0.01)
+
+
+# --------------------------------------------------------------------------- glTF
+
+
+@pytest.mark.parametrize("factor", [0.25, -1.0, 3.0])
+def test_body_falls_by_its_gravity_factor_of_gltf(factor):
+    model = read(ball("", '"PhysxRigidBodyAPI"'))
+    model.prims["/Ball"].extras["motion"] = {"gravityFactor": factor}
+    world = run(World(model), 1.0)
+    assert place(world, "Ball")[2] == pytest.approx(-0.5 * factor * G, rel=0.02)
+    assert codes(world) == []
+
+
+def tapered(kind: str, axis: str, extras: dict) -> SharedShape:
+    model = read(f"""
+def {kind} "Post" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+{{
+    uniform token axis = "{axis}"
+    double radius = 0.5
+    double height = 2
+}}
+""")
+    model.prims["/Post"].extras["shape"] = {kind.lower(): extras}
+    placed = shape_of(model.prims["/Post"], None, np.eye(3), Notices(), moves=False)
+    assert placed is not None
+    return placed[0]
+
+
+@pytest.mark.parametrize("axis", ["X", "Y", "Z"])
+def test_tapered_cylinder_of_gltf_has_the_volume_and_the_centre_of_a_frustum(axis):
+    """Of radii 0.5 and 0.1 and height 2; 32 corners have 0.6 % less than a circle."""
+    wide, thin, height = 0.5, 0.1, 2.0
+    shape = tapered("Cylinder", axis, {"height": 2, "radiusBottom": wide, "radiusTop": thin})
+    found = shape.compute_mass_properties(1.0)
+    sums = wide**2 + wide * thin + thin**2
+    corners = 32 * math.sin(2 * math.pi / 32) / (2 * math.pi)
+    assert found.mass == pytest.approx(math.pi * height / 3 * sums * corners, rel=1e-4)
+    center = height / 4 * (wide**2 + 2 * wide * thin + 3 * thin**2) / sums - height / 2
+    assert found.local_com.to_tuple()["XYZ".index(axis)] == pytest.approx(center, abs=1e-4)
+
+
+def test_tapered_capsule_of_gltf_ends_where_its_two_balls_end():
+    shape = tapered("Capsule", "Z", {"height": 2, "radiusBottom": 0.5, "radiusTop": 0.1})
+    box = shape.compute_aabb(Isometry3.identity())
+    assert box.mins.to_tuple() == pytest.approx((-0.5, -0.5, -1.5), abs=0.01)
+    assert box.maxs.to_tuple() == pytest.approx((0.5, 0.5, 1.1), abs=0.01)
+
+
+def test_shape_with_another_radius_than_in_the_gltf_file_is_not_tapered():
+    whole = tapered("Cylinder", "Z", {"height": 2, "radiusBottom": 0.4, "radiusTop": 0.1})
+    assert whole.compute_mass_properties(1.0).mass == pytest.approx(0.5 * math.pi, rel=1e-4)

@@ -38,10 +38,15 @@ def options_of(settings: Any) -> gltf_write.WriteOptions:
 
 @dataclass(slots=True)
 class _Watched:
-    """One scene of an export: its physics, and which object became which node."""
+    """One scene of an export: its physics, and which object became which node.
+
+    vnodes: of the exporter, by the names of the objects from the root down. instances: those that geometry nodes have
+    made, by the name of the object that has them and by their place.
+    """
 
     reading: SceneReading
     vnodes: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    instances: dict[tuple[str, bytes], list[Any]] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)
     origins: dict[str, int] = field(default_factory=dict)
     beside: keep.Beside = field(default_factory=keep.Beside)
@@ -87,6 +92,9 @@ class GltfExport:
             chain = _chain(vtree, vnode)
             if chain:
                 watched.vnodes.setdefault(chain, vnode)
+            elif getattr(vnode, "original_object", None) is not None:
+                place = np.array(vnode.matrix_world).tobytes()
+                watched.instances.setdefault((vnode.original_object.name, place), []).append(vnode)
         self.issues += reading.issues
         if self.checks:
             self.issues += validate.validate(reading.model, check_geometry=False)
@@ -105,7 +113,7 @@ class GltfExport:
         for watched in self.scenes:
             by_name = _only_by_name(watched.vnodes)
             for placement in watched.reading.placements:
-                vnode = watched.vnodes.get(tuple(placement.chain)) or by_name.get(placement.obj.name)
+                vnode = _vnode_of(watched, placement, by_name)
                 index = numbers.get(id(vnode.node)) if vnode is not None and vnode.node is not None else None
                 if index is None:
                     continue
@@ -114,7 +122,7 @@ class GltfExport:
                 if "path" in extras:
                     # Of the glTF file that the object was imported from.
                     watched.origins.setdefault(str(extras["path"]), index)
-            watched.vnodes = {}
+            watched.vnodes, watched.instances = {}, {}
 
     def write(self, file: str) -> None:
         """Put the physics into the finished file, which is replaced in one step."""
@@ -165,6 +173,17 @@ def _chain(vtree: Any, vnode: Any) -> tuple[str, ...]:
             names_.append(vnode.blender_object.name)
         vnode = vtree.nodes.get(vnode.parent_uuid) if vnode.parent_uuid is not None else None
     return tuple(reversed(names_))
+
+
+def _vnode_of(watched: _Watched, placement: Any, by_name: dict[str, Any]) -> Any:
+    """The node that the exporter makes of a placement; None if there is none."""
+    if placement.instance is None:
+        return watched.vnodes.get(tuple(placement.chain)) or by_name.get(placement.obj.name)
+    if placement.parent is not None:
+        return watched.vnodes.get(tuple(placement.chain))
+    # Geometry nodes have made it: nothing but its place tells it from the others.
+    same = watched.instances.get((placement.instance[0], placement.matrix.tobytes()))
+    return same.pop() if same else None
 
 
 def _only_by_name(vnodes: dict[tuple[str, ...], Any]) -> dict[str, Any]:

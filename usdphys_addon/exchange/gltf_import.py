@@ -134,11 +134,17 @@ def _put_kept(
     """Put the model on the objects that was kept when the file was written."""
     by_index = {indices[path]: obj for path, obj in found.objects.items() if path in indices}
     before = list(by_index)
-    written = gltf_memory.put_kept(kept, scene, by_index, found, meters, kept.model.source)
-    for index in before:
-        if index in by_index:
-            gltf.vnodes[index].blender_object = by_index[index]
-    _forget(gltf, [index for index in before if index not in by_index])
+    try:
+        written = gltf_memory.put_kept(kept, scene, by_index, found, meters, kept.model.source)
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError) as error:
+        raise InputError(
+            f"'{Path(kept.model.source).name}' holds damaged facts of USD Physics in its extras; remove these extras."
+        ) from error
+    finally:
+        for index in before:
+            if index in by_index and _is_there(by_index[index]):
+                gltf.vnodes[index].blender_object = by_index[index]
+        _forget(gltf, [index for index in before if not _is_there(by_index.get(index))])
     result.issues.clear()
     result.counts = dict(written.counts)
     _report_missing(result, written.missing)
@@ -252,6 +258,14 @@ def _remove_sources(gltf: Any, reading: gltf_read.GltfReading) -> None:
                 removed.append(one)
             todo += reading.document.nodes[one].get("children", [])
     _forget(gltf, removed)
+
+
+def _is_there(obj: Any) -> bool:
+    """False for an object that has been removed, and for None."""
+    try:
+        return obj is not None and bool(obj.name)
+    except ReferenceError:
+        return False
 
 
 def _forget(gltf: Any, removed: list[int]) -> None:

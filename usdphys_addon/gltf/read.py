@@ -331,8 +331,8 @@ class _Reader:
             if top != bottom:
                 prim.extras["shape"] = {kind: {"height": height, "radiusBottom": bottom, "radiusTop": top}}
                 self._issue(
-                    "GltfTapered", f"'{prim.path}' is a {kind} with two radii, which UsdPhysics does not have: it is "
-                    "kept for glTF, and has the larger radius elsewhere.",
+                    "GltfTapered", f"'{prim.path}' is a {kind} with two radii, which UsdPhysics does not have: the "
+                    "preview has it, it is kept for glTF, and a USD file has the larger radius.",
                     "Use a convex hull where the taper matters.", "info", prim.path,
                 )  # fmt: skip
 

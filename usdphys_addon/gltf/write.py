@@ -412,6 +412,9 @@ class _Writer:
         document = self.document
         key = "trigger" if vendor.TRIGGER in prim.schemas else "collider"
         taken = any(key in document.node_extension(base, family.body) for family in self.families)
+        if body is not None and not document.is_below(base, body):
+            # The exporter has flattened the hierarchy.
+            taken = True
         if not taken and "skin" not in document.nodes[base]:
             scale = self._scale_on(prim, base, offset, shape, is_of_base=is_of_base)
             if scale is not None:

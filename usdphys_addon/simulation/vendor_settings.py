@@ -49,14 +49,15 @@ _PLACES = ("body", "joint", "dof", "material")
 
 @dataclass(frozen=True, slots=True)
 class BodySettings:
-    """Damping: 1/s. moves: whether the body may move along the world's axes. turns: about its own.
+    """Damping: 1/s. gravity: factor. moves: whether the body may move along the axes of the world. turns: about
+    its own.
 
     max_speed, max_spin: m/s and rad/s.
     """
 
     linear_damping: float = 0.0
     angular_damping: float = 0.0
-    falls: bool = True
+    gravity: float = 1.0
     moves: tuple[bool, bool, bool] = (True, True, True)
     turns: tuple[bool, bool, bool] = (True, True, True)
     is_fast: bool = False
@@ -70,13 +71,22 @@ _PLAIN = BodySettings()
 def body_settings(prim: Prim) -> BodySettings:
     """What PhysxRigidBodyAPI says about a body; only what is authored: the fallbacks of PhysX are not everybody's."""
     api: Any = prim.schemas.get("PhysxRigidBodyAPI")
+    factor = _gravity_factor(prim)
     if api is None:
-        return _PLAIN
+        return _PLAIN if factor == 1.0 else BodySettings(gravity=factor)
     return BodySettings(
-        _positive(api.linear_damping), _positive(api.angular_damping), api.disable_gravity is not True,
+        _positive(api.linear_damping), _positive(api.angular_damping), 0.0 if api.disable_gravity is True else factor,
         _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,
         _positive(api.max_linear_velocity) or math.inf, _positive(api.max_angular_velocity) or math.inf,
     )  # fmt: skip
+
+
+def _gravity_factor(prim: Prim) -> float:
+    """The factor of a glTF file; 0 is a flag of PhysX there, which the user may have cleared since."""
+    motion = prim.extras.get("motion")
+    value: Any = motion.get("gravityFactor") if isinstance(motion, dict) else None
+    is_factor = isinstance(value, int | float) and math.isfinite(value) and value != 0.0
+    return float(value) if is_factor else 1.0
 
 
 class Surface(NamedTuple):

@@ -67,7 +67,8 @@ class EnergyWatch:
         self._before = now
         if before is None or not len(views):
             return -1
-        falls = (now.centers - before.centers) @ np.array(physics.gravity.to_tuple())
+        factors = np.fromiter((view.gravity_scale for view in views), float, len(views))
+        falls = factors * ((now.centers - before.centers) @ np.array(physics.gravity.to_tuple()))
         gains = now.kinetic - before.kinetic - bodies.masses * falls
         if not np.isfinite(gains).all():
             return -1

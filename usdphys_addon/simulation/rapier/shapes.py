@@ -7,6 +7,7 @@ import hashlib
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from typing import Any
 
 import numpy as np
 import rapier3d
@@ -38,6 +39,9 @@ SIMPLE_TRIANGLES, SIMPLE_CELLS = 512, 16
 #: Thickness of a flat hull or box, relative to its extent. A box with less than FLAT of its extent counts as flat.
 THIN, FLAT = 0.005, 1e-6
 _TRIMESH_FLAGS = rapier3d.TriMeshFlags.MERGE_DUPLICATE_VERTICES | rapier3d.TriMeshFlags.DELETE_DEGENERATE_TRIANGLES
+
+#: Points around a tapered shape.
+_AROUND = 32
 
 #: LRU cache: hulls and decompositions are slow and are needed again at every start of the preview.
 _CACHE: OrderedDict[bytes, SharedShape] = OrderedDict()
@@ -82,6 +86,13 @@ def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices
         return _plane(prim, rotation, notices, moves)
     # Of most scenes, many are equal, wherever they are.
     values = tuple(repr(getattr(gprim, attribute.field)) for attribute in gprim.attributes)
+    taper = _taper_of(prim, gprim)
+    if taper is not None:
+        points = _tapered(gprim, *taper) @ (rotation.T @ prim.world[:3, :3]).T
+        hull = SharedShape.convex_hull(points) if np.isfinite(points).all() else None
+        if hull is None:
+            raise ShapeError("it is scaled to nothing")
+        return hull, None, None
     key = (type(gprim), values, rounded(rotation.T @ prim.world[:3, :3]))
     known = _GPRIMS.get(key)
     if known is None:
@@ -96,6 +107,31 @@ def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices
             "shape of its kind is simulated.",
         )  # fmt: skip
     return placed
+
+
+def _taper_of(prim: Prim, gprim: usd_geom.Gprim) -> tuple[float, float] | None:
+    """(radius at the bottom, at the top) of a capsule or cylinder of a glTF file with two; None if the user has given
+    it another radius since."""
+    word = {usd_geom.Capsule: "capsule", usd_geom.Cylinder: "cylinder"}.get(type(gprim), "")
+    kept = prim.extras.get("shape")
+    values = kept.get(word) if isinstance(kept, dict) else None
+    radii: list[Any] = [values.get(key) for key in ("radiusBottom", "radiusTop")] if isinstance(values, dict) else []
+    if not radii or not all(isinstance(one, int | float) and one >= 0.0 for one in radii):
+        return None
+    return (radii[0], radii[1]) if math.isclose(max(radii), gprim.resolved("radius"), rel_tol=1e-5) else None
+
+
+def _tapered(gprim: usd_geom.Gprim, bottom: float, top: float) -> Points:
+    """Points whose hull is a tapered capsule or cylinder, in the space of its prim."""
+    sizes = gprims.sizes(gprim)
+    turns = np.linspace(0.0, 2.0 * math.pi, _AROUND, endpoint=False)
+    lifts = np.linspace(-0.5 * math.pi, 0.5 * math.pi, _AROUND // 2 + 1)
+    if sizes.kind is usd_geom.Cylinder:
+        lifts = np.zeros(1)
+    turns, lifts = (grid.ravel() for grid in np.meshgrid(turns, lifts))
+    ball = np.stack([np.cos(turns) * np.cos(lifts), np.sin(lifts), np.sin(turns) * np.cos(lifts)], axis=1)
+    half = np.array([0.0, sizes.height / 2.0, 0.0])
+    return np.asarray(np.concatenate([ball * bottom - half, ball * top + half]) @ _FROM_Y[sizes.axis].T, float)
 
 
 def _plane(prim: Prim, rotation: Matrix, notices: Notices, moves: bool) -> Placed | None:

@@ -1007,8 +1007,8 @@ def _with_settings(builder: Any, settings: BodySettings, turns: tuple[bool, bool
         builder = builder.linear_damping(settings.linear_damping)
     if settings.angular_damping:
         builder = builder.angular_damping(settings.angular_damping)
-    if not settings.falls:
-        builder = builder.gravity_scale(0.0)
+    if settings.gravity != 1.0:
+        builder = builder.gravity_scale(settings.gravity)
     if not all(settings.moves):
         builder = builder.enabled_translations(settings.moves)
     if not all(turns):

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options of Blender's glTF exporter and files of others with which physics is easily lost or put on the wrong node."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import types
+
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
+from usdphys_ext.usdphys_addon.exchange import gltf_export, gltf_import
+from usdphys_ext.usdphys_addon.gltf import names, read
+from usdphys_ext.usdphys_addon.gltf.document import Document
+
+from .gltf_scenes import BODY, cube, enabled, exported, hinge, nodes_of, physics
+
+
+def mesh_collider(name: str, **values):
+    obj = cube(name, **values)
+    obj.usdphys.colliders[0].shape = "MESH"
+    return obj
+
+
+def in_collection(name: str, above, *objects):
+    collection = bpy.data.collections.new(name)
+    above.children.link(collection)
+    for obj in objects:
+        collection.objects.link(obj)
+        bpy.context.scene.collection.objects.unlink(obj)
+    return collection
+
+
+# --------------------------------------------------------------------------- options of the exporter
+
+
+def test_collections_as_nodes_do_not_take_the_physics_of_their_objects(tmp_path):
+    base, arm = cube("Base"), cube("Arm", (3, 0, 0))
+    joint = hinge("Hinge", base, arm)
+    outer = in_collection("Base_", bpy.context.scene.collection, base)
+    in_collection("Inner", outer, arm, joint)
+    document, result = exported(tmp_path / "tree.glb", export_hierarchy_full_collections=True)
+    assert {"Base_", "Inner"} <= nodes_of(document).keys()
+    assert [issue.code for issue in result.issues if issue.severity == "error"] == []
+    bodies = {name for name in nodes_of(document) if "motion" in physics(document, name)}
+    assert bodies == {"Base", "Arm"}
+    assert "joint" in physics(document, "Hinge")
+
+
+def test_flattened_objects_leave_colliders_with_their_body(tmp_path):
+    """A collider on a node beside its body would be a static one."""
+    body = bpy.data.objects.new("Body", None)
+    bpy.context.collection.objects.link(body)
+    body.usdphys.rigid_body.is_applied = True
+    part = cube("Part", (2, 0, 0), parent=body)
+    part.usdphys.property_unset("rigid_body")
+    bpy.context.view_layer.update()
+    document, _ = exported(tmp_path / "flat.glb", export_hierarchy_flatten_objs=True)
+    assert document.parents[[node["name"] for node in document.nodes].index("Part")] is None
+    model = read.read(document).model
+    (collider,) = model.colliders.values()
+    assert model.body_of(collider.path) is not None
+    np.testing.assert_allclose(collider.world[:3, 3], (2, 0, 0), atol=1e-6)
+
+
+def test_each_body_that_geometry_nodes_make_is_a_body_at_its_place(tmp_path):
+    box = cube("Box", (0, 0, 7))
+    tree = bpy.data.node_groups.new("Copies", "GeometryNodeTree")
+    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    line, info = tree.nodes.new("GeometryNodeMeshLine"), tree.nodes.new("GeometryNodeObjectInfo")
+    place, out = tree.nodes.new("GeometryNodeInstanceOnPoints"), tree.nodes.new("NodeGroupOutput")
+    line.inputs["Count"].default_value = 3
+    info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = box, True
+    tree.links.new(line.outputs["Mesh"], place.inputs["Points"])
+    tree.links.new(info.outputs["Geometry"], place.inputs["Instance"])
+    tree.links.new(place.outputs["Instances"], out.inputs[0])
+    bpy.ops.mesh.primitive_plane_add()
+    owner = bpy.context.active_object
+    owner.name = "Owner"
+    owner.modifiers.new("Copies", "NODES").node_group = tree
+    bpy.context.view_layer.update()
+    document, result = exported(tmp_path / "nodes.glb", export_gn_mesh=True)
+    bodies = read.read(document).model.bodies
+    named = [issue for issue in result.issues if issue.code == "GltfNotExported"]
+    assert "motion" in physics(document, "Box")
+    assert (len(bodies), len(named)) == (4, 0)
+    heights = sorted(round(float(prim.world[2, 3]), 4) for prim in bodies.values())
+    assert heights == [0, 1, 2, 7]
+
+
+def test_box_in_a_sheared_space_stands_where_it_is_and_is_no_mirror(tmp_path):
+    parent = bpy.data.objects.new("Stretch", None)
+    bpy.context.collection.objects.link(parent)
+    parent.scale = (1, 1, 3)
+    box = cube("Box", (0, 0, 1), parent=parent)
+    box.rotation_euler = (0.6, 0, 0)
+    bpy.context.view_layer.update()
+    document, _ = exported(tmp_path / "shear.glb")
+    (collider,) = read.read(document).model.colliders.values()
+    np.testing.assert_allclose(collider.world[:3, 3], (0, 0, 3), atol=1e-4)
+    assert np.linalg.det(collider.world[:3, :3]) > 0
+
+
+def test_collider_mesh_with_two_materials_is_one_primitive(tmp_path):
+    """OMI asks for a mesh of one primitive."""
+    box = mesh_collider("Box")
+    for number in range(2):
+        box.data.materials.append(bpy.data.materials.new(f"M{number}"))
+    box.data.polygons[0].material_index = 1
+    document, _ = exported(tmp_path / "two.glb")
+    (shape,) = document.pool(names.OMI_SHAPE, "shapes")
+    mesh = shape[shape["type"]]["mesh"]
+    assert len(document.json["meshes"][nodes_of(document)["Box"]["mesh"]]["primitives"]) == 2
+    assert len(document.json["meshes"][mesh]["primitives"]) == 1
+    assert len(document.mesh(mesh).triangles) == 12
+
+
+def test_collider_mesh_does_not_move_with_shape_keys(tmp_path):
+    box = mesh_collider("Box")
+    box.shape_key_add(name="Basis")
+    box.shape_key_add(name="Far").data[0].co.x -= 5
+    document, _ = exported(tmp_path / "morph.glb", export_apply=False)
+    (shape,) = document.pool(names.OMI_SHAPE, "shapes")
+    own = document.json["meshes"][nodes_of(document)["Box"]["mesh"]]["primitives"][0]
+    made = document.json["meshes"][shape[shape["type"]]["mesh"]]["primitives"][0]
+    assert "targets" in own and "targets" not in made
+
+
+def test_collider_mesh_is_readable_where_the_picture_is_compressed(tmp_path):
+    mesh_collider("Box")
+    document, _ = exported(tmp_path / "draco.glb", export_draco_mesh_compression_enable=True)
+    if "KHR_draco_mesh_compression" not in document.json.get("extensionsUsed", []):
+        pytest.skip("this Blender has no Draco")
+    (prim,) = read.read(document).model.colliders.values()
+    assert len(prim.mesh().triangles) == 12
+
+
+# --------------------------------------------------------------------------- other add-ons
+
+
+def test_physics_of_another_add_on_is_left_and_named(tmp_path):
+    class glTF2ExportUserExtension:  # noqa: N801
+        def __init__(self):
+            from io_scene_gltf2.io.com.gltf2_io_extensions import Extension
+
+            self.made = Extension
+
+        def gather_node_hook(self, node, obj, _settings):
+            if node.extensions is None:
+                node.extensions = {}
+            node.extensions[BODY] = self.made(BODY, {"motion": {"mass": 77.0}}, required=False)
+
+    module = types.ModuleType("usdphys_foreign")
+    module.glTF2ExportUserExtension = glTF2ExportUserExtension
+    sys.modules[module.__name__] = module
+    entry = bpy.context.preferences.addons.new()
+    entry.module = module.__name__
+    cube("Box")
+    try:
+        document, result = exported(tmp_path / "both.glb")
+    finally:
+        bpy.context.preferences.addons.remove(entry)
+        del sys.modules[module.__name__]
+    assert "GltfForeign" in {issue.code for issue in result.issues}
+    assert physics(document, "Box") == {"motion": {"mass": 77.0}}
+    assert physics(document, "Box", names.OMI_BODY)["motion"]["type"] == "dynamic"
+
+
+def test_failing_physics_leaves_blenders_own_export_and_is_told(tmp_path, monkeypatch, capfd):
+    cube("Box")
+    with monkeypatch.context() as patch, enabled():
+        patch.setattr(gltf_export.GltfExport, "watch_scene", lambda *_: 1 / 0)
+        try:
+            bpy.ops.export_scene.gltf(filepath=str(tmp_path / "box.glb"))
+        except RuntimeError as error:
+            # A message of an add-on in Blender's log is an error of the operator.
+            assert "physics" in str(error)
+    assert "could not be handled: division by zero" in "".join(capfd.readouterr())
+    assert "Box" in nodes_of(Document.load(tmp_path / "box.glb"))
+
+
+# --------------------------------------------------------------------------- files of others
+
+
+def test_physics_of_the_scene_that_is_shown_is_read_and_others_are_named(tmp_path):
+    node = {"extensions": {BODY: {"motion": {}}}}
+    content = {
+        "asset": {"version": "2.0"}, "extensionsUsed": [BODY], "scene": 1,
+        "scenes": [{"nodes": [0]}, {"nodes": [1]}],
+        "nodes": [{"name": "Other", **node}, {"name": "Shown", **node}],
+    }  # fmt: skip
+    (tmp_path / "two.gltf").write_text(json.dumps(content))
+    result = gltf_import.import_gltf(tmp_path / "two.gltf")
+    assert bpy.data.objects["Shown"].usdphys.rigid_body.is_applied
+    assert "GltfOtherScenes" in {issue.code for issue in result.issues}
+
+
+def test_extras_of_others_stay_with_their_objects(tmp_path):
+    box = cube("Box")
+    box["price"] = 3.5
+    exported(tmp_path / "one.glb")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    gltf_import.import_gltf(tmp_path / "one.glb")
+    assert bpy.data.objects["Box"]["price"] == 3.5
+    document, _ = exported(tmp_path / "two.glb")
+    assert nodes_of(document)["Box"]["extras"] == {"price": 3.5}
+
+
+# --------------------------------------------------------------------------- the judge of Khronos
+
+
+def test_validator_of_khronos_finds_no_error(tmp_path):
+    """Needs node and the npm package gltf-validator, in NODE_PATH."""
+    base, arm = cube("Base", kinematic_enabled=True), mesh_collider("Arm", location=(3, 0, 0))
+    arm.usdphys.colliders.add().shape = "SPHERE"
+    for number in range(2):
+        arm.data.materials.append(bpy.data.materials.new(f"M{number}"))
+    arm.data.polygons[0].material_index = 1
+    hinge("Hinge", base, arm, (1.5, 0, 0))
+    hinge("Held", None, arm, (3, 0, 0))
+    script = """
+const validator = require("gltf-validator"), fs = require("fs"), path = require("path"), file = process.argv[1];
+validator.validateBytes(new Uint8Array(fs.readFileSync(file)), {
+  externalResourceFunction: uri => Promise.resolve(new Uint8Array(fs.readFileSync(path.join(path.dirname(file), uri))))
+}).then(report => console.log(JSON.stringify(report.issues)));
+"""
+    for suffix in ("glb", "gltf"):
+        exported(tmp_path / f"scene.{suffix}")
+        try:
+            run = subprocess.run(
+                ["node", "-e", script, str(tmp_path / f"scene.{suffix}")], capture_output=True, text=True,
+                env=dict(os.environ),
+            )  # fmt: skip
+        except FileNotFoundError:
+            pytest.skip("node is not installed")
+        if "Cannot find module 'gltf-validator'" in run.stderr:
+            pytest.skip("gltf-validator is not installed")
+        found = json.loads(run.stdout)
+        assert (found["numErrors"], found["numWarnings"]) == (0, 0), found["messages"]
+
+
+# --------------------------------------------------------------------------- mutated files
+
+
+def places(value, at=()):
+    """Every place in a JSON value."""
+    yield at
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*at, key))
+
+
+BAD = (None, -1, 99, 1e300, "text", [], {}, True, [1, 2], {"a": 1}, 0, -0.5)
+
+
+def mutate(chance: random.Random, content: dict) -> None:
+    """Replace or remove one to three values, most of them of the physics."""
+    spots = list(places(content))[1:]
+    ours = [spot for spot in spots if "extensions" in spot or "extras" in spot]
+    for _ in range(chance.randint(1, 3)):
+        spot = chance.choice(ours if chance.random() < 0.8 else spots)
+        holder = content
+        try:
+            for key in spot[:-1]:
+                holder = holder[key]
+            if isinstance(holder, dict) and chance.random() < 0.2:
+                del holder[spot[-1]]
+            else:
+                holder[spot[-1]] = chance.choice(BAD)
+        except (KeyError, IndexError, TypeError):
+            continue
+
+
+def summary() -> dict:
+    """What a failed import must not change."""
+    physics = bpy.context.scene.usdphys
+    return {
+        "objects": sorted(bpy.data.objects.keys()), "meshes": sorted(bpy.data.meshes.keys()),
+        "materials": sorted(bpy.data.materials.keys()), "collections": sorted(bpy.data.collections.keys()),
+        "groups": len(physics.collision_groups), "scenes": len(physics.physics_scenes), "of": physics.source.filepath,
+    }  # fmt: skip
+
+
+def test_mutated_files_are_imported_or_refused_and_leave_the_scene_as_it_was(tmp_path, capfd):
+    """60 files through Blender: no exception but ours, and nothing left behind by one that is refused."""
+    base, arm = cube("Base"), mesh_collider("Arm", location=(3, 0, 0))
+    arm.usdphys.mass.is_applied, arm.usdphys.mass.mass = True, 3
+    hinge("Hinge", base, arm, (1.5, 0, 0))
+    exported(tmp_path / "whole.gltf")
+    source = (tmp_path / "whole.gltf").read_text()
+    chance = random.Random(int(os.environ.get("USDPHYS_FUZZ_SEED", "11")))
+    refused = 0
+    for _ in range(int(os.environ.get("USDPHYS_FUZZ_RUNS", "60"))):
+        content = json.loads(source)
+        if chance.random() < 0.6:
+            # Else the digest tells that the kept physics is not that of the file.
+            content["extras"] = {}
+        mutate(chance, content)
+        (tmp_path / "mutant.gltf").write_text(json.dumps(content))
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        before = summary()
+        try:
+            gltf_import.import_gltf(tmp_path / "mutant.gltf")
+        except UsdPhysError:
+            refused += 1
+            assert summary() == before, content
+        told = capfd.readouterr().err
+        assert "usdphys_addon" not in told, (told, content)
+    assert refused > 0
+
+
+def test_damaged_extras_of_ours_are_refused_in_one_sentence(tmp_path):
+    hinge("Hinge", cube("Box"), None)
+    exported(tmp_path / "box.gltf")
+    content = json.loads((tmp_path / "box.gltf").read_text())
+    content["extras"]["usdphys"]["prims"]["/root/Hinge"]["type"] = "Nonsense"
+    (tmp_path / "box.gltf").write_text(json.dumps(content))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    before = summary()
+    with pytest.raises(UsdPhysError, match="damaged facts of USD Physics"):
+        gltf_import.import_gltf(tmp_path / "box.gltf")
+    assert summary() == before
