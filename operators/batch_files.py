@@ -194,6 +194,8 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
         )
 
     def invoke(self, context: Any, _event: Any) -> set[Any]:
+        if self.directory:
+            return self.execute(context)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -248,6 +250,8 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
             and active.name in bpy.data.collections
         ):
             self.collection = active.name
+        if self.directory:
+            return self.execute(context)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
