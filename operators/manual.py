@@ -12,6 +12,11 @@ import bpy
 PAGES = (
     ("bpy.ops.usdphys.preview*", "preview.html"),
     ("bpy.ops.usdphys.settle*", "generators.html"),
+    ("bpy.ops.usdphys.wall*", "generators.html"),
+    ("bpy.ops.usdphys.break_apart*", "generators.html"),
+    ("bpy.ops.usdphys.ragdoll*", "generators.html"),
+    ("bpy.ops.usdphys.rope*", "generators.html"),
+    ("bpy.ops.usdphys.net*", "generators.html"),
     ("bpy.ops.usdphys.inspect*", "tasks/arm.html"),
     ("bpy.ops.usdphys.robot_arm*", "tasks/arm.html"),
     ("bpy.ops.usdphys.joint_motor*", "tasks/car.html"),

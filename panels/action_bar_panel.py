@@ -36,6 +36,9 @@ TOOLS = (
         ("usdphys.robot_arm", "Robot Arm", "CON_KINEMATIC"),
         ("usdphys.weld", "Weld", "SNAP_ON"),
         ("usdphys.joint_motor", "Motor", "FORCE_VORTEX"),
+        ("usdphys.joint_tune", "Tune Gains", "FCURVE"),
+        ("usdphys.joint_equal_gains", "Same Gains on All Rotations", "ORIENTATION_GIMBAL"),
+        ("usdphys.joint_preset", "Generic Joint As", "PRESET"),
         ("usdphys.joint_limit_from_pose", "Limit from Pose", "DRIVER_ROTATIONAL_DIFFERENCE"),
         ("usdphys.joint_fix_frames", "Keep Frames in Bodies", "PINNED"),
         ("usdphys.joint_align", "Align Joint Frames", "ORIENTATION_GLOBAL"),
@@ -45,6 +48,12 @@ TOOLS = (
     )),
     ("generate", "Generate", "MOD_BUILD", (
         ("usdphys.settle", "Scatter and Settle", "MOD_PARTICLE_INSTANCE"),
+        ("usdphys.rope", "Rope, Chain or Bridge", "LINKED"),
+        ("usdphys.net", "Net", "MESH_GRID"),
+        ("usdphys.wall", "Wall or Stack", "MOD_ARRAY"),
+        ("usdphys.break_apart", "Break Apart", "MOD_EXPLODE"),
+        ("usdphys.ragdoll", "Ragdoll", "ARMATURE_DATA"),
+        ("usdphys.ragdoll_bake", "Bake Ragdoll to Bones", "REC"),
     )),
     ("structure", "Structure", "OUTLINER", (
         ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),
@@ -67,6 +76,7 @@ TOOLS = (
         ("usdphys.preview_reset", "Reset Physics", "LOOP_BACK"),
         ("usdphys.preview_apply", "Apply Pose", "CHECKMARK"),
         ("usdphys.preview_bake", "Bake to Keyframes", "REC"),
+        ("usdphys.engine_bake", "Simulate In", "CONSOLE"),
         ("usdphys.preview_clear_bake", "Clear Bake", "X"),
     )),
     ("batch_files", "Batch of Files", "FILE_FOLDER", (

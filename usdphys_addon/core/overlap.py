@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -20,6 +21,16 @@ _EVEN /= np.linalg.norm(_EVEN, axis=1)[:, None]
 #: A hull of more points is replaced by the points that are extreme in some directions; it gets smaller, never larger.
 _MOST_POINTS = 200
 _CIRCLE = np.array([(np.cos(angle), np.sin(angle)) for angle in np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)])
+
+
+class Bounded(Protocol):
+    """Something with a bounding box (3,), (3,) in the world, m."""
+
+    @property
+    def low(self) -> Matrix: ...
+
+    @property
+    def high(self) -> Matrix: ...
 
 
 @dataclass(slots=True)
@@ -134,7 +145,7 @@ def depth(one: Solid, other: Solid) -> tuple[float, Matrix]:
     return float(both[best]), -directions[row] if best < len(directions) else directions[row]
 
 
-def close_pairs(solids: list[Solid], margin: float = 0.0, most: int = 20_000_000) -> Iterator[tuple[int, int]]:
+def close_pairs(solids: Sequence[Bounded], margin: float = 0.0, most: int = 20_000_000) -> Iterator[tuple[int, int]]:
     """Pairs of solids whose bounding boxes meet, by a sweep along X. Ends after `most` comparisons."""
     if not solids:
         return

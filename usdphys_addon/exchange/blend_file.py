@@ -13,7 +13,7 @@ import bpy
 from ..bridge import props
 from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
-from ..system.files import replacing
+from ..system.files import regular, replacing
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def open_blend(file: str) -> list[Issue]:
 
     Raises InputError, also for one whose libraries are missing.
     """
-    path = Path(file).absolute()
+    path = regular(Path(file)).absolute()
     if not path.is_file():
         raise InputError(f"There is no file '{file}'; check the name.")
     try:

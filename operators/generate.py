@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Generators: whole constructions from the selection, each in one step."""
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.core.common_materials import MATERIALS
+from ..usdphys_addon.playback import guard as preview_guard
+from .action_bar import can_edit
+from .outcome import finish, refuse
+
+_KINDS = (
+    ("ROPE", "Rope", "Bends freely, twists little"),
+    ("CABLE", "Cable", "Stiff against bending; springs back to a straight line"),
+    ("CHAIN", "Chain", "Links, each turned by a quarter against the one before"),
+    ("BRIDGE", "Bridge", "Planks with hinges between them"),
+)
+_ENDS = (
+    ("NONE", "None", "Both ends are free"),
+    ("START", "Start", "The start is fixed"),
+    ("BOTH", "Both", "Both ends are fixed"),
+)
+_ARTICULATION = "One articulation: joints that do not stretch. PhysX needs short time steps for long ones"
+
+
+class _Generator:
+    poll_message_set: Any
+    report: Any
+    layout: Any
+    bl_options: Any = {"REGISTER", "UNDO"}
+    #: Least number of selected objects, and what to select.
+    needs = (1, "Select one or more objects first")
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not can_edit(cls, context):
+            return False
+        if preview_guard.current() is not None:
+            cls.poll_message_set("Reset the preview first")
+            return False
+        if len(context.selected_objects) < cls.needs[0]:
+            cls.poll_message_set(cls.needs[1])
+            return False
+        return True
+
+    def draw_all(self, *names: str) -> None:
+        self.layout.use_property_split = True
+        for name in names:
+            self.layout.prop(self, name)
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        try:
+            text, notes = self.make(context)
+        except UsdPhysError as error:
+            return refuse(self, error)
+        return finish(self, text, notes)
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        """Returns (what was made, notes)."""
+        raise NotImplementedError
+
+
+class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
+    """Make a rope, cable, chain or bridge along the selected curve, or between the two selected objects"""
+
+    bl_idname = "usdphys.rope"
+    bl_label = "Rope, Chain or Bridge"
+    needs = (1, "Select a curve, or the two objects that hold the ends")
+
+    if TYPE_CHECKING:
+        kind: str
+        segments: int
+        radius: float
+        width: float
+        slack: float
+        mass: float
+        ends: str
+        stiffness: float
+        damping: float
+        articulation: bool
+        skin: bool
+    else:
+        kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="What is made")
+        segments: bpy.props.IntProperty(
+            name="Segments",
+            default=20,
+            min=0,
+            soft_max=100,
+            description="Number of bodies; 0 for as many as fit the thickness",
+        )
+        radius: bpy.props.FloatProperty(
+            name="Radius",
+            default=0.02,
+            min=1e-4,
+            subtype="DISTANCE",
+            description="Radius of the rope or of the wire of a chain; half of the thickness of a bridge",
+        )
+        width: bpy.props.FloatProperty(
+            name="Width", default=1.0, min=1e-3, subtype="DISTANCE", description="Width of the bridge"
+        )
+        slack: bpy.props.FloatProperty(
+            name="Slack",
+            default=0.1,
+            min=0.0,
+            soft_max=1.0,
+            subtype="FACTOR",
+            description="How much longer it is than the distance between two objects",
+        )
+        mass: bpy.props.FloatProperty(
+            name="Mass per Metre", default=1.0, min=1e-4, description="Kilograms for each metre of length"
+        )
+        ends: bpy.props.EnumProperty(
+            name="Fixed Ends",
+            items=_ENDS,
+            default="START",
+            description="Ends of a curve that are fixed to the world; between two objects both ends are fixed to them",
+        )
+        stiffness: bpy.props.FloatProperty(
+            name="Stiffness", default=1.0, min=0.0, description="Of a cable against bending, N m²"
+        )
+        damping: bpy.props.FloatProperty(
+            name="Damping",
+            default=0.1,
+            min=0.0,
+            soft_max=1.0,
+            description="Damping ratio of the swing of the whole; 1 stops it at once",
+        )
+        articulation: bpy.props.BoolProperty(name="Articulation", description=_ARTICULATION)
+        skin: bpy.props.BoolProperty(
+            name="Skin",
+            description="A curve follows the segments, which are not rendered. Other programs show it in "
+            "its pose at the export",
+        )
+
+    def draw(self, _context: Any) -> None:
+        bridge, cable = self.kind == "BRIDGE", self.kind == "CABLE"
+        self.draw_all(
+            "kind", "segments", "radius", *(["width"] if bridge else []), "slack", "mass", "ends",
+            *(["stiffness"] if cable else []), "damping", "articulation", *(["skin"] if self.kind in ("ROPE", "CABLE")
+            else []),
+        )  # fmt: skip
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import ropes
+
+        made = ropes.make_row(context, ropes.RopeOptions(
+            self.kind, self.segments, self.radius, self.width, self.slack, self.mass, self.ends, self.stiffness,
+            self.damping, self.articulation, self.skin,
+        ))  # fmt: skip
+        return f"Made a {self.kind.lower()} of {len(made)} bodies", []
+
+
+class USDPHYS_OT_net(_Generator, bpy.types.Operator):
+    """Make a net at the 3D cursor"""
+
+    bl_idname = "usdphys.net"
+    bl_label = "Net"
+    needs = (0, "")
+
+    if TYPE_CHECKING:
+        size: tuple[float, float]
+        knots: tuple[int, int]
+        held: str
+        radius: float
+        mass: float
+    else:
+        size: bpy.props.FloatVectorProperty(
+            name="Size", size=2, default=(2.0, 2.0), min=1e-3, unit="LENGTH", description="Along X and Y of the cursor"
+        )
+        knots: bpy.props.IntVectorProperty(
+            name="Knots", size=2, default=(8, 8), min=1, soft_max=30, description="Number of knots along X and Y"
+        )
+        held: bpy.props.EnumProperty(
+            name="Held At", description="Knots that are fixed to the world",
+            items=(
+                ("CORNERS", "Corners", "The four corners"), ("EDGES", "Edges", "All knots at the edges"),
+                ("NONE", "None", "It falls freely"),
+            ),
+        )  # fmt: skip
+        radius: bpy.props.FloatProperty(
+            name="Radius", default=0.01, min=1e-4, subtype="DISTANCE", description="Radius of the strings"
+        )
+        mass: bpy.props.FloatProperty(
+            name="Mass per Area", default=0.5, min=1e-4, description="Kilograms for each square metre"
+        )
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import ropes
+
+        made = ropes.make_net(
+            context,
+            ropes.NetOptions(
+                (self.size[0], self.size[1]), (self.knots[0], self.knots[1]), self.held, self.radius, self.mass
+            ),
+        )
+        return f"Made a net of {len(made)} knots", []
+
+
+class USDPHYS_OT_wall(_Generator, bpy.types.Operator):
+    """Make a wall, a stack, a pyramid or a chimney of copies of the active object, which are rigid bodies"""
+
+    bl_idname = "usdphys.wall"
+    bl_label = "Wall or Stack"
+    needs = (1, "Select the object that is to be the brick")
+
+    if TYPE_CHECKING:
+        kind: str
+        counts: tuple[int, int, int]
+        gap: float
+        shift: float
+        turn: float
+        seed: int
+        bonded: bool
+    else:
+        kind: bpy.props.EnumProperty(
+            name="Kind", description="How the bricks are laid",
+            items=(
+                ("WALL", "Wall", "Each course is moved by half a brick"), ("STACK", "Stack", "In a grid"),
+                ("PYRAMID", "Pyramid", "Each course has one brick less"),
+                ("CHIMNEY", "Chimney", "In a circle; X is the number of bricks of a course"),
+            ),
+        )  # fmt: skip
+        counts: bpy.props.IntVectorProperty(
+            name="Bricks",
+            size=3,
+            default=(8, 1, 6),
+            min=1,
+            soft_max=50,
+            subtype="XYZ",
+            description="Number of bricks along X and Y, and of courses",
+        )
+        gap: bpy.props.FloatProperty(
+            name="Gap", default=0.0, min=0.0, subtype="DISTANCE", description="Distance between bricks"
+        )
+        shift: bpy.props.FloatProperty(
+            name="Random Offset", default=0.0, min=0.0, subtype="DISTANCE", description="Largest offset of a brick"
+        )
+        turn: bpy.props.FloatProperty(
+            name="Random Turn", default=0.0, min=0.0, subtype="ANGLE", description="Largest turn of a brick about Z"
+        )
+        seed: bpy.props.IntProperty(name="Seed", description="Another number gives other offsets")
+        bonded: bpy.props.BoolProperty(
+            name="Bonded", description="Join bricks that touch as Break Apart does, as brick masonry"
+        )
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import walls
+
+        counts = (self.counts[0], self.counts[1], self.counts[2])
+        made = walls.make_wall(
+            context, walls.WallOptions(self.kind, counts, self.gap, self.shift, self.turn, self.seed)
+        )
+        if not self.bonded:
+            return f"Made {len(made)} bricks", []
+        bonded = walls.bond(context, made, walls.BondOptions(gap=self.gap + 0.001))
+        return f"Made {len(made)} bricks with {len(bonded.joints)} bonds", []
+
+
+class USDPHYS_OT_break_apart(_Generator, bpy.types.Operator):
+    """Make the selected pieces, or the loose parts of one mesh, bodies with fixed joints that break where they touch"""
+
+    bl_idname = "usdphys.break_apart"
+    bl_label = "Break Apart"
+    needs = (1, "Select the pieces, or one mesh with loose parts")
+
+    if TYPE_CHECKING:
+        material: str
+        strength: float
+        gap: float
+    else:
+        material: bpy.props.EnumProperty(
+            name="Material",
+            default="BRICK",
+            items=[(one.key, one.name, one.tooltip) for one in MATERIALS],
+            description="Density, friction and strength",
+        )
+        strength: bpy.props.FloatProperty(
+            name="Strength",
+            default=1.0,
+            min=0.0,
+            soft_max=10.0,
+            description="Factor of the tensile strength of the material, by which a bond breaks",
+        )
+        gap: bpy.props.FloatProperty(
+            name="Gap", default=0.001, min=0.0, subtype="DISTANCE", description="Largest distance of faces that touch"
+        )
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import walls
+
+        options = walls.BondOptions(self.material, self.strength, self.gap)
+        found = walls.bond(context, list(context.selected_objects), options)
+        return f"Joined {len(found.pieces)} pieces by {len(found.joints)} bonds that break", []
+
+
+class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
+    """Make a ragdoll of the selected armature in its present pose: bodies, joints with limits, and bones that follow"""
+
+    bl_idname = "usdphys.ragdoll"
+    bl_label = "Ragdoll"
+    needs = (1, "Select an armature, or a mesh that one moves")
+
+    if TYPE_CHECKING:
+        detail: str
+        mass: float
+        damping: float
+        articulation: bool
+        follow: bool
+    else:
+        detail: bpy.props.EnumProperty(
+            name="Detail", default="MEDIUM", description="How many bones of a human become bodies",
+            items=(
+                ("LOW", "Low", "Pelvis, chest, head, arms and legs"), ("MEDIUM", "Medium", "With hands and feet"),
+                ("HIGH", "High", "With the neck"),
+            ),
+        )  # fmt: skip
+        mass: bpy.props.FloatProperty(
+            name="Total Mass",
+            default=0.0,
+            min=0.0,
+            unit="MASS",
+            description="Mass of all bodies; 0 for 75 kg, or of other rigs than humans for that of their volume",
+        )
+        damping: bpy.props.FloatProperty(
+            name="Damping", default=0.5, min=0.0, soft_max=1.0, description="How soon bodies and joints come to rest"
+        )
+        articulation: bpy.props.BoolProperty(
+            name="Articulation", default=True, description="One articulation: joints that do not stretch"
+        )
+        follow: bpy.props.BoolProperty(
+            name="Bones Follow",
+            default=True,
+            description="Bones copy the transforms of the bodies; the property ragdoll of the armature blends between "
+            "animation (0) and physics (1)",
+        )
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import ragdoll
+
+        options = ragdoll.RagdollOptions(self.detail, self.mass, self.damping, self.articulation, self.follow)
+        made = ragdoll.make_ragdoll(context, options)
+        total = sum(obj.usdphys.mass.mass for obj in made.bodies)
+        kind = "human" if made.is_human else "rig by its volume"
+        return f"Made a ragdoll of {len(made.bodies)} bodies and {total:.3g} kg: {kind}", []
+
+
+class USDPHYS_OT_ragdoll_bake(_Generator, bpy.types.Operator):
+    """Simulate the frames of the scene and insert keyframes for the bones that follow a ragdoll"""
+
+    bl_idname = "usdphys.ragdoll_bake"
+    bl_label = "Bake Ragdoll to Bones"
+    needs = (1, "Select an armature, or a mesh that one moves")
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import ragdoll
+
+        number = ragdoll.bake_bones(context, context.scene.frame_start, context.scene.frame_end)
+        return f"Baked {number} bones", []
+
+
+CLASSES = (
+    USDPHYS_OT_rope, USDPHYS_OT_net, USDPHYS_OT_wall, USDPHYS_OT_break_apart, USDPHYS_OT_ragdoll,
+    USDPHYS_OT_ragdoll_bake,
+)  # fmt: skip

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ragdolls: bodies where the bones are, joints that hold, and bones that follow."""
+
+import math
+
+import bmesh
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Vector
+from usdphys_ext.usdphys_addon.generators import ragdoll
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+
+from . import scenes
+
+#: (name, parent, head, tail) of the left half and the middle of a human of 1.8 m; the names are those of Rigify.
+BONES = (
+    ("spine", "", (0, 0, 0.95), (0, 0, 1.08)), ("spine.001", "spine", (0, 0, 1.08), (0, 0, 1.25)),
+    ("spine.002", "spine.001", (0, 0, 1.25), (0, 0, 1.5)), ("neck", "spine.002", (0, 0, 1.5), (0, 0, 1.6)),
+    ("head", "neck", (0, 0, 1.6), (0, 0, 1.8)), ("upper_arm.L", "spine.002", (0.2, 0, 1.45), (0.48, 0, 1.45)),
+    ("forearm.L", "upper_arm.L", (0.48, 0, 1.45), (0.74, -0.02, 1.45)),
+    ("hand.L", "forearm.L", (0.74, -0.02, 1.45), (0.9, -0.02, 1.45)),
+    ("f_index.01.L", "hand.L", (0.9, -0.02, 1.45), (0.98, -0.02, 1.45)),
+    ("thigh.L", "spine", (0.1, 0, 0.95), (0.1, -0.02, 0.5)), ("shin.L", "thigh.L", (0.1, -0.02, 0.5), (0.1, 0, 0.08)),
+    ("foot.L", "shin.L", (0.1, 0, 0.08), (0.1, -0.15, 0.02)),
+)  # fmt: skip
+WOLF = (
+    ("spine", "", (0, 0.5, 0.7), (0, 0.1, 0.75)), ("spine.001", "spine", (0, 0.1, 0.75), (0, -0.4, 0.8)),
+    ("head", "spine.001", (0, -0.5, 0.9), (0, -0.75, 0.9)), ("tail", "spine", (0, 0.5, 0.7), (0, 0.9, 0.6)),
+    ("thigh.L", "spine", (0.1, 0.5, 0.65), (0.1, 0.45, 0.35)),
+    ("shin.L", "thigh.L", (0.1, 0.45, 0.35), (0.1, 0.5, 0.05)),
+    ("front_thigh.L", "spine.001", (0.1, -0.35, 0.65), (0.1, -0.3, 0.35)),
+    ("front_shin.L", "front_thigh.L", (0.1, -0.3, 0.35), (0.1, -0.3, 0.05)),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _no_session():
+    yield
+    preview_guard.stop()
+
+
+def add_armature(rows=BONES, unit=1.0, rename=lambda name: name):
+    data = bpy.data.armatures.new("Rig")
+    obj = scenes.add("Rig", data)
+    select(obj)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name, parent, head, tail in rows:
+        for side, sign in ((".L", 1), (".R", -1)) if name.endswith(".L") else (("", 1),):
+            bone = data.edit_bones.new(rename(name[:-2] + side if side else name))
+            bone.head = Vector((head[0] * sign, head[1], head[2])) * unit
+            bone.tail = Vector((tail[0] * sign, tail[1], tail[2])) * unit
+            above = parent[:-2] + side if parent.endswith(".L") else parent
+            bone.parent = data.edit_bones.get(rename(above)) if parent else None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return obj
+
+
+def add_skin(armature, radius=0.05):
+    """A tube around each bone, weighted to it."""
+    made = bmesh.new()
+    for bone in armature.data.bones:
+        along = bone.matrix_local @ Matrix.Translation((0, bone.length / 2, 0)) @ Matrix.Rotation(math.pi / 2, 4, "X")
+        bmesh.ops.create_cone(made, cap_ends=True, segments=16, radius1=radius, radius2=radius, depth=bone.length,
+                              matrix=along)  # fmt: skip
+    data = bpy.data.meshes.new("Skin")
+    made.to_mesh(data)
+    made.free()
+    skin = scenes.add("Skin", data)
+    each = len(data.vertices) // len(armature.data.bones)
+    for number, bone in enumerate(armature.data.bones):
+        skin.vertex_groups.new(name=bone.name).add(range(number * each, (number + 1) * each), 1.0, "REPLACE")
+    skin.modifiers.new("Armature", "ARMATURE").object = armature
+    return skin
+
+
+def select(*objects):
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj in objects)
+    bpy.context.view_layer.objects.active = objects[0]
+    bpy.context.view_layer.update()
+
+
+def floor(unit=1.0):
+    obj = scenes.add_box("Floor", (20 * unit, 20 * unit, 0.5 * unit), location=(0, 0, -0.5 * unit))
+    scenes.make_collider(obj)
+    return obj
+
+
+def of(name, kind="Body"):
+    return bpy.data.objects[f"{name} {kind}"]
+
+
+def bodies():
+    return [obj for obj in bpy.data.objects if obj.usdphys.rigid_body.is_applied]
+
+
+def joints():
+    return [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+
+
+def anchors():
+    """Place of each joint in the space of its two bodies."""
+    found = []
+    for obj in joints():
+        joint = obj.usdphys.joint
+        place = obj.matrix_world.translation
+        sides = (joint.body0, joint.body1)
+        found.append([(body.name, body.matrix_world.inverted() @ place) for body in sides])
+    return found
+
+
+def separation(held):
+    ends = [[bpy.data.objects[name].matrix_world @ place for name, place in sides] for sides in held]
+    return max((one - other).length for one, other in ends)
+
+
+@pytest.mark.parametrize("articulation", [True, False])
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_a_ragdoll_falls_holds_together_and_comes_to_rest(articulation, meters):
+    bpy.context.scene.unit_settings.scale_length = meters
+    unit = 1.0 / meters
+    floor(unit)
+    rig = add_armature(unit=unit)
+    rig.location, rig.rotation_euler = (0, 0, 0.5 * unit), (0.4, 0.2, 0)
+    select(rig)
+    assert bpy.ops.usdphys.ragdoll(articulation=articulation) == {"FINISHED"}
+    assert len(bodies()) == 16 and len(joints()) == 15
+    assert sum(obj.usdphys.mass.mass for obj in bodies()) == pytest.approx(75.0)
+    bpy.context.view_layer.update()
+    held = anchors()
+    session = preview_guard.start(bpy.context)
+    worst = 0.0
+    while session.world.time < 5.0:
+        session.step_once(bpy.context)
+        worst = max(worst, separation(held) * meters)
+    assert worst < 0.005
+    assert np.linalg.norm(session.world.velocities()[0], axis=1).max() < 0.1
+    heights = [obj.matrix_world.translation.z * meters for obj in bodies()]
+    assert min(heights) > -0.01 and max(heights) < 0.7
+    # The bones are where the bodies are.
+    bone = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["forearm.L"]
+    place = (rig.matrix_world @ bone.matrix).translation
+    assert (place - of("forearm.L").matrix_world.translation).length * meters < 1e-4
+
+
+def test_bodies_have_the_axes_of_the_bones_in_the_present_pose_and_the_bones_stay():
+    rig = add_armature()
+    rig.location, rig.rotation_euler, rig.scale = (1, 2, 3), (0.1, 0.2, 0.3), (0.01,) * 3
+    rig.pose.bones["upper_arm.L"].rotation_mode = "XYZ"
+    rig.pose.bones["upper_arm.L"].rotation_euler = (0.5, 0, 0.2)
+    select(rig)
+    before = {bone.name: rig.matrix_world @ bone.matrix for bone in rig.pose.bones}
+    bpy.ops.usdphys.ragdoll()
+    bpy.context.view_layer.update()
+    for name in ("spine", "upper_arm.L", "forearm.L", "foot.R"):
+        assert np.array(of(name).matrix_world) == pytest.approx(np.array(before[name]), abs=1e-6)
+    for bone in rig.pose.bones:
+        assert np.array(rig.matrix_world @ bone.matrix) == pytest.approx(np.array(before[bone.name]), abs=1e-6)
+
+
+def test_one_influence_blends_between_animation_and_physics():
+    rig = add_armature()
+    select(rig)
+    bpy.ops.usdphys.ragdoll()
+    start = of("head").matrix_world.translation.copy()
+    of("head").location.z += 1.0
+    for influence in (1.0, 0.5, 0.0):
+        rig["ragdoll"] = influence
+        rig.update_tag()
+        bpy.context.view_layer.update()
+        bone = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["head"]
+        assert bone.matrix.translation.z == pytest.approx(start.z + influence, abs=1e-4)
+
+
+def test_shapes_fit_the_mesh_and_knees_and_elbows_are_hinges():
+    rig = add_armature()
+    skin = add_skin(rig, 0.06)
+    select(skin)
+    bpy.ops.usdphys.ragdoll()
+    (item,) = of("forearm.L").usdphys.colliders
+    assert item.shape == "CAPSULE" and item.radius == pytest.approx(0.06, rel=0.05)
+    assert item.height + 2 * item.radius == pytest.approx(rig.data.bones["forearm.L"].length, rel=0.02)
+    kinds = {obj.usdphys.joint.body1.name: obj.usdphys.joint.type for obj in joints()}
+    hinges = {name for name, kind in kinds.items() if kind == "REVOLUTE"}
+    assert hinges == {f"{bone}.{side} Body" for bone in ("forearm", "shin") for side in "LR"}
+    (box,) = of("foot.L").usdphys.colliders
+    assert box.shape == "CUBE"
+
+
+def test_shapes_that_overlap_without_a_joint_are_filtered():
+    rig = add_armature()
+    add_skin(rig, 0.13)
+    select(rig)
+    bpy.ops.usdphys.ragdoll()
+    pairs = {
+        frozenset((obj.name, other.object.name)) for obj in bodies() if obj.usdphys.filtered_pairs.is_applied
+        for other in obj.usdphys.filtered_pairs.filtered_pairs
+    }  # fmt: skip
+    assert frozenset(("thigh.L Body", "thigh.R Body")) in pairs
+    joined = {frozenset((obj.usdphys.joint.body0.name, obj.usdphys.joint.body1.name)) for obj in joints()}
+    assert not pairs & joined
+
+
+def test_a_wolf_weighs_its_volume_and_has_a_body_for_each_bone():
+    rig = add_armature(WOLF)
+    add_skin(rig, 0.05)
+    select(rig)
+    bpy.ops.usdphys.ragdoll()
+    assert len(bodies()) == 12
+    bone = rig.data.bones["tail"]
+    volume = math.pi * 0.05**2 * (bone.length - 2 * 0.05 + 4 / 3 * 0.05)
+    assert of("tail").usdphys.mass.mass == pytest.approx(1000 * volume, rel=0.1)
+
+
+def test_a_bake_keys_the_bones_which_then_move_without_the_ragdoll():
+    floor()
+    rig = add_armature()
+    rig.location.z = 0.5
+    select(rig)
+    bpy.ops.usdphys.ragdoll()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 20
+    select(rig)
+    assert bpy.ops.usdphys.ragdoll_bake() == {"FINISHED"}
+    assert rig["ragdoll"] == 0.0
+    scene.frame_set(1)
+    first = (rig.matrix_world @ rig.pose.bones["head"].matrix).translation.z
+    scene.frame_set(13)
+    fallen = first - (rig.matrix_world @ rig.pose.bones["head"].matrix).translation.z
+    # Half a second of free fall is 1.2 m; the feet touch the ground after 0.32 s.
+    assert 0.3 < fallen < 1.23
+    assert of("head").animation_data is None
+
+
+@pytest.mark.parametrize("what", ["nothing", "uneven", "twice"])
+def test_what_makes_no_ragdoll_is_refused(what):
+    rig = add_armature()
+    if what == "nothing":
+        select(scenes.add_box("Box"))
+    elif what == "uneven":
+        rig.scale = (1, 1, 2)
+        select(rig)
+    else:
+        select(rig)
+        ragdoll.make_ragdoll(bpy.context, ragdoll.RagdollOptions())
+        select(rig)
+    before = set(bpy.data.objects)
+    with pytest.raises(RuntimeError):
+        bpy.ops.usdphys.ragdoll()
+    assert set(bpy.data.objects) == before

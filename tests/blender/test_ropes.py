@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ropes, cables, chains, bridges and nets: lengths, masses and shapes as statics says."""
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core import rope_shapes
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+
+from . import scenes
+
+
+@pytest.fixture(autouse=True)
+def _no_session():
+    yield
+    preview_guard.stop()
+
+
+def select(*objects):
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj in objects)
+    bpy.context.view_layer.objects.active = objects[0] if objects else None
+    bpy.context.view_layer.update()
+
+
+def posts(distance=4.0, height=3.0, rise=0.0):
+    found = [scenes.add("Post", location=(x, 0, z)) for x, z in ((0, height), (distance, height + rise))]
+    select(*found)
+    return found
+
+
+def bodies():
+    return sorted((obj for obj in bpy.data.objects if obj.usdphys.rigid_body.is_applied), key=lambda obj: obj.name)
+
+
+def ends(obj, length):
+    world = np.array(obj.matrix_world)
+    return world[:3, 3] - world[:3, 0] * length / 2, world[:3, 3] + world[:3, 0] * length / 2
+
+
+def widest_gap(row, lengths):
+    pairs = zip(row, row[1:], lengths, lengths[1:], strict=False)
+    return max(np.linalg.norm(ends(a, one)[1] - ends(b, other)[0]) for a, b, one, other in pairs)
+
+
+def play(seconds):
+    bpy.context.view_layer.update()
+    session = preview_guard.start(bpy.context)
+    while session.world.time < seconds:
+        session.simulate(bpy.context)
+    session.show(bpy.context)
+    return session
+
+
+@pytest.mark.parametrize(("rise", "length"), [(0.0, 4.4), (0.0, 12.0), (1.5, 5.0), (-2.0, 4.6)])
+def test_a_catenary_has_its_length_and_the_slope_that_its_weight_asks_for(rise, length):
+    """Horizontal pull is the same everywhere, and the vertical one grows by the weight: the slope is linear in s."""
+    points = rope_shapes.catenary((0, 0, 3), (4, 0, 3 + rise), length, 400)
+    assert points[0] == pytest.approx((0, 0, 3)) and points[-1] == pytest.approx((4, 0, 3 + rise), abs=1e-6)
+    steps = np.diff(points, axis=0)
+    assert np.linalg.norm(steps, axis=1) == pytest.approx(length / 400, rel=1e-3)
+    slope = steps[:, 2] / steps[:, 0]
+    assert np.diff(slope) == pytest.approx((slope[-1] - slope[0]) / 399, rel=1e-3)
+
+
+def test_a_rope_of_two_ends_above_each_other_hangs_down_and_up():
+    points = rope_shapes.catenary((1, 2, 3), (1, 2, 4), 5.0, 10)
+    assert points[-1] == pytest.approx((1, 2, 4)) and points[:, 2].min() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", ["ROPE", "CHAIN"])
+@pytest.mark.parametrize("articulation", [False, True])
+def test_a_rope_between_two_objects_sags_like_a_catenary(kind, articulation):
+    posts()
+    bpy.ops.usdphys.rope(kind=kind, slack=0.2, radius=0.03, articulation=articulation, mass=2.0)
+    row = [bpy.data.objects[f"{kind.title()} {n}"] for n in range(1, 21)]
+    assert sum(obj.usdphys.mass.mass for obj in row) == pytest.approx(2.0 * 4.8, rel=1e-2)
+    play(3.0)
+    # sqrt(L² - h²) = 2 a sinh(d / 2 a), sag = a (cosh(d / 2 a) - 1).
+    low, high = 0.1, 100.0
+    for _ in range(100):
+        a = (low + high) / 2
+        low, high = (a, high) if 2 * a * math.sinh(2 / a) > 4.8 else (low, a)
+    sag = a * (math.cosh(2 / a) - 1)
+    assert 3.0 - min(obj.matrix_world.translation.z for obj in row) == pytest.approx(sag, rel=0.02)
+    assert widest_gap(row, [4.8 / 20] * 20) < 0.005
+
+
+def test_a_rope_along_a_curve_in_centimetres_has_its_length_and_hangs_from_its_start():
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    data = bpy.data.curves.new("Path", "CURVE")
+    data.dimensions, data.bevel_depth = "3D", 5.0
+    spline = data.splines.new("POLY")
+    spline.points.add(2)
+    for point, place in zip(spline.points, ((0, 0, 0), (100, 0, 0), (100, 50, 0)), strict=True):
+        point.co = (*place, 1)
+    curve = scenes.add("Path", data, location=(0, 0, 300), scale=(2, 2, 2))
+    select(curve)
+    bpy.ops.usdphys.rope(segments=15, radius=2.0, mass=0.5, damping=0.5)
+    row = bodies()
+    assert len(row) == 15 and sum(obj.usdphys.mass.mass for obj in row) == pytest.approx(0.5 * 3.0, rel=0.02)
+    assert bpy.data.objects["Rope 1"].matrix_world.translation.z == pytest.approx(300)
+    play(6.0)
+    # All of the rope is below its start, and its free end farthest.
+    heights = [bpy.data.objects[f"Rope {n}"].matrix_world.translation.z for n in range(1, 16)]
+    assert heights[-1] < 300 - 200 and max(heights) < 301
+
+
+def test_a_stiff_cable_bends_less_than_a_limp_one():
+    """A cable that sticks out of a wall, held by its first segment."""
+    drops = []
+    for stiffness in (0.5, 50.0):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        posts(2.0)
+        bpy.ops.usdphys.rope(kind="CABLE", slack=0.0, stiffness=stiffness, segments=10, radius=0.03, damping=0.7)
+        for obj in list(bpy.data.objects):
+            joint = obj.usdphys.joint
+            if joint.is_applied and joint.body0 and joint.body0.name.startswith("Post"):
+                if joint.body1.name == "Cable 10":
+                    bpy.data.objects.remove(obj)
+                else:
+                    joint.type = "FIXED"
+        play(6.0)
+        drops.append(3.0 - bpy.data.objects["Cable 10"].matrix_world.translation.z)
+    # A cantilever of 2 m, 1 kg/m, 50 N m²: q L^4 / 8 EI = 0.39 m.
+    assert drops[0] > 1.5 and drops[1] == pytest.approx(9.81 * 1.9**4 / (8 * 50.0), rel=0.25)
+
+
+def test_a_bridge_holds_a_hundred_kilograms():
+    ground = [scenes.add_box("Bank", (0.5, 1, 1), location=(x, 0, 0)) for x in (-3, 3)]
+    select(*ground)
+    bpy.ops.usdphys.rope(kind="BRIDGE", slack=0.03, segments=14, mass=20.0, radius=0.03)
+    planks = [bpy.data.objects[f"Bridge {n}"] for n in range(1, 15)]
+    before = min(obj.matrix_world.translation.z for obj in planks)
+    length = 5.0 * 1.03 / 14
+    crate = scenes.solid("Crate", (0.3, 0.3, 0.3), location=(0, 0, before + 0.45))
+    crate.usdphys.mass.is_applied, crate.usdphys.mass.mass = True, 100.0
+    assert all(len(obj.usdphys.colliders) == 1 and not obj.usdphys.rigid_body.is_applied for obj in ground)
+    play(5.0)
+    assert widest_gap(planks, [length] * 14) < 0.01
+    lowest = min(obj.matrix_world.translation.z for obj in planks)
+    assert crate.matrix_world.translation.z > lowest and lowest > before - 0.5
+
+
+@pytest.mark.parametrize(("held", "fixed"), [("CORNERS", 4), ("EDGES", 16), ("NONE", 0)])
+def test_a_net_hangs_from_its_corners_or_edges_and_weighs_what_it_should(held, fixed):
+    bpy.context.scene.cursor.location = (0, 0, 2)
+    bpy.ops.usdphys.net(knots=(5, 5), size=(2, 2), held=held, mass=0.5)
+    joints = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    assert len(joints) == 2 * 5 * 4 + fixed
+    assert sum(obj.usdphys.mass.mass for obj in bodies()) == pytest.approx(2.0)
+    play(2.0)
+    middle = bpy.data.objects["Knot 3 3"].matrix_world.translation.z
+    corner = bpy.data.objects["Knot 1 1"].matrix_world.translation.z
+    if fixed:
+        assert corner == pytest.approx(2.0, abs=0.01) and 1.0 < middle < 1.99
+    else:
+        assert middle < -5
+
+
+def test_the_skin_follows_the_bodies():
+    posts()
+    bpy.ops.usdphys.rope(skin=True, slack=0.5, segments=8)
+    skin = bpy.data.objects["Rope Skin"]
+    bpy.data.objects["Rope 4"].location.z -= 10
+    bpy.context.view_layer.update()
+    mesh = skin.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    heights = np.array([vertex.co.z for vertex in mesh.vertices])
+    assert heights.min() == pytest.approx(bpy.data.objects["Rope 4"].matrix_world.translation.z, abs=0.5)
+    assert heights.max() == pytest.approx(3.0, abs=0.05)
+
+
+def test_what_holds_no_row_is_refused_with_nothing_changed():
+    alone = scenes.add_box("Alone")
+    select(alone)
+    before = set(bpy.data.objects)
+    with pytest.raises(RuntimeError, match="Select a curve"):
+        bpy.ops.usdphys.rope()
+    assert set(bpy.data.objects) == before and not bpy.data.collections

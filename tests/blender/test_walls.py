@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Walls, stacks, chimneys and bonds: they stand, weigh and break as they should."""
+
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core import contact_area
+from usdphys_ext.usdphys_addon.generators import walls
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+
+from . import scenes
+
+BOX = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+FACES = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4),
+         (1, 5, 7), (1, 7, 3)]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _no_session():
+    yield
+    preview_guard.stop()
+
+
+def select(*objects):
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj in objects)
+    bpy.context.view_layer.objects.active = objects[0]
+    bpy.context.view_layer.update()
+
+
+def surface(offset, turn=0.0):
+    c, s = np.cos(turn), np.sin(turn)
+    points = BOX @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]).T + offset
+    return contact_area.surface(points, np.array(FACES))
+
+
+def floor(unit=1.0):
+    obj = scenes.add_box("Floor", (20 * unit, 20 * unit, 0.5 * unit), location=(0, 0, -0.5 * unit))
+    scenes.make_collider(obj)
+    return obj
+
+
+def play(seconds):
+    bpy.context.view_layer.update()
+    session = preview_guard.start(bpy.context)
+    while session.world.time < seconds:
+        session.simulate(bpy.context)
+    session.show(bpy.context)
+    return session
+
+
+@pytest.mark.parametrize(("offset", "area", "center"), [
+    ((1, 0, 0), 1.0, (0.5, 0, 0)), ((1.0005, 0.5, 0.25), 0.375, (0.5, 0.25, 0.125)),
+    ((0.3, 0, -1), 0.7, (0.15, 0, -0.5)),
+    ((1.01, 0, 0), 0.0, None), ((1, 1, 0), 0.0, None), ((0.5, 0, 0), 0.0, None),
+])  # fmt: skip
+def test_the_area_of_contact_is_the_overlap_of_the_faces(offset, area, center):
+    found = contact_area.contact(surface((0, 0, 0)), surface(offset), 0.001)
+    assert (found.area if found else 0.0) == pytest.approx(area, abs=1e-9)
+    if center:
+        assert found.center == pytest.approx(center, abs=1e-3)
+        assert found.normal == pytest.approx(np.round(np.array(offset) * (np.abs(offset) >= 1)), abs=1e-9)
+
+
+def test_the_area_of_a_turned_box_is_that_of_the_common_octagon():
+    found = contact_area.contact(surface((0, 0, 0)), surface((0, 0, 1), np.pi / 4), 0.001)
+    assert found.area == pytest.approx(2 * (np.sqrt(2) - 1), rel=1e-9)
+
+
+@pytest.mark.parametrize(("kind", "counts", "number"), [
+    ("WALL", (5, 1, 4), 18), ("STACK", (2, 2, 3), 12), ("PYRAMID", (4, 1, 4), 10), ("CHIMNEY", (10, 1, 5), 50),
+])  # fmt: skip
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_it_stands(kind, counts, number, meters):
+    bpy.context.scene.unit_settings.scale_length = meters
+    unit = 1 / meters
+    floor(unit)
+    brick = scenes.add_box("Brick", (0.1 * unit, 0.05 * unit, 0.04 * unit), location=(0, 0, 0.04 * unit))
+    select(brick)
+    bpy.ops.usdphys.wall(kind=kind, counts=counts)
+    made = list(bpy.context.selected_objects)
+    assert len(made) == number and len({obj.data for obj in made}) == 1
+    before = {obj.name: np.array(obj.matrix_world.translation) for obj in made}
+    play(2.0)
+    moved = [np.linalg.norm(np.array(obj.matrix_world.translation) - before[obj.name]) for obj in made]
+    assert max(moved) < 0.01 * unit
+
+
+def test_random_offsets_are_within_their_bound_and_follow_the_seed():
+    places = {}
+    for seed in (1, 1, 2):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        select(scenes.add_box("Brick", location=(0, 0, 0.5)))
+        bpy.ops.usdphys.wall(kind="STACK", counts=(2, 2, 2), gap=0.2, shift=0.05, turn=0.1, seed=seed)
+        found = np.array([obj.location[:] for obj in sorted(bpy.context.selected_objects, key=lambda obj: obj.name)])
+        grid = np.round((found - (0, 0, 0.5)) / 1.2) * 1.2 + (0, 0, 0.5)
+        assert 0 < np.abs(found - grid).max() <= 0.05
+        places.setdefault(seed, []).append(found)
+    assert np.array_equal(*places[1]) and not np.array_equal(places[1][0], places[2][0])
+
+
+def hit_wall(velocity):
+    """A wall of 10 times 7 bricks, and a ball of 20 kg that flies at its middle. Returns places of broken bonds."""
+    floor()
+    brick = scenes.add_box("Brick", (0.1, 0.1, 0.05), location=(-0.9, 0, 0.05))
+    select(brick)
+    bpy.ops.usdphys.wall(kind="WALL", counts=(10, 1, 7), bonded=True)
+    pieces = list(bpy.context.selected_objects)
+    ball = scenes.solid("Ball", (0.1, 0.1, 0.1), location=(0, -1, 0.35), shape="SPHERE")
+    ball.usdphys.rigid_body.velocity = (0, velocity, 0)
+    ball.usdphys.mass.is_applied, ball.usdphys.mass.mass = True, 20.0
+    bpy.context.view_layer.update()
+    places = {obj.name: obj.matrix_world.translation.copy() for obj in bpy.data.objects if obj.usdphys.joint.is_applied}
+    session = play(1.0)
+    return pieces, {name: places[name] for name in session.broken}, len(places)
+
+
+def test_a_wall_stands_when_it_is_hit_gently():
+    _, broken, number = hit_wall(0.2)
+    assert broken == {} and number > 120
+
+
+def test_a_wall_breaks_where_it_is_hit_and_nowhere_else():
+    pieces, broken, number = hit_wall(15.0)
+    assert 10 < len(broken) < number / 2
+    assert max(np.hypot(place.x, place.z - 0.35) for place in broken.values()) < 0.5
+    corners = [obj for obj in pieces if abs(obj.matrix_world.translation.x) > 0.75]
+    assert corners and all(abs(obj.matrix_world.translation.y) < 0.05 for obj in corners)
+
+
+def test_masses_follow_from_the_volume_and_the_strength_from_the_area_and_material():
+    one = scenes.add_box("One", (0.5, 0.5, 0.5))
+    other = scenes.add_box("Other", (0.25, 0.25, 0.25), location=(0.75, 0, 0))
+    select(one, other)
+    bpy.ops.usdphys.break_apart(material="CONCRETE", strength=0.5)
+    (joint,) = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    assert joint.usdphys.joint.break_force == pytest.approx(0.5 * 2e6 * 0.25)
+    assert joint.usdphys.joint.break_torque == pytest.approx(0.5 * 2e6 * 0.25**1.5 / 6)
+    assert np.array(joint.matrix_world.translation) == pytest.approx((0.5, 0, 0))
+    from usdphys_ext.usdphys_addon.core import mass
+
+    model = scenes.read_model()
+    weights = {prim.label: mass.mass_properties(model, prim.path).mass for prim in model.bodies.values()}
+    assert weights == pytest.approx({"One": 2400.0, "Other": 300.0})
+
+
+def test_the_loose_parts_of_one_mesh_become_pieces_in_place():
+    data = scenes.box_mesh("Parts")
+    import bmesh
+
+    made = bmesh.new()
+    made.from_mesh(data)
+    made.from_mesh(scenes.box_mesh("Second", center=(1, 0, 0)))
+    made.from_mesh(scenes.box_mesh("Far", center=(5, 0, 0)))
+    made.to_mesh(data)
+    made.free()
+    obj = scenes.add("Parts", data, location=(0, 0, 3), scale=(2, 2, 2))
+    select(obj)
+    found = walls.bond(bpy.context, [obj], walls.BondOptions())
+    assert len(found.pieces) == 3 and len(found.joints) == 1
+    assert sorted(round(piece.matrix_world.translation.x, 4) for piece in found.pieces) == [0, 2, 10]
+
+
+def test_pieces_that_do_not_touch_and_a_single_part_are_refused():
+    one, other = scenes.add_box("One"), scenes.add_box("Other", location=(3, 0, 0))
+    select(one, other)
+    with pytest.raises(RuntimeError, match="No two pieces touch"):
+        bpy.ops.usdphys.break_apart()
+    assert not one.usdphys.keys() or not one.usdphys.rigid_body.is_applied
+    select(one)
+    with pytest.raises(RuntimeError, match="only one part"):
+        bpy.ops.usdphys.break_apart()

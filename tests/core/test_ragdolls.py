@@ -1,0 +1,164 @@
+"""Names, masses and shapes of ragdolls."""
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core import ragdolls
+
+NAMES = {
+    "rigify": ("spine", "spine.001", "spine.003", "spine.006", "upper_arm.{L}", "forearm.{L}", "hand.{L}", "thigh.{L}",
+               "shin.{L}", "foot.{L}"),
+    "rigify deform": ("DEF-spine", "DEF-spine.001", "DEF-spine.003", "DEF-spine.006", "DEF-upper_arm.{L}",
+                      "DEF-forearm.{L}", "DEF-hand.{L}", "DEF-thigh.{L}", "DEF-shin.{L}", "DEF-foot.{L}"),
+    "mixamo": ("mixamorig:Hips", "mixamorig:Spine", "mixamorig:Spine2", "mixamorig:Head", "mixamorig:{Left}Arm",
+               "mixamorig:{Left}ForeArm", "mixamorig:{Left}Hand", "mixamorig:{Left}UpLeg", "mixamorig:{Left}Leg",
+               "mixamorig:{Left}Foot"),
+    "unreal": ("pelvis", "spine_01", "spine_03", "head", "upperarm_{l}", "lowerarm_{l}", "hand_{l}", "thigh_{l}",
+               "calf_{l}", "foot_{l}"),
+    "vrm": ("J_Bip_C_Hips", "J_Bip_C_Spine", "J_Bip_C_UpperChest", "J_Bip_C_Head", "J_Bip_{L}_UpperArm",
+            "J_Bip_{L}_LowerArm", "J_Bip_{L}_Hand", "J_Bip_{L}_UpperLeg", "J_Bip_{L}_LowerLeg", "J_Bip_{L}_Foot"),
+    "vrm names": ("hips", "spine", "upperChest", "head", "{left}UpperArm", "{left}LowerArm", "{left}Hand",
+                  "{left}UpperLeg", "{left}LowerLeg", "{left}Foot"),
+}  # fmt: skip
+LIMBS = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
+DROPPED = (
+    "f_index.01.L", "thumb.02.R", "mixamorig:LeftHandIndex1", "index_01_l", "J_Bip_L_Index1", "toe.L", "ball_l",
+    "mixamorig:LeftToeBase", "upperarm_twist_01_l", "heel.02.L", "eye.L", "jaw", "brow.B.L", "breast.L", "pelvis.L",
+    "ik_foot_root", "thigh_ik.L",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rig", NAMES)
+def test_limbs_are_recognised_with_their_sides(rig):
+    for side, words in (("L", {"L": "L", "Left": "Left", "l": "l", "left": "left"}),
+                        ("R", {"L": "R", "Left": "Right", "l": "r", "left": "right"})):  # fmt: skip
+        for name, segment in zip(NAMES[rig][4:], LIMBS, strict=True):
+            assert ragdolls.named(name.format(**words)) == (segment, side, False), name
+    for name in NAMES[rig][1:3]:
+        assert ragdolls.named(name)[0] == "spine"
+
+
+@pytest.mark.parametrize("name", DROPPED)
+def test_fingers_faces_and_helpers_are_no_bodies(name):
+    assert ragdolls.named(name).is_dropped
+
+
+def skeleton(rig, *, scale=1.0):
+    """A human of 1.8 m in T-pose that looks along -Y, with the names of a rig."""
+    v = np.array
+    rows = [
+        (NAMES[rig][0], -1, (0, 0, 0.95), (0, 0, 1.08)), (NAMES[rig][1], 0, (0, 0, 1.08), (0, 0, 1.25)),
+        (NAMES[rig][2], 1, (0, 0, 1.25), (0, 0, 1.5)),
+    ]  # fmt: skip
+    if rig.startswith("rigify"):
+        prefix = NAMES[rig][0]
+        rows += [(f"{prefix}.004", 2, (0, 0, 1.5), (0, 0, 1.55)), (f"{prefix}.005", 3, (0, 0, 1.55), (0, 0, 1.6))]
+        rows.append((NAMES[rig][3], 4, (0, 0, 1.6), (0, 0, 1.8)))
+    else:
+        rows.append((NAMES[rig][3], 2, (0, 0, 1.6), (0, 0, 1.8)))
+    for sign, words in ((1, {"L": "L", "Left": "Left", "l": "l", "left": "left"}),
+                        (-1, {"L": "R", "Left": "Right", "l": "r", "left": "right"})):  # fmt: skip
+        arm, leg = len(rows), len(rows) + 3
+        places = [
+            (2, (0.2, 0, 1.45), (0.48, 0, 1.45)), (arm, (0.48, 0, 1.45), (0.74, 0, 1.45)),
+            (arm + 1, (0.74, 0, 1.45), (0.92, 0, 1.45)), (0, (0.1, 0, 0.95), (0.1, 0, 0.5)),
+            (leg, (0.1, 0, 0.5), (0.1, 0, 0.08)), (leg + 1, (0.1, 0, 0.08), (0.1, -0.15, 0.02)),
+        ]  # fmt: skip
+        for name, (above, head, tail) in zip(NAMES[rig][4:], places, strict=True):
+            rows.append((name.format(**words), above, v(head) * (sign, 1, 1), v(tail) * (sign, 1, 1)))
+    return [ragdolls.Bone(name, above, v(head) * scale, v(tail) * scale) for name, above, head, tail in rows]
+
+
+@pytest.mark.parametrize("rig", NAMES)
+@pytest.mark.parametrize(("detail", "number"), [("LOW", 11), ("MEDIUM", 16)])
+def test_a_human_has_its_parts_and_weighs_what_it_should(rig, detail, number):
+    bones = skeleton(rig)
+    parts, is_human = ragdolls.parts_of(bones, detail)
+    assert is_human and len(parts) == number
+    ragdolls.give_masses(bones, parts, 80.0, None)
+    masses = {(part.segment, part.side): part.mass for part in parts}
+    assert sum(masses.values()) == pytest.approx(80.0)
+    assert masses["thigh", "L"] == masses["thigh", "R"] == pytest.approx(80.0 * 0.1447, rel=1e-2)
+    leg = sum(masses.get((name, "L"), 0.0) for name in ("thigh", "shank", "foot"))
+    assert leg == pytest.approx(80.0 * (0.1447 + 0.0457 + 0.0133), rel=1e-2)
+    roots = [part for part in parts if part.above < 0]
+    assert [part.segment for part in roots] == ["lower_trunk"]
+
+
+def test_each_bone_moves_with_one_part():
+    bones = skeleton("unreal")
+    bones.append(ragdolls.Bone("index_01_l", 6, bones[6].tail, bones[6].tail + np.array([0.05, 0, 0])))
+    parts, _ = ragdolls.parts_of(bones)
+    owned = sorted(row for part in parts for row in part.bones)
+    assert owned == list(range(len(bones)))
+    hand = next(part for part in parts if (part.segment, part.side) == ("hand", "L"))
+    assert len(bones) - 1 in hand.bones
+
+
+def test_a_quadruped_weighs_its_volumes():
+    bones = [ragdolls.Bone("spine", -1, np.zeros(3), np.array([0.0, 1.0, 0.0]))]
+    below = ("front_thigh.L", "front_shin.L", "thigh.L", "shin.L", "tail")
+    bones += [ragdolls.Bone(name, 0, np.zeros(3), np.array([0.0, 0.0, -0.5])) for name in below]
+    parts, is_human = ragdolls.parts_of(bones)
+    assert not is_human and len(parts) == 6
+    ragdolls.give_masses(bones, parts, 0.0, [0.01] * 6)
+    assert [part.mass for part in parts] == pytest.approx([10.0] * 6)
+    ragdolls.give_masses(bones, parts, 30.0, [0.01] * 6)
+    assert sum(part.mass for part in parts) == pytest.approx(30.0)
+
+
+@pytest.mark.parametrize(("segment", "side", "turn", "where"), [
+    ("forearm", "L", 90, (0.0, -1.0, 0.0)), ("forearm", "R", 90, (0.0, -1.0, 0.0)),
+    ("shank", "L", -90, (0.0, 1.0, 0.0)), ("thigh", "R", 90, (0.0, -1.0, 0.0)), ("foot", "L", 20, None),
+    ("head", "", 30, None),
+])  # fmt: skip
+def test_elbows_bend_forwards_and_knees_backwards(segment, side, turn, where):
+    bones = skeleton("mixamo")
+    parts, _ = ragdolls.parts_of(bones)
+    axes = ragdolls.character_axes(bones, parts)
+    assert axes.forward == pytest.approx((0, -1, 0))
+    number = next(row for row, part in enumerate(parts) if (part.segment, part.side) == (segment, side))
+    plan = ragdolls.joint_plan(bones, parts, number, axes)
+    assert np.linalg.det(plan.frame) == pytest.approx(1.0)
+    angle = np.radians(turn)
+    assert plan.flex[0] <= angle <= plan.flex[1] and plan.is_hinge == (segment in ("forearm", "shank"))
+    way, axis = plan.frame[:, 0], plan.frame[:, 1]
+    turned = way * np.cos(angle) + np.cross(axis, way) * np.sin(angle)
+    if where is not None:
+        assert turned == pytest.approx(where, abs=1e-9)
+    else:
+        assert turned[2] > way[2] if segment == "foot" else turned[1] < way[1]
+
+
+def test_legs_spread_farther_outwards_than_inwards_on_both_sides():
+    bones = skeleton("mixamo")
+    parts, _ = ragdolls.parts_of(bones)
+    axes = ragdolls.character_axes(bones, parts)
+    for number, part in enumerate(parts):
+        if part.segment == "thigh":
+            plan = ragdolls.joint_plan(bones, parts, number, axes)
+            way, axis = plan.frame[:, 0], plan.frame[:, 2]
+            ends = [way * np.cos(a) + np.cross(axis, way) * np.sin(a) for a in plan.side]
+            out = max(ends, key=lambda end: abs(end[0]))
+            assert np.sign(out[0]) == (1 if part.side == "L" else -1)
+
+
+def test_a_knee_that_is_bent_already_has_so_much_less_to_bend():
+    bones = skeleton("mixamo")
+    row = next(row for row, bone in enumerate(bones) if bone.name == "mixamorig:LeftLeg")
+    bones[row].tail = bones[row].head + np.array([0.0, 0.42 * np.sin(0.5), -0.42 * np.cos(0.5)])
+    parts, _ = ragdolls.parts_of(bones)
+    number = next(number for number, part in enumerate(parts) if part.bone == row)
+    plan = ragdolls.joint_plan(bones, parts, number, ragdolls.character_axes(bones, parts))
+    assert plan.flex == pytest.approx((np.radians(-145) + 0.5, np.radians(3) + 0.5))
+
+
+def test_a_capsule_is_fitted_to_a_tube():
+    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    tube = np.array([(0.05 * np.cos(a) + 0.01, y, 0.05 * np.sin(a)) for a in angles for y in np.linspace(0, 0.4, 20)])
+    found = ragdolls.fit("forearm", 0.4, tube)
+    assert not found.is_box and found.radius == pytest.approx(0.05, rel=0.02)
+    assert found.height + 2 * found.radius == pytest.approx(0.4) and found.center == pytest.approx(
+        (0.01, 0.2, 0), abs=2e-3
+    )
+    box = ragdolls.fit("foot", 0.2, tube)
+    assert box.is_box and box.size[0] == pytest.approx(0.1, rel=0.05)

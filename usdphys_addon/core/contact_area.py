@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where two pieces touch: the area that their faces share, and how much such a bond bears."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+#: Faces whose normals are opposite up to this cosine may touch.
+_OPPOSITE = -0.98
+#: Tensile strength in Pa, by key of `common_materials`; of masonry it is that of the mortar. Nominal values.
+STRENGTHS = {
+    "STEEL": 400e6, "STAINLESS_STEEL": 500e6, "ALUMINIUM": 200e6, "COPPER": 200e6, "CAST_IRON": 150e6, "OAK": 5e6,
+    "PINE": 3e6, "PLYWOOD": 5e6, "RUBBER": 10e6, "CONCRETE": 2e6, "BRICK": 0.2e6, "GLASS": 30e6, "ICE": 1e6,
+    "ABS": 40e6, "PLA": 50e6, "NYLON": 60e6, "PTFE": 20e6, "CARDBOARD": 2e6, "LEATHER": 10e6, "EPS_FOAM": 0.2e6,
+}  # fmt: skip
+
+
+class Contact(NamedTuple):
+    """area: m². center: (3,) of the area. normal: (3,) from the first piece to the second."""
+
+    area: float
+    center: Array
+    normal: Array
+
+
+class Surface(NamedTuple):
+    """Triangles (n, 3, 3) of a piece in the world, m, their unit normals (n, 3), and the bounds (3,) of the piece."""
+
+    triangles: Array
+    normals: Array
+    low: Array
+    high: Array
+
+
+def surface(points: Array, triangles: NDArray[np.int64]) -> Surface:
+    """points: (n, 3), m. triangles: (m, 3) indices, counter-clockwise from outside."""
+    corners = points[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.linalg.norm(normals, axis=1)
+    is_sound = lengths > 1e-30
+    corners, normals = corners[is_sound], normals[is_sound] / lengths[is_sound, None]
+    return Surface(corners, normals, points.min(axis=0), points.max(axis=0))
+
+
+def contact(one: Surface, other: Surface, gap: float) -> Contact | None:
+    """The faces of two pieces that are opposite each other and no farther apart than `gap`; None if there are none."""
+    if (one.low > other.high + gap).any() or (other.low > one.high + gap).any():
+        return None
+    facing = one.normals @ other.normals.T < _OPPOSITE
+    if not facing.any():
+        return None
+    # Distance of the planes of the first along the normals of the second.
+    apart = np.abs(np.einsum("jk,ijk->ij", other.normals, one.triangles.mean(axis=1)[:, None] - other.triangles[:, 0]))
+    total, center, normal = 0.0, np.zeros(3), np.zeros(3)
+    for first, second in np.argwhere(facing & (apart <= gap)):
+        axis = one.normals[first]
+        side = one.triangles[first, 1] - one.triangles[first, 0]
+        side = side / np.linalg.norm(side)
+        basis = np.stack((side, np.cross(axis, side)))
+        origin = one.triangles[first, 0]
+        area, middle = _shared((one.triangles[first] - origin) @ basis.T, (other.triangles[second] - origin) @ basis.T)
+        if area > 0.0:
+            total += area
+            center += area * (origin + middle @ basis)
+            normal += area * axis
+    if total <= 0.0:
+        return None
+    return Contact(total, center / total, normal / np.linalg.norm(normal))
+
+
+def bond(area: float, strength: float) -> tuple[float, float]:
+    """(force in N, torque in N m) at which a square bond breaks. area: m². strength: Pa."""
+    return strength * area, strength * area**1.5 / 6.0
+
+
+def _shared(one: Array, other: Array) -> tuple[float, Array]:
+    """(area, centre (2,)) of the intersection of two triangles (3, 2)."""
+    if _cross(other[1] - other[0], other[2] - other[0]) < 0.0:
+        other = other[::-1]
+    left = [np.asarray(point) for point in one]
+    for start, end in zip(other, np.roll(other, -1, axis=0), strict=True):
+        edge = end - start
+        kept = []
+        for here, after in zip(left, left[1:] + left[:1], strict=True):
+            inside, goes_in = _cross(edge, here - start), _cross(edge, after - start)
+            if inside >= 0.0:
+                kept.append(here)
+            if inside * goes_in < 0.0:
+                kept.append(here + (after - here) * (inside / (inside - goes_in)))
+        left = kept
+        if len(left) < 3:
+            return 0.0, np.zeros(2)
+    area, center = 0.0, np.zeros(2)
+    for here, after in pairwise(left[1:]):
+        part = abs(_cross(here - left[0], after - left[0])) / 2.0
+        area += part
+        center = center + part * (left[0] + here + after) / 3.0
+    return area, center / area if area > 0.0 else np.zeros(2)
+
+
+def _cross(one: Array, other: Array) -> float:
+    return float(one[0] * other[1] - one[1] * other[0])

@@ -1,0 +1,457 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which bones become bodies of a ragdoll, what they weigh, their shapes, and how far their joints turn.
+
+Masses are those of de Leva 1996 (J. Biomech. 29(9):1223-1230), the mean of women and men. Limits are plausible and not
+reviewed by an anatomist.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: Part of the mass of a human, by segment; each limb once.
+MASS_FRACTIONS = {
+    "head": 0.0681, "upper_trunk": 0.1571, "middle_trunk": 0.1549, "lower_trunk": 0.1182, "upper_arm": 0.0263,
+    "forearm": 0.0150, "hand": 0.00585, "thigh": 0.1447, "shank": 0.0457, "foot": 0.0133,
+}  # fmt: skip
+TRUNK = ("lower_trunk", "middle_trunk", "upper_trunk")
+#: Density of animals, kg/m³.
+DENSITY = 1000.0
+#: Radius of a capsule over the length of its bone, for bones without a mesh.
+RADII = {
+    "head": 0.45, "lower_trunk": 0.7, "middle_trunk": 0.8, "upper_trunk": 0.6, "upper_arm": 0.17, "forearm": 0.15,
+    "hand": 0.3, "thigh": 0.18, "shank": 0.13, "foot": 0.3, "neck": 0.5,
+}  # fmt: skip
+OTHER_RADIUS = 0.2
+#: Segments whose shape is a box, if they have a mesh.
+BOXES = frozenset({"lower_trunk", "middle_trunk", "upper_trunk", "hand", "foot"})
+#: Bones shorter than this part of the height of the rig are no bodies.
+SHORTEST = 0.035
+
+
+class Limits(NamedTuple):
+    """Degrees (low, high) about the joint: twist along the bone; flex, positive forwards, or upwards for a bone that
+    points forwards; side, positive outwards. A hinge turns by flex alone."""
+
+    twist: tuple[float, float]
+    flex: tuple[float, float]
+    side: tuple[float, float]
+    is_hinge: bool = False
+
+
+LIMITS = {
+    "middle_trunk": Limits((-15, 15), (-15, 25), (-12, 12)), "upper_trunk": Limits((-20, 20), (-15, 25), (-15, 15)),
+    "head": Limits((-40, 40), (-30, 35), (-25, 25)), "neck": Limits((-20, 20), (-15, 20), (-15, 15)),
+    "upper_arm": Limits((-80, 80), (-90, 90), (-80, 80)), "forearm": Limits((0, 0), (-5, 145), (0, 0), True),
+    "hand": Limits((-5, 5), (-70, 70), (-25, 25)), "thigh": Limits((-40, 40), (-20, 110), (-30, 40)),
+    "shank": Limits((0, 0), (-145, 3), (0, 0), True), "foot": Limits((-10, 10), (-45, 20), (-15, 15)),
+    "lower_trunk": Limits((-15, 15), (-20, 20), (-12, 12)),
+}  # fmt: skip
+OTHER_LIMITS = Limits((-20, 20), (-40, 40), (-30, 30))
+
+# --------------------------------------------------------------------------- names
+
+_DROPPED = re.compile(
+    r"twist|roll|helper|ik|pole|ctrl|control|mch|toe|ball|heel|finger|thumb|index|middle|ring|pinky|little|palm|eye|jaw|"
+    r"lid|brow|lip|cheek|nose|ear|teeth|tongue|chin|forehead|temple|face|breast|bust|hair|skirt|weapon|prop|socket|"
+    r"breath|root$|end$|nub$|tweak|_?f_pinky|metacarpal|corrective|muscle|glute|pectoral|lat$|skin|cloth"
+)
+_SIDES = (
+    re.compile(r"(?:^|[ ._:-])(?P<side>l|r|left|right)(?:[ ._-]|$)", re.IGNORECASE),
+    re.compile(r"^(?P<side>left|right)", re.IGNORECASE), re.compile(r"(?P<side>Left|Right)"),
+    re.compile(r"^(?P<side>[lr])(?=[A-Z])"),
+)  # fmt: skip
+_SEGMENTS = (
+    ("front", re.compile(r"front")),
+    ("tail", re.compile(r"tail")),
+    ("forearm", re.compile(r"forearm|lowerarm|lower_arm|elbow|forearm")),
+    ("upper_arm", re.compile(r"upperarm|upper_arm|uparm|^arm$|shoulderjoint|bicep")),
+    ("shoulder", re.compile(r"shoulder|clavicle|collar")),
+    ("hand", re.compile(r"hand|wrist")),
+    ("thigh", re.compile(r"thigh|upperleg|upper_leg|upleg")),
+    ("shank", re.compile(r"shin|calf|lowerleg|lower_leg|knee|^leg$")),
+    ("foot", re.compile(r"foot|ankle")),
+    ("head", re.compile(r"^head$|head")),
+    ("neck", re.compile(r"neck")),
+    ("hips", re.compile(r"^hips?$|^pelvis$|^hip_?s?$")),
+    ("spine", re.compile(r"spine|chest|torso|abdomen|ribcage|^trunk$|waist|back$")),
+)  # fmt: skip
+
+
+class Named(NamedTuple):
+    """segment: a key of the tables, or hips, spine, neck, shoulder, front (of a quadruped), tail, "" for unknown.
+
+    side: L, R or "". is_dropped: the bone is a finger, a part of the face or a helper.
+    """
+
+    segment: str
+    side: str
+    is_dropped: bool
+
+
+def named(name: str) -> Named:
+    """What the name of a bone says: names of Rigify, Mixamo, VRM, Unreal and the like."""
+    plain = name.split(":")[-1]
+    plain = re.sub(r"^(DEF|ORG|MCH|J_Bip|Bip0*1|CC_Base|valvebiped|b|jnt)[-_ .]+", "", plain, flags=re.IGNORECASE)
+    side = ""
+    for pattern in _SIDES:
+        found = pattern.search(plain)
+        if found:
+            side = found["side"][0].upper()
+            plain = plain[: found.start("side")] + plain[found.end("side") :]
+            break
+    word = re.sub(r"^[cC][ ._-]", "", plain).strip(" ._-")
+    word = re.sub(r"[ ._-]*\d+$", "", word).lower().strip(" ._-")
+    joined = re.sub(r"[ .-]", "_", word)
+    is_dropped = bool(_DROPPED.search(joined)) and not joined.startswith(("forearm", "head"))
+    if joined == "pelvis" and side:
+        return Named("", side, True)
+    for segment, pattern in _SEGMENTS:
+        if pattern.search(joined):
+            return Named(segment, side, is_dropped)
+    return Named("", side, is_dropped)
+
+
+# --------------------------------------------------------------------------- bones
+
+
+@dataclass(slots=True)
+class Bone:
+    """A bone in the world, m. above: number of its parent in the list, -1 for none. deforms: it moves vertices."""
+
+    name: str
+    above: int
+    head: Array
+    tail: Array
+    deforms: bool = True
+
+    @property
+    def length(self) -> float:
+        return float(np.linalg.norm(self.tail - self.head))
+
+
+@dataclass(slots=True)
+class Part:
+    """A bone that becomes a body. above: number of the part it hangs on, -1. bones: that move with it."""
+
+    bone: int
+    segment: str
+    side: str
+    above: int = -1
+    mass: float = 0.0
+    bones: list[int] = field(default_factory=list)
+
+
+def parts_of(bones: Sequence[Bone], detail: str = "MEDIUM") -> tuple[list[Part], bool]:
+    """(parts, parents before children; whether it is a human). detail: LOW, MEDIUM or HIGH.
+
+    LOW: pelvis, chest, head, arms and legs without hands and feet. HIGH: neck and shoulders too. Rigs that are no human
+    become bodies bone by bone.
+    """
+    words = [named(bone.name) for bone in bones]
+    segments = _human(bones, words, detail)
+    is_human = bool(segments)
+    if not is_human:
+        height = _height(bones)
+        some_deform = any(bone.deforms for bone in bones)
+        segments = {
+            row: word.segment if word.segment in LIMITS else "" for row, (bone, word) in enumerate(zip(bones, words,
+                                                                                                      strict=True))
+            if (bone.deforms or not some_deform) and bone.length > SHORTEST * height
+            and not (word.is_dropped and word.segment == "")
+        }  # fmt: skip
+    parts: list[Part] = []
+    of_bone: dict[int, int] = {}
+    for row in _parents_first(bones):
+        above = bones[row].above
+        owner = of_bone.get(above, -1) if above >= 0 else -1
+        if row in segments:
+            parts.append(Part(row, segments[row], words[row].side, owner, bones=[row]))
+            of_bone[row] = len(parts) - 1
+        elif owner >= 0:
+            parts[owner].bones.append(row)
+            of_bone[row] = owner
+    return _with_one_root(bones, parts), is_human
+
+
+def _with_one_root(bones: Sequence[Bone], parts: list[Part]) -> list[Part]:
+    """Hang parts that have lost their parent, such as legs below a dropped root, on the nearest earlier part."""
+    roots = [number for number, part in enumerate(parts) if part.above < 0]
+    if len(roots) < 2:
+        return parts
+    # The root is the pelvis, else the part with the most parts below it.
+    below: dict[int, int] = defaultdict(int)
+    for number in range(len(parts)):
+        at = number
+        while at >= 0:
+            below[at] += 1
+            at = parts[at].above
+    first = max(roots, key=lambda number: (parts[number].segment == "lower_trunk", below[number]))
+    for number in roots:
+        if number != first:
+            parts[number].above = first
+    order = [first]
+    for number in order:
+        order += [child for child, part in enumerate(parts) if part.above == number]
+    place = {number: index for index, number in enumerate(order)}
+    for part in parts:
+        part.above = place.get(part.above, -1)
+    return [parts[number] for number in order]
+
+
+def _parents_first(bones: Sequence[Bone]) -> list[int]:
+    depth = {}
+    for row, bone in enumerate(bones):
+        count, at = 0, bone.above
+        while at >= 0:
+            count, at = count + 1, bones[at].above
+        depth[row] = count
+    return sorted(depth, key=lambda row: (depth[row], row))
+
+
+def _height(bones: Sequence[Bone]) -> float:
+    points = np.array([point for bone in bones for point in (bone.head, bone.tail)]).reshape(-1, 3)
+    return float(np.ptp(points, axis=0).max()) if len(points) else 0.0
+
+
+def _human(bones: Sequence[Bone], words: Sequence[Named], detail: str) -> dict[int, str]:
+    """Segments by number of bone; empty if it is no human: front legs, or arms, legs or the head are missing."""
+    by_word: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row in _parents_first(bones):
+        word = words[row]
+        if word.segment and not word.is_dropped:
+            by_word[word.segment, word.side].append(row)
+    if any(segment in ("front", "tail") for segment, _ in by_word):
+        return {}
+    found: dict[int, str] = {}
+    for segment in ("upper_arm", "forearm", "hand", "thigh", "shank", "foot"):
+        for side in "LR":
+            rows = _of_layer(bones, by_word[segment, side])
+            if not rows and segment not in ("hand", "foot"):
+                return {}
+            if segment in ("hand", "foot") and detail == "LOW":
+                continue
+            # Deforming bones of Rigify are split, such as DEF-thigh.L and DEF-thigh.L.001: the first is the joint.
+            for row in rows[:1]:
+                found[row] = segment
+    spine = _of_layer(bones, by_word["spine", ""])
+    hips, neck, head = (_of_layer(bones, by_word[name, ""]) for name in ("hips", "neck", "head"))
+    chain = sorted(spine, key=lambda row: (bones[row].head + bones[row].tail)[2])
+    if not head and len(chain) >= 5:
+        # Rigify: all the way to the head is called spine.
+        head = [chain.pop()]
+        arms = np.mean([bones[row].head[2] for row in found if found[row] == "upper_arm"])
+        neck = [row for row in chain if (bones[row].head + bones[row].tail)[2] / 2.0 > arms][:2]
+        chain = [row for row in chain if row not in neck]
+    if not hips and chain:
+        hips = [chain.pop(0)]
+    if not hips or not head:
+        return {}
+    found[hips[0]] = "lower_trunk"
+    found[head[0]] = "head"
+    if detail == "LOW":
+        for row in chain[-1:]:
+            found[row] = "upper_trunk"
+    else:
+        half = len(chain) // 2
+        for number, row in enumerate(chain):
+            found[row] = "middle_trunk" if number < half else "upper_trunk"
+        found = {row: name for row, name in found.items() if row not in chain or bones[row].length > 1e-6}
+    if detail == "HIGH":
+        for row in neck[:1]:
+            found[row] = "neck"
+    return found
+
+
+def _of_layer(bones: Sequence[Bone], rows: Sequence[int]) -> list[int]:
+    """Bones that deform, if any of these do: rigs have copies of a bone for control and mechanics."""
+    deforming = [row for row in rows if bones[row].deforms]
+    return deforming or list(rows)
+
+
+# --------------------------------------------------------------------------- masses
+
+
+def give_masses(bones: Sequence[Bone], parts: Sequence[Part], total: float, volumes: Sequence[float] | None) -> None:
+    """Set the masses of parts. total: kg; 0 for that of the volumes. volumes: m³, of parts that are no human's; None
+    for a human, whose parts weigh what de Leva measured."""
+    if volumes is not None:
+        whole = sum(volumes)
+        scale = total / whole if total > 0.0 and whole > 0.0 else DENSITY
+        for part, volume in zip(parts, volumes, strict=True):
+            part.mass = max(volume * scale, 1e-6)
+        return
+    wanted = {(name, side): share for name, share in MASS_FRACTIONS.items() for side in _sides(name)}
+    there = {(part.segment, part.side if part.segment not in TRUNK else "") for part in parts}
+    # A segment without a body weighs on the one that it hangs on.
+    for (name, side), share in list(wanted.items()):
+        if (name, side) in there:
+            continue
+        heir = {"hand": "forearm", "foot": "shank", "middle_trunk": "upper_trunk", "upper_trunk": "lower_trunk"}.get(
+            name
+        )
+        if heir == "upper_trunk" and ("upper_trunk", "") not in there:
+            heir = "lower_trunk"
+        if heir is not None:
+            wanted[heir, side if heir not in TRUNK else ""] += share
+        del wanted[name, side]
+    wanted["neck", ""] = 0.012
+    lengths: dict[tuple[str, str], float] = defaultdict(float)
+    for part in parts:
+        lengths[part.segment, _side(part)] += bones[part.bone].length
+    for part in parts:
+        key = (part.segment, _side(part))
+        part.mass = wanted.get(key, 0.01) * bones[part.bone].length / max(lengths[key], 1e-12)
+    whole = sum(part.mass for part in parts)
+    for part in parts:
+        part.mass *= total / whole
+
+
+def _side(part: Part) -> str:
+    return "" if part.segment in (*TRUNK, "head", "neck") else part.side
+
+
+def _sides(segment: str) -> tuple[str, ...]:
+    return ("",) if segment in (*TRUNK, "head") else ("L", "R")
+
+
+# --------------------------------------------------------------------------- shapes
+
+
+class Fit(NamedTuple):
+    """A capsule along Y, or a box, in the space of the bone: Y along it. size: of the box. radius, height: of the
+    capsule, without its caps."""
+
+    is_box: bool
+    center: Array
+    size: Array
+    radius: float
+    height: float
+
+    @property
+    def volume(self) -> float:
+        if self.is_box:
+            return float(np.prod(self.size))
+        return math.pi * self.radius**2 * (self.height + 4.0 / 3.0 * self.radius)
+
+
+def fit(segment: str, length: float, points: Array) -> Fit:
+    """The shape of a part. points: (n, 3) of its vertices in the space of the bone; few or none: by the segment."""
+    if len(points) < 8:
+        radius = min(RADII.get(segment, OTHER_RADIUS) * length, length / 2.0)
+        if segment in TRUNK:
+            size = np.array([2.0 * radius, length * 0.95, 1.3 * radius])
+            return Fit(True, np.array([0.0, length / 2.0, 0.0]), size, 0.0, 0.0)
+        return Fit(False, np.array([0.0, length / 2.0, 0.0]), np.zeros(3), radius, length - 2.0 * radius)
+    low, high = np.percentile(points, (5.0, 95.0), axis=0)
+    if segment in BOXES:
+        size = np.maximum(high - low, 0.05 * length)
+        if segment in TRUNK:
+            # Neighbours touch at the joints.
+            low[1], size[1] = 0.0, length
+        return Fit(True, np.array([(low[0] + low[0] + size[0]) / 2.0, low[1] + size[1] / 2.0, low[2] + size[2] / 2.0]),
+                   size, 0.0, 0.0)  # fmt: skip
+    across = np.median(points[:, (0, 2)], axis=0)
+    radius = float(np.percentile(np.linalg.norm(points[:, (0, 2)] - across, axis=1), 80.0))
+    bottom, top = (0.0, length) if segment != "head" else (float(low[1]), float(high[1]))
+    if top - bottom < 0.2 * length:
+        bottom, top = 0.0, length
+    radius = min(max(radius, 0.02 * length), 0.5 * (top - bottom))
+    center = np.array([across[0], (bottom + top) / 2.0, across[1]])
+    return Fit(False, center, np.zeros(3), radius, max(top - bottom - 2.0 * radius, 0.0))
+
+
+# --------------------------------------------------------------------------- joints
+
+
+class Axes(NamedTuple):
+    """Directions of the character in the world (3,): left, forward, up."""
+
+    left: Array
+    forward: Array
+    up: Array
+
+
+def character_axes(bones: Sequence[Bone], parts: Sequence[Part]) -> Axes:
+    """From the places of left and right bones; a rig without sides looks along -Y, as Blender's characters do."""
+    up = np.array([0.0, 0.0, 1.0])
+    sides = {side: [bones[part.bone].head for part in parts if part.side == side] for side in "LR"}
+    left = np.array([1.0, 0.0, 0.0])
+    if sides["L"] and sides["R"]:
+        between = np.mean(sides["L"], axis=0) - np.mean(sides["R"], axis=0)
+        between[2] = 0.0
+        if np.linalg.norm(between) > 1e-9:
+            left = between / np.linalg.norm(between)
+    return Axes(left, np.cross(left, up), up)
+
+
+class JointPlan(NamedTuple):
+    """frame: rotation (3, 3) of the joint: X along the bone, Y the axis of flexion, Z of bending sideways.
+
+    twist, flex, side: limits from the present pose, rad.
+    """
+
+    frame: Array
+    is_hinge: bool
+    twist: tuple[float, float]
+    flex: tuple[float, float]
+    side: tuple[float, float]
+
+
+def joint_plan(bones: Sequence[Bone], parts: Sequence[Part], number: int, axes: Axes) -> JointPlan:
+    """The joint of a part with the one that it hangs on."""
+    part = parts[number]
+    bone = bones[part.bone]
+    way = (bone.tail - bone.head) / max(bone.length, 1e-12)
+    limits = LIMITS.get(part.segment, OTHER_LIMITS)
+    ahead = axes.forward if abs(float(way @ axes.forward)) < 0.8 else axes.up
+    flex = np.cross(way, ahead)
+    flex /= np.linalg.norm(flex)
+    bent = 0.0
+    if limits.is_hinge:
+        upper = bones[parts[part.above].bone]
+        before = (upper.tail - upper.head) / max(upper.length, 1e-12)
+        normal = np.cross(before, way)
+        if np.linalg.norm(normal) > math.sin(math.radians(10.0)):
+            normal /= np.linalg.norm(normal)
+            # The knee bends backwards, the elbow forwards.
+            wanted = -1.0 if part.segment == "shank" else 1.0
+            flex = normal * wanted
+        bent = math.atan2(float(np.cross(before, way) @ flex), float(before @ way))
+    side = np.cross(way, flex)
+    out = axes.left if part.side == "L" else -axes.left
+    inwards, outwards = (math.radians(angle) for angle in limits.side)
+    if float(np.cross(side, way) @ out) < 0.0:
+        inwards, outwards = -outwards, -inwards
+    low, high = (math.radians(angle) - bent for angle in limits.flex)
+    twist = (math.radians(limits.twist[0]), math.radians(limits.twist[1]))
+    return JointPlan(
+        np.stack((way, flex, side), axis=1),
+        limits.is_hinge,
+        twist,
+        (min(low, 0.0), max(high, 0.0)),
+        (inwards, outwards),
+    )
+
+
+def dominant(weights: Sequence[Mapping[str, float]], owners: Mapping[str, int]) -> list[int]:
+    """The part that moves each vertex most; -1 for none. weights: by name of the bone. owners: part by bone."""
+    found = []
+    for vertex in weights:
+        shares: dict[int, float] = defaultdict(float)
+        for name, weight in vertex.items():
+            owner = owners.get(name, -1)
+            if owner >= 0:
+                shares[owner] += weight
+        found.append(max(shares, key=lambda owner: shares[owner]) if shares else -1)
+    return found

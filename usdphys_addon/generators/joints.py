@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joints between bodies that a generator has made, with frames of their own in each body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..authoring.joint_maker import JointMaker, JointOptions
+from ..bridge.joint_frames import place_joint
+from ..core.frames import Matrix
+
+TRANSLATIONS = ("transX", "transY", "transZ")
+ROTATIONS = ("rotX", "rotY", "rotZ")
+
+
+class Joiner:
+    """Makes joints at given frames. The bodies must be in the scene and up to date."""
+
+    def __init__(self, context: Any) -> None:
+        context.view_layer.update()
+        self._makers: dict[str, JointMaker] = {}
+        self._context = context
+
+    def add(
+        self, kind: str, body0: Any | None, body1: Any, frame: Matrix, frame1: Matrix | None = None, axis: str = "X"
+    ) -> Any:  # fmt: skip
+        """Join two bodies; body0: None for the world. frame, frame1: of the two sides in the world, Blender units.
+
+        The frames are stored in the bodies, so that their pose now need not be the zero of the joint.
+        """
+        maker = self._makers.get(kind)
+        if maker is None:
+            maker = self._makers[kind] = JointMaker(self._context, JointOptions(kind))
+        obj = maker.make_one(body0, body1, frame, axis)
+        if frame1 is not None:
+            self._context.view_layer.update()
+            place_joint(obj, (frame, frame1), self._context.evaluated_depsgraph_get(), (True, True))
+        return obj
+
+
+def lock(joint: Any, dofs: Sequence[str]) -> None:
+    """Lock degrees of freedom of a generic joint."""
+    for dof in dofs:
+        limit(joint, dof, 1.0, -1.0)
+
+
+def limit(joint: Any, dof: str, low: float, high: float) -> None:
+    """Limit a degree of freedom of a generic joint: rad or Blender units."""
+    group = getattr(joint.usdphys.joint.limits, dof)
+    group.is_applied = True
+    group.low, group.high = low, high
+
+
+def damp(joint: Any, dof: str, damping: float, stiffness: float = 0.0) -> None:
+    """Give a degree of freedom a force drive to its zero. Gains: SI, per radian where it turns."""
+    import math
+
+    drive = getattr(joint.usdphys.joint.drives, dof)
+    scale = math.radians(1.0) if dof.startswith("rot") or dof == "angular" else 1.0
+    drive.is_applied = True
+    drive.type = "force"
+    drive.damping = damping * scale
+    if stiffness:
+        drive.stiffness = stiffness * scale

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A ragdoll from an armature: bodies with the axes of their bones, joints with limits, and bones that follow."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import mathutils
+import numpy as np
+
+from ..bridge import scene_read
+from ..bridge.writing import unit_length
+from ..core import frames, overlap, ragdolls
+from ..core.errors import InputError
+from ..core.model import PhysicsModel
+from ..playback import bake
+from . import damping, joints, shapes
+
+#: Custom property of the armature: how far the bones follow the bodies.
+INFLUENCE = "ragdoll"
+#: Name of the constraints.
+CONSTRAINT = "Ragdoll"
+#: N m s per radian for each kilogram beyond a joint, at a damping of 1.
+_JOINT_DAMPING = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RagdollOptions:
+    """detail: LOW, MEDIUM or HIGH, see `ragdolls.parts_of`. mass: kg; 0 for that of the volumes (a human: 75 kg).
+
+    damping: 0 to 1, of bodies and joints. articulation: the bodies are one articulation. follows: the bones follow.
+    """
+
+    detail: str = "MEDIUM"
+    mass: float = 0.0
+    damping: float = 0.5
+    articulation: bool = True
+    follows: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Ragdoll:
+    armature: Any
+    bodies: list[Any]
+    joints: list[Any]
+    filtered: int
+    is_human: bool
+
+
+def armature_of(context: Any) -> Any:
+    """The armature that is selected, or that moves the selected mesh. Raises InputError."""
+    for obj in (context.active_object, *context.selected_objects):
+        if obj is None or not obj.select_get():
+            continue
+        if obj.type == "ARMATURE":
+            return obj
+        for modifier in obj.modifiers:
+            if modifier.type == "ARMATURE" and modifier.object is not None:
+                return modifier.object
+    raise InputError("Select an armature, or a mesh that one moves.")
+
+
+def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
+    """Make the ragdoll of the selected armature in its present pose. Raises InputError."""
+    armature = armature_of(context)
+    if armature.library is not None:
+        raise InputError(f"'{armature.name}' is linked; make a library override of it first.")
+    if any(item.name == CONSTRAINT for bone in armature.pose.bones for item in bone.constraints):
+        raise InputError(f"The bones of '{armature.name}' follow a ragdoll already; remove it first.")
+    context.view_layer.update()
+    depsgraph = context.evaluated_depsgraph_get()
+    meters = unit_length(context.scene)
+    evaluated = armature.evaluated_get(depsgraph)
+    world = np.array(evaluated.matrix_world)
+    if not frames.is_uniform(frames.scale_of(world)) or frames.determinant(world) <= 0.0:
+        raise InputError(f"'{armature.name}' is scaled unevenly or mirrored; apply its scale first (Ctrl A).")
+    poses = list(evaluated.pose.bones)
+    rows = {bone.name: row for row, bone in enumerate(poses)}
+    bones = [
+        ragdolls.Bone(
+            bone.name, rows[bone.parent.name] if bone.parent is not None else -1,
+            np.array(evaluated.matrix_world @ bone.head) * meters,
+            np.array(evaluated.matrix_world @ bone.tail) * meters,
+            armature.data.bones[bone.name].use_deform,
+        )
+        for bone in poses
+    ]  # fmt: skip
+    parts, is_human = ragdolls.parts_of(bones, options.detail)
+    if len(parts) < 2:
+        raise InputError(f"'{armature.name}' has no two bones that are long enough for bodies.")
+    places = [np.array(evaluated.matrix_world @ poses[part.bone].matrix) for part in parts]
+    points = _points(context, armature, bones, parts, places)
+    fits = []
+    for part, place, own in zip(parts, places, points, strict=True):
+        scale = float(frames.scale_of(place)[0])
+        fits.append(ragdolls.fit(part.segment, bones[part.bone].length / (scale * meters), own))
+    volumes = [
+        fit.volume * (float(frames.scale_of(place)[0]) * meters) ** 3 for fit, place in zip(fits, places, strict=True)
+    ]
+    total = options.mass or (75.0 if is_human else 0.0)
+    ragdolls.give_masses(bones, parts, total, None if is_human else volumes)
+    bodies = _bodies(context, armature, bones, parts, fits, places, options)
+    made = _joints(context, bones, parts, bodies, options)
+    filtered = _filter(context, bodies, parts)
+    if options.follows:
+        _follow(armature, [bones[part.bone].name for part in parts], bodies)
+    _select(context, bodies)
+    return Ragdoll(armature, bodies, made, filtered, is_human)
+
+
+# --------------------------------------------------------------------------- vertices
+
+
+def _points(context: Any, armature: Any, bones: Any, parts: Any, places: Any) -> list[Any]:
+    """Vertices (n, 3) that each part moves most, in the space of its bone."""
+    owners = {bones[row].name: number for number, part in enumerate(parts) for row in part.bones}
+    depsgraph = context.evaluated_depsgraph_get()
+    found: list[list[Any]] = [[] for _ in parts]
+    for obj in context.view_layer.objects:
+        is_moved = any(item.type == "ARMATURE" and item.object == armature for item in obj.modifiers)
+        if obj.type != "MESH" or not is_moved or not obj.vertex_groups:
+            continue
+        names = {group.index: group.name for group in obj.vertex_groups}
+        weights = [
+            {names[item.group]: item.weight for item in vertex.groups if item.group in names}
+            for vertex in obj.data.vertices
+        ]  # fmt: skip
+        evaluated = obj.evaluated_get(depsgraph)
+        # Modifiers that add vertices leave only those of the rest pose.
+        mesh = evaluated.data if len(evaluated.data.vertices) == len(obj.data.vertices) else obj.data
+        flat = np.empty(3 * len(mesh.vertices), np.float32)
+        mesh.vertices.foreach_get("co", flat)
+        matrix = np.array(evaluated.matrix_world)
+        where = flat.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+        part_of = np.array(ragdolls.dominant(weights, owners))
+        for number in range(len(parts)):
+            found[number].append(where[part_of == number])
+    result = []
+    for number, place in enumerate(places):
+        inverse = np.linalg.inv(place)
+        all_points = np.concatenate(found[number]) if found[number] else np.zeros((0, 3))
+        result.append(all_points @ inverse[:3, :3].T + inverse[:3, 3])
+    return result
+
+
+# --------------------------------------------------------------------------- bodies and joints
+
+
+def _bodies(
+    context: Any, armature: Any, bones: Any, parts: Any, fits: Any, places: Any, options: RagdollOptions
+) -> list[Any]:  # fmt: skip
+    collection = bpy.data.collections.new(f"{armature.name} Ragdoll")
+    context.collection.children.link(collection)
+    found = []
+    for part, fit, place in zip(parts, fits, places, strict=True):
+        obj = shapes.add_object(collection, f"{bones[part.bone].name} Body", None, place)
+        obj.empty_display_type, obj.empty_display_size = "PLAIN_AXES", bones[part.bone].length * 0.1
+        obj.usdphys.rigid_body.is_applied = True
+        obj.usdphys.mass.is_applied = True
+        obj.usdphys.mass.mass = part.mass
+        if fit.is_box:
+            shapes.give_box(obj, fit.size.tolist(), fit.center.tolist())
+        else:
+            shapes.give_capsule(obj, fit.radius, fit.height, "Y", fit.center.tolist())
+        damping.set_rows(obj, {
+            "linearDamping": 0.1 * options.damping, "angularDamping": options.damping,
+            "solverPositionIterationCount": 16, "maxDepenetrationVelocity": 1.0 / unit_length(context.scene),
+        })  # fmt: skip
+        found.append(obj)
+    if options.articulation:
+        found[0].usdphys.articulation_root.is_applied = True
+    return found
+
+
+def _joints(context: Any, bones: Any, parts: Any, bodies: Any, options: RagdollOptions) -> list[Any]:
+    meters = unit_length(context.scene)
+    axes = ragdolls.character_axes(bones, parts)
+    joiner = joints.Joiner(context)
+    beyond = [part.mass for part in parts]
+    for number in reversed(range(1, len(parts))):
+        beyond[parts[number].above] += beyond[number]
+    made = []
+    for number, part in enumerate(parts):
+        if part.above < 0:
+            continue
+        plan = ragdolls.joint_plan(bones, parts, number, axes)
+        frame = frames.transform(bones[part.bone].head / meters, plan.frame)
+        reach = 2.0 * bones[part.bone].length
+        resistance = options.damping * _JOINT_DAMPING * part.mass * reach
+        if plan.is_hinge:
+            joint = joiner.add("REVOLUTE", bodies[part.above], bodies[number], frame, axis="Y")
+            own = joint.usdphys.joint.revolute
+            own.lower_limit, own.upper_limit = plan.flex
+            joints.damp(joint, "angular", resistance)
+        else:
+            joint = joiner.add("GENERIC", bodies[part.above], bodies[number], frame)
+            joints.lock(joint, joints.TRANSLATIONS)
+            for dof, limits in zip(joints.ROTATIONS, (plan.twist, plan.flex, plan.side), strict=True):
+                joints.limit(joint, dof, *limits)
+                joints.damp(joint, dof, resistance)
+        made.append(joint)
+    return made
+
+
+def _filter(context: Any, bodies: Any, parts: Any) -> int:
+    """Filter pairs of bodies that overlap and have no joint with each other. Returns their number."""
+    context.view_layer.update()
+    model: PhysicsModel = scene_read.read_scene(context.evaluated_depsgraph_get()).model
+    numbers = {obj.name: number for number, obj in enumerate(bodies)}
+    owners, colliders = {}, []
+    for path, prim in model.colliders.items():
+        body = model.body_of(path)
+        if body is not None and body.label in numbers:
+            owners[path] = numbers[body.label]
+            colliders.append((prim, None))
+    solids = overlap.solids_of(colliders)
+    found = set()
+    for one, other in overlap.close_pairs(solids):
+        first, second = sorted(owners[solids[row].prim.path] for row in (one, other))
+        joined = parts[first].above == second or parts[second].above == first
+        if first != second and not joined and overlap.depth(solids[one], solids[other])[0] > 0.0:
+            found.add((first, second))
+    for first, second in sorted(found):
+        pairs = bodies[first].usdphys.filtered_pairs
+        pairs.is_applied = True
+        pairs.filtered_pairs.add().object = bodies[second]
+    return len(found)
+
+
+# --------------------------------------------------------------------------- bones
+
+
+def _follow(armature: Any, names: list[str], bodies: list[Any]) -> None:
+    """Let bones copy the transforms of bodies, with one influence for all: a property of the armature."""
+    armature[INFLUENCE] = 1.0
+    armature.id_properties_ui(INFLUENCE).update(
+        min=0.0, max=1.0, soft_min=0.0, soft_max=1.0, description="How far the bones follow the bodies of the ragdoll"
+    )
+    for name, body in zip(names, bodies, strict=True):
+        constraint = armature.pose.bones[name].constraints.new("COPY_TRANSFORMS")
+        constraint.name, constraint.target = CONSTRAINT, body
+        driver = constraint.driver_add("influence").driver
+        driver.type = "AVERAGE"
+        variable = driver.variables.new()
+        variable.targets[0].id = armature
+        variable.targets[0].data_path = f'["{INFLUENCE}"]'
+
+
+def _followers(armature: Any) -> list[tuple[Any, Any]]:
+    """(bone, constraint) of the bones that follow, parents first."""
+    found = []
+    for bone in armature.pose.bones:
+        found += [(bone, item) for item in bone.constraints if item.name == CONSTRAINT and item.target is not None]
+    return sorted(found, key=lambda pair: len(pair[0].parent_recursive))
+
+
+def bake_bones(context: Any, start: int, end: int) -> int:
+    """Simulate a range of frames and key the bones; afterwards they follow their keys. Returns the number of bones.
+
+    Raises InputError.
+    """
+    armature = armature_of(context)
+    followers = _followers(armature)
+    if not followers:
+        raise InputError(f"No bone of '{armature.name}' follows a ragdoll; make one first.")
+    scene = context.scene
+    before = scene.frame_current
+    bake.bake(context, start, end)
+    armature[INFLUENCE] = 1.0
+    places: dict[str, list[Any]] = defaultdict(list)
+    for frame in range(start, end + 1):
+        scene.frame_set(frame)
+        context.view_layer.update()
+        evaluated = armature.evaluated_get(context.evaluated_depsgraph_get())
+        for bone, _ in followers:
+            pose = evaluated.pose.bones[bone.name]
+            places[bone.name].append(
+                evaluated.convert_space(pose_bone=pose, matrix=pose.matrix, from_space="POSE", to_space="LOCAL").copy()
+            )
+    bake.clear_bake(scene)
+    for bone, _ in followers:
+        bone.rotation_mode = "QUATERNION"
+        last = mathutils.Quaternion()
+        for frame, matrix in zip(range(start, end + 1), places[bone.name], strict=True):
+            place, turn, _ = matrix.decompose()
+            turn.make_compatible(last)
+            last = turn
+            bone.location, bone.rotation_quaternion = place, turn
+            bone.keyframe_insert("location", frame=frame)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    armature[INFLUENCE] = 0.0
+    armature.update_tag()
+    scene.frame_set(before)
+    return len(followers)
+
+
+def _select(context: Any, objects: Any) -> None:
+    for obj in list(context.selected_objects):
+        obj.select_set(False)
+    for obj in objects:
+        obj.select_set(True)
+    context.view_layer.objects.active = objects[0]

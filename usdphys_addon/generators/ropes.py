@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ropes, chains, cables and bridges along a curve or between two objects, and nets: bodies in a row with joints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import mathutils
+import numpy as np
+
+from ..authoring.joint_maker import JointMaker, JointOptions, make_body
+from ..bridge import mesh as meshes
+from ..bridge.joint_frames import is_joint
+from ..bridge.roles import is_body
+from ..bridge.writing import unit_length
+from ..core import frames, rope_shapes
+from ..core.errors import InputError
+from . import damping, joints, shapes
+
+Array = Any
+_LABELS = {"ROPE": "Rope", "CABLE": "Cable", "CHAIN": "Chain", "BRIDGE": "Bridge"}
+#: Largest angle that two segments of a rope may bend and twist against each other, rad.
+_BEND, _TWIST = math.radians(80.0), math.radians(10.0)
+#: Gap between two planks, as a part of their length.
+_GAP = 0.08
+
+
+@dataclass(frozen=True, slots=True)
+class RopeOptions:
+    """How a row is made.
+
+    kind: ROPE, CABLE, CHAIN or BRIDGE. segments: number of bodies; 0 for as many as fit its radius. radius: Blender
+    units; of a bridge, half of the thickness. width: of a bridge. slack: how much longer it is than the distance of its
+    ends. mass: kg for each metre. ends: of a curve that are fixed to the world, NONE, START or BOTH; a row between two
+    objects is fixed to both. stiffness: of a cable, N m² against bending. damping: ratio of the swing of the whole; 1
+    is without a swing. articulation: the bodies are one articulation. skin: a curve follows it.
+    """
+
+    kind: str = "ROPE"
+    segments: int = 20
+    radius: float = 0.02
+    width: float = 1.0
+    slack: float = 0.1
+    mass: float = 1.0
+    ends: str = "START"
+    stiffness: float = 1.0
+    damping: float = 0.1
+    articulation: bool = False
+    skin: bool = False
+
+
+@dataclass(slots=True)
+class _Path:
+    points: Array
+    start: Any | None
+    end: Any | None
+    is_start_fixed: bool
+    is_end_fixed: bool
+
+
+def make_row(context: Any, options: RopeOptions) -> list[Any]:
+    """Make a rope, cable, chain or bridge from the selection, and select its bodies. Raises InputError."""
+    path = _path(context, options)
+    lengths = np.linalg.norm(np.diff(path.points, axis=0), axis=1)
+    if lengths.min() <= 0.0:
+        raise InputError("Two points of the row are in one place; use fewer segments.")
+    collection = _home(context, _LABELS[options.kind])
+    turned = rope_shapes.frames_along(path.points)
+    bodies = _bodies(context, collection, options, path.points, turned, lengths)
+    _joints(context, options, path, bodies, turned, lengths)
+    if options.skin and options.kind in ("ROPE", "CABLE"):
+        _skin(context, collection, options, path.points, bodies)
+    _select(context, bodies)
+    return bodies
+
+
+# --------------------------------------------------------------------------- where it runs
+
+
+def _path(context: Any, options: RopeOptions) -> _Path:
+    """The points between the bodies of a row. Raises InputError."""
+    chosen = [obj for obj in context.selected_objects if not is_joint(obj)]
+    curves = [obj for obj in chosen if obj.type == "CURVE"]
+    if len(curves) == 1:
+        points, is_closed = _curve_points(context, curves[0])
+        count = options.segments or _fitting(rope_shapes.length_of(points, is_closed=is_closed), options)
+        line = rope_shapes.resampled(points, count, is_closed=is_closed)
+        ends = {True: [], False: []}  # type: dict[bool, list[Any]]
+        for obj in chosen:
+            if obj is not curves[0]:
+                place = np.array(obj.matrix_world.translation)
+                ends[bool(np.linalg.norm(place - line[0]) <= np.linalg.norm(place - line[-1]))].append(obj)
+        start, end = (ends[side][0] if ends[side] else None for side in (True, False))
+        return _Path(
+            line, start, end, start is not None or options.ends in ("START", "BOTH"),
+            end is not None or options.ends == "BOTH",
+        )  # fmt: skip
+    if curves or len(chosen) != 2:
+        raise InputError("Select a curve, or the two objects that hold the ends.")
+    active = context.active_object if context.active_object in chosen else chosen[0]
+    other = next(obj for obj in chosen if obj is not active)
+    ends_at = [_hold(context, active, other), _hold(context, other, active)]
+    straight = float(np.linalg.norm(ends_at[1] - ends_at[0]))
+    if straight <= 0.0:
+        raise InputError(f"'{active.name}' and '{other.name}' touch; move them apart.")
+    length = straight * (1.0 + max(options.slack, 0.0))
+    count = options.segments or _fitting(length, options)
+    return _Path(rope_shapes.catenary(ends_at[0], ends_at[1], length, count), active, other, True, True)
+
+
+def _fitting(length: float, options: RopeOptions) -> int:
+    """Number of segments that are four radii long; of a bridge, a third of its width."""
+    part = options.width / 3.0 if options.kind == "BRIDGE" else 4.0 * options.radius
+    return max(2, min(200, round(length / max(part, 1e-9))))
+
+
+def _curve_points(context: Any, obj: Any) -> tuple[Array, bool]:
+    """World points (n, 3) of the first spline of a curve, and whether it is closed."""
+    if not obj.data.splines:
+        raise InputError(f"'{obj.name}' has no points.")
+    spline = obj.data.splines[0]
+    # A copy without thickness: its edges are the line.
+    copy = obj.data.copy()
+    copy.bevel_depth = copy.extrude = copy.offset = 0.0
+    copy.bevel_mode = "ROUND"
+    for other in list(copy.splines)[1:]:
+        copy.splines.remove(other)
+    holder: Any = bpy.data.objects.new("Line", copy)
+    try:
+        mesh = holder.to_mesh()
+        flat = np.empty(3 * len(mesh.vertices), np.float32)
+        mesh.vertices.foreach_get("co", flat)
+    finally:
+        holder.to_mesh_clear()
+        bpy.data.objects.remove(holder)
+        bpy.data.curves.remove(copy)
+    world = np.array(obj.evaluated_get(context.evaluated_depsgraph_get()).matrix_world)
+    return flat.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3], bool(spline.use_cyclic_u)
+
+
+def _hold(context: Any, obj: Any, other: Any) -> Array:
+    """Where a row leaves an object towards another one: its surface, or the origin of an object without one."""
+    depsgraph = context.evaluated_depsgraph_get()
+    evaluated = obj.evaluated_get(depsgraph)
+    origin = np.array(evaluated.matrix_world.translation)
+    points = meshes.vertices_of(evaluated) if obj.type in meshes.GEOMETRY_TYPES else np.zeros((0, 3))
+    if not len(points):
+        return origin
+    world = evaluated.matrix_world
+    box = [world @ mathutils.Vector(corner) for corner in evaluated.bound_box]
+    middle = sum(box, mathutils.Vector()) / 8.0
+    towards = JointMaker(context, JointOptions()).center(other)
+    if obj.type == "MESH":
+        inverse = world.inverted_safe()
+        outside = mathutils.Vector(towards.tolist())
+        direction = inverse.to_3x3() @ (middle - outside)
+        hit, place, _, _ = evaluated.ray_cast(inverse @ outside, direction)
+        if hit:
+            return np.array(world @ place)
+    return np.array(middle)
+
+
+def _home(context: Any, name: str) -> Any:
+    collection = bpy.data.collections.new(name)
+    context.collection.children.link(collection)
+    return collection
+
+
+# --------------------------------------------------------------------------- bodies and joints
+
+
+def _bodies(
+    context: Any, collection: Any, options: RopeOptions, points: Array, turned: Array, lengths: Array
+) -> list[Any]:  # fmt: skip
+    meters = unit_length(context.scene)
+    label = collection.name.split(".")[0]
+    data: dict[tuple[str, float], Any] = {}
+    found = []
+    for row, length in enumerate(lengths.tolist()):
+        turn = turned[row]
+        if options.kind == "CHAIN" and row % 2:
+            turn = turn[:, (0, 2, 1)] * (1.0, 1.0, -1.0)
+        key = (options.kind, round(length, 6))
+        if key not in data:
+            data[key] = _mesh(label, options, length)
+        place = frames.transform((points[row] + points[row + 1]) / 2.0, turn)
+        obj = shapes.add_object(collection, f"{label} {row + 1}", data[key], place)
+        obj.usdphys.rigid_body.is_applied = True
+        obj.usdphys.mass.is_applied = True
+        obj.usdphys.mass.mass = options.mass * length * meters
+        if options.kind == "BRIDGE":
+            shapes.give_box(obj, _plank(options, length))
+        else:
+            radius = options.radius * (2.0 if options.kind == "CHAIN" else 1.0)
+            radius = min(radius, 0.45 * length)
+            shapes.give_capsule(obj, radius, max(length - 2.0 * radius, 0.0))
+        found.append(obj)
+    return found
+
+
+def _plank(options: RopeOptions, length: float) -> tuple[float, float, float]:
+    return (length * (1.0 - _GAP), options.width, 2.0 * options.radius)
+
+
+def _mesh(label: str, options: RopeOptions, length: float) -> Any:
+    if options.kind == "BRIDGE":
+        return shapes.box(label, _plank(options, length))
+    if options.kind == "CHAIN":
+        # Neighbours reach into each other by the thickness of the wire.
+        return shapes.link(label, options.radius, length + 2.0 * options.radius, min(5.0 * options.radius, length))
+    return shapes.capsule(label, options.radius, length)
+
+
+def _joints(
+    context: Any, options: RopeOptions, path: _Path, bodies: Sequence[Any], turned: Array, lengths: Array
+) -> None:  # fmt: skip
+    if path.start is not None or path.end is not None:
+        for holder in (path.start, path.end):
+            if holder is not None and not is_body(holder) and holder.type in meshes.GEOMETRY_TYPES:
+                make_body([holder], moves=False)
+    joiner = joints.Joiner(context)
+    meters = unit_length(context.scene)
+    length = float(lengths.sum()) * meters
+    if options.damping:
+        # The row loses its swing as an oscillator of this damping ratio.
+        rate = 2.0 * options.damping * math.sqrt(9.81 / max(length, 1e-6))
+        for body in bodies:
+            damping.damp_body(body, rate, rate)
+    part = float(lengths.mean()) * meters
+    # Critical for a segment that swings like the whole row: inertia times angular frequency.
+    resistance = options.damping * options.mass * part * part**2 * math.sqrt(9.81 / max(length, 1e-6)) * 2.0
+    stiffness = options.stiffness / part if options.kind == "CABLE" else 0.0
+    rows = list(range(1, len(bodies)))
+    if path.is_start_fixed:
+        rows.insert(0, 0)
+    if path.is_end_fixed:
+        rows.append(len(bodies))
+    for row in rows:
+        is_end = row in (0, len(bodies))
+        own = bodies[min(row, len(bodies) - 1)]
+        before = path.start if row == 0 else bodies[row - 1]
+        if row == len(bodies):
+            before, own = path.end, bodies[-1]
+        one = frames.transform(path.points[row], turned[max(row - 1, 0)])
+        other = frames.transform(path.points[row], turned[min(row, len(bodies) - 1)])
+        if row == len(bodies):
+            one = other
+        if options.kind == "BRIDGE":
+            joint = joiner.add("REVOLUTE", before, own, one, other, "Y")
+            joints.damp(joint, "angular", resistance)
+        else:
+            joint = joiner.add("GENERIC", before, own, one, other)
+            joints.lock(joint, joints.TRANSLATIONS)
+            if options.kind != "CHAIN" and not is_end:
+                joints.limit(joint, "rotX", -_TWIST, _TWIST)
+                for dof in ("rotY", "rotZ"):
+                    joints.limit(joint, dof, -_BEND, _BEND)
+            for dof in joints.ROTATIONS:
+                joints.damp(joint, dof, resistance, 0.0 if is_end or dof == "rotX" else stiffness)
+        if options.articulation and is_end:
+            # An articulation is a tree without loops, and its root is fixed by fixed joints only.
+            joint.usdphys.joint.exclude_from_articulation = True
+    if options.articulation:
+        bodies[0].usdphys.articulation_root.is_applied = True
+
+
+def _skin(context: Any, collection: Any, options: RopeOptions, points: Array, bodies: Sequence[Any]) -> None:
+    """A curve with thickness whose points follow the bodies; these are not rendered."""
+    data = bpy.data.curves.new(f"{collection.name} Skin", "CURVE")
+    data.dimensions, data.bevel_depth, data.bevel_resolution = "3D", options.radius, 3
+    spline = data.splines.new("POLY")
+    spline.points.add(len(points) - 1)
+    spline.points.foreach_set("co", np.concatenate((points, np.ones((len(points), 1))), axis=1).ravel())
+    spline.use_smooth = True
+    skin: Any = bpy.data.objects.new(data.name, data)
+    collection.objects.link(skin)
+    for row in range(len(points)):
+        hook: Any = skin.modifiers.new(f"Point {row + 1}", "HOOK")
+        body = bodies[min(row, len(bodies) - 1)]
+        hook.object = body
+        hook.vertex_indices_set([row])
+        hook.matrix_inverse = body.matrix_basis.inverted()
+    for body in bodies:
+        body.hide_render, body.display_type = True, "WIRE"
+
+
+def _select(context: Any, objects: Sequence[Any]) -> None:
+    for obj in list(context.selected_objects):
+        obj.select_set(False)
+    for obj in objects:
+        obj.select_set(True)
+    context.view_layer.objects.active = objects[0]
+
+
+# --------------------------------------------------------------------------- nets
+
+
+@dataclass(frozen=True, slots=True)
+class NetOptions:
+    """size: along X and Y, Blender units. cells: number of knots along X and Y. held: CORNERS, EDGES or NONE.
+
+    radius: of the strings, Blender units. mass: kg for each square metre.
+    """
+
+    size: tuple[float, float] = (2.0, 2.0)
+    cells: tuple[int, int] = (8, 8)
+    held: str = "CORNERS"
+    radius: float = 0.01
+    mass: float = 0.5
+
+
+def make_net(context: Any, options: NetOptions) -> list[Any]:
+    """Make a net at the 3D cursor, level with it: knots with half of each string, joined in the middle of strings."""
+    meters = unit_length(context.scene)
+    collection = _home(context, "Net")
+    across, along = options.cells
+    steps = (options.size[0] / across, options.size[1] / along)
+    if options.radius * 4.0 > min(steps):
+        raise InputError("The strings are too thick for so many knots; choose fewer knots or a smaller radius.")
+    data = _knot("Knot", steps, options.radius)
+    cursor = np.array(context.scene.cursor.matrix)
+    mass = options.mass * options.size[0] * options.size[1] * meters**2 / (across * along)
+    knots: dict[tuple[int, int], Any] = {}
+    places: dict[tuple[int, int], Array] = {}
+    for x in range(across):
+        for y in range(along):
+            local = np.array(
+                [(x + 0.5) * steps[0] - options.size[0] / 2, (y + 0.5) * steps[1] - options.size[1] / 2, 0]
+            )
+            places[x, y] = cursor[:3, :3] @ local + cursor[:3, 3]
+            obj = shapes.add_object(
+                collection, f"Knot {x + 1} {y + 1}", data, frames.transform(places[x, y], cursor[:3, :3])
+            )
+            obj.usdphys.rigid_body.is_applied = True
+            obj.usdphys.mass.is_applied = True
+            obj.usdphys.mass.mass = mass
+            for axis, length in zip("XY", steps, strict=True):
+                shapes.give_capsule(obj, options.radius, length - 2.0 * options.radius, axis)
+            knots[x, y] = obj
+    joiner = joints.Joiner(context)
+    for (x, y), knot in knots.items():
+        for other in ((x + 1, y), (x, y + 1)):
+            if other in knots:
+                middle = (places[x, y] + places[other]) / 2.0
+                joiner.add("SPHERICAL", knot, knots[other], frames.transform(middle, cursor[:3, :3]))
+        at_x, at_y = x in (0, across - 1), y in (0, along - 1)
+        if (options.held == "CORNERS" and at_x and at_y) or (options.held == "EDGES" and (at_x or at_y)):
+            joiner.add("SPHERICAL", None, knot, frames.transform(places[x, y], cursor[:3, :3]))
+    found = list(knots.values())
+    _select(context, found)
+    return found
+
+
+def _knot(name: str, steps: tuple[float, float], radius: float) -> Any:
+    """Mesh of two crossing strings, each as long as a cell."""
+    one = shapes.capsule(name, radius, steps[0] - 2.0 * radius)
+    other = shapes.capsule(name, radius, steps[1] - 2.0 * radius)
+    other.transform(mathutils.Matrix.Rotation(math.pi / 2.0, 4, "Z"))
+    import bmesh
+
+    made = bmesh.new()
+    made.from_mesh(one)
+    made.from_mesh(other)
+    made.to_mesh(one)
+    made.free()
+    bpy.data.meshes.remove(other)
+    return one
