@@ -169,7 +169,6 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
 
     bl_idname = "usdphys.batch_convert_folder"
     bl_label = "Batch Convert Folder"
-    bl_options = {"REGISTER"}
 
     if TYPE_CHECKING:
         directory: str
@@ -194,6 +193,8 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
         )
 
     def invoke(self, context: Any, _event: Any) -> set[Any]:
+        if self.directory:
+            return self.execute(context)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -216,7 +217,6 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
 
     bl_idname = "usdphys.export_collections"
     bl_label = "Export Collection as Assets"
-    bl_options = {"REGISTER"}
     #: A copy of the scene with the edits that are not saved.
     scene: Any = None
 
@@ -248,6 +248,8 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
             and active.name in bpy.data.collections
         ):
             self.collection = active.name
+        if self.directory:
+            return self.execute(context)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 

@@ -49,6 +49,11 @@ def test_space_plays_animation_and_physics_on_one_clock_and_frames_are_scrubbed(
     drive("timeline")
 
 
+def test_a_folder_is_converted_while_the_window_stays_in_use_and_esc_stops(drive):
+    log = drive("batch_files")
+    assert "EDITED WHILE IT RAN" in log and "STOPPED BY ESC" in log
+
+
 def test_the_first_minutes_hint_sample_manual_and_language(drive):
     drive("first_run")
 

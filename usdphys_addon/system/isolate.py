@@ -71,7 +71,10 @@ def program() -> list[str]:
     """The start of a command line that runs this program again, in the same Blender or Python."""
     blender = getattr(getattr(sys.modules.get("bpy"), "app", None), "binary_path", "")
     if blender:
-        return [blender, "--command", "usdphys"]
+        # Also where the user has not saved that the add-on is enabled.
+        extension = (__package__ or "").removesuffix(".usdphys_addon.system")
+        enabled = ["--addons", extension] if extension.startswith("bl_ext.") else []
+        return [blender, *enabled, "--command", "usdphys"]
     return [sys.executable, "-c", f"import sys; sys.path.insert(0, {ROOT!r}); from usdphys_addon.cli import run; run()"]
 
 
