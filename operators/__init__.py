@@ -18,6 +18,7 @@ from . import (
     checks,
     computed_mass,
     edit_lists,
+    engine_bake,
     export_layer,
     export_urdf,
     export_usd,
@@ -28,6 +29,7 @@ from . import (
     import_urdf,
     import_usd,
     inspector,
+    joint_freedoms,
     joint_tools,
     manual,
     mirror,
@@ -46,6 +48,7 @@ CLASSES = (
     *batch_files.CLASSES,
     *checks.CLASSES,
     *computed_mass.CLASSES,
+    *engine_bake.CLASSES,
     *groups.CLASSES,
     *export_urdf.CLASSES,
     *export_usd.CLASSES,
@@ -53,6 +56,7 @@ CLASSES = (
     *import_urdf.CLASSES,
     *import_usd.CLASSES,
     *inspector.CLASSES,
+    *joint_freedoms.CLASSES,
     *joint_tools.CLASSES,
     *manual.CLASSES,
     *mirror.CLASSES,
@@ -82,6 +86,9 @@ def _with_redraw(cls: Any) -> None:
 
 
 for _cls in CLASSES:
+    # The docstring is the tooltip; Blender would show the breaks and the indentation of its lines.
+    if _cls.__doc__:
+        _cls.__doc__ = " ".join(_cls.__doc__.split())
     if "UNDO" in getattr(_cls, "bl_options", ()):
         _with_redraw(_cls)
 

@@ -505,7 +505,9 @@ def _simulate(options: argparse.Namespace) -> int:
         except ValueError as error:
             raise InputError(f"'{options.file}' moves too far for the units of its stage.") from error
         _write_text(Path(options.json), text)
-    _print_issues(options, world.notices, warn)
+    if options.engine == PREVIEW:
+        # They say what the preview simulates in another way, which the other engines do not.
+        _print_issues(options, world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
     summarise = _summarise if options.out or options.json else say

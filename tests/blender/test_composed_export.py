@@ -622,3 +622,17 @@ def test_a_pitch_near_ninety_degrees_is_exact(tmp_path, pitch, animation):
     world = UsdGeom.XformCache().GetLocalToWorldTransform(stage.GetPrimAtPath("/root/Cube"))
     expected = [part for column in zip(*cube.matrix_world, strict=True) for part in column]
     assert [part for row in world for part in row] == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_filter_against_a_group_that_the_file_has_not_stays(tmp_path):
+    stage = trip(
+        tmp_path,
+        """
+def PhysicsCollisionGroup "Debris"
+{
+    rel physics:filteredGroups = </Elsewhere/Debris>
+}
+""",
+    )
+    filtered = stage.GetPrimAtPath("/Debris").GetRelationship("physics:filteredGroups")
+    assert [str(path) for path in filtered.GetTargets()] == ["/Elsewhere/Debris"]

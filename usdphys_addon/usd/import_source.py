@@ -28,8 +28,9 @@ class ImportSource:
     """Data of a stage for an import.
 
     missing: issues about missing files and schemas. instancers, instances: paths of point instancers and of instances.
-    carried, transforms: results of `carry.capture` and `opinions.transform_text` by prim path, without empty ones. resets:
-    paths of prims that reset the transform stack. materials: paths. looks: of all materials, see `looks.capture_looks`.
+    carried, transforms: results of `carry.capture` and `opinions.transform_text` by prim path, without empty ones.
+    resets: paths of prims that reset the transform stack. materials: paths. looks: of all materials, see
+    `looks.capture_looks`.
     visible_materials: by path of a collider or gprim, the render material
     that Blender's importer does not bind. face_materials: by path of a mesh, (face indices or None, path of the physics
     material) of its subsets.
