@@ -10,7 +10,6 @@ import math
 import os
 import signal
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
@@ -24,7 +23,7 @@ from .core.units import StageUnits, checked_frame_rate
 from .core.words import counted, tally
 from .system import console, isolate
 from .system.console import say, warn
-from .system.files import USD_SUFFIXES, checked, replacing, scratch_file, usable_name
+from .system.files import USD_SUFFIXES, checked, replacing, scratch_file, usable_name, work_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -571,8 +570,8 @@ def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World,
     if options.engine == PREVIEW:
         _print_issues(options, reading.issues, warn)
         return *_simulate_scene(options, reading.model), units
-    with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
-        file = Path(folder) / f"{Path(options.file).stem}.usdc"
+    with work_folder() as folder:
+        file = folder / f"{Path(options.file).stem}.usdc"
         _print_issues(options, usd_export.export_usd(bpy.context, file, wanted).issues, warn)
         return _simulate_usd(options, str(file))
 

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import bpy
@@ -19,6 +20,8 @@ from usdphys_ext.usdphys_addon.gltf import names, read, write
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
 from .gltf_scenes import BODY, FAMILIES, cube, enabled, exported, hinge, nodes_of, physics
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def judged(shared: Path, usd_python: Path, one: Path, other: Path) -> str:
@@ -416,6 +419,17 @@ def test_refused_file_leaves_the_scene_as_it_was(tmp_path):
     with pytest.raises(InputError):
         gltf_import.import_gltf(tmp_path / "bad.gltf")
     assert sorted(bpy.data.objects.keys()) == before
+
+
+def test_value_that_blender_does_not_take_costs_a_sentence_and_no_traceback(tmp_path):
+    cube("Box")
+    document, _ = exported(tmp_path / "a.gltf")
+    document.json["extensionsUsed"] = 1
+    document.save(tmp_path / "a.gltf")
+    command = [sys.executable, "-m", "usdphys_addon", "convert", tmp_path / "a.gltf", tmp_path / "a.blend"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and "importer failed" in run.stderr
+    assert "Traceback" not in run.stdout + run.stderr
 
 
 def test_import_that_fails_half_way_leaves_the_scene_as_it_was(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 
 import pytest
@@ -62,3 +63,17 @@ def test_a_result_that_nobody_gets_is_an_error_and_a_warning_is_none(monkeypatch
 def test_a_closed_stream_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     console.say("result")
+
+
+def test_what_blender_prints_of_a_failure_is_dropped_and_other_words_are_kept(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with console.printed_on_success():
+        os.write(1, b"done \x1b[31m\n")
+        os.write(2, b"with it\n")
+    assert capfd.readouterr() == ("", "done \\x1b[31m\nwith it\n")
+    with pytest.raises(RuntimeError), console.printed_on_success():
+        os.write(2, b"Traceback\n")
+        raise RuntimeError
+    os.write(2, b"after\n")
+    assert capfd.readouterr() == ("", "after\n")

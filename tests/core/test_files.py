@@ -4,6 +4,7 @@
 import os
 import shutil
 import stat
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -311,3 +312,21 @@ def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:
             files.regular(tmp_path / name)
     for name in (".", "missing"):
         assert files.regular(tmp_path / name) == tmp_path / name
+
+
+def test_what_a_killed_run_left_among_the_temporary_files_of_the_system_is_deleted_after_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, busy, other = tmp_path / f"{files.WORK}left", tmp_path / f"{files.WORK}busy", tmp_path / "usdphys-other"
+    for folder in (left, busy, other):
+        folder.mkdir()
+        (folder / "log.txt").write_text("")
+        os.utime(folder / "log.txt", (1e9, 1e9))
+        os.utime(folder, (1e9, 1e9))
+    os.utime(busy / "log.txt")
+    link = tmp_path / f"{files.WORK}link"
+    link.symlink_to(other)
+    with files.work_folder() as folder:
+        assert {path.name for path in tmp_path.iterdir()} == {busy.name, other.name, link.name, folder.name}
+    assert not folder.exists() and (other / "log.txt").exists()

@@ -23,6 +23,7 @@ from ..core.validate import Issue
 from ..gltf import keep, names
 from ..gltf import write as gltf_write
 from ..gltf.document import SUFFIXES, Document
+from ..system.console import printed_on_success
 from ..system.files import checked, replace_together, scratch_folder
 from . import gltf_calls, gltf_memory
 from .gltf_import import require_blenders_gltf
@@ -240,7 +241,8 @@ def _native_export(scratch: Path, native: dict[str, Any]) -> None:
     operator: Any = bpy.ops.export_scene.gltf
     known = operator.get_rna_type().properties.keys()
     try:
-        ended = operator(**{name: value for name, value in keywords.items() if name in known})
+        with printed_on_success():
+            ended = operator(**{name: value for name, value in keywords.items() if name in known})
     except RuntimeError as error:
         raise OutputError(f"Blender's glTF exporter failed: {' '.join(str(error).split())[-200:]}") from error
     if "FINISHED" not in ended:

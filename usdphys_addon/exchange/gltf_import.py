@@ -21,6 +21,7 @@ from ..core.words import counted
 from ..gltf import keep
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
+from ..system.console import printed_on_success
 from . import gltf_calls, gltf_memory
 from .usd_import import undone_on_failure
 
@@ -56,7 +57,8 @@ def import_gltf(file: str | Path) -> GltfImport:
     with undone_on_failure(bpy.context.scene):
         with gltf_calls.called_by(gltf_calls.IMPORTER, make):
             try:
-                ended = bpy.ops.import_scene.gltf(filepath=str(path), import_pack_images=True)
+                with printed_on_success():
+                    ended = bpy.ops.import_scene.gltf(filepath=str(path), import_pack_images=True)
             except RuntimeError as error:
                 raise InputError(f"Blender's glTF importer failed on '{path.name}': {_last_line(error)}.") from error
         if made and made[-1].error is not None:

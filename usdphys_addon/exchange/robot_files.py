@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.errors import InputError, UsageError
+from ..system.files import work_folder
 from ..urdf.layout import Base
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def write_stage(plan: Layout, options: RobotOptions, target: Path, *, textures: 
 @contextmanager
 def robot_as_stage(path: Path, options: RobotOptions) -> Iterator[tuple[Path, Layout]]:
     """A robot as a USD file in a folder that is there as long as the block runs."""
-    with tempfile.TemporaryDirectory(prefix="usdphys_") as folder:
+    with work_folder() as folder:
         plan = plan_robot(path, options)
-        target = Path(folder) / f"{plan.root[1:][:80]}.usdc"
+        target = folder / f"{plan.root[1:][:80]}.usdc"
         write_stage(plan, options, target)
         yield target, plan

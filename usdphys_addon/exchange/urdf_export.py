@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from ..core.units import SI
 from ..core.validate import Issue
-from ..system.files import checked, replacing
+from ..system.files import checked, replacing, work_folder
 from . import usd_export
 from .usd_export import ExportResult
 
@@ -53,8 +52,8 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
     target = checked(Path(bpy.path.abspath(str(filepath))).absolute())
     memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
     folder = Path(bpy.path.abspath(memory.filepath)).parent if memory.filepath else target.parent
-    with tempfile.TemporaryDirectory(prefix="usdphys_") as scratch:
-        file = Path(scratch) / "robot.usdc"
+    with work_folder() as scratch:
+        file = scratch / "robot.usdc"
         written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
         stage = usd_read.open_stage(file)
         model = usd_read.read_stage(stage)

@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from ..core.errors import OutputError
@@ -60,6 +62,43 @@ def _write(stream: TextIO | None, line: str) -> None:
     shown = printable(line).encode(encoding, "backslashreplace").decode(encoding, "replace")
     stream.write(f"{shown}\n")
     stream.flush()
+
+
+@contextmanager
+def printed_on_success() -> Iterator[None]:
+    """Print what a block prints to stdout and stderr to stderr at its end, and drop it if the block fails.
+
+    Blender prints the traceback of an operator that fails, whatever becomes of the exception.
+    """
+    try:
+        saved = [(number, os.dup(number)) for number in (1, 2)]
+    except OSError:  # there are no such streams
+        yield
+        return
+    with tempfile.TemporaryFile() as kept:
+        _flush()
+        for number, _ in saved:
+            os.dup2(kept.fileno(), number)
+        is_done = False
+        try:
+            yield
+            is_done = True
+        finally:
+            _flush()
+            for number, copy in saved:
+                os.dup2(copy, number)
+                os.close(copy)
+            kept.seek(0)
+            if is_done:
+                for line in kept:
+                    warn(line.decode(errors="surrogateescape").rstrip("\r\n"))
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            if stream is not None:
+                stream.flush()
 
 
 def open_streams() -> None:

@@ -22,6 +22,10 @@ from ..core.errors import InputError, OutputError
 USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 #: Age in seconds from which a temporary file is one that a killed run has left.
 ABANDONED = 3600.0
+#: The same for the temporary files of the system, which nothing but its age tells from those of a run at work.
+FORGOTTEN = 86400.0
+#: Beginning of the names of our folders there.
+WORK = "usdphys-run-"
 #: The end of a .blend: the header of its last block, or of the table of a compressed one.
 _BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
 
@@ -235,6 +239,28 @@ def scratch_folder(target: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def work_folder() -> Iterator[Path]:
+    """Yield an empty folder among the temporary files of the system, which is deleted on exit.
+
+    What killed runs have left there is deleted after a day: others may still be at work.
+    """
+    now = clock.wall()
+    for path in Path(tempfile.gettempdir()).glob(f"{WORK}*"):
+        with suppress(OSError):
+            # A link of somebody else is not followed.
+            state = path.lstat()
+            is_ours = not hasattr(os, "getuid") or state.st_uid == os.getuid()
+            if is_ours and stat.S_ISDIR(state.st_mode) and now - _last_change(path) > FORGOTTEN:
+                delete(path)
+    with tempfile.TemporaryDirectory(prefix=WORK) as name:
+        yield Path(name)
+
+
+def _last_change(folder: Path) -> float:
+    return max(path.lstat().st_mtime for path in (folder, *folder.iterdir()))
 
 
 def _prefix(target: Path) -> str:

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -49,8 +48,8 @@ def run(arguments: Sequence[str], outputs: Iterable[str]) -> tuple[int, str]:
     """
     targets = [Path(name) for name in outputs]
     before = {path for target in targets for path in files.temporary_files(target)}
-    with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
-        log = Path(folder) / "faults.txt"
+    with files.work_folder() as folder:
+        log = folder / "faults.txt"
         child = subprocess.run([*program(), *arguments], env={**os.environ, FAULT_LOG: str(log)}, check=False)
         status = child.returncode
         # A shell between the two adds 128 to the number of the signal; statuses of ours are smaller.

@@ -72,7 +72,7 @@ class Run:
     def __init__(self, engine: str, python: str, file: Path, steps: int, seconds: float) -> None:
         """file: a USD file that the engine reads. seconds: of a step."""
         self._engine, self._steps, self._file = ENGINES[engine], steps, file
-        self._kept = tempfile.TemporaryDirectory(prefix="usdphys-")
+        self._kept = tempfile.TemporaryDirectory(prefix="usdphys-run-")
         #: Folder of its files.
         self.folder = Path(self._kept.name)
         self._target, self._log = self.folder / "poses.npz", self.folder / "log.txt"
