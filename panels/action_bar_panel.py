@@ -51,6 +51,7 @@ TOOLS = (
         ("usdphys.break_apart", "Break Apart", "MOD_EXPLODE"),
         ("usdphys.ragdoll", "Ragdoll", "ARMATURE_DATA"),
         ("usdphys.ragdoll_bake", "Bake Ragdoll to Bones", "REC"),
+        ("usdphys.vehicle", "Vehicle", "AUTO"),
     )),
     ("structure", "Structure", "OUTLINER", (
         ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),
