@@ -422,7 +422,49 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
         return text, made.notes
 
 
+class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
+    """Make the selected objects a door, a drawer, a lid and the like, held by the active object"""
+
+    bl_idname = "usdphys.mechanism"
+    bl_label = "Mechanism"
+
+    if TYPE_CHECKING:
+        kind: str
+        spin: float
+        speed: float
+    else:
+        kind: bpy.props.EnumProperty(
+            name="Kind", description="What the selected objects become",
+            items=(
+                ("DOOR", "Door", "A hinge at its upright side, open by up to 110°"),
+                ("DRAWER", "Drawer", "A slide along its free axis, by 80 % of its length"),
+                ("LID", "Lid", "A hinge at its edge, up by 110°"), ("WHEEL", "Wheel", "A hinge at its axis"),
+                ("LEVER", "Lever", "A hinge where it touches, by 45° to both sides, with a spring"),
+                ("BUTTON", "Button", "A slide downwards with a spring"),
+                ("TURNTABLE", "Turntable", "A hinge in its middle that turns about Z"),
+                ("CONVEYOR", "Conveyor", "A surface that runs along its longest side; for PhysX, the preview does not "
+                 "show it"),
+            ),
+        )  # fmt: skip
+        spin: bpy.props.FloatProperty(
+            name="Turns", default=1.0, description="Angular velocity of a turntable (radians a second)"
+        )
+        speed: bpy.props.FloatProperty(
+            name="Speed", default=1.0, unit="VELOCITY", description="Speed of the surface of a conveyor"
+        )
+
+    def draw(self, _context: Any) -> None:
+        self.draw_all("kind", *{"TURNTABLE": ["spin"], "CONVEYOR": ["speed"]}.get(self.kind, []))
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import mechanisms
+
+        speed = self.spin if self.kind == "TURNTABLE" else self.speed
+        made = mechanisms.make_mechanism(context, self.kind, speed)
+        return f"Made a {self.kind.lower()}{f' with {len(made)} joints' if len(made) > 1 else ''}", []
+
+
 CLASSES = (
     USDPHYS_OT_rope, USDPHYS_OT_net, USDPHYS_OT_wall, USDPHYS_OT_break_apart, USDPHYS_OT_ragdoll,
-    USDPHYS_OT_ragdoll_bake, USDPHYS_OT_vehicle,
+    USDPHYS_OT_ragdoll_bake, USDPHYS_OT_vehicle, USDPHYS_OT_mechanism,
 )  # fmt: skip

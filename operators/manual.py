@@ -16,6 +16,7 @@ PAGES = (
     ("bpy.ops.usdphys.break_apart*", "generators.html"),
     ("bpy.ops.usdphys.ragdoll*", "generators.html"),
     ("bpy.ops.usdphys.vehicle*", "generators.html"),
+    ("bpy.ops.usdphys.mechanism*", "generators.html"),
     ("bpy.ops.usdphys.rope*", "generators.html"),
     ("bpy.ops.usdphys.net*", "generators.html"),
     ("bpy.ops.usdphys.inspect*", "tasks/arm.html"),
