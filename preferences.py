@@ -51,6 +51,13 @@ def _colour(name: str, description: str, default: tuple[float, float, float, flo
     )
 
 
+def _python(name: str, packages: str) -> Any:
+    return bpy.props.StringProperty(
+        name=f"{name} Python", subtype="FILE_PATH",
+        description=f"The python of an environment of your own, in which pip has installed {packages}",
+    )  # fmt: skip
+
+
 class USDPHYS_Preferences(  # noqa: N801
     bpy.types.AddonPreferences
 ):
@@ -66,6 +73,8 @@ class USDPHYS_Preferences(  # noqa: N801
         preview_frequency: int
         preview_substeps: int
         preview_with_timeline: bool
+        physx_python: str
+        newton_python: str
         overlay_dynamic: tuple[float, float, float, float]
         overlay_static: tuple[float, float, float, float]
         overlay_kinematic: tuple[float, float, float, float]
@@ -118,6 +127,8 @@ class USDPHYS_Preferences(  # noqa: N801
             name="Play with Timeline",
             description="Playing the timeline (Space) plays the physics, too, in new files",
         )
+        physx_python: _python("PhysX", "ovphysx physx-usd-schemas newton-usd-schemas")
+        newton_python: _python("Newton", "newton[sim] newton-usd-schemas usd-core")
         overlay_dynamic: _colour("Dynamic Body", "Colour of rigid bodies that the solver moves", (0.25, 0.65, 1.0, 0.8))
         overlay_static: _colour("Static Collider", "Colour of colliders that do not move", (0.6, 0.6, 0.6, 0.6))
         overlay_kinematic: _colour(
@@ -137,6 +148,7 @@ class USDPHYS_Preferences(  # noqa: N801
             self.draw_box("Export", ("export_units", "export_hierarchy", "export_format"))
         layout.prop(self, "check_live")
         self.draw_box("Preview of New Files", ("preview_frequency", "preview_substeps", "preview_with_timeline"))
+        self.draw_box("Other Simulators", ("physx_python", "newton_python"))
         self.draw_box("Overlay", OVERLAY_COLOURS)
         self.draw_keymap(context)
 

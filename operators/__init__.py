@@ -14,9 +14,11 @@ from . import (
     action_bar,
     add_physics,
     batch,
+    batch_files,
     checks,
     computed_mass,
     edit_lists,
+    engine_bake,
     export_layer,
     export_urdf,
     export_usd,
@@ -27,6 +29,7 @@ from . import (
     import_urdf,
     import_usd,
     inspector,
+    joint_freedoms,
     joint_tools,
     manual,
     mirror,
@@ -42,8 +45,10 @@ CLASSES = (
     *action_bar.CLASSES,
     *add_physics.CLASSES,
     *batch.CLASSES,
+    *batch_files.CLASSES,
     *checks.CLASSES,
     *computed_mass.CLASSES,
+    *engine_bake.CLASSES,
     *groups.CLASSES,
     *export_urdf.CLASSES,
     *export_usd.CLASSES,
@@ -51,6 +56,7 @@ CLASSES = (
     *import_urdf.CLASSES,
     *import_usd.CLASSES,
     *inspector.CLASSES,
+    *joint_freedoms.CLASSES,
     *joint_tools.CLASSES,
     *manual.CLASSES,
     *mirror.CLASSES,
@@ -80,6 +86,9 @@ def _with_redraw(cls: Any) -> None:
 
 
 for _cls in CLASSES:
+    # The docstring is the tooltip; Blender would show the breaks and the indentation of its lines.
+    if _cls.__doc__:
+        _cls.__doc__ = " ".join(_cls.__doc__.split())
     if "UNDO" in getattr(_cls, "bl_options", ()):
         _with_redraw(_cls)
 
@@ -89,6 +98,7 @@ def register() -> None:
         bpy.utils.register_class(cls)
     keymap.register()
     batch.register()
+    batch_files.register()
     preview.register()
     manual.register()
     translations.register()
@@ -103,6 +113,7 @@ def unregister() -> None:
     translations.unregister()
     manual.unregister()
     preview.unregister()
+    batch_files.unregister()
     batch.unregister()
     keymap.unregister()
     bpy.types.TOPBAR_MT_file_import.remove(import_urdf.draw_menu)  # type: ignore[arg-type]

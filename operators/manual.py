@@ -26,6 +26,8 @@ PAGES = (
     ("bpy.ops.usdphys.joint*", "tasks/door.html"),
     ("bpy.ops.usdphys.check*", "issue_codes.html"),
     ("bpy.ops.usdphys.fix*", "issue_codes.html"),
+    ("bpy.ops.usdphys.batch*", "tasks/pipeline.html"),
+    ("bpy.ops.usdphys.export_collections*", "tasks/pipeline.html"),
     ("bpy.ops.usdphys.export_layer*", "tasks/layer.html"),
     ("bpy.ops.usdphys.export*", "concept_mapping.html"),
     ("bpy.ops.usdphys.import*", "concept_mapping.html"),

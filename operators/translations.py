@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Labels in other languages, for Blender's translation system. A language is loaded when Blender shows it.
+"""Words in other languages, for Blender's translation system. A language is loaded when Blender shows it.
 
-labels.tsv: a line for each label, with the columns English, German and French.
+Two files have a line for each text, with the columns English, German and French: labels.tsv names things, tooltips.tsv
+describes them.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import Any
 
 import bpy
 
-#: Columns of labels.tsv, by the language of Blender's locale.
+#: Columns of the files, by the language of Blender's locale.
 LANGUAGES = {"de": 1, "fr": 2}
-_FILE = Path(__file__).with_name("labels.tsv")
+#: Contexts of the words of each file: labels of operators have one of their own.
+FILES = {"labels.tsv": ("*", "Operator"), "tooltips.tsv": ("*",)}
 _DOMAIN = __package__ or "usdphys_addon"
 _LANGUAGE: Any = (bpy.types.PreferencesView, "language")
 _owner = object()
@@ -26,11 +28,11 @@ def table(locale: str) -> dict[tuple[str, str], str]:
     if column is None:
         return {}
     found = {}
-    for line in _FILE.read_text(encoding="utf-8").splitlines():
-        cells = line.split("\t")
-        # Labels of operators have a context of their own.
-        for context in ("*", "Operator"):
-            found[context, cells[0]] = cells[column]
+    for name, contexts in FILES.items():
+        for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
+            cells = line.split("\t")
+            for context in contexts:
+                found[context, cells[0]] = cells[column]
     return found
 
 

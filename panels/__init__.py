@@ -9,6 +9,7 @@ import bpy
 
 from . import (
     action_bar_panel,
+    batch_panel,
     checks_panel,
     inspector_panel,
     joint_tools_panel,
@@ -22,6 +23,7 @@ from . import (
 
 CLASSES: tuple[Any, ...] = (
     *action_bar_panel.CLASSES,
+    *batch_panel.CLASSES,
     *checks_panel.CLASSES,
     *object_physics.CLASSES,
     *scene_physics.CLASSES,

@@ -36,6 +36,9 @@ TOOLS = (
         ("usdphys.robot_arm", "Robot Arm", "CON_KINEMATIC"),
         ("usdphys.weld", "Weld", "SNAP_ON"),
         ("usdphys.joint_motor", "Motor", "FORCE_VORTEX"),
+        ("usdphys.joint_tune", "Tune Gains", "FCURVE"),
+        ("usdphys.joint_equal_gains", "Same Gains on All Rotations", "ORIENTATION_GIMBAL"),
+        ("usdphys.joint_preset", "Generic Joint As", "PRESET"),
         ("usdphys.joint_limit_from_pose", "Limit from Pose", "DRIVER_ROTATIONAL_DIFFERENCE"),
         ("usdphys.joint_fix_frames", "Keep Frames in Bodies", "PINNED"),
         ("usdphys.joint_align", "Align Joint Frames", "ORIENTATION_GLOBAL"),
@@ -75,7 +78,13 @@ TOOLS = (
         ("usdphys.preview_reset", "Reset Physics", "LOOP_BACK"),
         ("usdphys.preview_apply", "Apply Pose", "CHECKMARK"),
         ("usdphys.preview_bake", "Bake to Keyframes", "REC"),
+        ("usdphys.engine_bake", "Simulate In", "CONSOLE"),
         ("usdphys.preview_clear_bake", "Clear Bake", "X"),
+    )),
+    ("batch_files", "Batch of Files", "FILE_FOLDER", (
+        ("usdphys.batch_convert_folder", "Batch Convert Folder", "FILE_FOLDER"),
+        ("usdphys.export_collections", "Export Collection as Assets", "OUTLINER_COLLECTION"),
+        ("usdphys.batch_report", "Batch Report", "TEXT"),
     )),
     ("checks", "Checks", "CHECKMARK", (
         ("usdphys.check", "Check Now", "FILE_REFRESH"),

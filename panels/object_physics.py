@@ -8,7 +8,7 @@ import bpy
 from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
 from ..usdphys_addon.core import schema
-from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
+from ..usdphys_addon.core.joint_kinds import AXIS_DOFS, BY_IDENTIFIER, PRESETS
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.viewport import readout
 from ..usdphys_addon.viewport.wrapped_text import draw_text
@@ -149,6 +149,8 @@ class _Joint(_SubPart):
             group = getattr(joint, own)
             names = [name for name in attributes.fields_of(cls) if name in type(group).__annotations__]
             attributes.draw(layout, group, names, f"{path}.{own}")
+        if joint.type == "GENERIC":
+            _draw_freedoms(layout, joint)
         shared = [name for name in attributes.fields_of(usd_physics.Joint) if name not in _FRAME_FIELDS]
         attributes.draw(layout, joint, [name for name in shared if name not in _BREAK_FIELDS], path)
         for label, groups, schema_cls, useful in (
@@ -257,6 +259,34 @@ def _draw_dofs(layout: Any, groups: Any, cls: type[schema.Schema], dofs: list[st
         layout.prop(group, "is_applied", text=_DOF_LABELS[dof])
         if group.is_applied:
             attributes.draw(layout, group, attributes.fields_of(cls), f"{path}.{dof}")
+            if cls is usd_physics.DriveAPI and dof != "distance":
+                row = layout.row(align=True)
+                row.operator("usdphys.joint_tune", icon="FCURVE").dof = dof
+                if dof.startswith("rot"):
+                    row.operator("usdphys.joint_equal_gains", text="Same on All", icon="ORIENTATION_GIMBAL").dof = dof
+
+
+def _draw_freedoms(layout: Any, joint: Any) -> None:
+    """Presets, and a row of lock, limit and free for each degree of freedom."""
+    from ..usdphys_addon.authoring import joint_freedoms
+
+    preset = joint_freedoms.preset_of(joint)
+    text = PRESETS[preset].label if preset else "Other Combination"
+    layout.operator_menu_enum("usdphys.joint_preset", "preset", text=text, icon="PRESET")
+    column = layout.column(align=True)
+    for dof in AXIS_DOFS:
+        split = column.split(factor=0.4, align=True)
+        side = split.row()
+        side.alignment = "RIGHT"
+        side.label(text=_DOF_LABELS[dof])
+        row = split.row(align=True)
+        now = joint_freedoms.motion_of(joint, dof)
+        for motion in joint_freedoms.MOTIONS:
+            button = row.operator("usdphys.joint_motion", text=_MOTION_LABELS[motion], depress=motion == now)
+            button.dof, button.motion = dof, motion
+
+
+_MOTION_LABELS = {"LOCKED": "Lock", "LIMITED": "Limit", "FREE": "Free"}
 
 
 PARTS = (

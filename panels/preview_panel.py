@@ -29,6 +29,9 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         row.operator("usdphys.preview_play", text="Pause" if plays else "Play", icon="PAUSE" if plays else "PLAY")
         row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
         row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
+        row = layout.row(align=True)
+        for engine, text in (("physx", "PhysX"), ("newton", "Newton")):
+            row.operator("usdphys.engine_bake", text=f"Bake in {text}", icon="CONSOLE").engine = engine
         row = layout.row()
         row.active = session is None
         row.prop(settings, "with_timeline", icon="TIME", toggle=True)

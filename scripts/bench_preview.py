@@ -3,22 +3,32 @@
 
     .venv/bin/python scripts/bench_preview.py [--check] [--large]
 
-Both simulate a sixtieth of a second per frame, from the same start, in one run. Prints `name value unit` per figure;
+Both simulate a sixtieth of a second per frame, from the same start, in one run. The limit is what nobody can save: the
+steps of the solver with the same settings, setting as many transforms in Blender, and one update of the view layer.
+`build_against_engine` is the time to build the world from a model over that of the solver to make equal bodies, and
+`breakable` that of a step with breakable joints over one with others. Prints `name value unit` per figure;
 with --check, exit status 1 where a bound is not met. --large adds 10,000 boxes, for the preview alone.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
+from typing import Any
 
 import bench
 
 LEAST = {"faster_than_defaults_1000": 6.0, "faster_than_4_substeps_1000": 3.0}
-MOST = {"build_1000": 500.0}
+MOST = {
+    "build_1000": 500.0, "build_against_engine_1000": 8.0, "build_growth": 6.5, "breakable_1000": 2.2,
+    "frame_against_limit_1000": 1.4,
+}  # fmt: skip
 #: Blender's default range; here four seconds, in which the pile comes to rest.
 FRAMES = 249
 SIZES = (200, 1_000)
+#: Bodies of the builds that are compared; build_growth is the time of the last by that of the first.
+BUILDS = (1_000, 5_000)
 
 
 def build(number: int, *, own: bool, substeps: int = 0) -> None:
@@ -81,6 +91,114 @@ def preview(number: int, frames: int = FRAMES) -> tuple[float, float]:
     return (built - start) * 1e3, (end - built) / frames * 1e3
 
 
+def limit(number: int, frames: int = FRAMES) -> float:
+    """Ms per frame of what nobody can save."""
+    import bpy
+    import numpy as np
+
+    build(number, own=True)
+    session = preview_guard_of().start(bpy.context)
+    world, objects, spent = session.world, bpy.data.objects, 0.0
+    boxes = {session.names[row]: row for row in range(len(world.paths))}
+    rows = [boxes.get(obj.name, -1) for obj in objects]
+    locations, quaternions = np.zeros((len(rows), 3), np.float32), np.zeros((len(rows), 4), np.float32)
+    objects.foreach_get("location", locations.ravel())
+    (space,) = world.spaces
+    for _ in range(frames):
+        start = time.perf_counter()
+        for _ in range(space.substeps):
+            space.physics.step()
+        stepped = time.perf_counter()
+        awake = space.read_poses(world.positions, world.rotations, everything=False)
+        moved = [row >= 0 and bool(awake[row]) for row in rows]
+        there = [place for place, row in enumerate(rows) if row >= 0]
+        chosen = [rows[place] for place in there]
+        locations[there], quaternions[there] = world.positions[chosen], world.rotations[chosen]
+        set_ = time.perf_counter()
+        objects.foreach_set("location", locations.ravel())
+        objects.foreach_set("rotation_quaternion", quaternions.ravel())
+        for obj, is_moved in zip(objects, moved, strict=True):
+            if is_moved:
+                obj.update_tag(refresh={"OBJECT"})
+        bpy.context.view_layer.update()
+        spent += time.perf_counter() - set_ + stepped - start
+    preview_guard_of().stop()
+    return spent / frames * 1e3
+
+
+def preview_guard_of() -> Any:
+    from usdphys_ext.usdphys_addon.playback import guard
+
+    return guard
+
+
+def builds(number: int) -> tuple[float, float]:
+    """(CPU ms to build a world of boxes from a model, CPU ms in which the solver makes as many)."""
+    import bpy
+    import rapier3d
+    from usdphys_ext.usdphys_addon.bridge import scene_read
+    from usdphys_ext.usdphys_addon.simulation.world import World
+
+    build(number, own=True)
+    model = scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model
+    World(model)
+    gc.collect()
+    gc.disable()
+    start = time.process_time()
+    World(model)
+    built = time.process_time()
+    physics = rapier3d.PhysicsWorld((0.0, 0.0, -9.81))
+    shape = rapier3d.SharedShape.cuboid(0.5, 0.5, 0.5)
+    straight = rapier3d.Rotation3(1.0, 0.0, 0.0, 0.0)
+    weight = rapier3d.MassProperties((0.0, 0.0, 0.0), 1000.0, (166.7,) * 3, straight)
+    for index in range(number):
+        place = rapier3d.Isometry3((1.2 * index, 0.0, 0.6), straight)
+        body = rapier3d.RigidBody.dynamic().position(place).additional_mass_properties(weight)
+        physics.add_body(body, [rapier3d.Collider.new(shape).density(0.0).friction(0.5).restitution(0.0)])
+    made = time.process_time()
+    gc.enable()
+    return (built - start) * 1e3, (made - built) * 1e3
+
+
+def breakable(number: int) -> float:
+    """CPU time of a step of chains of ten links with breakable joints, over that with others."""
+    import numpy as np
+    from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+    from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+    from usdphys_ext.usdphys_addon.simulation.world import World
+
+    def world(force: float | None) -> Any:
+        model = PhysicsModel()
+        for index in range(number):
+            chain, link = divmod(index, 10)
+            prim = Prim(f"/Body{index}", world=np.eye(4))
+            prim.world[:3, 3] = 6.0 * (chain % 20) + 0.5 * link + 0.25, 3.0 * (chain // 20), 20.0
+            prim.add(usd_physics.RigidBodyAPI())
+            prim.add(usd_physics.CollisionAPI())
+            prim.add(usd_physics.MassAPI(mass=1.0))
+            prim.add(usd_geom.Cube(size=0.2))
+            joint = usd_physics.RevoluteJoint(axis="Y", break_force=force, local_pos1=(-0.25, 0.0, 0.0))
+            before = f"/Body{index - 1}"
+            joint.body0, joint.body1 = ((before,) if link else ()), (prim.path,)
+            joint.local_pos0 = (0.25, 0.0, 0.0) if link else (6.0 * (chain % 20), 3.0 * (chain // 20), 20.0)
+            model.add(prim)
+            model.add(Prim(f"/Joint{index}", "PhysicsRevoluteJoint", is_xformable=False)).add(joint)
+        return World(model)
+
+    spent = []
+    for force in (None, 1e6):
+        made = world(force)
+        for _ in range(10):
+            made.step()
+        start = time.process_time()
+        for _ in range(40):
+            made.step()
+        spent.append(time.process_time() - start)
+        if not 1.0 < 20.0 - made.positions[:, 2].min() < 6.0:
+            raise RuntimeError("the chains do not swing: this was no simulation")
+    return spent[1] / spent[0]
+
+
 def blender(number: int, substeps: int = 0) -> float:
     """Ms per frame of Blender's rigid body world; substeps: 0 is its default."""
     import bpy
@@ -109,13 +227,21 @@ def measure(large: bool) -> dict[str, tuple[float, str]]:
         preview(20, 10)  # what is loaded once is loaded
         for number in SIZES:
             built, own = preview(number)
+            least = limit(number)
             defaults, coarse = blender(number), blender(number, 4)
             figures |= {
                 f"build_{number}": (built, "ms"), f"preview_{number}": (own, "ms"),
                 f"blender_defaults_{number}": (defaults, "ms"), f"blender_4_substeps_{number}": (coarse, "ms"),
                 f"faster_than_defaults_{number}": (defaults / own, "1"),
                 f"faster_than_4_substeps_{number}": (coarse / own, "1"),
+                f"limit_{number}": (least, "ms"), f"frame_against_limit_{number}": (own / least, "1"),
+                f"limit_faster_than_defaults_{number}": (defaults / least, "1"),
+                f"limit_faster_than_4_substeps_{number}": (coarse / least, "1"),
             }  # fmt: skip
+        ours = {number: builds(number) for number in BUILDS}
+        figures |= {f"build_against_engine_{number}": (one / raw, "1") for number, (one, raw) in ours.items()}
+        figures["build_growth"] = (ours[BUILDS[1]][0] / ours[BUILDS[0]][0], "1")
+        figures["breakable_1000"] = (breakable(1_000), "1")
         if large:
             built, own = preview(10_000, 60)
             figures |= {"build_10000": (built, "ms"), "preview_10000": (own, "ms")}

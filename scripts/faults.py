@@ -6,8 +6,9 @@
 full: every command with files that may not grow beyond so many pages of 4 KiB, from none to the whole output, and on a
 small disk in memory with as many pages free, where mounting is allowed. kill: every command is killed at N random
 moments. power: strace tells whether a file is on the disk before it replaces the old one, and the folder after it.
-Each command replaces an old file. Bad is an old file that is neither intact nor replaced by a whole new one (torn), is
-gone (lost), or a success without the new file (lie), and what is left behind beside the target (left).
+Each command replaces an old file, or those that belong together. Bad is an old file that is neither intact nor replaced
+by a whole new one (torn), is gone (lost), or a success without the new file (lie), and what is left behind beside the
+target (left). A program of a few lines stands for the simulator of --engine.
 
 Prints `name value unit` per figure and a line for each bad run; with --check, exit status 1 where there is one.
 """
@@ -26,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,6 +37,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = 4096
 OLD = b"what was there before\n"
+#: It names what may be replaced together with it.
+OLD_GLTF = b'{"asset": {"version": "2.0"}, "buffers": [{"uri": "out.bin"}], "images": [{"uri": "Checks.png"}]}'
 BAD = ("torn", "lost", "lie", "left")
 MAKE = """
 import sys
@@ -51,8 +55,18 @@ for name in ("Ball", "Crate"):
     bpy.context.object.name = name
     bpy.context.object.usdphys.rigid_body.is_applied = True
     bpy.context.object.usdphys.colliders.add()
+image = bpy.data.images.new("Checks", 256, 256)
+image.generated_type = "COLOR_GRID"
+image.pack()
+material = bpy.data.materials.new("Checks")
+material.use_nodes = True
+texture = material.node_tree.nodes.new("ShaderNodeTexImage")
+texture.image = image
+material.node_tree.links.new(texture.outputs[0], material.node_tree.nodes["Principled BSDF"].inputs[0])
+bpy.context.object.data.materials.append(material)
 bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2] + "/scene.blend")
 assert cli.main(["convert", sys.argv[2] + "/scene.blend", sys.argv[2] + "/stage.usda"]) == 0
+assert cli.main(["convert", sys.argv[2] + "/scene.blend", sys.argv[2] + "/scene.glb"]) == 0
 assert cli.main(["convert", sys.argv[2] + "/stage.usda", sys.argv[2] + "/imported.blend"]) == 0
 bpy.ops.wm.open_mainfile(filepath=sys.argv[2] + "/imported.blend")
 bpy.data.objects["Crate"].usdphys.rigid_body.kinematic_enabled = True
@@ -60,6 +74,26 @@ bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2] + "/edited.blend")
 import os
 os._exit(0)
 """
+ROBOT = """<robot name="arm">
+<link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><box size="1 1 1"/></geometry></visual></link>
+<link name="tip"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><sphere radius="1"/></geometry></visual></link>
+<joint name="elbow" type="continuous"><parent link="base"/><child link="tip"/><origin xyz="0 0 2"/></joint>
+<!-- __FILL__ -->
+</robot>
+""".replace("__FILL__", "arm " * 8000)
+#: Stands for a simulator: nothing moves.
+ENGINE = f"""#!/bin/sh
+shift
+exec {sys.executable} -c '
+import sys, numpy
+poses = numpy.zeros((int(sys.argv[2]) + 1, 1, 7))
+poses[..., 6] = 1
+numpy.savez(sys.argv[4], names=numpy.array(["/World/Ball"]), poses=poses, is_z_up=True)
+' "$@"
+"""
+_ENGINE = ["simulate", "{in}/stage.usda", "--seconds", "2", "--engine", "newton", "--engine-python", "{in}/engine"]
 #: name: (arguments with {in} for the folder of the inputs and {out} for the target, suffix of the target).
 COMMANDS = {
     "usda": (["convert", "{in}/scene.blend", "{out}"], ".usda"),
@@ -70,6 +104,13 @@ COMMANDS = {
     "layer": (["convert", "{in}/edited.blend", "{out}", "--physics-layer"], ".usda"),
     "motion": (["simulate", "{in}/stage.usda", "--seconds", "2", "--out", "{out}"], ".usdc"),
     "poses": (["simulate", "{in}/stage.usda", "--seconds", "2", "--json", "{out}"], ".json"),
+    "engine": ([*_ENGINE, "--json", "{out}"], ".json"),
+    "engine_motion": ([*_ENGINE, "--out", "{out}"], ".usdc"),
+    "gltf": (["convert", "{in}/scene.blend", "{out}"], ".gltf"),
+    "glb": (["convert", "{in}/scene.blend", "{out}"], ".glb"),
+    "from_gltf": (["convert", "{in}/scene.glb", "{out}"], ".blend"),
+    "urdf": (["convert", "{in}/robot.urdf", "{out}"], ".urdf"),
+    "from_urdf": (["convert", "{in}/robot.urdf", "{out}"], ".usdc"),
 }
 
 
@@ -88,22 +129,45 @@ def is_new(target: Path, whole: int) -> bool:
     sys.path.insert(0, str(ROOT))
     from usdphys_addon.system.files import is_whole
 
-    if target.read_bytes() == OLD or not is_whole(target):
+    if is_old(target) or not is_whole(target):
         return False
     if target.suffix == ".json":
         return len(json.loads(target.read_text())["bodies"]) == 2
+    if target.suffix == ".urdf":
+        return len(ET.parse(target).findall("link")) == 2
+    if target.suffix == ".gltf":
+        buffers = json.loads(target.read_text())["buffers"]
+        return [one["byteLength"] for one in buffers] == [path.stat().st_size for path in with_it(target)[:1]]
     # The paths of temporary files, and so sizes, differ a little from run to run.
     return target.stat().st_size > 0.9 * whole
 
 
+def with_it(target: Path) -> list[Path]:
+    """Files that a command writes beside its target."""
+    if target.suffix != ".gltf":
+        return []
+    return [target.with_suffix(".bin"), target.with_name("Checks.png")]
+
+
+def make_old(target: Path) -> None:
+    for path in (target, *with_it(target)):
+        path.write_bytes(OLD_GLTF if path.suffix == ".gltf" else OLD)
+
+
+def is_old(path: Path) -> bool:
+    return path.read_bytes() in (OLD, OLD_GLTF)
+
+
 def judged(status: int, target: Path, whole: int) -> str:
     """The bad outcome of a run, or ""."""
-    if not target.exists():
+    if not all(path.exists() for path in (target, *with_it(target))):
         return "lost"
-    is_old = target.read_bytes() == OLD
-    if not is_old and not is_new(target, whole):
+    stays = is_old(target)
+    if not stays and not is_new(target, whole):
         return "torn"
-    if status == 0 and is_old:
+    if any(is_old(path) != stays for path in with_it(target)):
+        return "torn"
+    if status == 0 and stays:
         return "lie"
     return ""
 
@@ -123,12 +187,13 @@ def full(inputs: Path, sizes: dict[str, int], pages: int, tell: Callable[..., No
         ):
             with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
                 target = Path(folder, f"out{COMMANDS[name][1]}")
-                target.write_bytes(OLD)
+                make_old(target)
                 done = run(name, inputs, target, preexec_fn=lambda limit=limit: limited(limit * PAGE))
                 outcome = judged(done.returncode, target, size)
                 if not outcome and left_over(Path(folder), target):
                     outcome = "left"
                 tell("full", name, outcome, f"files of at most {limit} of {most} pages, status {done.returncode}")
+        print(f"{name} was written to files of all sizes", file=sys.stderr, flush=True)
 
 
 def limited(size: int) -> None:
@@ -160,7 +225,7 @@ def full_disk(inputs: Path, sizes: dict[str, int], pages: int, tell: Callable[..
             for step in range(pages + 1):
                 free = round(most * step / pages)
                 target = disk / f"out{COMMANDS[name][1]}"
-                target.write_bytes(OLD)
+                make_old(target)
                 filler = disk / "filler"
                 with filler.open("wb") as stream:
                     stream.truncate(0)
@@ -172,6 +237,7 @@ def full_disk(inputs: Path, sizes: dict[str, int], pages: int, tell: Callable[..
                     outcome = "left"
                 tell("full", name, outcome, f"a disk with {free} free pages, status {done.returncode}")
                 filler.unlink()
+        print(f"{name} was written to disks of all sizes", file=sys.stderr, flush=True)
 
 
 # --------------------------------------------------------------------------- kills
@@ -186,7 +252,7 @@ def kill(inputs: Path, sizes: dict[str, int], moments: int, tell: Callable[..., 
             run(name, inputs, target)
             seconds = time.monotonic() - begun
             for _ in range(moments):
-                target.write_bytes(OLD)
+                make_old(target)
                 moment = rng.uniform(0.3, 1.05) * seconds
                 process = subprocess.Popen(
                     command_of(name, inputs, target), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -211,7 +277,7 @@ def power(inputs: Path, sizes: dict[str, int], tell: Callable[..., None]) -> Non
     for name in sizes:
         with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
             target, log = Path(folder, f"out{COMMANDS[name][1]}"), Path(folder, "calls.txt")
-            target.write_bytes(OLD)
+            make_old(target)
             trace = [
                 "strace",
                 "-f",
@@ -243,7 +309,7 @@ def main() -> int:
     parser.add_argument("--moments", type=int, default=200, help="kills of each command")
     parser.add_argument("--pages", type=int, default=60, help="sizes of disks for each command")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a run is bad")
-    parser.add_argument("--only", help="one of the commands", choices=list(COMMANDS))
+    parser.add_argument("--only", help="some of the commands", choices=list(COMMANDS), nargs="+")
     options = parser.parse_args()
     kinds = options.kinds or ["full", "kill", "power"]
     found: Counter[str] = Counter()
@@ -257,9 +323,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
         inputs = Path(folder)
         subprocess.run([sys.executable, "-c", MAKE, str(ROOT), folder], check=True, capture_output=True)
+        (inputs / "robot.urdf").write_text(ROBOT)
+        (inputs / "engine").write_text(ENGINE)
+        (inputs / "engine").chmod(0o755)
         sizes = {}
         for name, (_, suffix) in COMMANDS.items():
-            if options.only in (None, name):
+            if options.only is None or name in options.only:
                 target = inputs / f"whole_{name}{suffix}"
                 done = run(name, inputs, target)
                 if done.returncode:

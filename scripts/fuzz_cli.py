@@ -4,16 +4,20 @@
     .venv-usd/bin/python scripts/fuzz_cli.py stages [--count N] [--seed N] [--start N] [--only INDEX] [--check]
     .venv/bin/python scripts/fuzz_cli.py scenes ...
     .venv/bin/python scripts/fuzz_cli.py lines ...
+    .venv/bin/python scripts/fuzz_cli.py robots --sources FOLDER ...
+    .venv/bin/python scripts/fuzz_cli.py gltf --sources FOLDER ...
 
 stages: USD files from `fuzz_mutations.py`, with odd units and times, read by validate, inspect and simulate. scenes:
 .blend files of odd objects, also converted. lines: odd arguments and standard streams, each in a process of its own.
+robots, gltf: the URDF, xacro and glTF files of a folder with odd values in them, also converted.
 Cases run in child processes, which take one after the other, so that a crash or a hang costs one case. A case is told
 by (kind, seed, index), and --only runs one again and prints what it says.
 
-A run is bad if it prints a traceback or a panic (traceback), ends by a signal (crash), takes longer than 30 s (hang),
-or does not keep the promises about the exit status (status): 0 with the outputs and only finite numbers in them, 1 with
-a sentence and without outputs, 2 for wrong arguments. Prints `name value unit` per figure and a line for each bad run;
-with --check, exit status 1 where there is one.
+A run is bad if it prints a traceback or a panic (traceback), ends by a signal (crash), takes longer than 30 s (hang;
+on a busy machine, 15 s of them at work, or ten minutes), or does not keep the promises about the exit status (status):
+0 with the outputs and only finite numbers in them, 1 with a sentence and without outputs, 2 for wrong arguments. Prints
+`name value unit` per figure and a line for each bad run; with --check, exit status 1 where
+there is one.
 """
 
 from __future__ import annotations
@@ -45,7 +49,7 @@ BATCH = 150
 LIMIT = 30.0
 MEMORY = 6 * 1024**3
 BAD = ("traceback", "crash", "hang", "status")
-KINDS = ("stages", "scenes", "lines")
+KINDS = ("stages", "scenes", "lines", "robots", "gltf")
 
 
 # --------------------------------------------------------------------------- one run
@@ -343,6 +347,71 @@ def scene_commands(rng: random.Random, path: Path, folder: Path) -> Iterator[tup
         yield ["convert", str(out), str(back)], [back]
 
 
+# --------------------------------------------------------------------------- robots and glTF
+
+
+#: What values in the JSON of a glTF file are replaced by.
+ODD_JSON = (
+    None, -1, 0, 1, 2, 99, 2**31, 2**62, 1e300, -0.5, True, "", "text", "\ud800", "a/../b", "../../../../etc/passwd",
+    "/dev/zero", "file:///etc/passwd", "http://localhost/x", "%2e%2e/x", "data:,", "data:image/png;base64,AAAA", "VEC3",
+    [], {}, [1, 2], [0] * 16, [1e38] * 3, {"a": 1}, [[[]]],
+)  # fmt: skip
+
+
+def odd_copy(rng: random.Random, folder: Path, sources: Path, suffixes: tuple[str, ...]) -> Path:
+    """One of the files of a folder, copied with those beside it."""
+    source = rng.choice(sorted(path for path in sources.rglob("*") if path.suffix in suffixes))
+    top = source.parent if source.parent == sources else sources / source.relative_to(sources).parts[0]
+    shutil.copytree(top, folder / top.name, ignore=shutil.ignore_patterns(".*"))
+    return folder / top.name / source.relative_to(top)
+
+
+def odd_robot(rng: random.Random, folder: Path, sources: Path) -> tuple[Path, list[str]]:
+    import fuzz_urdf
+
+    path = odd_copy(rng, folder, sources, (".urdf", ".xacro"))
+    path.write_bytes(fuzz_urdf.mutated(path.read_text("utf-8", "replace"), rng))
+    return path, [path.name]
+
+
+def odd_gltf(rng: random.Random, folder: Path, sources: Path) -> tuple[Path, list[str]]:
+    path = odd_copy(rng, folder, sources, (".gltf",))
+    content = json.loads(path.read_text())
+    spots = list(spots_of(content))[1:]
+    notes = [path.name]
+    for _ in range(rng.choice((1, 1, 2, 3, 6))):
+        spot, value, holder = rng.choice(spots), rng.choice(ODD_JSON), content
+        with contextlib.suppress(KeyError, IndexError, TypeError):
+            for key in spot[:-1]:
+                holder = holder[key]
+            if isinstance(holder, dict) and rng.random() < 0.15:
+                del holder[spot[-1]]
+            else:
+                holder[spot[-1]] = value
+            notes.append(f"{'.'.join(map(str, spot))}={str(value)[:30]!a}")
+    path.write_text(json.dumps(content))
+    return path, notes
+
+
+def spots_of(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The keys that lead to every value in a JSON value."""
+    yield at
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from spots_of(value[key], (*at, key))
+
+
+def file_commands(rng: random.Random, path: Path, folder: Path) -> Iterator[tuple[list[str], list[Path]]]:
+    yield ["validate", str(path), "--target", rng.choice(("usd", "physx", "newton"))], []
+    yield ["inspect", str(path), *(["--json"] if rng.random() < 0.5 else [])], []
+    poses = folder / "poses.json"
+    yield ["simulate", str(path), "--seconds", "0.1", "--json", str(poses)], [poses]
+    endings = (".blend", ".usda", ".usdc", ".usdz", ".glb", ".gltf", ".urdf")
+    out = folder / "made" / f"out{rng.choice(endings)}"
+    out.parent.mkdir()
+    yield ["convert", str(path), str(out)], [out]
+
+
 # --------------------------------------------------------------------------- command lines
 
 
@@ -460,8 +529,15 @@ def run_line(arguments: list[str], how: dict[str, Any], folder: Path) -> tuple[s
         if how["stdout"] != "broken":
             os.close(reader)
         try:
-            status = process.wait(LIMIT)
-        except subprocess.TimeoutExpired:
+            for _ in range(20):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    status = process.wait(LIMIT)
+                    break
+                if work_of(process.pid) > LIMIT / 2:
+                    raise TimeoutError
+            else:
+                raise TimeoutError
+        except TimeoutError:
             os.killpg(process.pid, 9)
             process.wait()
             return "hang", f"{how}"
@@ -498,7 +574,7 @@ def child(options: argparse.Namespace) -> None:
         index = int(line)
         folder = options.folder / f"case_{index}"
         folder.mkdir()
-        for message in case(options.kind, options.seed, index, folder, log):
+        for message in case(options.kind, options.seed, index, folder, log, options.sources):
             out.write(json.dumps(message) + "\n")
         shutil.rmtree(folder, ignore_errors=True)
     out.flush()
@@ -513,7 +589,9 @@ def start() -> None:
         bpy.utils.expose_bundled_modules()
 
 
-def case(kind: str, seed: int, index: int, folder: Path, log: Any) -> Iterator[list[Any]]:
+def case(
+    kind: str, seed: int, index: int, folder: Path, log: Any, sources: Path | None
+) -> Iterator[list[Any]]:  # fmt: skip
     """What a case tells: ["make"], ["notes", text], ["run", arguments], ["verdict", bad, reason], at last ["done"]."""
     rng = random.Random(f"{kind}:{seed}:{index}")
     yield ["make"]
@@ -523,8 +601,13 @@ def case(kind: str, seed: int, index: int, folder: Path, log: Any) -> Iterator[l
         yield ["run", arguments]
         yield ["verdict", *run_line(arguments, how, folder)]
     else:
-        make, commands = (odd_stage, stage_commands) if kind == "stages" else (odd_scene, scene_commands)
-        path, notes = make(rng, folder)
+        if kind in ("robots", "gltf"):
+            assert sources is not None
+            commands = file_commands
+            path, notes = (odd_robot if kind == "robots" else odd_gltf)(rng, folder, sources)
+        else:
+            make, commands = (odd_stage, stage_commands) if kind == "stages" else (odd_scene, scene_commands)
+            path, notes = make(rng, folder)
         yield ["notes", ", ".join(notes)]
         for arguments, outputs in commands(rng, path, folder):
             yield ["run", arguments]
@@ -545,7 +628,7 @@ class Child:
         with self.log.open("wb") as stream:
             self.process = subprocess.Popen(
                 [sys.executable, __file__, options.kind, "--seed", str(options.seed), "--folder", str(folder),
-                 "--pipe", str(write)],
+                 "--pipe", str(write), *(["--sources", str(options.sources)] if options.sources else [])],
                 stdin=subprocess.PIPE, stdout=stream, stderr=stream, pass_fds=(write,), text=True,
                 start_new_session=True,
             )  # fmt: skip
@@ -561,7 +644,7 @@ class Child:
         try:
             self.process.stdin.write(f"{index}\n")
             self.process.stdin.flush()
-            while (message := self.pipe.message(LIMIT + 10))[0] != "done":
+            while (message := self.message())[0] != "done":
                 if message[0] == "notes":
                     notes = message[1]
                 elif message[0] == "run":
@@ -575,6 +658,18 @@ class Child:
             status = self.process.wait()
             made = arguments == ["(making it)"]
             yield "" if made else "crash", arguments, f"status {status}: {place_of(self.said(begin))}", notes
+
+    def message(self) -> list[Any]:
+        """What the child says next. It hangs if it works too long, or if it waits too long for nothing."""
+        for _ in range(20):
+            before = work_of(self.process.pid)
+            try:
+                return self.pipe.message(LIMIT + 10)
+            except TimeoutError:
+                # A busy machine lets it wait for its turn.
+                if work_of(self.process.pid) - before > LIMIT / 2:
+                    raise
+        raise TimeoutError
 
     def said(self, begin: int) -> str:
         return self.log.read_bytes()[begin:].decode(errors="replace")
@@ -590,6 +685,14 @@ class Child:
             self.pipe.close()
 
 
+def work_of(pid: int) -> float:
+    """Seconds of the processor that a process has used; of a process that is gone, 0."""
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
 def place_of(said: str) -> str:
     places = re.findall(r'File "([^"]+)", line (\d+) in (\w+)', said)
     return " < ".join(f"{Path(file).name}:{line} {name}" for file, line, name in places[:4])
@@ -602,19 +705,22 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--only", type=int)
+    parser.add_argument("--sources", type=Path, help="folder of the files of robots and gltf")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a run is bad")
     parser.add_argument("--pipe", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.kind in ("robots", "gltf") and (options.sources is None or not options.sources.is_dir()):
+        parser.error("--sources names no folder")
     if options.pipe is not None:
         child(options)
     if options.only is not None:
         start()
         with tempfile.TemporaryDirectory(prefix="usdphys-fuzz-") as name:
-            for message in case(options.kind, options.seed, options.only, Path(name), sys.stderr):
+            for message in case(options.kind, options.seed, options.only, Path(name), sys.stderr, options.sources):
                 print(message, flush=True)
         os._exit(0)
-    count = options.count or {"stages": 5000, "scenes": 2000, "lines": 500}[options.kind]
+    count = options.count or {"stages": 5000, "scenes": 2000, "lines": 500, "robots": 500, "gltf": 500}[options.kind]
     outcomes: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="usdphys-fuzz-") as name:
         active, done = None, 0

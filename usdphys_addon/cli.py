@@ -216,6 +216,7 @@ def _parser() -> argparse.ArgumentParser:
         "--onto", metavar="SCENE.blend",
         help="put only the physics of a USD input on the objects of this scene, by name",
     )  # fmt: skip
+    convert.add_argument("--collection", default="", metavar="NAME", help="write only the objects of this collection")
     convert.add_argument("--animation", action="store_true", help="write the frame range as time samples")
     convert.add_argument(
         "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
@@ -398,6 +399,7 @@ def _convert(options: argparse.Namespace) -> int:
         wanted = formats.WriteOptions(
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
+            collection=options.collection,
         )  # fmt: skip
         result = target.write(options.output, wanted) if target.write is not None else None
     return 0 if result is None else _report_conversion(options, result)
@@ -408,6 +410,7 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
     for name, unset in (
         ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
         ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
+        ("collection", ""),
     ):  # fmt: skip
         value = getattr(options, name)
         if value != unset and name not in target.heeds:
@@ -503,7 +506,9 @@ def _simulate(options: argparse.Namespace) -> int:
         except ValueError as error:
             raise InputError(f"'{options.file}' moves too far for the units of its stage.") from error
         _write_text(Path(options.json), text)
-    _print_issues(options, world.notices, warn)
+    if options.engine == PREVIEW:
+        # They say what the preview simulates in another way, which the other engines do not.
+        _print_issues(options, world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
     summarise = _summarise if options.out or options.json else say

@@ -284,6 +284,54 @@ def test_an_inherited_binding_stays_inherited(tmp_path):
         assert str(material.GetPath()) == "/World/Lead"
 
 
+BARE = """
+def Xform "World"
+{
+    def Sphere "Ball" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsRigidBodyAPI"])
+    {
+        rel material:binding:physics = </World/Rubber> (
+            bindMaterialAs = "weakerThanDescendants"
+        )
+    }
+    def Cube "Box" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsRigidBodyAPI", "MaterialBindingAPI"])
+    {
+        rel material:binding:physics = </World/Rubber>
+    }
+    def Material "Rubber" (prepend apiSchemas = ["PhysicsMaterialAPI"])
+    {
+        float physics:density = 1100
+    }
+}
+"""
+
+
+def test_a_physics_binding_without_its_schema_stays_so(tmp_path):
+    """OpenUSD's parser ignores such a binding, simulators do not: with the schema it would compute another mass."""
+    stage = trip(tmp_path, BARE)
+    assert not has_binding_api(stage, "/World/Ball") and has_binding_api(stage, "/World/Box")
+    for name in ("Ball", "Box"):
+        binding = stage.GetPrimAtPath(f"/World/{name}").GetRelationship("material:binding:physics")
+        assert [str(path) for path in binding.GetTargets()] == ["/World/Rubber"]
+        assert binding.GetMetadata("bindMaterialAs") == ("weakerThanDescendants" if name == "Ball" else None)
+
+
+def test_a_physics_binding_without_its_schema_is_told(tmp_path):
+    said = [issue for issue in load(tmp_path, BARE).issues if issue.code == "BindingNotApplied"]
+    assert [(issue.path, "1 such prim" in issue.message) for issue in said] == [("/World/Ball", True)]
+    assert "BindingNotApplied" not in {issue.code for issue in load(tmp_path, HEAVY).issues}
+
+
+def test_a_new_physics_material_has_its_schema(tmp_path):
+    load(tmp_path, BARE)
+    made = new_material("Ice")
+    made.usdphys.is_applied = True
+    bpy.data.objects["Ball"].usdphys.physics_material = made
+    stage, _ = write(tmp_path)
+    assert has_binding_api(stage, "/World/Ball")
+    material, _ = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath("/World/Ball")).ComputeBoundMaterial("physics")
+    assert material.GetPath().name == "Ice"
+
+
 def test_a_new_material_of_a_collider_is_bound(tmp_path):
     load(tmp_path, HEAVY)
     for name in ("Box", "Wedge"):
@@ -574,3 +622,17 @@ def test_a_pitch_near_ninety_degrees_is_exact(tmp_path, pitch, animation):
     world = UsdGeom.XformCache().GetLocalToWorldTransform(stage.GetPrimAtPath("/root/Cube"))
     expected = [part for column in zip(*cube.matrix_world, strict=True) for part in column]
     assert [part for row in world for part in row] == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_filter_against_a_group_that_the_file_has_not_stays(tmp_path):
+    stage = trip(
+        tmp_path,
+        """
+def PhysicsCollisionGroup "Debris"
+{
+    rel physics:filteredGroups = </Elsewhere/Debris>
+}
+""",
+    )
+    filtered = stage.GetPrimAtPath("/Debris").GetRelationship("physics:filteredGroups")
+    assert [str(path) for path in filtered.GetTargets()] == ["/Elsewhere/Debris"]

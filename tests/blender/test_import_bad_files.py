@@ -486,3 +486,22 @@ def test_what_crashes_blender_is_refused_with_its_cause(tmp_path, body, reason):
 )  # fmt: skip
 def test_sound_neighbours_of_what_crashes_blender_come_in(tmp_path, body):
     comes_in(write(tmp_path / "sound.usda", body), tmp_path)
+
+
+def test_a_text_that_is_no_text_comes_through_as_the_bytes_that_it_is(tmp_path):
+    from pxr import Sdf
+
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.ImportFromString("""#usda 1.0
+def Cube "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{
+    custom string mine = "abcdefgh"
+}
+""")
+    file = tmp_path / "in.usdc"
+    layer.Export(str(file))
+    data = file.read_bytes()
+    file.write_bytes(data.replace(b"abcdefgh", b"\xf0bcdefgh"))
+    assert file.read_bytes() != data, "the text is in the file as it is"
+    import_usd(file)
+    assert bpy.data.objects["Crate"].data["mine"] == "\udcf0bcdefgh"

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Labels in German and French: none is missing, none is stale, and none is much longer than its English one."""
+"""Labels and tooltips in German and French: none is missing, none is stale, no label is much longer than in English."""
 
 import ast
+import re
 from pathlib import Path
 
 import bpy
 import pytest
+from usdphys_ext import preferences
 from usdphys_ext.operators import translations
 from usdphys_ext.usdphys_addon.core.common_materials import MATERIALS
 
@@ -20,13 +22,26 @@ SAME = {
     "Is the Object's Geometry",
 }  # fmt: skip
 LONGEST = 60
+#: Tooltips that Blender itself translates.
+OF_BLENDER = {"Filepath used for exporting the file", "Name of the preset, used to make the path name"}
+
+
+def is_data(tooltip):
+    """True for the values of a material with their sources, which are names of books and of standards."""
+    return tooltip.startswith("Density ") and "Typical values, dry: " in tooltip
+
+
+def rows(name):
+    """Lines of a file by their English text."""
+    lines = (ROOT / "operators" / name).read_text(encoding="utf-8").splitlines()
+    return {line.split("\t")[0]: line.split("\t")[1:] for line in lines}
 
 
 def is_group(kind):
     return kind.base is not None and kind.base.identifier == "PropertyGroup"
 
 
-def of_properties(kind, found, seen):
+def of_properties(kind, names, tips, seen):
     if kind.identifier in seen:
         return
     seen.add(kind.identifier)
@@ -35,20 +50,21 @@ def of_properties(kind, found, seen):
             continue
         # Without a name of its own a property has its identifier, and is drawn with another text or not at all.
         if prop.name != prop.identifier:
-            found.add(prop.name)
+            names.add(prop.name)
+        tips.add(prop.description)
         if prop.type == "ENUM":
-            found |= {item.name for item in prop.enum_items if item.name != item.identifier}
+            names |= {item.name for item in prop.enum_items if item.name != item.identifier}
+            tips |= {item.description for item in prop.enum_items}
         if prop.type in ("POINTER", "COLLECTION") and is_group(prop.fixed_type):
-            of_properties(prop.fixed_type, found, seen)
+            of_properties(prop.fixed_type, names, tips, seen)
 
 
 def of_source():
-    """Texts that panels and menus draw, but for parts of formatted ones."""
-    for folder in ("panels", "operators"):
-        for path in (ROOT / folder).glob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.keyword) and node.arg == "text":
-                    yield from constants(node.value)
+    """Texts that panels, menus and the preferences draw, but for parts of formatted ones."""
+    for path in (*(ROOT / "panels").glob("*.py"), *(ROOT / "operators").glob("*.py"), ROOT / "preferences.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "text":
+                yield from constants(node.value)
 
 
 def constants(node):
@@ -59,46 +75,73 @@ def constants(node):
         yield from constants(node.orelse)
 
 
-def labels():
-    found, seen = set(of_source()), set()
+def words():
+    """The labels and the tooltips of everything that is registered."""
+    names, tips, seen = set(of_source()), set(), set()
     for name in dir(bpy.types):
         cls = getattr(bpy.types, name)
         if name.startswith("USDPHYS_") and issubclass(cls, bpy.types.Panel | bpy.types.Menu):
-            found.add(cls.bl_label)
+            names.add(cls.bl_label)
+            tips.add(getattr(cls, "bl_description", ""))
     for name in dir(bpy.ops.usdphys):
         kind = getattr(bpy.ops.usdphys, name).get_rna_type()
-        found.add(kind.name)
-        of_properties(kind, found, seen)
+        names.add(kind.name)
+        tips.add(kind.description)
+        of_properties(kind, names, tips, seen)
+    of_properties(preferences.USDPHYS_Preferences.bl_rna, names, tips, seen)
     for owner in (bpy.types.Object, bpy.types.Scene, bpy.types.Material, bpy.types.WindowManager):
         for prop in owner.bl_rna.properties:
             if prop.identifier.startswith("usdphys") and prop.type == "POINTER":
-                of_properties(prop.fixed_type, found, seen)
-    return {label for label in found if any(letter.isalpha() for letter in label)}
+                of_properties(prop.fixed_type, names, tips, seen)
+    return {name for name in names if any(map(str.isalpha, name))}, {tip for tip in tips if tip and not is_data(tip)}
 
 
-@pytest.mark.parametrize("language", sorted(translations.LANGUAGES))
-def test_every_label_is_translated(language):
-    words = translations.table(language)
-    assert sorted(label for label in labels() if label not in SAME and ("*", label) not in words) == []
-    assert all(text and text == text.strip() for text in words.values())
+def test_every_label_is_translated():
+    labels = rows("labels.tsv")
+    assert sorted(words()[0] - labels.keys() - SAME) == []
+    assert all(text and text == text.strip() for texts in labels.values() for text in texts)
 
 
-@pytest.mark.parametrize("language", sorted(translations.LANGUAGES))
-def test_labels_of_buttons_are_not_cut(language):
+def test_every_tooltip_is_translated_and_no_translation_is_stale():
+    tooltips = rows("tooltips.tsv")
+    tips = words()[1] - OF_BLENDER
+    assert sorted(tips - tooltips.keys()) == []
+    assert sorted(tooltips.keys() - tips) == []
+    assert all(text and text == text.strip() for texts in tooltips.values() for text in texts)
+
+
+def test_tooltips_have_no_breaks_of_lines():
+    assert [tip for tip in words()[1] if "\n" in tip or "  " in tip] == []
+
+
+def test_names_of_usd_and_units_in_tooltips_are_not_translated():
+    for tip, texts in rows("tooltips.tsv").items():
+        kept = set(re.findall(r"(?<=USD: )[\w:*]+| \([^ ()]+\)(?=\. USD)|\b\w+API\b|UsdPhysics", tip))
+        assert all(name in text for name in kept for text in texts), tip
+
+
+def test_translated_tooltips_differ_from_english_and_have_no_full_stop_at_their_end():
+    """Blender ends tooltips with a full stop of its own."""
+    for tip, texts in rows("tooltips.tsv").items():
+        assert tip not in texts and not any(text.endswith(".") for text in texts if not tip.endswith("."))
+
+
+def test_labels_of_buttons_are_not_cut():
     """English labels fit their place, and a translation may be longer by half, or by nine letters."""
-    words = translations.table(language)
-    cut = [
-        (label, text) for (context, label), text in words.items()
-        if context == "*" and len(text) > max(1.5 * len(label), len(label) + 9)
-    ]  # fmt: skip
-    assert cut == [] and max(map(len, words.values())) <= LONGEST
+    pairs = [(label, text) for label, texts in rows("labels.tsv").items() for text in texts]
+    assert [pair for pair in pairs if len(pair[1]) > max(1.5 * len(pair[0]), len(pair[0]) + 9)] == []
+    assert max(len(text) for _, text in pairs) <= LONGEST
 
 
-def test_the_file_has_each_label_once_with_every_language():
-    lines = (ROOT / "operators" / "labels.tsv").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("name", sorted(translations.FILES))
+def test_a_file_has_each_text_once_with_every_language(name):
+    lines = (ROOT / "operators" / name).read_text(encoding="utf-8").splitlines()
     assert {len(line.split("\t")) for line in lines} == {1 + len(translations.LANGUAGES)}
-    assert len({line.split("\t")[0] for line in lines}) == len(lines) > 300
-    assert {preset.name for preset in MATERIALS} - SAME <= {line.split("\t")[0] for line in lines}
+    assert len(rows(name)) == len(lines) > 100
+
+
+def test_materials_are_named_in_every_language():
+    assert {preset.name for preset in MATERIALS} - SAME <= rows("labels.tsv").keys()
 
 
 def test_a_language_without_translations_reads_no_file(monkeypatch):

@@ -214,3 +214,25 @@ def test_what_ros_would_refuse_is_an_error_for_its_target_alone(tmp_path, urdf, 
     said = capfd.readouterr().out
     assert all(code in said for code in ("RosLimitMissing", "RosInertialIncomplete", "RosSeveralRoots"))
     assert cli.main(["validate", str(tmp_path / "a.usda"), "--target", "ros"]) == 2
+
+
+def test_a_mesh_file_that_is_used_often_is_one_datablock(tmp_path):
+    (tmp_path / "part.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n")
+    shape = '<geometry><mesh filename="part.obj" scale="{0} 1 1"/></geometry>'
+    red = '<material name="red"><color rgba="1 0 0 1"/></material>'
+    lines = "".join(
+        f'<link name="l{at}"><visual>{shape.format(at + 1)}{red if at == 3 else ""}</visual>'
+        f"<collision>{shape.format(at + 1)}</collision></link>"
+        for at in range(4)
+    )
+    joints = "".join(
+        f'<joint name="j{at}" type="continuous"><parent link="l0"/><child link="l{at}"/></joint>' for at in (1, 2, 3)
+    )
+    (tmp_path / "robot.urdf").write_text(f'<robot name="r">{lines}{joints}</robot>')
+    urdf_import.import_urdf(bpy.context, tmp_path / "robot.urdf", robot_files.RobotOptions())
+    users = [obj for obj in bpy.data.objects if obj.type == "MESH"]
+    assert len(users) == 8
+    # The red one is another mesh: materials belong to meshes.
+    assert len({obj.data.name for obj in users}) == len(bpy.data.meshes) == 2
+    bpy.context.view_layer.update()
+    assert bpy.data.objects["l2_visual"].dimensions.x == pytest.approx(3)

@@ -13,7 +13,7 @@ from usdphys_ext.usdphys_addon.core import frames, mass
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.exchange import formats, robot_files, urdf_export
+from usdphys_ext.usdphys_addon.exchange import formats, robot_files, urdf_export, urdf_import
 from usdphys_ext.usdphys_addon.urdf import meshes, read
 
 from . import scenes
@@ -246,8 +246,6 @@ def test_an_added_link_is_written_and_what_the_urdf_had_besides_stays(tmp_path):
         '<robot name="arm"><link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
         'ixz="0" iyz="0"/></inertial></link><gazebo><plugin name="p">x</plugin></gazebo></robot>'
     )
-    from usdphys_ext.usdphys_addon.exchange import urdf_import
-
     urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
     tip = scenes.solid("tip", location=(0, 0, 2))
     scenes.add_joint("wrist", "REVOLUTE", bpy.data.objects["base"], tip, location=(0, 0, 1))
@@ -257,3 +255,42 @@ def test_an_added_link_is_written_and_what_the_urdf_had_besides_stays(tmp_path):
     assert "wrist" in robot.joints
     assert '<plugin name="p">' in out.read_text()
     assert "UrdfWrittenAnew" in {issue.code for issue in result.issues}
+
+
+FOLLOWER = """<robot name="grip">
+  <link name="base"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="left"><collision><geometry><box size="1 1 1"/></geometry></collision></link>
+  <link name="right"><collision><geometry><box size="1 1 1"/></geometry></collision></link>
+  <link name="tool"/>
+  <joint name="one" type="prismatic"><parent link="base"/><child link="left"/><limit lower="0" upper="1"/></joint>
+  <joint name="two" type="prismatic"><parent link="base"/><child link="right"/><limit lower="0" upper="1"/>
+    <mimic joint="one" multiplier="-0.5" offset="0.25"/></joint>
+  <joint name="mount" type="fixed"><parent link="left"/><child link="tool"/><origin xyz="0 0 0.5"/></joint>
+</robot>
+"""
+
+
+def test_followers_frames_and_the_base_of_an_extended_urdf_stay(tmp_path):
+    file = tmp_path / "grip.urdf"
+    file.write_text(FOLLOWER)
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    tip = scenes.solid("tip", location=(0, 0, 2))
+    scenes.add_joint("wrist", "REVOLUTE", bpy.data.objects["left"], tip, location=(0, 0, 1))
+    bpy.context.view_layer.update()
+    _, robot, _ = written(tmp_path)
+    mimic = robot.joints["two"].mimic
+    assert (mimic.joint, mimic.multiplier, mimic.offset) == ("one", -0.5, 0.25)
+    assert robot.roots == ["base"]
+    assert (robot.joints["mount"].parent, robot.joints["mount"].child) == ("left", "tool")
+    assert robot.joints["mount"].pose[:3, 3] == pytest.approx((0, 0, 0.5))
+
+
+def test_a_body_without_mass_gets_no_invented_one(tmp_path):
+    base = scenes.solid("base")
+    scenes.make_body(scenes.add("ghost"))
+    scenes.add_joint("joint", "REVOLUTE", base, bpy.data.objects["ghost"])
+    bpy.context.view_layer.update()
+    _, robot, result = written(tmp_path)
+    assert robot.links["ghost"].inertial is None
+    assert "UrdfNoMass" in {issue.code for issue in result.issues}

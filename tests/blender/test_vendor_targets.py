@@ -64,9 +64,9 @@ def Xform "Robot" (prepend apiSchemas = ["PhysicsArticulationRootAPI"])
 """
 
 
-def imported(folder: Path) -> Any:
+def imported(folder: Path, changed: Any = str) -> Any:
     file = folder / "robot.usda"
-    file.write_text(ROBOT.replace('"PhysicsCollisionAPI"]', '"PhysicsCollisionAPI", "PhysxVehicleAPI"]', 1))
+    file.write_text(changed(ROBOT.replace('"PhysicsCollisionAPI"]', '"PhysicsCollisionAPI", "PhysxVehicleAPI"]', 1)))
     usd_import.import_usd(bpy.context, file, usd_import.ImportOptions())
     return bpy.data.objects
 

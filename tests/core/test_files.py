@@ -2,6 +2,7 @@
 """Outputs: whole or not at all, never an input, nothing left behind."""
 
 import os
+import shutil
 import stat
 import zipfile
 from pathlib import Path
@@ -39,6 +40,9 @@ def test_the_new_file_replaces_the_old_one_and_takes_its_mode(target: Path) -> N
         ("asset.usda", WHOLE[:-3]), ("asset.usda", b""),
         ("asset.usdc", b"PXR-USDC" + bytes(8) + b"\xff" * 8 + bytes(9)),
         ("asset.usdz", b"PK no package"), ("scene.blend", b"BLENDER-v500" + bytes(200)), ("poses.json", b""),
+        ("poses.json", b'{"fps": 24'), ("arm.urdf", b"<robot><link"), ("a.gltf", b'{"asset": {'),
+        ("a.png", b"\x89PNG..IEN"),
+        ("a.glb", b"glTF" + bytes([2, 0, 0, 0, 21, 0, 0, 0]) + bytes(8)),
     ],
 )  # fmt: skip
 def test_a_torn_file_replaces_nothing(tmp_path: Path, name: str, content: bytes) -> None:
@@ -56,6 +60,12 @@ def test_whole_blends_are_known_by_their_last_block(tmp_path: Path, content: byt
     path = tmp_path / "scene.blend"
     path.write_bytes(content)
     assert files.is_whole(path)
+
+
+def test_a_layer_without_anything_in_it_is_whole(target: Path) -> None:
+    with files.replacing(target) as scratch:
+        scratch.write_bytes(b"#usda 1.0\n\n")
+    assert target.read_bytes() == b"#usda 1.0\n\n"
 
 
 def test_a_package_with_a_broken_member_is_not_whole(tmp_path: Path) -> None:
@@ -112,6 +122,55 @@ def test_file_and_folder_are_forced_to_the_disk_before_and_after_the_replacement
     with files.replacing(target) as scratch:
         scratch.write_bytes(WHOLE)
     assert order == ["file", "replace", "folder"]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Path:
+    """An old .gltf with its .bin, and new ones in a folder beside them."""
+    for name in ("a.gltf", "a.bin", "sub/wood.png"):
+        for place, text in ((tmp_path / name, "{old}"), (tmp_path / "new" / name, "{new}")):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(text.encode() + (b"IEND\xaeB`\x82" if name.endswith("png") else b""))
+    return tmp_path / "a.gltf"
+
+
+def contents(target: Path) -> set[bytes]:
+    assert not list(target.parent.rglob(".usdphys-*"))
+    return {(target.parent / name).read_bytes()[:5] for name in ("a.gltf", "a.bin", "sub/wood.png")}
+
+
+def test_files_that_belong_together_are_replaced_together(pair: Path) -> None:
+    files.replace_together(pair.parent / "new", pair, [pair.with_suffix(".bin"), pair.parent / "sub/wood.png"])
+    assert contents(pair) == {b"{new}"}
+
+
+def test_a_full_disk_at_any_of_several_files_keeps_all_old_ones(pair: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copyfile = shutil.copyfile
+    for fails in ("a.gltf", "a.bin", "wood.png"):
+
+        def full(source: Path, place: Path, fails: str = fails) -> None:
+            copyfile(source, place)
+            if source.name == fails:
+                raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("shutil.copyfile", full)
+        with pytest.raises(OutputError, match="No space left"):
+            files.replace_together(pair.parent / "new", pair, [pair.with_suffix(".bin"), pair.parent / "sub/wood.png"])
+        assert contents(pair) == {b"{old}"}
+
+
+@pytest.mark.parametrize("name", ["a.gltf", "sub/wood.png"])
+def test_a_torn_file_among_several_replaces_none(pair: Path, name: str) -> None:
+    (pair.parent / "new" / name).write_bytes(b"{new")
+    with pytest.raises(OutputError, match="disk full"):
+        files.replace_together(pair.parent / "new", pair, [pair.with_suffix(".bin"), pair.parent / "sub/wood.png"])
+    assert contents(pair) == {b"{old}"}
+
+
+def test_a_file_of_somebody_else_beside_the_target_is_not_replaced(pair: Path) -> None:
+    with pytest.raises(OutputError, match=r"'wood.png'.*another one has that name"):
+        files.replace_together(pair.parent / "new", pair, [pair.with_suffix(".bin")])
+    assert contents(pair) == {b"{old}"}
 
 
 def test_an_output_is_never_an_input_not_even_by_a_link(target: Path) -> None:
@@ -242,3 +301,13 @@ def test_a_pipe_or_a_device_is_never_replaced_by_a_file(tmp_path: Path) -> None:
     assert stat.S_ISFIFO((tmp_path / "pipe.json").stat().st_mode)
     with pytest.raises(OutputError, match="device or a pipe"):
         files.checked(Path("/dev/stdout"))
+
+
+def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero.gltf").symlink_to("/dev/zero")
+    for name in ("pipe", "zero.gltf"):
+        with pytest.raises(InputError, match="device or a pipe"):
+            files.regular(tmp_path / name)
+    for name in (".", "missing"):
+        assert files.regular(tmp_path / name) == tmp_path / name

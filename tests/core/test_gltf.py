@@ -7,6 +7,7 @@ import base64
 import copy
 import json
 import math
+import os
 import random
 import struct
 import subprocess
@@ -426,6 +427,52 @@ def test_buffer_outside_the_folder_is_not_read(tmp_path, uri):
     found = document(folder, content)
     with pytest.raises(InputError, match="not in its folder"):
         found.mesh(0)
+
+
+@pytest.mark.parametrize("name", ["a.gltf", "a.glb"])
+def test_bytes_that_are_no_text_do_not_stop_the_export(tmp_path, name):
+    document(tmp_path, {"nodes": [{"name": "\udcf0 ü"}]}).save(tmp_path / name)
+    assert Document.load(tmp_path / name).node_name(0) == "\udcf0 ü"
+
+
+@pytest.mark.parametrize("uri", ["../secret.txt", "%2e%2e/secret.txt", "link.png", "pipe.png", "../../../../dev/zero"])
+def test_a_file_that_is_no_image_does_not_come_into_the_scene_as_one(tmp_path, uri):
+    folder = tmp_path / "asset"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("secret")
+    (folder / "link.png").symlink_to(tmp_path / "secret.txt")
+    os.mkfifo(folder / "pipe.png")
+    with pytest.raises(InputError, match=r"is a file of another kind|device or a pipe"):
+        document(folder, {"images": [{"uri": uri.replace("../../../..", "../" * 40)}]}).check_assets()
+
+
+def test_an_image_of_another_folder_and_one_that_is_missing_are_no_error(tmp_path):
+    folder = tmp_path / "asset"
+    folder.mkdir()
+    (tmp_path / "wood.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    document(folder, {"images": [{"uri": "../wood.png"}, {"uri": "gone.png"}, {"bufferView": 7}]}).check_assets()
+
+
+@pytest.mark.parametrize(
+    ("accessor", "view", "buffer"),
+    [
+        ({"count": 13}, {}, {}), ({"count": 2**40}, {}, {}), ({"byteOffset": 100}, {}, {}), ({"type": "MAT4"}, {}, {}),
+        ({"bufferView": 1}, {}, {}), ({"type": "SCALARS"}, {}, {}), ({}, {"byteLength": 2**40}, {}),
+        ({}, {"byteOffset": 101}, {}), ({}, {"buffer": 1}, {}), ({}, {}, {"uri": "../a.bin"}), ({}, {}, {"uri": None}),
+    ],
+)  # fmt: skip
+def test_what_leads_out_of_its_buffer_is_refused_before_blender_reads_it(tmp_path, accessor, view, buffer):
+    def content(accessor: dict, view: dict, buffer: dict) -> dict:
+        uri = "data:;base64," + base64.b64encode(bytes(144)).decode()
+        return {
+            "accessors": [{"bufferView": 0, "componentType": 5126, "count": 12, "type": "VEC3", **accessor}],
+            "bufferViews": [{"buffer": 0, "byteLength": 144, **view}],
+            "buffers": [{"byteLength": 144, "uri": uri, **buffer}],
+        }
+
+    document(tmp_path, content({}, {}, {})).check_assets()
+    with pytest.raises(InputError):
+        document(tmp_path, content(accessor, view, buffer)).check_assets()
 
 
 @pytest.mark.parametrize(

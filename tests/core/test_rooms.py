@@ -20,6 +20,7 @@ ROOMS = (
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",
     "usdphys_addon/simulation/engines",
+    "usdphys_addon/tuning",
     "usdphys_addon/bridge",
     "usdphys_addon/attaching",
     "usdphys_addon/exchange",
@@ -56,6 +57,7 @@ WITHOUT_BLENDER = (
     "usdphys_addon/usd",
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",
+    "usdphys_addon/tuning",
 )
 ONLY_IN = {
     "pxr": (

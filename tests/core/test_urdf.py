@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -381,3 +382,17 @@ def test_links_named_alike_in_usd_do_not_take_each_others_place():
     stage = staged(planned(link("a", INERTIAL + visual), link("b"), joint("b", "a", "b")))
     assert stage.GetPrimAtPath("/r/Geometry/a/b").HasAPI(UsdPhysics.RigidBodyAPI)
     assert stage.GetPrimAtPath("/r/Geometry/a/b_1").GetDisplayName() == "b"
+
+
+def test_a_robot_or_a_buffer_without_an_end_is_refused(tmp_path):
+    (tmp_path / "robot.urdf").symlink_to("/dev/zero")
+    (tmp_path / "data.bin").symlink_to("/dev/zero")
+    (tmp_path / "mesh.gltf").write_text(json.dumps({
+        "nodes": [{"mesh": 0}], "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}], "buffers": [{"byteLength": 36, "uri": "data.bin"}],
+    }))  # fmt: skip
+    with pytest.raises(InputError, match="no file"):
+        read.read_file(tmp_path / "robot.urdf")
+    with pytest.raises(InputError, match="no file"):
+        meshes.read_mesh(tmp_path / "mesh.gltf")

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.simulation import drive_design
-from usdphys_ext.usdphys_addon.simulation.drive_design import Task, position_gains, task_of, velocity_gains
+from usdphys_ext.usdphys_addon.tuning import drive_design
+from usdphys_ext.usdphys_addon.tuning.drive_design import Task, position_gains, task_of, velocity_gains
 
 from .author import CENTIMETERS, METERS, File
 from .helpers import model_in, turn, world_of

@@ -99,6 +99,27 @@ def test_a_hostile_file_gets_one_sentence_and_no_traceback(name: str, tmp_path: 
         json.loads(poses.read_text(), parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
 
 
+@pytest.mark.parametrize("name", [b"Crate", b"PhysicsRigidBodyAPI"])
+def test_names_that_are_no_text_get_one_sentence(name: bytes, tmp_path: Path, capfd) -> None:
+    """A binary file holds its names as bytes, which nobody has checked."""
+    from pxr import Sdf
+
+    text, file = tmp_path / "in.usda", tmp_path / "in.usdc"
+    text.write_text(stage(body="float physics:mass = 1"))
+    Sdf.Layer.FindOrOpen(str(text)).Export(str(file))
+    data = file.read_bytes()
+    file.write_bytes(data.replace(name, b"\xf0" + name[1:]))
+    assert file.read_bytes() != data, "the name is in the file as it is"
+    for command in (
+        ["validate"],
+        ["inspect"],
+        ["simulate", "--seconds", "0.1", "--json", str(tmp_path / "poses.json")],
+    ):
+        assert cli.main([DEBUG, command[0], str(file), *command[1:]]) == 1
+        errors = [line for line in capfd.readouterr().err.splitlines() if "error: " in line]
+        assert len(errors) == 1 and ("not UTF-8" in errors[0] or "damaged" in errors[0])
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("--seconds", "1e9"), ("--seconds", "1e300"), ("--seconds", "0.1", "--fps", "1e12"),

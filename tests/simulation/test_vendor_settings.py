@@ -208,11 +208,12 @@ def test_a_damped_drive_reaches_the_velocity_of_both_dampings() -> None:
 
 
 def test_what_is_not_simulated_is_named() -> None:
-    prims = ball("float physxRigidBody:maxLinearVelocity = 1", BODY, velocity=(1, 0, 0))
-    world = world_of(prims + joint("PhysicsPrismaticJoint", '"NewtonJointAPI"', "float newton:armature = 1"))
+    prims = ball("float physxRigidBody:maxContactImpulse = 1", BODY, velocity=(1, 0, 0))
+    values = "float physxJointAxis:linear:staticFrictionEffort = 1"
+    world = world_of(prims + joint("PhysicsPrismaticJoint", '"PhysxJointAxisAPI:linear"', values))
     messages = [issue.message for issue in world.notices if issue.code == "VendorNotSimulated"]
     assert len(messages) == 2 and np.all([
-        any(name in message for message in messages) for name in ("maxLinearVelocity", "newton:armature")
+        any(name in message for message in messages) for name in ("maxContactImpulse", "staticFrictionEffort")
     ])  # fmt: skip
 
 
@@ -334,3 +335,92 @@ def test_a_leader_of_a_file_leads() -> None:
                          kind="Revolute", applied="NewtonMimicAPI", axis="Z",
                          values="rel newton:mimicJoint = </Robot/Leads>")  # fmt: skip
     assert "VendorNotSimulated" not in codes(world_of(prims, gravity=0.0))
+
+
+def test_a_follower_is_free_once_its_leader_is_off() -> None:
+    """It goes on with the speed that it has, instead of staying where it was aimed at."""
+    world = run(robot(""), 0.5)
+    world.set_joint_enabled("/Robot/Leads", False)
+    before = world.joint_position("/Robot/Follows", "angular")
+    run(world, 1.0)
+    gone = world.joint_position("/Robot/Follows", "angular") - before
+    assert gone == pytest.approx(math.radians(SPEED), rel=0.05)
+    world.set_joint_enabled("/Robot/Leads", True)
+    run(world, 0.5)
+    led, found = (world.joint_position(f"/Robot/{name}", "angular") for name in ("Leads", "Follows"))
+    assert math.remainder(found - led, 2 * math.pi) == pytest.approx(0.0, abs=0.02)
+
+
+@pytest.mark.parametrize(("meters", "kilograms"), UNITS)
+def test_a_body_is_no_faster_than_its_largest_speeds(meters, kilograms) -> None:
+    values = f"float physxRigidBody:maxLinearVelocity = {2 / meters}\nfloat physxRigidBody:maxAngularVelocity = 45\n" \
+             "vector3f physics:angularVelocity = (0, 0, 900)"  # fmt: skip
+    world = run(world_of(ball(values, BODY, meters, kilograms, velocity=(3, 4, 0)), meters, gravity=0.0), 1.0)
+    assert world.velocities()[0][0] == pytest.approx([1.2, 1.6, 0.0], rel=1e-3)
+    assert world.velocities()[1][0][2] == pytest.approx(math.radians(45), rel=1e-3)
+
+
+BELT = """
+def Cube "Belt" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysxSurfaceVelocityAPI"])
+{{
+    double size = {size}
+    bool physics:kinematicEnabled = 1
+    {values}
+    double3 xformOp:translate = (0, 0, {down})
+    float xformOp:rotateZ = {turn}
+    uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:rotateZ"]
+}}
+def Cube "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysicsMassAPI"])
+{{
+    double size = {box}
+    float physics:mass = 1
+    double3 xformOp:translate = ({x}, 0, {up})
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}}
+"""
+
+
+def belt(values: str, meters: float = 1.0, *, turn: float = 0.0, x: float = 0.0) -> World:
+    prims = BELT.format(values=values, size=20 / meters, down=-10 / meters, turn=turn, box=0.2 / meters,
+                        x=x / meters, up=0.1 / meters)  # fmt: skip
+    return world_of(prims, meters)
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+@pytest.mark.parametrize(("turn", "is_local"), [(0, True), (90, True), (90, False)])
+def test_a_box_is_carried_along_by_a_belt(turn, is_local, meters) -> None:
+    """It slides until it has the speed of the belt, v / (mu g), and rides on."""
+    values = f"vector3f physxSurfaceVelocity:surfaceVelocity = ({1.5 / meters}, 0, 0)\n" \
+             f"bool physxSurfaceVelocity:surfaceVelocityLocalSpace = {int(is_local)}"  # fmt: skip
+    world = run(belt(values, meters, turn=turn), 2.0)
+    row = world.paths.index("/Box")
+    along, across = (1, 0) if turn and is_local else (0, 1)
+    assert world.velocities()[0][row][along] == pytest.approx(1.5, rel=0.02)
+    friction = 0.5
+    assert world.positions[row][along] == pytest.approx(1.5 * 2.0 - 1.5**2 / (2 * friction * G), rel=0.05)
+    assert world.positions[row][across] == pytest.approx(0.0, abs=0.02)
+
+
+def test_a_turntable_carries_a_box_round() -> None:
+    world = belt("vector3f physxSurfaceVelocity:surfaceAngularVelocity = (0, 0, 40)", x=1.0)
+    row = run(world, 2.25).paths.index("/Box")
+    x, y, _ = world.positions[row]
+    assert math.hypot(x, y) == pytest.approx(1.0, rel=0.1)
+    # It needs time to come up to speed.
+    assert 60 < math.degrees(math.atan2(y, x)) < 90
+
+
+def test_a_belt_runs_on_after_a_reset() -> None:
+    world = belt("vector3f physxSurfaceVelocity:surfaceVelocity = (1.5, 0, 0)")
+    saved = world.snapshot()
+    run(world, 1.0)
+    wanted = world.positions.copy()
+    world.restore(saved)
+    assert np.array_equal(run(world, 1.0).positions, wanted)
+
+
+def test_a_belt_that_is_off_carries_nothing() -> None:
+    values = "vector3f physxSurfaceVelocity:surfaceVelocity = (1.5, 0, 0)\n" \
+             "bool physxSurfaceVelocity:surfaceVelocityEnabled = 0"  # fmt: skip
+    world = run(belt(values), 1.0)
+    assert world.positions[world.paths.index("/Box")][0] == pytest.approx(0.0, abs=0.01)

@@ -26,7 +26,8 @@ from ..core import joint_kinds
 from ..core.errors import InputError
 from ..core.schemas import usd_physics
 from ..core.words import length_text
-from ..simulation import articulations, drive_design
+from ..simulation import articulations
+from ..tuning import drive_design
 
 _ANGULAR_DRIVE = props.AngularDriveProperties
 _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import frames
-from ..simulation import drive_design
+from ..tuning import drive_design
 from . import joint_edits, joint_maker
 from .joint_maker import Array, JointMaker, JointOptions
 

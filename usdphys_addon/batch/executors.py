@@ -62,7 +62,7 @@ def dask(settings: Settings, address: str) -> Iterator[Crew]:
     with client:
         with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
             # Also workers that join later get the file.
-            client.upload_file(shutil.copy(worker.__file__, Path(folder, f"{_SENT}.py")))
+            client.upload_file(str(shutil.copy(worker.__file__, Path(folder, f"{_SENT}.py"))))
         executor = client.get_executor(pure=False)
         work = partial(_sent_module().run_on_cluster, asdict(settings))
         try:

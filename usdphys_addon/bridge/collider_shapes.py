@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import bpy
@@ -32,6 +33,7 @@ class ColliderShapes:
         self._points: dict[str, np.ndarray[Any, Any]] = {}
         self._recognised: dict[str, Primitive | None] = {}
         self._recognised_points: dict[tuple[bytes, bytes, bytes], Primitive | None] = {}
+        self._fitted: dict[tuple[Any, ...], Primitive] = {}
 
     def shape(self, item: Any, placement: Placement) -> Primitive | None:
         """The primitive in the object's space, Blender units; None where the object's own mesh collides."""
@@ -44,9 +46,7 @@ class ColliderShapes:
         needs_fit = not item.is_property_set("location") or not all(
             item.is_property_set(name) for name in _PARAMETERS[kind]
         )
-        rotation = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
-        points = self.points(placement) if needs_fit else np.zeros((0, 3))
-        found = primitives.fit_in(kind, points, axis, rotation, placement.matrix)
+        found = self._fit(item, placement, kind, axis, needs_fit=needs_fit)
         if item.is_property_set("location"):
             found.center = np.array(item.location, float)
         if item.is_property_set("size"):
@@ -56,6 +56,18 @@ class ColliderShapes:
         if item.is_property_set("height"):
             found.height = item.height
         return found
+
+    def _fit(self, item: Any, placement: Placement, kind: Any, axis: int, *, needs_fit: bool) -> Primitive:
+        """A primitive turned as the collider is; in the size of the mesh where that is needed. Copies share it."""
+        turn = tuple(item.rotation) if item.is_property_set("rotation") else None
+        scale = placement.matrix[:3, :3].tobytes() if needs_fit else b""
+        key = (mesh_key(placement) if needs_fit else "", kind, axis, turn, scale)
+        known = self._fitted.get(key)
+        if known is None:
+            rotation = np.eye(3) if turn is None else frames.matrix_of(turn)
+            points = self.points(placement) if needs_fit else np.zeros((0, 3))
+            known = self._fitted[key] = primitives.fit_in(kind, points, axis, rotation, placement.matrix)
+        return copy(known)
 
     def points(self, placement: Placement) -> np.ndarray[Any, Any]:
         key = mesh_key(placement)

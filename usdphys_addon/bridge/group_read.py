@@ -104,12 +104,13 @@ def _defined_elsewhere(reading: ReadingContext, name: str, path: str) -> Any:
 def _group_target(reading: ReadingContext, name: str, paths: dict[str, str], path: str, label: str) -> str:
     if name in paths:
         return paths[name]
-    if reading.sources is not None and name.startswith("/"):
-        # The path of a prim that the source filters, and has not.
-        return name
+    # The path of a prim that an imported file filters, and has not: its text stays.
+    target = name if name.startswith("/") else ""
+    if target and reading.sources is not None:
+        return target
     reading.issue(
         "GroupTargetMissing", "error", path, label,
         f"The collision group '{label}' filters the group '{name}', which does not exist.",
         f"Add the group '{name}', or remove it from the filtered groups of '{label}'.",
     )  # fmt: skip
-    return ""
+    return target

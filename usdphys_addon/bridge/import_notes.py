@@ -217,7 +217,8 @@ def _properties_of(obj: Any) -> str:
             # Add-ons keep groups of values there.
             if isinstance(value, bool | int | float | str) or hasattr(value, "typecode"):
                 found.append(f"{name} {_text(value)}")
-    return _digest("\n".join(sorted(found)).encode()) if found else ""
+    # A file can hold bytes that are no text, which Python keeps as lone surrogates.
+    return _digest("\n".join(sorted(found)).encode(errors="surrogatepass")) if found else ""
 
 
 def mesh_digest(mesh: Any) -> str:

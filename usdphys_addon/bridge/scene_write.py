@@ -39,15 +39,17 @@ def write_scene(
     meters: float | None = None,
     local: float | None = None,
     is_usd: bool = True,
+    moves_joints: bool | None = None,
 ) -> Written:
     """Put the physics of a model on objects and materials, given by prim path, and on the scene.
 
     texts: stored with the objects, for the next export. meters: length of a Blender unit; by default that of the scene.
-    local: see `WritingContext`. is_usd: the next export gives the prims of the model their paths back. Colliders and
-    joints with a pose in the space of the object above them, and without an object, go on that object.
+    local: see `WritingContext`. is_usd: the next export gives the prims of the model their paths back.
+    moves_joints: to their first frames; by default if is_usd. Colliders and joints with a pose in the space of the
+    object above them, and without an object, go on that object.
     """
     writing = WritingContext(model, scene, objects, materials, meters=meters, local=local)
-    writing.moves_joints = is_usd
+    writing.moves_joints = is_usd if moves_joints is None else moves_joints
     origins = _OriginWriter(model, texts or Texts(), is_usd=is_usd)
     _write_physics_scenes(writing, origins)
     _write_materials(writing, origins)
@@ -226,9 +228,13 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
     gprim = prim.get(usd_geom.Gprim)
     if gprim is not None:
         item.shape = gprim_properties.SHAPES.get(prim.type_name, "MESH")
-        item.location = (prim.local[:3, 3] / writing.local).tolist()
-        item.rotation = frames.quaternion_of(frames.rotation_of(prim.local))
-        scale = frames.scale_of(prim.local).tolist()
+        rows = prim.local.tolist()
+        item.location = [row[3] / writing.local for row in rows[:3]]
+        if _is_straight(rows):
+            item.rotation, scale = frames.IDENTITY_ROTATION, [rows[0][0], rows[1][1], rows[2][2]]
+        else:
+            item.rotation = frames.quaternion_of(frames.rotation_of(prim.local))
+            scale = frames.scale_of(prim.local).tolist()
         for name, value in gprim_properties.gprim_properties(gprim, writing.local, scale=scale).items():
             setattr(item, name, value)
     else:
@@ -238,6 +244,12 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
     _write_mass_and_pairs(writing, item, prim)
     if prim.extras:
         item.extras = json.dumps(prim.extras)
+
+
+def _is_straight(rows: list[list[float]]) -> bool:
+    """True for a matrix that moves and scales, but neither turns nor mirrors."""
+    (a, b, c, _), (d, e, f, _), (g, h, i, _), _ = rows
+    return a > 0.0 and e > 0.0 and i > 0.0 and not (b or c or d or f or g or h)
 
 
 def _write_owner(writing: WritingContext, group: Any, targets: tuple[str, ...] | None) -> None:

@@ -30,6 +30,15 @@ def rotation_of(matrix: ArrayLike) -> Matrix:
         return np.eye(3)
     if not np.isfinite(linear).all():
         return np.eye(3)
+    x, y, z = math.hypot(a, d, g), math.hypot(b, e, h), math.hypot(c, f, i)
+    if (
+        x > 1e-300 and y > 1e-300 and z > 1e-300 and abs(a * b + d * e + g * h) <= 1e-9 * x * y
+        and abs(b * c + e * f + h * i) <= 1e-9 * y * z and abs(c * a + f * d + i * g) <= 1e-9 * z * x
+    ):  # fmt: skip
+        # Without shear the columns are the rotation; the singular values would take most of the time of an import.
+        sign = -1.0 if determinant(linear) < 0 else 1.0
+        x, y, z = sign / x, sign / y, sign / z
+        return np.array([[a * x, b * y, c * z], [d * x, e * y, f * z], [g * x, h * y, i * z]])
     left, _, right = np.linalg.svd(linear)
     rotation: Matrix = left @ right
     return -rotation if np.linalg.det(rotation) < 0 else rotation

@@ -44,6 +44,35 @@ JOINT_KINDS = (
 BY_IDENTIFIER = {kind.identifier: kind for kind in JOINT_KINDS}
 BY_TYPE_NAME = {kind.cls.usd_name: kind for kind in JOINT_KINDS}
 
+
+class Preset(NamedTuple):
+    """free: degrees of freedom that are not locked."""
+
+    label: str
+    doc: str
+    free: tuple[str, ...]
+
+
+#: By identifier. Source: the combinations in the guide of PhysX to its D6 joint; the axis is X.
+PRESETS = {
+    "CYLINDRICAL": Preset("Cylindrical", "Slides along X and turns about it, like a piston rod", ("transX", "rotX")),
+    "POINT_ON_LINE": Preset("Point on Line", "A point stays on the X axis; it turns in all ways, like a bead on a wire",
+                            ("transX", "rotX", "rotY", "rotZ")),
+    "POINT_ON_PLANE": Preset("Point on Plane", "A point stays in the plane across X; it turns in all ways, like a ball "
+                             "caster", ("transY", "transZ", "rotX", "rotY", "rotZ")),
+    "PLANAR": Preset("Planar", "Slides in the plane across X and turns about X, like a plate on a table",
+                     ("transY", "transZ", "rotX")),
+    "UNIVERSAL": Preset("Universal (Zero Swing)", "Turns about X and Y, like a cardan joint or a steered wheel. It is "
+                        "singular at 90 degrees about Y", ("rotX", "rotY")),
+    "ZERO_TWIST": Preset("Zero Twist", "Tilts about Y and Z without turning about X, like a flexible shaft. It is "
+                         "singular at 180 degrees: limit the tilt", ("rotY", "rotZ")),
+    "BALL": Preset("Ball", "Turns in all ways about one point, and can have drives, unlike the spherical joint",
+                   ("rotX", "rotY", "rotZ")),
+    "HINGE": Preset("Hinge", "Turns about X only", ("rotX",)),
+    "SLIDE": Preset("Slide", "Slides along X only", ("transX",)),
+    "FREE": Preset("Free", "Holds nothing; for drives that act on all degrees of freedom", AXIS_DOFS),
+}  # fmt: skip
+
 #: Joints whose values about themselves, without a degree of freedom, are those of a translation.
 _LINEAR = frozenset({usd_physics.PrismaticJoint.usd_name, usd_physics.DistanceJoint.usd_name})
 

@@ -7,6 +7,7 @@ SI units and radians. Newton's words come first: PhysX and MuJoCo read them, too
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .model import Prim
@@ -44,6 +45,62 @@ def joint_speed(prim: Prim, dof: str) -> float:
     # The words of PhysX before 5.8, for the whole joint; its unit is that of the joint.
     api: Any = prim.schemas.get("PhysxJointAPI")
     return _positive(getattr(api, "max_joint_velocity", None)) if api is not None else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AxisSettings:
+    """Of a degree of freedom, in N, N m, kg, kg m2, m/s and rad/s. stiffness, damping: of its limits; both 0: hard.
+
+    bounce: share of the speed that a hard limit gives back. threshold: slower joints do not bounce.
+    """
+
+    armature: float = 0.0
+    friction: float = 0.0
+    resistance: float = 0.0
+    max_speed: float = math.inf
+    stiffness: float = 0.0
+    damping: float = 0.0
+    bounce: float = 0.0
+    threshold: float = 0.0
+
+    @property
+    def is_special(self) -> bool:
+        """True if the solver needs more than a drive and hard limits."""
+        return self.armature > 0.0 or self.max_speed < math.inf or self.stiffness > 0.0 or self.bounce > 0.0
+
+    @property
+    def is_soft(self) -> bool:
+        """True for limits that are springs."""
+        return self.stiffness > 0.0
+
+
+PLAIN_AXIS = AxisSettings()
+
+
+def axis_settings(prim: Prim, dof: str) -> AxisSettings:
+    """What all these schemas say about a degree of freedom."""
+    newton: Any = prim.schemas.get("NewtonJointAPI")
+    limit: Any = prim.schemas.get(f"PhysxLimitAPI:{dof}")
+
+    def of_limit(field: str, name: str) -> float:
+        own = getattr(newton, field) if newton is not None else None
+        return _positive(own if own is not None else getattr(limit, name) if limit is not None else None)
+
+    found = AxisSettings(
+        _from_any(prim, dof, "armature", "armature", "armature"), joint_friction(prim, dof), joint_damping(prim, dof),
+        joint_speed(prim, dof) or math.inf, of_limit("limit_stiffness", "stiffness"),
+        of_limit("limit_damping", "damping"), 0.0 if limit is None else min(_positive(limit.restitution), 1.0),
+        0.0 if limit is None else _positive(limit.bounce_threshold),
+    )  # fmt: skip
+    return found if found != PLAIN_AXIS else PLAIN_AXIS
+
+
+def distance_spring(prim: Prim) -> AxisSettings:
+    """The spring of the limits of a distance joint."""
+    api: Any = prim.schemas.get("PhysxPhysicsDistanceJointAPI")
+    if api is None or api.spring_enabled is not True:
+        return PLAIN_AXIS
+    return AxisSettings(stiffness=_positive(api.spring_stiffness), damping=_positive(api.spring_damping))
 
 
 class Following(NamedTuple):

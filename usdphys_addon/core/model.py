@@ -135,7 +135,11 @@ class PhysicsModel:
 
     def having(self, cls: type[Schema]) -> dict[str, Prim]:
         """The prims with a schema of this class, by path."""
-        names = {cls.usd_name, *_DERIVED.get(cls, ())}
+        derived = _DERIVED.get(cls)
+        if not derived:
+            name = cls.usd_name
+            return {path: prim for path, prim in self.prims.items() if name in prim.schemas}
+        names = {cls.usd_name, *derived}
         return {path: prim for path, prim in self.prims.items() if not names.isdisjoint(prim.schemas)}
 
     @property

@@ -232,9 +232,17 @@ SchemaT = TypeVar("SchemaT", bound=Schema)
 SCHEMAS: dict[str, type[Schema]] = {}
 
 
+#: Declarations by class and field, as far as they were asked for.
+_FOUND: dict[tuple[type, str], Attribute] = {}
+
+
 def _attribute(cls: type[Schema], name: str) -> Attribute:
+    found = _FOUND.get((cls, name))
+    if found is not None:
+        return found
     for attribute in cls.attributes:
         if attribute.field == name:
+            _FOUND[cls, name] = attribute
             return attribute
     raise AttributeError(f"{cls.usd_name} has no attribute '{name}'")
 

@@ -55,13 +55,11 @@ class ValueType(NamedTuple):
     def _accepts_element(self, value: Any) -> bool:
         if self.size == 1:
             return self._accepts_component(value)
-        return (
-            isinstance(value, tuple)
-            and len(value) == self.size
-            and all(self._accepts_component(part) for part in value)
-        )
+        return isinstance(value, tuple) and len(value) == self.size and all(map(self._accepts_component, value))
 
     def _accepts_component(self, value: Any) -> bool:
+        if type(value) is float:
+            return self.base in ("int", "float")
         if self.base == "bool":
             return isinstance(value, bool)
         if self.base == "text":

@@ -13,7 +13,7 @@ import bpy
 from ..bridge import props
 from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
-from ..system.files import replacing
+from ..system.files import regular, replacing
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def open_blend(file: str) -> list[Issue]:
 
     Raises InputError, also for one whose libraries are missing.
     """
-    path = Path(file).absolute()
+    path = regular(Path(file)).absolute()
     if not path.is_file():
         raise InputError(f"There is no file '{file}'; check the name.")
     try:
@@ -52,6 +52,21 @@ def open_blend(file: str) -> list[Issue]:
         f"'{path.name}' holds Python that was not run ({app.autoexec_fail_message}): values that it drives are old.",
         "Bake what scripts drive, or open the file in Blender if you trust it.",
     )]  # fmt: skip
+
+
+def select_collection(name: str) -> None:
+    """Select the objects of a collection and of those in it, and no others. Raises InputError where there is none."""
+    collection: Any = bpy.data.collections.get(name)
+    layer: Any = bpy.context.view_layer
+    found = [obj for obj in collection.all_objects if obj.name in layer.objects] if collection is not None else []
+    if not found:
+        raise InputError(f"The scene has no collection '{name}' with objects in its view layer; check the name.")
+    for obj in layer.objects:
+        obj.select_set(False)
+    for obj in found:
+        # What is hidden cannot be selected, and is exported like the rest.
+        obj.hide_set(False)
+        obj.select_set(True)
 
 
 def save_blend(file: str) -> None:

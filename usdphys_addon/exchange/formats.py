@@ -47,7 +47,10 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`."""
+    """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`.
+
+    collection: write only the objects of this collection.
+    """
 
     meters_per_unit: float | None = None
     kilograms_per_unit: float | None = None
@@ -57,6 +60,7 @@ class WriteOptions:
     strict: bool = False
     form: SceneForm = "auto"
     physics_only: bool = False
+    collection: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +189,7 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
     import bpy
 
     from ..core.units import StageUnits
-    from . import scene_export, usd_export
+    from . import blend_file, scene_export, usd_export
 
     units, hierarchy = usd_export.stage_options(bpy.context.scene)  # type: ignore[arg-type]
     units = StageUnits(
@@ -194,8 +198,10 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
         options.up_axis or units.up_axis,
     )
     wanted = usd_export.ExportOptions(
-        units, options.hierarchy or hierarchy, animation=options.animation, strict=options.strict
+        units, options.hierarchy or hierarchy, bool(options.collection), options.animation, strict=options.strict
     )
+    if options.collection:
+        blend_file.select_collection(options.collection)
     return scene_export.export_scene(
         bpy.context, Path(file).absolute(), wanted, options.form, physics_only=options.physics_only
     )

@@ -17,15 +17,15 @@ import numpy as np
 from ..bridge import remembered, scene_read
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import summary, validate
-from ..core.errors import OutputError
+from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
 from ..gltf import keep, names
 from ..gltf import write as gltf_write
 from ..gltf.document import SUFFIXES, Document
-from ..system.files import checked, replacing, scratch_folder
-from . import gltf_calls
-from .gltf_import import KEPT_TEXTS, require_blenders_gltf
+from ..system.files import checked, replace_together, scratch_folder
+from . import gltf_calls, gltf_memory
+from .gltf_import import require_blenders_gltf
 from .usd_export import ExportResult, refuse_errors
 
 _FAMILIES = {"BOTH": names.FAMILIES, "KHR": (names.KHR,), "OMI": (names.OMI,)}
@@ -44,14 +44,15 @@ class _Watched:
     vnodes: dict[tuple[str, ...], Any] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)
     origins: dict[str, int] = field(default_factory=dict)
-    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    beside: keep.Beside = field(default_factory=keep.Beside)
 
 
 class GltfExport:
     """One export. issues, counts: what was found and written."""
 
-    def __init__(self, options: gltf_write.WriteOptions) -> None:
-        self.options = options
+    def __init__(self, options: gltf_write.WriteOptions, *, checks: bool = True) -> None:
+        """checks: look for mistakes in the physics, which takes as long as writing it."""
+        self.options, self.checks = options, checks
         self.scenes: list[_Watched] = []
         self.issues: list[Issue] = []
         self.counts: dict[str, int] = {}
@@ -80,11 +81,15 @@ class GltfExport:
                 # The evaluated objects are gone when the file is finished.
                 prim.mesh()
         watched = _Watched(reading)
+        if self.options.keeps_usd:
+            gltf_memory.recall_scene(scene, reading, watched.beside)
         for vnode in vtree.nodes.values():
             chain = _chain(vtree, vnode)
             if chain:
                 watched.vnodes.setdefault(chain, vnode)
-        self.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
+        self.issues += reading.issues
+        if self.checks:
+            self.issues += validate.validate(reading.model, check_geometry=False)
         self.scenes.append(watched)
 
     def is_guide(self, obj: Any) -> bool:
@@ -105,18 +110,11 @@ class GltfExport:
                 if index is None:
                     continue
                 watched.nodes[placement.path] = index
-                self._recall(watched, placement, index)
+                extras = remembered.extras_of(placement.physics.prim.extras) if "prim" in placement.touched else {}
+                if "path" in extras:
+                    # Of the glTF file that the object was imported from.
+                    watched.origins.setdefault(str(extras["path"]), index)
             watched.vnodes = {}
-
-    def _recall(self, watched: _Watched, placement: Any, index: int) -> None:
-        """What the object keeps of the glTF file that it was imported from."""
-        if "prim" not in placement.touched:
-            return
-        group = placement.physics.prim
-        watched.texts[placement.path] = {name: getattr(group, name) for name in KEPT_TEXTS if getattr(group, name)}
-        extras = remembered.extras_of(group.extras)
-        if "path" in extras:
-            watched.origins.setdefault(str(extras["path"]), index)
 
     def write(self, file: str) -> None:
         """Put the physics into the finished file, which is replaced in one step."""
@@ -131,13 +129,16 @@ class GltfExport:
             if had_properties:
                 document.save(file)
             return
+        before = len(document.nodes)
         for watched in wanted:
             written = gltf_write.write(document, watched.reading.model, watched.nodes, self.options, watched.origins)
             self.issues += written.issues
             for kind, number in summary.counts(watched.reading.model).items():
                 self.counts[kind] = self.counts.get(kind, 0) + number
         if self.options.keeps_usd and len(wanted) == 1 and not self.options.is_flat:
-            keep.put(document, _with_places(wanted[0]), wanted[0].nodes, wanted[0].texts)
+            beside = wanted[0].beside
+            beside.nodes, beside.made = wanted[0].nodes, before
+            keep.put(document, _with_places(wanted[0]), beside)
         document.save(file)
 
 
@@ -206,7 +207,8 @@ def export_gltf(
         if not job.is_done or not scratch.is_file():
             raise OutputError(f"Blender's glTF exporter wrote nothing for '{target}'; see the console for its reason.")
         refuse_errors(job.issues, target, strict=strict)
-        _move_all(folder, scratch, target)
+        _check_written(scratch)
+        replace_together(folder, target, _files_of(target))
     return ExportResult(target, job.issues, job.counts)
 
 
@@ -226,16 +228,17 @@ def _native_export(scratch: Path, native: dict[str, Any]) -> None:
         raise OutputError("Blender's glTF exporter was cancelled.")
 
 
-def _move_all(folder: Path, scratch: Path, target: Path) -> None:
-    """Put the files of an export in place: those that the document names first, the document last."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path != scratch:
-            place = target.parent / path.relative_to(folder)
-            try:
-                place.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise OutputError(f"'{place.parent}' cannot be made ({error.strerror}).") from error
-            with replacing(place) as other:
-                other.write_bytes(path.read_bytes())
-    with replacing(target) as other:
-        other.write_bytes(scratch.read_bytes())
+def _check_written(scratch: Path) -> None:
+    """Raise OutputError where Blender's exporter has lost a part of what it wrote, and says nothing."""
+    document = Document.load(scratch)
+    for index, buffer in enumerate(document.json.get("buffers", [])):
+        if len(document.buffer(index)) < buffer.get("byteLength", 0):
+            raise OutputError("A buffer could not be written completely (is the disk full?); no old file is touched.")
+
+
+def _files_of(target: Path) -> list[Path]:
+    """The buffers and images of the document that is going to be replaced."""
+    try:
+        return Document.load(target).files()
+    except InputError:
+        return []

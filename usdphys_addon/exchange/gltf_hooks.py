@@ -21,7 +21,7 @@ def _put(gltf: Any, scene: Any) -> gltf_import.GltfImport | None:
 
 def _make_job() -> gltf_export.GltfExport | None:
     settings = _settings()
-    return gltf_export.GltfExport(gltf_export.options_of(settings)) if settings.is_exported else None
+    return gltf_export.GltfExport(gltf_export.options_of(settings), checks=False) if settings.is_exported else None
 
 
 def _importer() -> gltf_calls.ImportExtension:

@@ -21,11 +21,8 @@ from ..core.words import counted
 from ..gltf import keep
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
-from . import gltf_calls
+from . import gltf_calls, gltf_memory
 from .usd_import import undone_on_failure
-
-#: Properties of `RememberedPrim` that a glTF file keeps for an object.
-KEPT_TEXTS = ("carried", "shape", "binding")
 
 
 @dataclass(slots=True)
@@ -40,7 +37,10 @@ def import_gltf(file: str | Path) -> GltfImport:
     """Import a glTF file with its physics into the open scene. Raises InputError."""
     path = Path(file).absolute()
     # Read first: Blender's importer may crash on what we refuse, and leaves half a scene behind.
-    gltf_read.read(Document.load(path))
+    document = Document.load(path)
+    gltf_read.read(document)
+    document.check_assets()
+    del document
     require_blenders_gltf()
     made: list[gltf_calls.ImportExtension] = []
     results: list[GltfImport] = []
@@ -89,7 +89,8 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     reading = gltf_read.read(document)
     result = GltfImport(issues=list(reading.issues))
     _report_other_scenes(document, result)
-    if reading.family is None or not reading.model.prims:
+    kept, is_stale = keep.take(document)
+    if kept is None and (reading.family is None or not reading.model.prims):
         return None
     meters = float(scene.unit_settings.scale_length) or 1.0
     found = ImportedIDs(_objects(gltf, reading, meters))
@@ -98,14 +99,13 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
             # Before Blender 5.0 a custom property of this name is our properties.
             del one["usdphys"]
     _make_meshes(reading, found, gltf, meters)
-    kept, is_stale = keep.take(document)
     if is_stale:
         result.issues.append(Issue(
             "GltfEdited", "info", "", "", "Another program has changed the file since it was exported, so what glTF "
             "cannot say of USD Physics is left out.", "Export the file again.",
         ))  # fmt: skip
     if kept is not None:
-        return _put_kept(kept, scene, {reading.paths[one]: one for one in reading.paths}, found, result, meters)
+        return _put_kept(kept, scene, gltf, {reading.paths[one]: one for one in reading.paths}, found, result, meters)
     for path in reading.paths.values():
         prim = reading.model.prims.get(path)
         if prim is not None:
@@ -115,11 +115,7 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
         reading.model, scene, found.objects, {**found.materials}, meters=meters, local=meters, is_usd=False
     )
     result.counts = dict(written.counts)
-    for path in written.missing:
-        result.issues.append(Issue(
-            "NotImported", "warning", path, "", f"Blender imports nothing for '{path}', so its physics is left out.",
-            "Look at the file in the program that wrote it.",
-        ))  # fmt: skip
+    _report_missing(result, written.missing)
     _remove_sources(gltf, reading)
     if reading.model.joints:
         bpy.context.view_layer.update()  # type: ignore[union-attr]
@@ -132,37 +128,29 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
 
 
 def _put_kept(
-    kept: keep.Kept, scene: Any, indices: dict[str, int], found: ImportedIDs, result: GltfImport, meters: float
-) -> GltfImport:
+    kept: keep.Kept, scene: Any, gltf: Any, indices: dict[str, int], found: ImportedIDs, result: GltfImport,
+    meters: float,
+) -> GltfImport:  # fmt: skip
     """Put the model on the objects that was kept when the file was written."""
     by_index = {indices[path]: obj for path, obj in found.objects.items() if path in indices}
-    objects: dict[str, Any] = {path: by_index[index] for path, index in kept.nodes.items() if index in by_index}
-    materials = {
-        path: bpy.data.materials[prim.label] for path, prim in kept.model.materials.items()
-        if prim.label in bpy.data.materials
-    }  # fmt: skip
-    bpy.context.view_layer.update()  # type: ignore[union-attr]
-    model = keep.with_own_colliders(kept.model, objects)
-    written = scene_write.write_scene(model, scene, objects, materials, meters=meters, local=meters, is_usd=False)
-    for path, obj in objects.items():
-        group = obj.usdphys.prim
-        # Prims keep their names where Blender has numbered those of the objects.
-        group.path, group.id_name, group.order = path, obj.name, model.order.get(path, len(model.order))
-        if f"{path}/{paths.name_of(path)}" in model.prims and obj.data is not None:
-            obj.data.name = f"{paths.name_of(path)}_geometry"
-    for path, texts in kept.texts.items():
-        group = objects[path].usdphys.prim if path in objects else None
-        for name in KEPT_TEXTS if group is not None else ():
-            if name in texts:
-                setattr(group, name, texts[name])
+    before = list(by_index)
+    written = gltf_memory.put_kept(kept, scene, by_index, found, meters, kept.model.source)
+    for index in before:
+        if index in by_index:
+            gltf.vnodes[index].blender_object = by_index[index]
+    _forget(gltf, [index for index in before if index not in by_index])
     result.issues.clear()
     result.counts = dict(written.counts)
-    for path in written.missing:
+    _report_missing(result, written.missing)
+    return result
+
+
+def _report_missing(result: GltfImport, missing: list[str]) -> None:
+    for path in missing:
         result.issues.append(Issue(
             "NotImported", "warning", path, "", f"Blender imports nothing for '{path}', so its physics is left out.",
             "Look at the file in the program that wrote it.",
         ))  # fmt: skip
-    return result
 
 
 def _report_other_scenes(document: Document, result: GltfImport) -> None:
@@ -222,7 +210,7 @@ def _make_meshes(reading: gltf_read.GltfReading, found: ImportedIDs, gltf: Any, 
         data = known[id(mesh)]
         if above.type == "EMPTY" and above.instance_type == "NONE" and _is_free(reading, node, path):
             # The Empty becomes the collider, so that an export has the same nodes.
-            obj = _with_data(above, data)
+            obj = gltf_memory.with_data(above, data)
             found.objects[node] = obj
             gltf.vnodes[indices[node]].blender_object = obj
         else:
@@ -251,37 +239,26 @@ def _new_mesh(prim: Prim, mesh: Mesh, meters: float) -> Any:
     return data
 
 
-def _with_data(empty: Any, data: Any) -> Any:
-    """A mesh object in the place of an Empty, which is removed."""
-    name = empty.name
-    obj: Any = bpy.data.objects.new(name, data)
-    for collection in empty.users_collection:
-        collection.objects.link(obj)
-    obj.parent, obj.parent_type, obj.parent_bone = empty.parent, empty.parent_type, empty.parent_bone
-    obj.matrix_parent_inverse = empty.matrix_parent_inverse
-    obj.rotation_mode = empty.rotation_mode
-    obj.location, obj.scale = empty.location, empty.scale
-    obj.rotation_quaternion, obj.rotation_euler = empty.rotation_quaternion, empty.rotation_euler
-    for key, value in empty.items():
-        obj[key] = value
-    if hasattr(empty, "gltf2_animation_rest"):
-        obj.gltf2_animation_rest = empty.gltf2_animation_rest
-    for child in empty.children:
-        child.parent = obj
-    bpy.data.objects.remove(empty)
-    obj.name = name
-    return obj
-
-
 def _remove_sources(gltf: Any, reading: gltf_read.GltfReading) -> None:
     """Remove objects of nodes outside the scene that only hold the mesh of a collider."""
+    removed = []
     for index in reading.sources:
         todo = [index]
         while todo:
             one = todo.pop()
-            vnode = gltf.vnodes.get(one)
-            obj = getattr(vnode, "blender_object", None)
+            obj = getattr(gltf.vnodes.get(one), "blender_object", None)
             if obj is not None:
                 bpy.data.objects.remove(obj)
-                gltf.vnodes[one].blender_object = None
+                removed.append(one)
             todo += reading.document.nodes[one].get("children", [])
+    _forget(gltf, removed)
+
+
+def _forget(gltf: Any, removed: list[int]) -> None:
+    """Let the nodes of removed objects stand for another one: the importer selects the object of each node."""
+    if not removed:
+        return
+    rest = [getattr(vnode, "blender_object", None) for index, vnode in gltf.vnodes.items() if index not in removed]
+    other = next((obj for obj in rest if isinstance(obj, bpy.types.Object)), None)
+    for index in removed:
+        gltf.vnodes[index].blender_object = other

@@ -328,10 +328,10 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str], issues: l
         spec = layer.GetPrimAtPath(prim.path)
         if spec is not None:
             carry_restore.restore(prim.carried, spec, moved, numbers=numbers)
-    has_bindings = bool(physics.source.carried_looks) and not physics.source.prim_path
+    is_whole, has_looks = not physics.source.prim_path, bool(physics.source.carried_looks)
     for spec, obj in list(_objects_on(layer)):
         prim = obj.usdphys.prim  # type: ignore[attr-defined]
-        if has_bindings and prim.binding != "own" and (prim.binding or len(obj.material_slots)):
+        if is_whole and prim.binding != "own" and (prim.binding or (has_looks and len(obj.material_slots))):
             _restore_binding(spec, obj, moved)
         if prim.shape:
             _restore_shape(spec, obj)

@@ -31,7 +31,7 @@ from . import usd_export
 from .usd_export import ExportResult
 
 if TYPE_CHECKING:
-    from ..urdf.build import Built
+    from ..urdf.build import Built, Frame
     from ..urdf.edit import TextEdits
     from ..urdf.layout import Layout
     from ..urdf.mesh_files import MeshFiles
@@ -76,9 +76,9 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
 class _OtherPartsError(Exception):
     """There is no URDF whose text could be edited. lost: what a new text does not have; empty if there was no text."""
 
-    def __init__(self, lost: str = "", old: Robot | None = None) -> None:
+    def __init__(self, lost: str = "", plan: Layout | None = None, root: str = "") -> None:
         super().__init__(lost)
-        self.lost, self.old = lost, old
+        self.lost, self.plan, self.root = lost, plan, root
 
 
 def _mesh_folder(target: Path) -> str:
@@ -102,13 +102,17 @@ def _new_text(
     root = stage.GetDefaultPrim()
     own = str(root.GetMetadata("displayName") or root.GetName()) if root else ""
     name = target.stem if own.lower() in _NAMELESS else own
-    others = []
-    if reason.old is not None:
-        name = reason.old.name
-        others = [one for one in further.elements(reason.old.element, further.ROBOT)
-                  if one.tag not in ("link", "joint", "material")]  # fmt: skip
+    kept = build.Kept(_frames(stage, model))
+    if reason.plan is not None:
+        plan, robot = reason.plan, reason.plan.robot
+        name = robot.name
+        kept.others = [one for one in further.elements(robot.element, further.ROBOT)
+                       if one.tag not in ("link", "joint", "material")]  # fmt: skip
+        implied = set(plan.model.joints) - set(plan.joint_paths.values())
+        kept.implied = frozenset(reason.root + path[len(plan.root) :] for path in implied)
+    _read_leaders(stage, model)
     try:
-        made = build.build(model, visible_parts(stage, model), files, name, names, _selected(context, model), others)
+        made = build.build(model, visible_parts(stage, model), files, name, names, _selected(context, model), kept)
     except InputError as error:
         raise InputError(f"{reason.lost} {error}".strip()) from error
     issues = list(made.issues)
@@ -119,6 +123,37 @@ def _new_text(
         ))  # fmt: skip
     _verify(made, target)
     return made.text, issues, {"bodies": made.links, "joints": made.joints}, files
+
+
+def _frames(stage: Any, model: PhysicsModel) -> list[Frame]:
+    """The links that a URDF had as mere frames, see `urdf.layout`."""
+    from ..urdf.build import Frame
+
+    found = []
+    for prim in stage.TraverseAll():
+        path = str(prim.GetPath())
+        if prim.GetAttribute("urdf:joint:type").Get() != "fixed" or path in model.bodies:
+            continue
+        world = model.locate(path) if model.locate is not None else None
+        if world is not None:
+            pose = frames.transform(world[:3, 3], frames.rotation_of(world))
+            found.append(Frame(path, pose, str(prim.GetAttribute("urdf:joint:name").Get())))
+    return found
+
+
+def _read_leaders(stage: Any, model: PhysicsModel) -> None:
+    """Put the joints that others follow into the model: a model of a stage has no relationships of vendors."""
+    from ..usd import read as usd_read
+
+    for path, prim in model.joints.items():
+        for name, value in prim.schemas.items():
+            vendor: Any = value
+            if name == "NewtonMimicAPI":
+                found = usd_read.targets(stage.GetPrimAtPath(path).GetRelationship("newton:mimicJoint"))
+                vendor.mimic_joint = found or None
+            elif name.startswith("PhysxMimicJointAPI:"):
+                relationship = f"physxMimicJoint:{name.partition(':')[2]}:referenceJoint"
+                vendor.reference_joint = usd_read.targets(stage.GetPrimAtPath(path).GetRelationship(relationship))
 
 
 def _verify(made: Built, target: Path) -> None:
@@ -206,21 +241,21 @@ class _Comparison:
             planned = {self.now(path) for path in getattr(self.old, what)}
             there = {path for path in getattr(self.new, what) if paths.is_at_or_below(path, self.root)}
             for path in sorted(planned - there):
-                raise _OtherPartsError(f"'{paths.name_of(path)}' of the imported URDF is gone.", self.plan.robot)
+                raise _OtherPartsError(f"'{paths.name_of(path)}' of the imported URDF is gone.", self.plan, self.root)
             for path in sorted(there - planned):
-                raise _OtherPartsError(f"'{paths.name_of(path)}' is not in the imported URDF.", self.plan.robot)
+                raise _OtherPartsError(f"'{paths.name_of(path)}' is not in the imported URDF.", self.plan, self.root)
         for path, prim in self.new.joints.items():
             joint = prim.get(usd_physics.Joint)
             ends = [*(joint.body0 or ()), *(joint.body1 or ())] if joint is not None else []
             if not paths.is_at_or_below(path, self.root) and any(paths.is_at_or_below(end, self.root) for end in ends):
-                raise _OtherPartsError(f"'{paths.name_of(path)}' is not in the imported URDF.", self.plan.robot)
+                raise _OtherPartsError(f"'{paths.name_of(path)}' is not in the imported URDF.", self.plan, self.root)
 
     # ------------------------------------------------------------------ joints
 
     def joint(self, joint: Joint, path: str) -> None:
         old, new = self.old.prims[path], self.new.prims[self.now(path)]
         if old.type_name != new.type_name:
-            raise _OtherPartsError(f"'{joint.name}' is of another type than in the imported URDF.", self.plan.robot)
+            raise _OtherPartsError(f"'{joint.name}' has another type than in the URDF.", self.plan, self.root)
         self.frame(joint, old, new)
         one, other = old.get(usd_physics.Joint), new.get(usd_physics.Joint)
         for field, name in (("lower_limit", "lower"), ("upper_limit", "upper")):

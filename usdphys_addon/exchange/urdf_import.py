@@ -80,4 +80,20 @@ def _finish(plan: Layout, result: ImportResult) -> None:
     for path, obj in objects.items():
         if obj.type == "EMPTY" and not path.startswith(f"{plan.physics}/"):
             obj.empty_display_size = drawn
+    _share_meshes(plan, objects)
     result.objects = sorted(obj.name for obj in objects.values())
+
+
+def _share_meshes(plan: Layout, objects: dict[str, Any]) -> None:
+    """One mesh datablock for all uses of a file with the same materials; Blender's import makes one for each."""
+    first: dict[tuple[Any, ...], Any] = {}
+    unused = []
+    for placed in plan.shapes:
+        obj = objects.get(placed.path) if placed.shape.kind == "mesh" else None
+        if obj is None or obj.type != "MESH":
+            continue
+        kept = first.setdefault((placed.shape.uri, *obj.data.materials), obj.data)
+        if kept != obj.data:
+            unused.append(obj.data)
+            obj.data = kept
+    bpy.data.batch_remove(unused)

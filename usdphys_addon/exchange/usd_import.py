@@ -129,6 +129,8 @@ def _usd_errors_as_input_errors(path: Path) -> Iterator[None]:
     except Tf.ErrorException as error:
         reason = usd_read.short_reason(error)
         raise InputError(f"'{path.name}' cannot be imported, because USD finds an error in it{reason}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"'{path.name}' holds names that are not UTF-8; it is damaged.") from error
 
 
 def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Generator[Step, None, ImportResult]:

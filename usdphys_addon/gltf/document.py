@@ -8,7 +8,7 @@ import binascii
 import json
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeGuard
 from urllib.parse import unquote
@@ -20,7 +20,7 @@ from ..core import frames
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import Mesh
-from ..system.files import replacing
+from ..system.files import regular, replacing
 from . import axes
 
 SUFFIXES = (".gltf", ".glb")
@@ -34,10 +34,13 @@ MOST_LEVELS = 200
 _MOST_ELEMENTS = 100_000_000
 _TYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
+_ALL_WIDTHS = {**_WIDTHS, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+#: Beginnings of images that glTF and its extensions know: PNG, JPEG, WebP, KTX 2, DDS.
+_IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"\xabKTX 20", b"DDS ")
 #: Divisors of normalised integers.
 _NORMALS = {5120: 127.0, 5121: 255.0, 5122: 32767.0, 5123: 65535.0}
 TRIANGLES = 4
-_LISTS = ("nodes", "scenes", "meshes", "accessors", "bufferViews", "buffers", "materials", "skins")
+_LISTS = ("nodes", "scenes", "meshes", "accessors", "bufferViews", "buffers", "images", "materials", "skins")
 
 
 class Document:
@@ -62,7 +65,7 @@ class Document:
         """Read a .gltf or .glb. Raises InputError with one sentence for one that cannot be used."""
         path = Path(file)
         try:
-            if path.stat().st_size > MOST_BYTES:
+            if regular(path).stat().st_size > MOST_BYTES:
                 raise InputError(f"'{path.name}' has more than {MOST_BYTES >> 30} GB, which is not read.")
             data = path.read_bytes()
         except FileNotFoundError as error:
@@ -162,7 +165,8 @@ class Document:
 
     def pool(self, extension: str, name: str) -> list[dict[str, Any]]:
         """A list of the document, such as the shapes. Items of the wrong type are empty objects."""
-        items = self.extensions.get(extension, {}).get(name, [])
+        found = self.json.get("extensions", {}).get(extension)
+        items = found.get(name, []) if isinstance(found, dict) else []
         return [item if isinstance(item, dict) else {} for item in items] if isinstance(items, list) else []
 
     def node_name(self, index: int) -> str:
@@ -197,7 +201,15 @@ class Document:
 
     def local(self, index: int) -> Matrix:
         """Matrix (4, 4) of a node relative to its parent, in the axes of the model."""
-        return axes.matrix_in(_local(self.nodes[index]))
+        node = self.nodes[index]
+        if "matrix" in node:
+            return axes.matrix_in(np.array(node["matrix"], float).reshape(4, 4).T)
+        x, y, z = node.get("translation", _ORIGIN)
+        width, height, depth = node.get("scale", _ONES)
+        place = (x, -z, y)
+        if "rotation" not in node:
+            return np.array(_rows(place, (width, depth, height)))
+        return frames.transform(place, frames.matrix_of(axes.rotation_in(node["rotation"])), (width, depth, height))
 
     def world(self, index: int) -> Matrix:
         """World matrix (4, 4) of a node, metres, in the axes of the model."""
@@ -326,13 +338,57 @@ class Document:
                 raise self._wrong("a buffer is no valid base64") from error
         path = self.neighbour(uri)
         try:
-            if path.stat().st_size > MOST_BYTES:
+            if regular(path).stat().st_size > MOST_BYTES:
                 raise self._wrong(f"'{path.name}' has more than {MOST_BYTES >> 30} GB, which is not read")
             return path.read_bytes()
         except (OSError, ValueError) as error:
             raise InputError(
                 f"'{self.path.name}' needs the file '{uri[:80]}', which cannot be read; put it into the same folder."
             ) from error
+
+    def files(self) -> list[Path]:
+        """The files that its buffers and images name. Raises InputError for one that is not below its folder."""
+        uris = [one.get("uri") for name in ("buffers", "images") for one in self.json.get(name, [])]
+        return [self.neighbour(uri) for uri in uris if isinstance(uri, str) and not uri.startswith("data:")]
+
+    def check_assets(self) -> None:
+        """Check all that Blender's importer reads: accessors lie in their buffers, and images are images.
+
+        Raises InputError. An image that is missing is no error: the importer goes on without it.
+        """
+        views: list[dict[str, Any]] = self.json.get("bufferViews", [])
+        for index, item in enumerate(self.json.get("accessors", [])):
+            if "bufferView" not in item:
+                continue
+            kind, count, width = item.get("componentType"), item.get("count"), _ALL_WIDTHS.get(str(item.get("type")))
+            if kind not in _TYPES or width is None or not _is_index(count, _MOST_ELEMENTS):
+                raise self._wrong(f"accessor {index} has no known type or count")
+            dtype, view = np.dtype(_TYPES[kind]), item["bufferView"]
+            if not (_is_index(view, len(views)) and views[view].get("extensions")):
+                self._viewed(view, item.get("byteOffset", 0), count, width, dtype)
+        for index, view in enumerate(views):
+            start, length = view.get("byteOffset", 0), view.get("byteLength", 0)
+            if not (_is_index(start, MOST_BYTES) and _is_index(length, MOST_BYTES)):
+                raise self._wrong(f"buffer view {index} has no valid length or offset")
+            if not view.get("extensions") and start + length > len(self.buffer(view.get("buffer"))):
+                raise self._wrong(f"buffer view {index} leads out of its buffer")
+        for image in self.json.get("images", []):
+            uri = image.get("uri")
+            if isinstance(uri, str) and not uri.startswith("data:"):
+                self._check_image(uri)
+
+    def _check_image(self, uri: str) -> None:
+        """Refuse a file that is no image: its bytes would become a part of the scene."""
+        try:
+            path = self.path.absolute().parent / unquote(uri)
+            if not path.exists():
+                return
+            with regular(path).open("rb") as stream:
+                is_image = stream.read(16).startswith(_IMAGES)
+        except (OSError, ValueError) as error:
+            raise self._wrong(f"the image '{uri[:80]}' cannot be read") from error
+        if not is_image:
+            raise self._wrong(f"its image '{uri[:80]}' is a file of another kind")
 
     def neighbour(self, uri: str) -> Path:
         """The file that a relative URI names. Raises InputError for one that is not below the folder of the file."""
@@ -465,19 +521,21 @@ class Document:
         is_glb = target.suffix.lower() == ".glb"
         beside = self._merge_added(target, is_glb=is_glb)
         try:
-            text = json.dumps(self.json, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode("utf-8")
+            text = json.dumps(self.json, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         except ValueError as error:
             raise InputError(f"'{target.name}' was not written: a value of the physics is no finite number.") from error
         if beside is not None:
             with replacing(beside[0]) as scratch:
                 scratch.write_bytes(beside[1])
-        parts = [text]
+        # Bytes that are no text are lone surrogates, which JSON has as escapes.
+        data = text.encode("utf-8", "backslashreplace")
+        parts = [data]
         if is_glb:
-            text += b" " * (-len(text) % 4)
+            data += b" " * (-len(data) % 4)
             binary = self.binary or b""
             binary += b"\0" * (-len(binary) % 4)
-            chunks = 20 + len(text) + (8 + len(binary) if binary else 0)
-            parts = [struct.pack("<4sIIII", _GLB, 2, chunks, len(text), _JSON), text]
+            chunks = 20 + len(data) + (8 + len(binary) if binary else 0)
+            parts = [struct.pack("<4sIIII", _GLB, 2, chunks, len(data), _JSON), data]
             if binary:
                 parts += [struct.pack("<II", len(binary), _BIN), binary]
         with replacing(target) as scratch, scratch.open("wb") as stream:
@@ -563,14 +621,14 @@ def _corners(mode: Any) -> Any:
     return None
 
 
-def _local(node: dict[str, Any]) -> Matrix:
-    """Matrix (4, 4) of a node relative to its parent, as in the file."""
-    if "matrix" in node:
-        return np.array(node["matrix"], float).reshape(4, 4).T
-    x, y, z, w = node.get("rotation", (0.0, 0.0, 0.0, 1.0))
-    return frames.transform(
-        node.get("translation", (0.0, 0.0, 0.0)), frames.matrix_of((w, x, y, z)), node.get("scale", (1.0, 1.0, 1.0))
-    )
+_ORIGIN, _ONES = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
+
+
+def _rows(place: Sequence[float], scale: Sequence[float]) -> list[list[float]]:
+    return [
+        [scale[0], 0.0, 0.0, place[0]], [0.0, scale[1], 0.0, place[1]], [0.0, 0.0, scale[2], place[2]],
+        [0.0, 0.0, 0.0, 1.0],
+    ]  # fmt: skip
 
 
 def transform_of(local: Matrix) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Container, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,26 @@ _VERSION = 1
 _INFINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 #: Schemas of a collider or of a body.
 _OF_COLLIDERS = (usd_physics.MassAPI.usd_name, usd_physics.FilteredPairsAPI.usd_name)
-#: Remembered texts of objects, by the names of their properties.
+#: Remembered texts, by path and by the names of their properties.
 Texts = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(slots=True)
+class Beside:
+    """What is kept beside a model.
+
+    nodes: index of the node of each object, by path. texts: of objects, materials, physics scenes and groups. source:
+    of the USD file that the scene was imported from, by the names of its properties; empty if it was not. origins: type
+    and place in the order of that file of each prim, by path. faces: of colliders that are meshes; see
+    `bridge.polygons`. made: index of the first node that stands for no object.
+    """
+
+    nodes: dict[str, int] = field(default_factory=dict)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    source: dict[str, str] = field(default_factory=dict)
+    origins: dict[str, tuple[str, int]] = field(default_factory=dict)
+    faces: dict[str, Any] = field(default_factory=dict)
+    made: int = 0
 
 
 def digest(document: Document) -> str:
@@ -50,15 +68,15 @@ def _physics(extensions: Any) -> dict[str, Any]:
 # --------------------------------------------------------------------------- writing
 
 
-def put(document: Document, model: PhysicsModel, nodes: Mapping[str, int], texts: Texts) -> None:
-    """Put a model into a finished document. nodes: of the objects, by path. texts: what the objects remember."""
+def put(document: Document, model: PhysicsModel, beside: Beside) -> None:
+    """Put a model into a finished document."""
     extras = document.json.get("extras")
     if not isinstance(extras, dict):
         extras = document.json["extras"] = {}
     extras[names.EXTRAS] = {
         "version": _VERSION, "digest": digest(document),
-        "nodes": dict(nodes), "prims": {path: _prim_out(prim) for path, prim in model.prims.items()},
-        "texts": {path: dict(found) for path, found in texts.items() if found},
+        "prims": {path: _prim_out(prim) for path, prim in model.prims.items()},
+        **{item.name: value for item in fields(beside) if (value := getattr(beside, item.name))},
     }  # fmt: skip
 
 
@@ -91,11 +109,12 @@ def _value_out(value: Any) -> Any:
 # --------------------------------------------------------------------------- reading
 
 
+@dataclass(slots=True)
 class Kept:
-    """A model that was kept. nodes: index of the node of each object, by path. texts: what the objects remember."""
+    """A model that was kept."""
 
-    def __init__(self, model: PhysicsModel, nodes: dict[str, int], texts: dict[str, dict[str, str]]) -> None:
-        self.model, self.nodes, self.texts = model, nodes, texts
+    model: PhysicsModel
+    beside: Beside
 
 
 def take(document: Document) -> tuple[Kept | None, bool]:
@@ -113,7 +132,7 @@ def take(document: Document) -> tuple[Kept | None, bool]:
 
 
 def _kept(document: Document, found: dict[str, Any]) -> Kept:
-    nodes = {str(path): index for path, index in found["nodes"].items() if 0 <= index < len(document.nodes)}
+    beside = _beside(document, found)
     model = PhysicsModel(source=str(document.path))
     for path, value in found["prims"].items():
         prim = Prim(str(path), str(value["type"]))
@@ -129,15 +148,34 @@ def _kept(document: Document, found: dict[str, Any]) -> Kept:
         model.add(prim)
     model.order = {path: number for number, path in enumerate(model.prims)}
     for path, prim in model.prims.items():
-        above = paths.nearest(path, nodes)
+        above = paths.nearest(path, beside.nodes)
         if above:
-            prim.world = document.world(nodes[above])
+            prim.world = document.world(beside.nodes[above])
             if above != path and prim.local is not None:
                 prim.world = prim.world @ prim.local
-    texts = {
-        str(path): {str(name): str(text) for name, text in one.items()} for path, one in found.get("texts", {}).items()
-    }
-    return Kept(model, nodes, texts)
+    for path, (type_name, number) in beside.origins.items():
+        model.order[path] = number
+        if path not in model.prims:
+            model.other_types[path] = type_name
+    return Kept(model, beside)
+
+
+def _beside(document: Document, found: dict[str, Any]) -> Beside:
+    count = len(document.nodes)
+    return Beside(
+        {str(path): index for path, index in found.get("nodes", {}).items() if 0 <= int(index) < count},
+        {str(path): _texts(one) for path, one in found.get("texts", {}).items()}, _texts(found.get("source", {})),
+        {str(path): (str(one[0]), int(one[1])) for path, one in found.get("origins", {}).items()},
+        {
+            str(path): (int(points), tuple((int(size), int(number)) for size, number in runs))
+            for path, (points, runs) in found.get("faces", {}).items()
+        },
+        int(found.get("made", count)),
+    )  # fmt: skip
+
+
+def _texts(found: dict[str, Any]) -> dict[str, str]:
+    return {str(name): str(text) for name, text in found.items()}
 
 
 def with_own_colliders(model: PhysicsModel, objects: Container[str]) -> PhysicsModel:

@@ -86,6 +86,7 @@ class _Reader:
         self.bodies: set[int] = set()
         self.materials: dict[int, str] = {}
         self.members: dict[int, list[str]] = {}
+        self.pools: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     def read(self) -> None:
         self._name_nodes()
@@ -104,6 +105,12 @@ class _Reader:
             self._read_joint(index)
         self._read_groups()
         self.model.order = {path: number for number, path in enumerate(self.model.prims)}
+
+    def _pool(self, extension: str, name: str) -> list[dict[str, Any]]:
+        key = (extension, name)
+        if key not in self.pools:
+            self.pools[key] = self.document.pool(extension, name)
+        return self.pools[key]
 
     # ------------------------------------------------------------------ nodes
 
@@ -231,7 +238,7 @@ class _Reader:
         extension = self.document.node_extension(index, names.OLD_COLLIDER)
         if not extension:
             return
-        pool = self.document.pool(names.OLD_COLLIDER, "colliders")
+        pool = self._pool(names.OLD_COLLIDER, "colliders")
         number = extension.get("collider")
         value = pool[number] if isinstance(number, int) and 0 <= number < len(pool) else extension
         kind = {"hull": "convex"}.get(str(value.get("type")), str(value.get("type")))
@@ -248,7 +255,7 @@ class _Reader:
             self._add_shape(index, value, {"type": kind, kind: shape}, kind, trigger=trigger)
             return
         number = shape.get("shape", -1)
-        pool = self.document.pool(self.family.shape, "shapes")
+        pool = self._pool(self.family.shape, "shapes")
         if number in (None, -1) or isinstance(number, bool) or not isinstance(number, int):
             return
         if not 0 <= number < len(pool):
@@ -374,7 +381,7 @@ class _Reader:
     def _bind(self, prim: Prim, value: dict[str, Any]) -> None:
         """Material and filter of a collider."""
         number = value.get("physicsMaterial", -1)
-        pool = self.document.pool(self.family.body, "physicsMaterials")
+        pool = self._pool(self.family.body, "physicsMaterials")
         if isinstance(number, int) and not isinstance(number, bool) and number >= 0:
             if number >= len(pool):
                 raise InputError(
@@ -385,7 +392,7 @@ class _Reader:
             prim.materials = (prim.physics_binding,)
         chosen = value.get("collisionFilter", -1)
         if isinstance(chosen, int) and not isinstance(chosen, bool) and chosen >= 0:
-            if chosen >= len(self.document.pool(self.family.body, "collisionFilters")):
+            if chosen >= len(self._pool(self.family.body, "collisionFilters")):
                 raise InputError(
                     f"'{self.document.path.name}' is damaged: a collider names the filter {chosen}, which does not "
                     "exist."
@@ -479,7 +486,7 @@ class _Reader:
             return None
         if "constraints" in value:
             return self._old_joint(index, value)
-        pool = document.pool(self.family.joint, "physicsJoints")
+        pool = self._pool(self.family.joint, "physicsJoints")
         number, other = value.get("joint"), value.get("connectedNode")
         valid = [isinstance(one, int) and not isinstance(one, bool) for one in (number, other)]
         if not all(valid) or not (0 <= number < len(pool) and 0 <= other < len(document.nodes)):  # type: ignore[operator]
@@ -497,7 +504,7 @@ class _Reader:
         self, index: int, value: dict[str, Any]
     ) -> tuple[dict[str, Any], int | None, int | None, tuple[Matrix, Matrix], dict[str, Any]]:
         """The first form of OMI_physics_joint: two bodies at one place, and constraints instead of limits."""
-        pool = self.document.pool(names.OMI_JOINT, "constraints")
+        pool = self._pool(names.OMI_JOINT, "constraints")
         numbers = value["constraints"] if isinstance(value["constraints"], list) else []
         limits = [
             {**pool[one], "min": pool[one].get("lowerLimit", 0.0), "max": pool[one].get("upperLimit", 0.0)}
@@ -526,7 +533,7 @@ class _Reader:
 
     def _read_groups(self) -> None:
         """Each filter that a collider has becomes a group; groups whose filters refuse each other are filtered."""
-        pool = self.document.pool(self.family.body, "collisionFilters")
+        pool = self._pool(self.family.body, "collisionFilters")
         found: dict[int, str] = {}
         for number in sorted(self.members):
             leaf = _NOT_WORD.sub("_", filters.label(pool[number], number))

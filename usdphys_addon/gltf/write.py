@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -78,7 +77,7 @@ class _Writer:
         self.body_nodes: set[int] = set()
         self.pools: dict[tuple[str, str], dict[str, int]] = {}
         self.meshes: dict[int, tuple[Mesh, int]] = {}
-        self.anchors: dict[str, int] = {}
+        self.masses: dict[tuple[Any, ...], mass.BodyMassProperties] = {}
 
     def _is_foreign(self, family: Family) -> bool:
         used = self.document.json.get("extensionsUsed") or ()
@@ -238,7 +237,7 @@ class _Writer:
         moments, turn = own.decided("diagonal_inertia"), own.principal_axes
         center, weight = own.decided("center_of_mass"), own.decided("mass")
         if is_computed and (weighted or not family.is_khr or (moments is not None and turn is None)):
-            found = mass.mass_properties(self.model, prim.path, solid)
+            found = self._mass_properties(prim, solid)
             if weighted or not family.is_khr:
                 weight = found.mass
                 if center is None and (weighted or solid):
@@ -263,6 +262,29 @@ class _Writer:
             for key in ("inertiaDiagonal", "inertiaOrientation"):
                 if key in kept:
                     motion[key] = kept[key]
+
+    def _mass_properties(self, prim: Prim, colliders: list[Prim]) -> mass.BodyMassProperties:
+        """Mass properties of a body; bodies that are copies of each other share them."""
+        key = self._mass_key(prim, colliders)
+        if key is None:
+            return mass.mass_properties(self.model, prim.path, colliders)
+        if key not in self.masses:
+            self.masses[key] = mass.mass_properties(self.model, prim.path, colliders)
+        return self.masses[key]
+
+    def _mass_key(self, prim: Prim, colliders: list[Prim]) -> tuple[Any, ...] | None:
+        """What decides about the mass of a body of primitives; None for a body with other colliders."""
+        parts: list[Any] = [prim.world[:3, :3].tobytes(), repr(prim.get(usd_physics.MassAPI))]
+        for one in colliders:
+            gprim = one.get(usd_geom.Gprim)
+            if gprim is None or one.local is None or paths.parent_of(one.path) != prim.path:
+                return None
+            material = self._material_of(one)
+            parts += [
+                repr(gprim), one.local.tobytes(), repr(one.get(usd_physics.MassAPI)),
+                repr(material.get(usd_physics.MaterialAPI)) if material is not None else "",
+            ]  # fmt: skip
+        return tuple(parts)
 
     def _has_densities(self, prim: Prim, colliders: list[Prim]) -> bool:
         """True if something else than the volume alone decides about the mass of a body."""
@@ -314,8 +336,9 @@ class _Writer:
         self.written.counts["colliders"] += 1
         is_trigger = vendor.TRIGGER in prim.schemas
         body = self.bodies[owner.path] if owner is not None else None
-        for shape, world in shapes:
-            index, scale = self._collider_node(prim, base, body, world, shape)
+        own = prim.path if prim.path in self.nodes else paths.parent_of(prim.path)
+        for shape, offset in shapes:
+            index, scale = self._collider_node(prim, base, body, offset, shape, is_of_base=own in self.nodes)
             for family in self.families:
                 value = self._collider(family, prim, index, shape.scaled(scale), is_trigger=is_trigger)
                 if filter_ is not None:
@@ -350,7 +373,7 @@ class _Writer:
     def _pooled(self, extension: str, name: str, value: dict[str, Any]) -> int:
         """Index of an entry of a list of the document; equal entries are one."""
         pool = self.pools.setdefault((extension, name), {})
-        key = json.dumps(value, sort_keys=True)
+        key = repr(value)
         if key not in pool:
             items = self.document.root_extension(extension).setdefault(name, [])
             pool[key] = len(items)
@@ -379,29 +402,55 @@ class _Writer:
         return found
 
     def _collider_node(
-        self, prim: Prim, base: int, body: int | None, world: Matrix, shape: _Shape
-    ) -> tuple[int, Matrix]:
-        """(node that a collider goes on, scale of the shape there). world: its place, with the scale of its space."""
+        self, prim: Prim, base: int, body: int | None, offset: Matrix | None, shape: _Shape, *, is_of_base: bool
+    ) -> tuple[int, tuple[float, float, float]]:
+        """(node that a collider goes on, scale of the shape there).
+
+        offset: place of the shape in the space of the prim. is_of_base: `base` is the node of the prim, or of its
+        parent.
+        """
         document = self.document
         key = "trigger" if vendor.TRIGGER in prim.schemas else "collider"
         taken = any(key in document.node_extension(base, family.body) for family in self.families)
-        try:
-            rel = np.linalg.solve(document.world(base), world)
-        except np.linalg.LinAlgError:
-            rel = None
-        if rel is not None and not taken and "skin" not in document.nodes[base]:
-            size = max(float(np.abs(rel[:3, :3]).max()), 1e-12)
-            straight = np.abs(rel[:3, :3] - np.diag(np.diag(rel[:3, :3]))).max() <= _SAME * size
-            reach = shape.reach * size
-            if straight and rel[0, 0] > 0 and np.abs(rel[:3, 3]).max() <= _SAME * max(reach, 1e-6):
-                return base, np.diag(rel[:3, :3])
+        if not taken and "skin" not in document.nodes[base]:
+            scale = self._scale_on(prim, base, offset, shape, is_of_base=is_of_base)
+            if scale is not None:
+                return base, scale
+        world = prim.world if offset is None else prim.world @ offset
         parent = body if body is not None else base
         index = document.add_node({"name": self._free_name(f"{document.node_name(base)}_{key}")}, parent)
         if shape.mesh is not None:
             self._place(index, world, prim)
-            return index, np.ones(3)
+            return index, (1.0, 1.0, 1.0)
         self._place(index, frames.transform(world[:3, 3], frames.rotation_of(world)), prim)
-        return index, np.abs(frames.scale_of(world))
+        x, y, z = np.abs(frames.scale_of(world)).tolist()
+        return index, (x, y, z)
+
+    def _scale_on(
+        self, prim: Prim, base: int, offset: Matrix | None, shape: _Shape, *, is_of_base: bool
+    ) -> tuple[float, float, float] | None:
+        """Scale of a shape in the space of a node; None where it is moved, turned or mirrored there."""
+        if is_of_base and (prim.local is not None or prim.mesh is not None or prim.path in self.nodes):
+            # The mesh of an object has no place of its own.
+            local = None if prim.path in self.nodes else prim.local
+            if local is None and offset is None:
+                return (1.0, 1.0, 1.0)
+            place: Any = offset if local is None else local if offset is None else local @ offset
+        else:
+            world = prim.world if offset is None else prim.world @ offset
+            try:
+                place = np.linalg.solve(self.document.world(base), world)
+            except np.linalg.LinAlgError:
+                return None
+        # Without numpy: its overhead dominates for so few numbers.
+        (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = place.tolist()
+        size = max(abs(a), abs(b), abs(c), abs(d), abs(e), abs(f), abs(g), abs(h), abs(i), 1e-12)
+        slack = _SAME * size
+        if a <= 0.0 or max(abs(b), abs(c), abs(d), abs(f), abs(g), abs(h)) > slack:
+            return None
+        if max(abs(x), abs(y), abs(z)) > _SAME * max(shape.reach * size, 1e-6):
+            return None
+        return (a, e, i)
 
     def _free_name(self, name: str) -> str:
         taken = self._names()
@@ -416,15 +465,15 @@ class _Writer:
 
     # ------------------------------------------------------------------ shapes
 
-    def _shapes(self, prim: Prim, *, is_dynamic: bool) -> list[tuple[_Shape, Matrix]]:
-        """The shapes of a collider with their places; none if it has no shape."""
+    def _shapes(self, prim: Prim, *, is_dynamic: bool) -> list[tuple[_Shape, Matrix | None]]:
+        """The shapes of a collider with their places in its space (None: at its origin); none if it has no shape."""
         gprim = prim.get(usd_geom.Gprim)
         if gprim is not None:
             return [self._gprim_shape(prim, gprim)]
         geometry = prim.mesh() if prim.mesh is not None else None
         if isinstance(geometry, SpherePoints):
             return [
-                (_Shape("sphere", {"radius": float(radius)}), prim.world @ frames.transform(center))
+                (_Shape("sphere", {"radius": float(radius)}), frames.transform(center))
                 for center, radius in zip(geometry.centers, geometry.radii, strict=True)
             ]
         if geometry is None or not len(geometry.triangles) or not np.isfinite(geometry.points).all():
@@ -432,24 +481,24 @@ class _Writer:
         api = prim.get(usd_physics.MeshCollisionAPI)
         word = "none" if api is None or api.approximation is None else str(api.approximation)
         if word in ("boundingCube", "boundingSphere"):
-            return [_bounds(geometry, prim.world, word)]
+            return [_bounds(geometry, word)]
         kind = {"none": "trimesh", "convexHull": "convex"}.get(word)
         if kind is None:
             kind = "convex" if is_dynamic and word != "meshSimplification" else "trimesh"
             self._lost(prim, f"the approximation '{word}' (it gets {kind})")
-        return [(_Shape(kind, {}, geometry), prim.world)]
+        return [(_Shape(kind, {}, geometry), None)]
 
-    def _gprim_shape(self, prim: Prim, gprim: usd_geom.Gprim) -> tuple[_Shape, Matrix]:
+    def _gprim_shape(self, prim: Prim, gprim: usd_geom.Gprim) -> tuple[_Shape, Matrix | None]:
+        if isinstance(gprim, usd_geom.Cube):
+            return _Shape("box", {"size": [abs(gprim.resolved("size"))] * 3}), None
         sizes = gprims.sizes(gprim)
-        world = prim.world @ frames.transform((0.0, 0.0, 0.0), _upright(sizes.axis))
-        if sizes.kind is usd_geom.Cube:
-            return _Shape("box", {"size": axes.size_out(sizes.edges)}), prim.world
         if sizes.kind is usd_geom.Sphere:
-            return _Shape("sphere", {"radius": sizes.radius}), prim.world
+            return _Shape("sphere", {"radius": sizes.radius}), None
+        offset = None if sizes.axis == "Z" else frames.transform((0.0, 0.0, 0.0), _upright(sizes.axis))
         kept = prim.extras.get("shape", {})
         if sizes.kind is usd_geom.Plane:
             values = kept.get("plane", {}) if self._is_kept_plane(kept, gprim) else {}
-            return _Shape("plane", dict(values)), world
+            return _Shape("plane", dict(values)), offset
         kind = "capsule" if sizes.kind is usd_geom.Capsule else "cylinder"
         bottom = top = sizes.radius
         if sizes.kind is usd_geom.Cone:
@@ -457,7 +506,7 @@ class _Writer:
         taper = kept.get(kind)
         if isinstance(taper, dict) and _is_near(max(taper["radiusTop"], taper["radiusBottom"]), sizes.radius):
             bottom, top = taper["radiusBottom"], taper["radiusTop"]
-        return _Shape(kind, {"height": sizes.height, "radiusBottom": bottom, "radiusTop": top}), world
+        return _Shape(kind, {"height": sizes.height, "radiusBottom": bottom, "radiusTop": top}), offset
 
     def _is_kept_plane(self, kept: dict[str, Any], gprim: usd_geom.Gprim) -> bool:
         values = kept.get("plane", {})
@@ -680,11 +729,11 @@ class _Shape:
             values.append(float(np.ptp(self.mesh.points, axis=0).max()))
         return float(max([*values, *edges], default=1.0))
 
-    def scaled(self, scale: Matrix) -> _Shape:
-        """In a space with a scale (3,) by the rules of UsdPhysics; axes of the model."""
-        if self.mesh is not None or np.abs(scale - 1.0).max() <= 1e-9:
+    def scaled(self, scale: tuple[float, float, float]) -> _Shape:
+        """In a space with a scale by the rules of UsdPhysics; axes of the model."""
+        if self.mesh is not None or max(abs(factor - 1.0) for factor in scale) <= 1e-9:
             return self
-        x, y, z = (float(abs(factor)) for factor in scale)
+        x, y, z = map(abs, scale)
         sizes = dict(self.sizes)
         if "size" in sizes:
             sizes["size"] = [one * factor for one, factor in zip(sizes["size"], (x, z, y), strict=True)]
@@ -707,10 +756,10 @@ def _upright(axis: str) -> Matrix:
     return np.eye(3)
 
 
-def _bounds(mesh: Mesh, world: Matrix, word: str) -> tuple[_Shape, Matrix]:
+def _bounds(mesh: Mesh, word: str) -> tuple[_Shape, Matrix]:
     low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
     middle = (low + high) / 2.0
-    place = world @ frames.transform(middle)
+    place = frames.transform(middle)
     if word == "boundingCube":
         return _Shape("box", {"size": axes.size_out((high - low).tolist())}), place
     return _Shape("sphere", {"radius": float(np.linalg.norm(mesh.points - middle, axis=1).max())}), place

@@ -56,7 +56,7 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
         session.stop()
         scene.frame_set(before)
     names = session.moving
-    _key(names, authored, np.arange(start, end + 1), np.stack(places), without_jumps(np.stack(turns)))
+    key(names, authored, np.arange(start, end + 1), np.stack(places), without_jumps(np.stack(turns)))
     scene.frame_set(before)
     return len(names)
 
@@ -71,7 +71,8 @@ def bake(context: bpy.types.Context, start: int, end: int) -> int:
             return int(done.value)
 
 
-def _key(names: list[str], authored: dict[str, Transform], frames: Any, places: Any, turns: Any) -> None:
+def key(names: list[str], authored: dict[str, Transform], frames: Any, places: Any, turns: Any) -> None:
+    """Give objects keyframes that `clear_bake` removes. places (f, n, 3), turns (f, n, 4): local, at each frame."""
     for row, name in enumerate(names):
         obj: Any = bpy.data.objects.get(name)
         if obj is None:

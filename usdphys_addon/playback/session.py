@@ -382,9 +382,9 @@ class PreviewSession:
         self.names = [renamed.get(name, name) for name in self.names]
         self._writer.rename(renamed)
 
-    def _scaled_matrices(self) -> Any:
-        """World matrices (n, 4, 4) of the objects that show the bodies, Blender units."""
-        matrices = self.world.matrices()
+    def _scaled_matrices(self, worlds: Any = None) -> Any:
+        """World matrices (n, 4, 4) of the objects that show the bodies, Blender units. worlds: see `local_poses`."""
+        matrices = self.world.matrices() if worlds is None else worlds.copy()
         if self.meters != 1.0:
             matrices[:, :3, 3] /= self.meters
         matrices[self._instanced] = matrices[self._instanced] @ self._to_instancer
@@ -405,9 +405,12 @@ class PreviewSession:
         """Names of the moving objects, in the order of `local_poses`."""
         return list(self._writer.names)
 
-    def local_poses(self) -> tuple[Any, Any]:
-        """Locations (n, 3), Blender units, and quaternions (n, 4), w first, of the objects for the current state."""
-        matrices = self._scaled_matrices()[self._written]
+    def local_poses(self, worlds: Any = None) -> tuple[Any, Any]:
+        """Locations (n, 3), Blender units, and quaternions (n, 4), w first, of the moving objects.
+
+        worlds: (n, 4, 4), m, of all bodies of the world; by default as they are now.
+        """
+        matrices = self._scaled_matrices(worlds)[self._written]
         return self._writer.local(matrices, np.arange(len(matrices)))
 
     def body_at(self, name: str) -> str:

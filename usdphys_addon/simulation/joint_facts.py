@@ -14,7 +14,7 @@ import numpy as np
 from ..core import frames, joint_kinds
 from ..core.frames import Matrix
 from ..core.joint_kinds import AXIS_DOFS, DISTANCE
-from ..core.joint_settings import joint_damping
+from ..core.joint_settings import PLAIN_AXIS, AxisSettings, axis_settings, distance_spring
 from ..core.model import Prim
 from ..core.schema import INF, Schema
 from ..core.schemas import usd_physics
@@ -33,7 +33,10 @@ _CYCLE = ("X", "Y", "Z")
 
 @dataclass(slots=True)
 class Drive:
-    """Gains in SI and radians. acceleration: the gains produce an acceleration instead of a force."""
+    """Gains in SI and radians. acceleration: the gains produce an acceleration instead of a force.
+
+    is_friction: it is the friction of the joint, not a drive of the user.
+    """
 
     stiffness: float = 0.0
     damping: float = 0.0
@@ -41,15 +44,21 @@ class Drive:
     target_velocity: float = 0.0
     max_force: float = INF
     acceleration: bool = False
+    is_friction: bool = False
 
 
 @dataclass(slots=True)
 class Freedom:
-    """One degree of freedom: m or rad. Locked if low > high."""
+    """One degree of freedom: m or rad. Locked if low > high.
+
+    resistances: friction and damping that are not in the drive.
+    """
 
     low: float = -INF
     high: float = INF
     drive: Drive | None = None
+    settings: AxisSettings = PLAIN_AXIS
+    resistances: tuple[Drive, ...] = ()
 
     @property
     def is_locked(self) -> bool:
@@ -58,6 +67,16 @@ class Freedom:
     @property
     def is_limited(self) -> bool:
         return not self.is_locked and (self.low > -NO_LIMIT or self.high < NO_LIMIT)
+
+    @property
+    def has_soft_limit(self) -> bool:
+        """True for limits that are springs."""
+        return self.settings.is_soft and self.is_limited
+
+    @property
+    def has_bounce(self) -> bool:
+        """True for hard limits that give speed back."""
+        return self.settings.bounce > 0.0 and self.is_limited and not self.settings.is_soft
 
 
 def locked() -> Freedom:
@@ -151,7 +170,7 @@ def _read(layout: Layout, prim: Prim, joint: usd_physics.Joint, notices: Notices
     _shape(facts, joint)
     _apply_limits(facts, notices)
     _apply_drives(facts, notices)
-    _apply_damping(facts, notices)
+    _apply_settings(facts)
     if facts.kind == "Joint":
         _single_axis_first(facts)
     return facts
@@ -244,26 +263,37 @@ def _apply_limits(facts: JointFacts, notices: Notices) -> None:
             facts.freedoms[facts.names[name]] = _range(limit, ("low", "high"), name)
 
 
-def _apply_damping(facts: JointFacts, notices: Notices) -> None:
-    """Add the damping of the joint to its drives: that of both is one damping towards the mean of their velocities."""
+#: Damping of a friction, 1/s: the solver holds still with it, up to the force of the friction.
+_STICKS = 1e4
+
+
+def _apply_settings(facts: JointFacts) -> None:
+    """Set what simulators beside UsdPhysics say about the degrees of freedom.
+
+    Friction and damping are drives towards rest. The solver has one drive for each degree of freedom: where the joint
+    has one, its damping is added to that, if it is a force without limit; all else is a further drive.
+    """
+    if facts.distance is not None:
+        facts.distance.settings = distance_spring(facts.prim)
     for index, freedom in enumerate(facts.freedoms):
-        names = [name for name, place in facts.names.items() if place == index]
-        damping = max((joint_damping(facts.prim, name) for name in names), default=0.0)
-        if damping == 0.0 or freedom.is_locked:
+        found = [axis_settings(facts.prim, name) for name, place in facts.names.items() if place == index]
+        settings = next((one for one in found if one != PLAIN_AXIS), None)
+        if settings is None or freedom.is_locked:
             continue
-        drive = freedom.drive
-        if drive is None:
-            freedom.drive = Drive(damping=damping)
-        elif drive.acceleration or drive.max_force < NO_LIMIT:
-            notices.add(
-                "VendorNotSimulated", facts.prim,
-                f"{facts.prim.display} has a damping beside a drive of limited force or of accelerations; the preview "
-                "ignores the damping.",
-            )  # fmt: skip
-        else:
+        freedom.settings = settings
+        wanted = []
+        if settings.friction > 0.0:
+            wanted.append(Drive(damping=_STICKS, max_force=settings.friction, acceleration=True, is_friction=True))
+        drive, damping = freedom.drive, settings.resistance
+        if damping > 0.0 and drive is not None and not drive.acceleration and drive.max_force >= NO_LIMIT:
             total = drive.damping + damping
             drive.target_velocity *= drive.damping / total
             drive.damping = total
+        elif damping > 0.0:
+            wanted.append(Drive(damping=damping))
+        if freedom.drive is None and wanted:
+            freedom.drive = wanted.pop(0)
+        freedom.resistances = tuple(wanted)
 
 
 def _apply_drives(facts: JointFacts, notices: Notices) -> None:

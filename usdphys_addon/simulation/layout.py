@@ -128,18 +128,19 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
         notices.add("SceneMissing", None, "There is no physics scene: earth gravity is used.")
     bodies, colliders = model.bodies, model.colliders
     result.places = places({**bodies, **colliders}.values())
-    for path, prim in bodies.items():
+    worlds = np.array([prim.world for prim in bodies.values()], float).reshape(-1, 4, 4)
+    turns = np.array([result.places[path].rotation for path in bodies], float).reshape(-1, 3, 3)
+    stretches = turns.swapaxes(1, 2) @ worlds[:, :3, :3]
+    for (path, prim), stretch in zip(bodies.items(), stretches, strict=True):
         api = prim.get(usd_physics.RigidBodyAPI)
         if api is None or not api.resolved("rigid_body_enabled"):
             continue
         scene = _scene(result, prim, api.simulation_owner, notices)
-        place = result.places[path]
-        result.bodies[path] = Body(
-            prim, bool(api.resolved("kinematic_enabled")), scene, *place, place.rotation.T @ prim.world[:3, :3]
-        )
+        is_kinematic = bool(api.resolved("kinematic_enabled"))
+        result.bodies[path] = Body(prim, is_kinematic, scene, *result.places[path], stretch)
     cuts = {path for path, prim in model.prims.items() if prim.resets_xform_stack}
     result.owners = Above({path: body.prim for path, body in result.bodies.items()}, cuts)
-    by_mass = Above({path: body.prim for path, body in result.bodies.items()})
+    by_mass = Above(result.owners.wanted) if cuts else result.owners
     for path, prim in colliders.items():
         heavy = by_mass.at(path)
         if heavy is not None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..core import schema
 from ..core.joint_settings import following
@@ -17,11 +19,21 @@ from .notices import Notices
 SIMULATED: dict[str, frozenset[str]] = {
     "PhysxRigidBodyAPI": frozenset({
         "linear_damping", "angular_damping", "disable_gravity", "locked_pos_axis", "locked_rot_axis", "enable_ccd",
+        "max_linear_velocity", "max_angular_velocity",
+    }),
+    "PhysxSurfaceVelocityAPI": frozenset({
+        "surface_velocity", "surface_angular_velocity", "surface_velocity_enabled", "surface_velocity_local_space",
     }),
     "PhysxTriggerAPI": frozenset(),
     "PhysxMaterialAPI": frozenset({"friction_combine_mode", "restitution_combine_mode"}),
-    "NewtonJointAPI": frozenset({"damping"}),
-    "PhysxJointAxisAPI": frozenset({"viscous_friction_coefficient"}),
+    "NewtonJointAPI": frozenset({
+        "armature", "damping", "friction", "velocity_limit", "limit_stiffness", "limit_damping",
+    }),
+    "PhysxJointAxisAPI": frozenset({
+        "armature", "dynamic_friction_effort", "max_joint_velocity", "viscous_friction_coefficient",
+    }),
+    "PhysxLimitAPI": frozenset({"stiffness", "damping", "restitution", "bounce_threshold"}),
+    "PhysxPhysicsDistanceJointAPI": frozenset({"spring_enabled", "spring_stiffness", "spring_damping"}),
     "NewtonMimicAPI": frozenset({"mimic_enabled", "mimic_joint", "mimic_coef0", "mimic_coef1"}),
     "PhysxMimicJointAPI": frozenset({"gearing", "offset", "reference_joint", "reference_joint_axis"}),
 }  # fmt: skip
@@ -37,7 +49,10 @@ _PLACES = ("body", "joint", "dof", "material")
 
 @dataclass(frozen=True, slots=True)
 class BodySettings:
-    """Damping: 1/s. moves: whether the body may move along the world's axes. turns: about its own."""
+    """Damping: 1/s. moves: whether the body may move along the world's axes. turns: about its own.
+
+    max_speed, max_spin: m/s and rad/s.
+    """
 
     linear_damping: float = 0.0
     angular_damping: float = 0.0
@@ -45,6 +60,8 @@ class BodySettings:
     moves: tuple[bool, bool, bool] = (True, True, True)
     turns: tuple[bool, bool, bool] = (True, True, True)
     is_fast: bool = False
+    max_speed: float = math.inf
+    max_spin: float = math.inf
 
 
 _PLAIN = BodySettings()
@@ -58,7 +75,26 @@ def body_settings(prim: Prim) -> BodySettings:
     return BodySettings(
         _positive(api.linear_damping), _positive(api.angular_damping), api.disable_gravity is not True,
         _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,
+        _positive(api.max_linear_velocity) or math.inf, _positive(api.max_angular_velocity) or math.inf,
     )  # fmt: skip
+
+
+class Surface(NamedTuple):
+    """How a surface runs, m/s and rad/s about the origin of the body. is_local: in the axes of the body."""
+
+    velocity: Any
+    spin: Any
+    is_local: bool
+
+
+def surface_of(prim: Prim) -> Surface | None:
+    """What PhysxSurfaceVelocityAPI says about a body; None where the surface does not run."""
+    api: Any = prim.schemas.get("PhysxSurfaceVelocityAPI")
+    if api is None or api.surface_velocity_enabled is False:
+        return None
+    velocity, spin = (np.array(api.resolved(name), float) for name in ("surface_velocity", "surface_angular_velocity"))
+    found = Surface(velocity, spin, api.surface_velocity_local_space is not False)
+    return found if velocity.any() or spin.any() else None
 
 
 def _positive(value: Any) -> float:

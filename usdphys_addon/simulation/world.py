@@ -128,6 +128,11 @@ class World:
         return list(self._notices.issues)
 
     @property
+    def spaces(self) -> tuple[SolverSpace, ...]:
+        """The solver's worlds, one for each physics scene."""
+        return tuple(self._spaces)
+
+    @property
     def time(self) -> float:
         """Seconds since the start."""
         return self.frame * self.time_step

@@ -10,9 +10,9 @@ import shutil
 import stat
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
@@ -26,6 +26,10 @@ ABANDONED = 3600.0
 _BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
 
 
+#: What the other formats end with.
+_ENDS = {
+    ".gltf": b"}", ".json": b"}", ".urdf": b">", ".png": b"IEND\xaeB`\x82", ".jpg": b"\xff\xd9", ".jpeg": b"\xff\xd9",
+}  # fmt: skip
 #: Bytes of a path that Blender takes, less those of the longest name of a temporary file.
 _LONGEST_PATH = 940
 #: Bytes of a file name that file systems take.
@@ -80,6 +84,46 @@ def replacing(
             _put(scratch, target)
     except OSError as error:
         raise OutputError(f"'{target}' could not be written ({_reason(error)}); the old file is untouched.") from error
+
+
+def replace_together(folder: Path, target: Path, replaceable: Collection[Path] = ()) -> None:
+    """Put the files of a folder beside the target in place, the one with the name of the target last.
+
+    All are whole, in their folders and on the disk before the first of them replaces an old file.
+    replaceable: old files that are those of the target. Another one stays, unless the new one is the same.
+    Raises OutputError.
+    """
+    made = sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path == folder / target.name)
+    places = [target.parent / path.relative_to(folder) for path in made]
+    try:
+        for path, place in zip(made, places, strict=True):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            checked(place)
+            if place != target and place.exists() and place not in replaceable and _digest(place) != _digest(path):
+                raise OutputError(
+                    f"'{target}' needs the file '{place.name}' beside it, and another one has that name; choose "
+                    "another folder, or a format of one file."
+                )
+            if not is_whole(path):
+                raise OutputError(_torn(target))
+        with ExitStack() as stack:
+            copies = [stack.enter_context(scratch_file(_real(place))) for place in places]
+            for path, copy in zip(made, copies, strict=True):
+                shutil.copyfile(path, copy)
+                _force_to_disk(copy)
+            for copy, place in zip(copies, places, strict=True):
+                _rename(copy, _real(place))
+            for parent in {_real(place).parent for place in places}:
+                _force_to_disk(parent)
+    except OSError as error:
+        raise OutputError(f"'{target}' could not be written ({_reason(error)}); the old file is untouched.") from error
+
+
+def regular(path: Path) -> Path:
+    """The path itself. Raises InputError where it leads to a device or a pipe, whose end would never come."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(f"'{path}' is a device or a pipe, which is not read; copy it into a file.")
+    return path
 
 
 def checked(target: Path, inputs: Iterable[str | Path] = ()) -> Path:
@@ -228,7 +272,7 @@ def _clean(target: Path) -> None:
 def _put(scratch: Path, target: Path) -> None:
     """Replace the target by a finished file that is on the disk. Raises OutputError if it is missing or truncated."""
     if not scratch.is_file() or not is_whole(scratch):
-        raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
+        raise OutputError(_torn(target))
     real = _real(target)
     if real.parent == target.parent:
         _replace(scratch, real)
@@ -239,7 +283,17 @@ def _put(scratch: Path, target: Path) -> None:
         _replace(copy, real)
 
 
+def _torn(target: Path) -> str:
+    return f"'{target}' could not be written completely (is the disk full?); the old file is untouched."
+
+
 def _replace(scratch: Path, target: Path) -> None:
+    _rename(scratch, target)
+    _force_to_disk(target.parent)
+
+
+def _rename(scratch: Path, target: Path) -> None:
+    """Put a finished file in the place of another one, with its permissions."""
     if target.exists():
         shutil.copymode(target, scratch)
     else:
@@ -247,7 +301,6 @@ def _replace(scratch: Path, target: Path) -> None:
         os.umask(mask)
         scratch.chmod(0o666 & ~mask)
     scratch.replace(target)
-    _force_to_disk(target.parent)
 
 
 def _force_to_disk(path: Path) -> None:
@@ -264,7 +317,7 @@ def _force_to_disk(path: Path) -> None:
 
 
 def is_whole(path: Path) -> bool:
-    """False if a file is truncated, as far as its end shows: the last brace, table or block of its format."""
+    """False if a file is truncated, as far as its end or its own size shows: its last brace, table or block."""
     suffix = path.suffix.lower()
     size = path.stat().st_size
     if suffix == ".usdz":
@@ -275,12 +328,15 @@ def is_whole(path: Path) -> bool:
         tail = stream.read()
     if suffix == ".blend":
         return any(end in tail for end in _BLEND_ENDS)
+    if suffix == ".glb":
+        return int.from_bytes(head[8:12], "little") == size
     if suffix not in USD_SUFFIXES:
-        return size > 0
+        return size > 0 and tail.rstrip().endswith(_ENDS.get(suffix, b""))
     if head.startswith(b"PXR-USDC"):
         contents = int.from_bytes(head[16:24], "little")
         return len(head) == 24 and 0 < contents < size
-    return head.startswith(b"#usda") and tail.rstrip().endswith((b"}", b")"))
+    # A layer without prims and metadata is its first line.
+    return head.startswith(b"#usda") and (tail.rstrip().endswith((b"}", b")")) or tail.strip() == b"#usda 1.0")
 
 
 def _is_whole_package(path: Path) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,24 @@ class Part:
     material: MeshMaterial | None = None
 
 
+class Frame(NamedTuple):
+    """A link without a body, on a fixed joint. world: (4, 4) without scale. joint: name of the joint."""
+
+    path: str
+    world: Matrix
+    joint: str
+
+
+@dataclass(slots=True)
+class Kept:
+    """What an earlier URDF had. frames: as it had them. others: further elements of the robot. implied: paths of joints
+    that its text did not have, because a base without a joint means them."""
+
+    frames: list[Frame] = field(default_factory=list)
+    others: list[Element] = field(default_factory=list)
+    implied: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True)
 class Built:
     """counts: of the links and joints that are written."""
@@ -57,23 +75,22 @@ class Built:
 
 def build(
     model: PhysicsModel, parts: Iterable[Part], files: MeshFiles, name: str, names: dict[str, str],
-    chosen: Collection[str] = (), others: Iterable[Element] = (),
+    chosen: Collection[str] = (), kept: Kept | None = None,
 ) -> Built:  # fmt: skip
     """Write the robot of a model.
 
-    names: for paths whose own name is not to be used. chosen: see `tree.tree_of`. others: elements that the robot gets,
-    too. Raises InputError.
+    names: for paths whose own name is not to be used. chosen: see `tree.tree_of`. Raises InputError.
     """
-    return _Builder(model, list(parts), files, name, names, chosen, others).result
+    return _Builder(model, list(parts), files, name, names, chosen, kept or Kept()).result
 
 
 class _Builder:
     def __init__(
         self, model: PhysicsModel, parts: list[Part], files: MeshFiles, name: str, names: dict[str, str],
-        chosen: Collection[str], others: Iterable[Element],
+        chosen: Collection[str], kept: Kept,
     ) -> None:  # fmt: skip
         self.model, self.parts, self.files = model, parts, files
-        self.tree: Tree = tree.tree_of(model, chosen)
+        self.tree: Tree = tree.tree_of(model, chosen, kept.implied)
         self.issues = self.tree.issues
         self.names, self.taken = names, ({"world"} if self.tree.root == WORLD else set[str]())
         self.materials: dict[tuple[float, ...], str] = {}
@@ -95,7 +112,9 @@ class _Builder:
             self.places[path] = frames.transform(frame[:3, 3])
         self.write_links()
         self.write_joints()
-        self.root.children += [*self.links, *self.joints, *others]
+        for one in kept.frames:
+            self.frame(one)
+        self.root.children += [*self.links, *self.joints, *kept.others]
         self.tell_gaps()
         text = '<?xml version="1.0" encoding="UTF-8"?>\n' + to_text(self.root)
         self.result = Built(text, self.issues, len(self.links), len(self.joints), self.worlds())
@@ -161,14 +180,21 @@ class _Builder:
             if path == WORLD:
                 continue
             space = np.asarray(np.linalg.inv(self.rigid(path) @ self.places[path]), float)
-            link.children.append(self.inertial(path, bodies[path]))
+            inertial = self.inertial(path, bodies[path])
+            if inertial is not None:
+                link.children.append(inertial)
             for part in visuals.get(path, []):
                 self.visual(link, part, space)
             for prim in bodies[path]:
                 self.collision(link, prim, space)
 
-    def inertial(self, path: str, colliders: list[Prim]) -> Element:
+    def inertial(self, path: str, colliders: list[Prim]) -> Element | None:
         found = mass.mass_properties(self.model, path, colliders)
+        if found.mass_source.kind == "fallback":
+            self.tell("UrdfNoMass", "warning", self.model.prims[path],
+                      f"'{self.link_names[path]}' has neither a mass nor a collider with a volume, so it gets no "
+                      "inertial.", "Set a mass.")  # fmt: skip
+            return None
         pose = np.linalg.inv(self.places[path]) @ frames.transform(found.center_of_mass)
         tensor = found.inertia
         keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -302,7 +328,7 @@ class _Builder:
         name = self.materials.get(color)
         rgba = " ".join(f"{value:.6g}" for value in srgb(color))
         if name is None:
-            name = paths.free(material.name or "material", self.materials.values().__contains__)
+            name = paths.free(material.name or "material", set(self.materials.values()).__contains__)
             self.materials[color] = name
         return Element("material", {"name": name}, [Element("color", {"rgba": rgba})])
 
@@ -392,7 +418,8 @@ class _Builder:
         speed = joint_settings.joint_speed(prim, free.name)
         limit["effort"] = number_text(effort)
         limit["velocity"] = number_text(min(speed, UNLIMITED) if speed else UNLIMITED)
-        element.children.append(Element("limit", limit))
+        if len(limit) > 2 or effort or speed:
+            element.children.append(Element("limit", limit))
         dynamics = {"damping": damping, "friction": joint_settings.joint_friction(prim, free.name)}
         if any(dynamics.values()):
             element.children.append(
@@ -413,6 +440,17 @@ class _Builder:
         if rule.offset:
             values["offset"] = number_text(rule.offset)
         element.children.append(Element("mimic", values))
+
+    def frame(self, frame: Frame) -> None:
+        body = paths.nearest(frame.path, set(self.tree.links))
+        if body == WORLD:
+            return
+        prim = Prim(frame.path)
+        child = self.unique(self.wanted(prim), self.taken)
+        self.links.append(Element("link", {"name": child}))
+        pose = np.asarray(np.linalg.inv(self.rigid(body) @ self.places[body]) @ frame.world, float)
+        name = self.unique(frame.joint, self.joints_taken)
+        self.start_joint(name, "fixed", self.link_names[body], child, pose)
 
     # ------------------------------------------------------------------ what URDF cannot say
 

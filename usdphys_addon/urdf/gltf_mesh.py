@@ -14,6 +14,7 @@ import numpy as np
 from ..core import frames
 from ..core.frames import Matrix
 from .mesh_data import Floats, MeshData, MeshMaterial, joined, sibling
+from .packages import is_file
 
 _TYPES = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
@@ -116,6 +117,9 @@ class _Reader:
                 file = self.path.parent / uri
                 if ".." in Path(uri).parts or Path(uri).is_absolute() or file.suffix.lower() != ".bin":
                     raise ValueError("it names a buffer outside its folder")
+                # A link can lead to a device, which has no end.
+                if not is_file(file):
+                    raise ValueError("a buffer is no file")
                 self.buffers[index] = file.read_bytes()
         return self.buffers[index]
 

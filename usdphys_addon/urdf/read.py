@@ -15,7 +15,7 @@ from ..core.frames import Matrix
 from ..core.validate import Issue, Severity
 from . import markup, xacro
 from .markup import Element
-from .packages import Packages
+from .packages import Packages, is_file
 from .robot import JOINT_TYPES, SINGLE, Color, Inertial, Joint, Link, Material, Mimic, Robot, Shape
 
 #: Attributes with numbers of the children of a joint.
@@ -36,10 +36,13 @@ def read_file(path: Path, packages: Packages | None = None, arguments: Mapping[s
 
     packages, arguments: of a xacro.
     """
+    # What is no file, such as a pipe, may have no end.
+    if not is_file(path):
+        raise InputError(f"There is no file '{path}' that can be read; check the name.")
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise InputError(f"There is no file '{path}' that can be read; check the name.") from error
+        raise InputError(f"'{path}' cannot be read ({error.strerror}).") from error
     root, text = markup.parse(data, path.name)
     if root.tag == "robot" and (path.suffix.lower() == ".xacro" or xacro.is_xacro(root)):
         root = xacro.expand(root, path, packages or Packages(path.absolute().parent), arguments or {})

@@ -97,24 +97,26 @@ def _about_zero(angle: float) -> tuple[float, float]:
     return (-angle, angle) if angle < math.pi else (-math.inf, math.inf)
 
 
-def tree_of(model: PhysicsModel, chosen: Collection[str] = ()) -> Tree:
-    """The robot of a model. chosen: paths of prims, one of which is of the robot that is meant.
+def tree_of(model: PhysicsModel, chosen: Collection[str] = (), ignored: Collection[str] = ()) -> Tree:
+    """The robot of a model. chosen: paths of prims, one of which is of the robot that is meant. ignored: of joints.
 
     Bodies without joints beside a robot are left out, by name. Raises InputError where there is no body, or where
     several robots could be meant.
     """
-    return _Grower(model, chosen).tree
+    return _Grower(model, chosen, ignored).tree
 
 
 class _Grower:
-    def __init__(self, model: PhysicsModel, chosen: Collection[str]) -> None:
+    def __init__(self, model: PhysicsModel, chosen: Collection[str], ignored: Collection[str]) -> None:
         self.model = model
         self.issues: list[Issue] = []
         self.bodies = [
             path for path, prim in model.bodies.items()
             if (api := prim.get(usd_physics.RigidBodyAPI)) is not None and api.resolved("rigid_body_enabled")
         ]  # fmt: skip
-        self.edges = [edge for prim in model.joints.values() if (edge := self.edge(prim)) is not None]
+        self.edges = [
+            edge for path, prim in model.joints.items() if path not in ignored and (edge := self.edge(prim)) is not None
+        ]
         self.by_body: dict[str, list[_Edge]] = {WORLD: [], **{path: [] for path in self.bodies}}
         for edge in sorted(self.edges, key=lambda edge: edge.is_last):
             for end in edge.ends:
@@ -155,11 +157,11 @@ class _Grower:
         ]  # fmt: skip
         found = meant or jointed or groups
         if len(found) > 1:
-            names = ", ".join(f"'{paths.name_of(min(group, key=self.bodies.index))}'" for group in found[:5])
+            names = ", ".join(f"'{min(group, key=self.bodies.index)}'" for group in found[:5])
             more = f" and {len(found) - 5} more" if len(found) > 5 else ""
             raise InputError(
-                f"There are {len(found)} robots, at {names}{more}, and a URDF holds one; select a part of one of them, "
-                "or connect them by joints."
+                f"There are {len(found)} robots, at {names}{more}, and a URDF holds one; select a part of one of them "
+                "in Blender, name it by --prim where a USD file is converted, or connect them by joints."
             )
         others = sorted(path for group in groups if group is not found[0] for path in group)
         for path in others:

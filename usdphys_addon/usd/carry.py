@@ -208,18 +208,20 @@ OWN_BINDING = "own"
 
 
 def capture_binding(opinions: Opinions) -> str:
-    """The material bindings of a prim as USDA text, except for physics; empty if it has none.
+    """The material bindings of a prim as USDA text; empty if it has none.
 
-    OWN_BINDING for the usual binding of geometry, which Blender writes.
+    OWN_BINDING for the usual binding of geometry, which Blender writes. Without the binding for physics where that is
+    as the model writes it: with the schema applied, and without metadata.
     """
     names = _binding_names(opinions.kind)
     is_applied = _BINDING_API in opinions.schemas
+    if _PHYSICS_BINDING in opinions.kind.names and not (is_applied and _is_usual_binding(opinions, _PHYSICS_BINDING)):
+        names = (*names, _PHYSICS_BINDING)
     if not names and not is_applied:
         return ""
-    if is_applied and names == (_BINDING,) and is_drawn(opinions.type_name):
-        item = opinions.item(_BINDING)
-        if isinstance(item, Sdf.RelationshipSpec) and PROPERTY_FIELDS.issuperset(item.ListInfoKeys()):
-            return OWN_BINDING
+    is_drawn_with_one = is_applied and names == (_BINDING,) and is_drawn(opinions.type_name)
+    if is_drawn_with_one and _is_usual_binding(opinions, _BINDING):
+        return OWN_BINDING
     carrier = Carrier("prim", "")
     if is_applied:
         usd_write.apply_schemas(carrier.spec, [_BINDING_API])
@@ -227,6 +229,12 @@ def capture_binding(opinions: Opinions) -> str:
         if item.GetName() in names:
             carrier.property(item)
     return carrier.text()
+
+
+def _is_usual_binding(opinions: Opinions, name: str) -> bool:
+    """True for a relationship in one layer without metadata."""
+    item = opinions.item(name)
+    return isinstance(item, Sdf.RelationshipSpec) and PROPERTY_FIELDS.issuperset(item.ListInfoKeys())
 
 
 @lru_cache(maxsize=4096)

@@ -13,11 +13,13 @@ from pxr import Pcp, Sdf, Usd, UsdGeom, UsdShade
 from ..core import paths
 from ..core.errors import InputError
 from ..core.validate import Issue
+from ..core.words import counted
 from . import opinions as usd_opinions
 from . import read as usd_read
 from .opinions import Opinions
 
 _CHOICE = re.compile(r"(/[^{}]*)\{([^{}=]+)=([^{}]*)\}\Z")
+_PHYSICS_BINDING = "material:binding:physics"
 _ASSET = re.compile(r"@([^@]*)@")
 #: Metadata that USD reads from the root layer of a stage only.
 STAGE_FIELDS = (
@@ -153,6 +155,21 @@ def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue
                     "Put the file there, or correct the path in the USD file.",
                 ))  # fmt: skip
     return list(issues.values())
+
+
+def unapplied_bindings(opinions: Iterable[Opinions]) -> list[Issue]:
+    """A warning if colliders bind a physics material without the schema for it."""
+    found = [
+        one.path for one in opinions if _PHYSICS_BINDING in one.kind.names and "MaterialBindingAPI" not in one.schemas
+    ]
+    if not found:
+        return []
+    return [Issue(
+        "BindingNotApplied", "warning", found[0], "",
+        f"'{found[0]}' binds a physics material without MaterialBindingAPI ({counted(len(found), 'such prim')}): "
+        "simulators and the preview use the material, OpenUSD's own reader of physics does not.",
+        "Apply MaterialBindingAPI to such prims in the USD file.",
+    )]  # fmt: skip
 
 
 def instance_paths(stage: Usd.Stage) -> list[str]:

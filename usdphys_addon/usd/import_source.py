@@ -27,9 +27,10 @@ GPRIM_TYPES = frozenset(cls.usd_name for cls in usd_geom.Gprim.__subclasses__())
 class ImportSource:
     """Data of a stage for an import.
 
-    missing: issues about missing files. instancers, instances: paths of point instancers and of instances. carried,
-    transforms: results of `carry.capture` and `opinions.transform_text` by prim path, without empty ones. resets: paths
-    of prims that reset the transform stack. materials: paths. looks: of all materials, see `looks.capture_looks`.
+    missing: issues about missing files and schemas. instancers, instances: paths of point instancers and of instances.
+    carried, transforms: results of `carry.capture` and `opinions.transform_text` by prim path, without empty ones.
+    resets: paths of prims that reset the transform stack. materials: paths. looks: of all materials, see
+    `looks.capture_looks`.
     visible_materials: by path of a collider or gprim, the render material
     that Blender's importer does not bind. face_materials: by path of a mesh, (face indices or None, path of the physics
     material) of its subsets.
@@ -63,6 +64,7 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> ImportSource:
         one for one in opinions
         if one.type_name in GPRIM_TYPES or (_COLLISION in one.schemas and (one.path in divided or not one.kind.is_mesh))
     ])  # fmt: skip
+    source.missing += composition.unapplied_bindings(opinions)
     source.looks = looks.capture_looks(stage, source.materials, source.materials)
     return source
 

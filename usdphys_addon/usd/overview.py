@@ -75,7 +75,8 @@ def _contents(stage: Usd.Stage, path: Path) -> Overview:
         model = usd_read.read_stage(stage, opinions)
     except InputError as error:
         return Overview("", refusal or str(error))
-    issues = composition.missing_assets(stage, opinions) + validate.validate(model, check_geometry=False)
+    issues = composition.missing_assets(stage, opinions) + composition.unapplied_bindings(opinions)
+    issues += validate.validate(model, check_geometry=False)
     return Overview(
         "", refusal, tuple(composition.files_outside(stage, path)), model.units, summary.counts(model),
         len(model.order) - 1, len(composition.instance_paths(stage)), len(composition.instancer_paths(opinions)),

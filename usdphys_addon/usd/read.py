@@ -71,6 +71,8 @@ def damage_refused(path: str | Path) -> Iterator[None]:
         yield
     except Tf.ErrorException as error:
         raise InputError(f"'{path}' holds values that USD cannot read{short_reason(error)}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"'{path}' holds names that are not UTF-8; it is damaged.") from error
     finally:
         for text in dict.fromkeys(map(_commentary, delegate.TakeUncoalescedDiagnostics())):
             warn(f"usd: {text[:500]}")

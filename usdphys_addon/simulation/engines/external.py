@@ -50,7 +50,8 @@ def python_of(engine: str, chosen: str = "") -> str:
     if not found:
         raise InputError(
             f"{known.name} runs in a Python of your own: make one with 'python -m venv FOLDER', have its pip install "
-            f"{known.packages}, and name it with --engine-python or {known.variable}."
+            f"{known.packages}, and name it in the preferences of the add-on, with --engine-python or in "
+            f"{known.variable}."
         )
     if not os.access(found, os.X_OK) or not Path(found).is_file():
         raise InputError(f"'{found}' is no program; name the python of an environment that has {known.name}.")

@@ -32,6 +32,8 @@ _HALF_TURN = math.pi
 _MARGIN = 0.3
 #: Of the distance of a rod, 1/s2: it yields by less than the precision of the solver.
 ROD_STIFFNESS = 1e9
+#: Start of the names of further motors that stay as they are, see `joint_effects`.
+RESISTANCE = "resistance"
 #: Largest turn (rad) of a hinge after which its frame follows.
 _FOLLOWS = 0.25
 #: Smallest angle (rad) of a cone with two angles: an ellipse of zero width would block the other direction too.
@@ -94,6 +96,8 @@ class State:
     link: Any = None
     #: Where a joint that follows another was aimed at in the last step of the solver.
     aimed: float | None = None
+    #: Further motors by degree of freedom and name, see `joint_effects`.
+    effects: dict[tuple[int, str], ImpulseJointHandle] = field(default_factory=dict)
 
 
 class Constraint:
@@ -127,7 +131,8 @@ class Constraint:
     def is_rod(self) -> bool:
         """True if the smallest distance is the largest."""
         distance = self.state.distance
-        return distance is not None and 0.0 < distance.high <= distance.low * (1.0 + 1e-6)
+        is_rigid = distance is not None and not distance.has_soft_limit
+        return is_rigid and distance is not None and 0.0 < distance.high <= distance.low * (1.0 + 1e-6)
 
     def reduced_joint(self) -> GenericJoint:
         """The joint of a link of a tree, seen from the parent."""
@@ -155,7 +160,7 @@ class Constraint:
             state.base = joints.insert(*self.handles, self._base_joint())
         if state.distance is not None:
             state.rope = joints.insert(*self.handles, self._rope_joint())
-            if state.distance.low > 0.0 and not self.is_rod:
+            if state.distance.low > 0.0 and not self.is_rod and not state.distance.has_soft_limit:
                 state.push = joints.insert(*self.handles, self._plain(FREE))
         self.apply_enabled(physics)
 
@@ -183,6 +188,10 @@ class Constraint:
     def _apply_rope(self, joint: GenericJoint) -> None:
         distance = self.state.distance
         assert distance is not None
+        if distance.has_soft_limit:
+            if distance.drive is not None:
+                set_drive(joint, 0, distance.drive, distance.drive.target_position)
+            return
         if self.is_rod:
             # A rope and a strut of the same length would each stop what the other begins.
             joint.set_motor_model(JointAxis.LIN_X, MotorModel.ACCELERATION_BASED)
@@ -202,7 +211,8 @@ class Constraint:
         targets = self._targets()
         for axis, freedom in enumerate(state.freedoms):
             offset = state.angle if axis == 3 and self.turns else 0.0
-            if freedom.is_limited and not (axis > 3 and self.facts.cone is not None):
+            is_hard = freedom.is_limited and not freedom.has_soft_limit
+            if is_hard and not (axis > 3 and self.facts.cone is not None):
                 low, high = freedom.low - offset, freedom.high - offset
                 if axis >= 3:
                     edge = _HALF_TURN - (1e-3 if several else 0.0)
@@ -248,6 +258,10 @@ class Constraint:
                 joint = physics.impulse_joints[handle].data
                 joint.set_enabled(self.active)
                 joint.contacts_enabled = self.facts.collides or not self.active
+        for (_, name), handle in self.state.effects.items():
+            joint = physics.impulse_joints[handle].data
+            joint.set_enabled(self.active and name.startswith(RESISTANCE))
+            joint.contacts_enabled = self.facts.collides or not self.active
         if self.state.push is not None:
             joint = physics.impulse_joints[self.state.push].data
             joint.set_enabled(False)
@@ -282,7 +296,7 @@ class Constraint:
         freedom = self._freedom(dof)
         if freedom.is_locked:
             raise KeyError(dof)
-        if freedom.drive is None:
+        if freedom.drive is None or freedom.drive.is_friction:
             freedom.drive = Drive()
         return freedom.drive
 
@@ -479,6 +493,7 @@ class Constraint:
         """A copy of the state."""
         state = copy.copy(self.state)
         state.freedoms, state.distance = copy.deepcopy(state.freedoms), copy.deepcopy(state.distance)
+        state.effects = dict(state.effects)
         return state
 
     def load_state(self, state: State) -> None:
@@ -486,6 +501,7 @@ class Constraint:
         self.state = copy.copy(state)
         self.state.freedoms = copy.deepcopy(state.freedoms)
         self.state.distance = copy.deepcopy(state.distance)
+        self.state.effects = dict(state.effects)
 
 
 def _half_sines(angles: list[float], is_locked: list[bool]) -> list[float]:

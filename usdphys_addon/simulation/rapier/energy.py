@@ -18,6 +18,7 @@ from rapier3d import PhysicsWorld
 
 from ..joint_facts import Drive
 from .constraints import Constraint, matrix_of
+from .joint_effects import stored_energy
 
 Floats = NDArray[np.float64]
 #: Seconds between two measurements.
@@ -82,6 +83,7 @@ def _moment(physics: PhysicsWorld, views: Sequence[Any], bodies: Matter, constra
     kinetic[bodies.masses == 0.0] = 0.0
     springs = power = 0.0
     for constraint in constraints:
+        springs += stored_energy(constraint, physics)
         if constraint.active:
             for axis, drive in constraint.drives():
                 weight = _driven(physics, constraint, axis, bodies, centers) if drive.acceleration else 1.0

@@ -27,7 +27,14 @@ class Follower:
     def aim(self, physics: PhysicsWorld, seconds: float) -> None:
         """Aim the drive at where the joint should be after a step of the solver that takes so long."""
         drive = _drive(self.constraint)
-        if drive is None or not (self.constraint.active and self.leader.active):
+        if drive is None or not self.constraint.active:
+            return
+        is_led = self.leader.active
+        if is_led != (drive.stiffness > 0.0):
+            drive.stiffness, drive.damping = (STIFFNESS, DAMPING) if is_led else (0.0, 0.0)
+            self.constraint.state.aimed = None
+            self.constraint.apply_drives(physics)
+        if not is_led:
             return
         wanted, state = self.rule.offset + self.rule.ratio * _where(self.leader, physics), self.constraint.state
         drive.target_position = wanted

@@ -74,17 +74,19 @@ class Loads:
     def __init__(self, handles: Mapping[str, Any], weights: Mapping[str, Weight]) -> None:
         self.handles, self.weights = handles, weights
         self.asked: set[str] = set()
-        self._measured: tuple[Any, ...] = ()
+        #: Number of `asked` when the cuts were found; -1 if they have to be found anew.
+        self._known = -1
         self._cuts: list[_Cut] = []
         self._plain: list[Constraint] = []
         self._rows: list[str] = []
         self._views: list[Any] = []
         self._colliders: list[tuple[int, Any]] = []
+        self._row_of: dict[Any, int] = {}
         self._before: _Momenta | None = None
 
     def forget(self) -> None:
-        """The solver's world was replaced, or bodies were moved from outside."""
-        self._measured = ()
+        """The solver's world was replaced, a joint was changed, or bodies were moved from outside."""
+        self._known = -1
 
     def measures(self, constraint: Constraint) -> bool:
         """True for a joint that can break, or whose load was asked for."""
@@ -92,9 +94,8 @@ class Loads:
 
     def before(self, physics: PhysicsWorld, constraints: Sequence[Constraint], *, is_next: bool = False) -> None:
         """Remember the momenta of what hangs on the joints. is_next: nothing has happened since the last step."""
-        state = (tuple(item.active for item in constraints), len(self.asked))
-        if state != self._measured:
-            self._measured = state
+        if self._known != len(self.asked):
+            self._known = len(self.asked)
             self._find(physics, constraints)
             is_next = False
         if not is_next or self._before is None:
@@ -112,7 +113,12 @@ class Loads:
             self._rows = []
         self._views = [physics.rigid_bodies[self.handles[path]] for path in self._rows]
         self._colliders = [(row, handle) for row, view in enumerate(self._views) for handle in view.colliders]
+        self._row_of = {handle: row for row, handle in self._colliders}
         self._matter = _Matter([self.weights[path] for path in self._rows])
+        self._spans = np.array([(cut.start, cut.end, cut.first, cut.last) for cut in self._cuts], int).reshape(-1, 4).T
+        self._is_rest = np.array([cut.is_rest for cut in self._cuts], bool)
+        self._held = np.array([cut.row for cut in self._cuts], int)
+        self._anchors = np.array([cut.anchor for cut in self._cuts], float).reshape(-1, 3)
 
     def _walk(self, active: Sequence[Constraint], wanted: Mapping[str, Constraint]) -> None:
         """Number the bodies, depth first, and find what each wanted joint alone holds.
@@ -179,7 +185,7 @@ class Loads:
                 constraint.load = (math.hypot(*impulses) * steps / dt, constraint.load[1])
         return [
             item for item in constraints
-            if item.active and (item.load[0] > item.facts.break_force or item.load[1] > item.facts.break_torque)
+            if (item.load[0] > item.facts.break_force or item.load[1] > item.facts.break_torque) and item.active
         ]  # fmt: skip
 
     def _balance(self, physics: PhysicsWorld, before: _Momenta, dt: float) -> None:
@@ -188,24 +194,21 @@ class Loads:
         weighs = self._matter.masses[:, None] * np.array(physics.gravity.to_tuple()) * dt
         pushed, turned = self._contacts(physics)
         linear = after.linear - before.linear - weighs - pushed
-        angular = after.angular - before.angular - np.cross(after.centers, weighs) - turned
+        angular = after.angular - before.angular - _cross(after.centers, weighs) - turned
         sums = np.zeros((len(linear) + 1, 6))
         np.cumsum(np.concatenate((linear, angular), axis=1), axis=0, out=sums[1:])
-        cuts = self._cuts
-        starts, ends = (np.array([getattr(cut, name) for cut in cuts]) for name in ("start", "end"))
+        starts, ends, firsts, lasts = self._spans
         found = sums[ends] - sums[starts]
-        rest = np.array([cut.is_rest for cut in cuts])
+        rest = self._is_rest
         if rest.any():
-            firsts, lasts = (np.array([getattr(cut, name) for cut in cuts]) for name in ("first", "last"))
             found[rest] = (sums[lasts] - sums[firsts] - found)[rest]
-        rows = [cut.row for cut in cuts]
-        anchors = np.einsum("nij,nj->ni", before.turns[rows], np.array([cut.anchor for cut in cuts]))
-        anchors += before.positions[rows]
-        about = found[:, 3:] - np.cross(anchors, found[:, :3])
+        anchors = np.einsum("nij,nj->ni", before.turns[self._held], self._anchors)
+        anchors += before.positions[self._held]
+        about = found[:, 3:] - _cross(anchors, found[:, :3])
         forces = np.linalg.norm(found[:, :3], axis=1) / dt
         torques = np.linalg.norm(about, axis=1) / dt
         self._before = after
-        for cut, force, torque in zip(cuts, forces.tolist(), torques.tolist(), strict=True):
+        for cut, force, torque in zip(self._cuts, forces.tolist(), torques.tolist(), strict=True):
             cut.constraint.load = (force, torque)
 
     def _contacts(self, physics: PhysicsWorld) -> tuple[Matrix, Matrix]:
@@ -213,22 +216,37 @@ class Loads:
 
         Contacts between two bodies of a range cancel.
         """
-        linear, angular = np.zeros((len(self._views), 3)), np.zeros((len(self._views), 3))
-        colliders, pairs_with = physics.colliders, physics.narrow_phase.contact_pairs_with
+        rows: list[int] = []
+        found: list[tuple[float, ...]] = []
+        colliders, pairs_with, known = physics.colliders, physics.narrow_phase.contact_pairs_with, self._row_of
         for row, collider in self._colliders:
             for pair in pairs_with(collider):
+                first, second = pair.collider1, pair.collider2
+                if second == collider and first in known:
+                    # Its other collider has been or will be seen with it.
+                    continue
                 if not pair.has_any_active_contact:
                     continue
-                sign = 1.0 if pair.collider2 == collider else -1.0
-                pose = colliders[pair.collider1].position
+                pushed = [(row, 1.0 if second == collider else -1.0)]
+                if second != collider and second in known:
+                    pushed.append((known[second], 1.0))
+                place = colliders[first].position.transform_point
                 for manifold in pair.manifolds:
-                    normal = np.array(manifold.data.normal.to_tuple()) * sign
+                    normal = None
                     for point in manifold.points:
-                        if point.impulse:
-                            place = np.array(pose.transform_point(point.local_p1).to_tuple())
-                            linear[row] += point.impulse * normal
-                            angular[row] += np.cross(place, point.impulse * normal)
-        return linear, angular
+                        impulse = point.impulse
+                        if impulse:
+                            normal = manifold.data.normal.to_tuple() if normal is None else normal
+                            at = place(point.local_p1).to_tuple()
+                            for one, sign in pushed:
+                                rows.append(one)
+                                found.append((sign * impulse, *normal, *at))
+        size = len(self._views)
+        values = np.array(found, float).reshape(-1, 7)
+        pushes = values[:, :1] * values[:, 1:4]
+        both = np.concatenate((pushes, _cross(values[:, 4:], pushes)), axis=1)
+        sums = np.stack([np.bincount(np.array(rows, int), column, size) for column in both.T], axis=1)
+        return sums[:, :3], sums[:, 3:]
 
 
 class _Matter:
@@ -255,7 +273,14 @@ class _Momenta:
         self.linear = matter.masses[:, None] * speeds[:, :3]
         own = np.einsum("nji,nj->ni", self.turns, speeds[:, 3:])
         spin = np.einsum("nij,nj->ni", self.turns, np.einsum("nij,nj->ni", matter.inertia, own))
-        self.angular = spin + np.cross(self.centers, self.linear)
+        self.angular = spin + _cross(self.centers, self.linear)
+
+
+def _cross(first: Matrix, second: Matrix) -> Matrix:
+    """Cross products (n, 3); `np.cross` takes several times as long for few rows."""
+    x, y, z = first.T
+    u, v, w = second.T
+    return np.stack((y * w - z * v, z * u - x * w, x * v - y * u), axis=1)
 
 
 def _is_plain(constraint: Constraint) -> bool:
@@ -264,5 +289,5 @@ def _is_plain(constraint: Constraint) -> bool:
     if state.base is None or constraint.facts.cone is not None:
         return False
     return all(item.is_locked for item in state.freedoms[:3]) and not any(
-        item.is_limited or item.drive is not None for item in state.freedoms
+        item.is_limited or item.drive is not None or item.settings.is_special for item in state.freedoms
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +32,7 @@ from ...core.schema import Quaternion
 from ...core.schemas import usd_physics
 from ..articulations import WORLD, Link, Tree
 from ..filters import Filters
-from ..joint_facts import JointFacts
+from ..joint_facts import NO_LIMIT, JointFacts
 from ..layout import Body, ContactMaterial, Layout, contact_material
 from ..notices import Notices
 from ..quality import (
@@ -45,7 +46,16 @@ from ..quality import (
     joint_sweeps,
     turning_steps,
 )  # fmt: skip
-from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger, world_turns
+from ..vendor_settings import (
+    BodySettings,
+    body_settings,
+    combine_modes,
+    is_trigger,
+    surface_of,
+    world_turns,
+)
+from . import joint_effects
+from .belts import Belts
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .followers import Follower, followers_of
@@ -55,6 +65,7 @@ from .matter import Geometries, Weigher
 from .reduced import bend, follow, start_tree, undamp
 from .shapes import Placed, shape_of
 from .start import close, put_to_sleep
+from .templates import Template, isometries, keys, known
 
 #: m/s. A faster body counts as unstable; the solver clamps velocities to CLAMP.
 FASTEST, CLAMP = 1000.0, 1e5
@@ -113,12 +124,14 @@ class SolverSpace:
         self.physics = PhysicsWorld(tuple(setup.gravity.tolist()))
         self.handles: dict[str, Any] = {}
         self.static_handles: dict[str, Any] = {}
-        self.surfaces: dict[str, list[Any]] = {}
+        #: By material: (path, number of the collider among those of the body or static collider).
+        self.surfaces: dict[str, list[tuple[str, int]]] = {}
         self.weights: dict[str, Weight] = {}
         self.constraints: list[Constraint] = []
         self.followers: list[Follower] = []
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
+        self._moving: list[str] = []
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
         #: True if the bodies are not where their prims are, because joints were closed.
         self.is_moved_at_start = False
@@ -128,6 +141,10 @@ class SolverSpace:
         self._bounces = False
         self._ground: Any = None
         self._upkeep: list[Constraint] | None = None
+        self._effective: list[Constraint] = []
+        #: (row, m/s, rad/s) of bodies with a largest speed.
+        self._slow: list[tuple[int, float, float]] = []
+        self._limited: list[Constraint] = []
         #: States of articulated bodies by path (pose, linear and angular velocity): the last but one, and the last.
         self._sane: list[dict[str, tuple[Any, Any, Any]]] = []
         self._steps_made = 0
@@ -147,6 +164,7 @@ class SolverSpace:
         steps = quality.busy_steps if self.constraints or self._bounces else quality.steps
         self.substeps = substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
         self._tune()
+        self._kept_up()
         self.loads = Loads(self.handles, self.weights)
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
         self._leaps = np.array([
@@ -155,8 +173,19 @@ class SolverSpace:
         self._watched = np.zeros(len(self.paths), bool)
         self._views: list[Any] = []
         self._watch, self._matter = EnergyWatch(), _matter(self.paths, self.weights)
+        self._belts = Belts({
+            self.handles[path]: surface
+            for path, body in self.bodies.items() if (surface := surface_of(body.prim)) is not None
+        })  # fmt: skip
+        self._belts.attach(self.physics)
+        for row, path in enumerate(self.paths):
+            if path in self.weights:
+                settings = body_settings(self.bodies[path].prim)
+                if min(settings.max_speed, settings.max_spin) < NO_LIMIT:
+                    self._slow.append((row, settings.max_speed, settings.max_spin))
         self._refresh()
-        self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
+        if self._moving:
+            self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
         asleep = {path for path in self.weights if _starts_asleep(self.bodies[path])}
         put_to_sleep(
             self.physics, [self.handles[path] for path in asleep],
@@ -179,6 +208,14 @@ class SolverSpace:
         parameters.contact_softness = SpringCoefficients(contacts.frequency, DAMPING_RATIO)
         parameters.static_contact_softness = SpringCoefficients(2.0 * contacts.frequency, DAMPING_RATIO)
         self._tune_joints(contacts.small_steps)
+        if any(joint_effects.needs_equal_steps(constraint) for constraint in self.constraints):
+            # The motor of an armature remembers a speed for a whole step of the solver: it takes no smaller ones.
+            bodies = [self.physics.rigid_bodies[self.handles[path]] for path in self.weights]
+            more = max(body.additional_solver_iterations for body in bodies)
+            self.substeps *= parameters.num_solver_iterations + more
+            parameters.num_solver_iterations, parameters.dt = 1, self.time_step / self.substeps
+            for body in bodies:
+                body.additional_solver_iterations = 0
         if self._bounces:
             # A body that is seen to come does not enter the other in the step of its impact, which would cost height.
             for path, size in self._sizes.items():
@@ -212,72 +249,88 @@ class SolverSpace:
     def _add_bodies(self, filters: Filters) -> Iterator[None]:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
-        sides: dict[int, tuple[float, float, Any]] = {}
-        for path, body in self.bodies.items():
-            api = body.prim.get(usd_physics.RigidBodyAPI)
-            assert api is not None
-            kind = rapier3d.RigidBody.kinematic_position_based if body.is_kinematic else rapier3d.RigidBody.dynamic
-            builder = kind().position(_isometry(body.position, body.quaternion))
-            moves = bool(api.velocity or api.angular_velocity)
-            if not body.is_kinematic:
-                settings = body_settings(body.prim)
-                turns = world_turns(settings, body.rotation)
-                if turns is None:
-                    turns = (True, True, True)
-                    self.notices.add(
-                        "VendorNotSimulated", body.prim,
-                        f"{body.prim.display} has locked axes of its own that turn with it, which the preview ignores.",
-                    )  # fmt: skip
-                builder = _with_settings(builder, settings, turns)
-                if moves:
-                    velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
-                    self._say_scaled(body, velocity)
-                    spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
-                    # The solver locks axes against forces only.
-                    velocity, spin = velocity * settings.moves, spin * turns
-                    builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
-                self.weights[path], of_solver = weigher.of(body)
-                builder = builder.additional_mass_properties(of_solver)
-            elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
-                self.notices.add(
-                    "KinematicVelocity", body.prim,
-                    f"{body.prim.display} is kinematic; its initial velocity does nothing.",
-                )  # fmt: skip
-            builders = []
-            materials = []
-            for prim in body.colliders:
-                geometry = geometries.of(prim)
-                placed = shape_of(prim, geometry, self.places[prim.path].rotation, self.notices, moves=True)
-                if placed is None:
-                    continue
-                frame = None
-                if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
-                    place, back = self.places[prim.path], body.rotation.T
-                    frame = frames.transform(back @ (place.position - body.position), back @ place.rotation)
-                material = contact_material(self.model, prim, self.notices)
-                collider = self._collider(prim, placed, frame, material, filters)
-                if body.is_kinematic:
-                    # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
-                    # circle it then pushes the other off. It does not for colliders with a hook; there is none.
-                    collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
-                builders.append(collider)
-                if id(placed[0]) not in sides:
-                    # With the shape, which stays alive, so that its id is not used again.
-                    sides[id(placed[0])] = (*_sides(placed[0]), placed[0])
-                shorter, longer, _ = sides[id(placed[0])]
-                self._extents.append(longer)
-                self._sizes[path] = max(shorter, self._sizes.get(path, 0.0))
-                materials.append(material)
+        made: dict[Hashable, Template] = {}
+        every = self.bodies.values()
+        for (path, body), place, key in zip(
+            self.bodies.items(), isometries(every), keys(every, geometries, filters), strict=True
+        ):
+            template = None if key is None else known(made, key)
+            if template is None:
+                said = len(self.notices.issues)
+                template = self._template(body, weigher, filters)
+                # What is said about one is to be said about each.
+                if key is not None and len(self.notices.issues) == said:
+                    with suppress(TypeError):
+                        made[key] = template
             geometries.forget()
-            handle = self.physics.add_body(builder, builders)
-            self.handles[path] = handle
-            solver_body = self.physics.rigid_bodies[handle]
-            activation = solver_body.activation
-            activation.linear_threshold, activation.angular_threshold = SLOW, SLOW_TURN
-            solver_body.activation = activation
-            for material, collider in zip(materials, solver_body.colliders, strict=True):
-                self.surfaces.setdefault(material.material, []).append(collider)
+            template.body.position = place
+            self.handles[path] = self.physics.add_body(template.body, template.colliders)
+            if template.weight is not None:
+                self.weights[path] = template.weight
+            if template.sides:
+                self._extents += [longer for _, longer in template.sides]
+                self._sizes[path] = max(shorter for shorter, _ in template.sides)
+            for number, material in enumerate(template.materials):
+                self.surfaces.setdefault(material, []).append((path, number))
             yield
+
+    def _template(self, body: Body, weigher: Weigher, filters: Filters) -> Template:
+        """What is added to the solver for a body, and for its twins elsewhere."""
+        api = body.prim.get(usd_physics.RigidBodyAPI)
+        assert api is not None
+        kind = rapier3d.RigidBody.kinematic_position_based if body.is_kinematic else rapier3d.RigidBody.dynamic
+        builder = kind()
+        moves = bool(api.velocity or api.angular_velocity)
+        weight = None
+        if not body.is_kinematic:
+            settings = body_settings(body.prim)
+            turns = world_turns(settings, body.rotation)
+            if turns is None:
+                turns = (True, True, True)
+                self.notices.add(
+                    "VendorNotSimulated", body.prim,
+                    f"{body.prim.display} has locked axes of its own that turn with it, which the preview ignores.",
+                )  # fmt: skip
+            builder = _with_settings(builder, settings, turns)
+            if moves:
+                self._moving.append(body.prim.path)
+                velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
+                self._say_scaled(body, velocity)
+                spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
+                # The solver locks axes against forces only.
+                velocity, spin = velocity * settings.moves, spin * turns
+                builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
+            weight, of_solver = weigher.of(body)
+            builder = builder.additional_mass_properties(of_solver)
+        elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
+            self.notices.add(
+                "KinematicVelocity", body.prim,
+                f"{body.prim.display} is kinematic; its initial velocity does nothing.",
+            )  # fmt: skip
+        solver_body = builder.build()
+        activation = solver_body.activation
+        activation.linear_threshold, activation.angular_threshold = SLOW, SLOW_TURN
+        solver_body.activation = activation
+        template = Template(solver_body, weight)
+        for prim in body.colliders:
+            geometry = weigher.geometries.of(prim)
+            placed = shape_of(prim, geometry, self.places[prim.path].rotation, self.notices, moves=True)
+            if placed is None:
+                continue
+            frame = None
+            if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
+                place, back = self.places[prim.path], body.rotation.T
+                frame = frames.transform(back @ (place.position - body.position), back @ place.rotation)
+            material = contact_material(self.model, prim, self.notices)
+            collider = self._collider(prim, placed, frame, material, filters)
+            if body.is_kinematic:
+                # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
+                # circle it then pushes the other off. It does not for colliders with a hook; there is none.
+                collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
+            template.colliders.append(collider)
+            template.sides.append(_sides(placed[0]))
+            template.materials.append(material.material)
+        return template
 
     def _say_scaled(self, body: Body, velocity: Matrix) -> None:
         """Notice a velocity on a scaled prim: the specification scales it, PhysX and Newton do not."""
@@ -303,8 +356,7 @@ class SolverSpace:
             pose = _isometry(place.position, place.quaternion)
             handle = self.physics.add_body(rapier3d.RigidBody.fixed().position(pose), [builder])
             self.static_handles[prim.path] = handle
-            collider = self.physics.rigid_bodies[handle].colliders[0]
-            self.surfaces.setdefault(material.material, []).append(collider)
+            self.surfaces.setdefault(material.material, []).append((prim.path, 0))
 
     def _collider(
         self, prim: Prim, placed: Placed, frame: Matrix | None, material: ContactMaterial, filters: Filters
@@ -447,6 +499,15 @@ class SolverSpace:
             else:
                 inserted.append((parent, handles[link.child], joint))
         start_tree(physics, inserted)
+        for constraint in links:
+            if constraint.state.reduced:
+                joint_effects.set_tree_settings(constraint, physics)
+                if any(drive.is_friction for item in constraint.state.freedoms for drive in item.resistances):
+                    prim = constraint.facts.prim
+                    self.notices.add(
+                        "VendorNotSimulated", prim,
+                        f"{prim.display} has friction beside a drive, which the preview ignores in an articulation.",
+                    )  # fmt: skip
 
     def _too_much(self, tree: Tree, setup: Setup) -> str:
         """Why a tree is better in maximal coordinates; or empty."""
@@ -465,6 +526,10 @@ class SolverSpace:
             holds = joint.enabled and joint.kind != "DistanceJoint"
             if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
                 return f"{joint.prim.display} closes a loop of it"
+        for link in tree.links:
+            for freedom in link.joint.freedoms:
+                if why := joint_effects.why_not_reduced(freedom):
+                    return f"{link.joint.prim.display} has {why}"
         wheels = [link for link in tree.links if tree.root != WORLD and self._is_wheel(link)]
         if len(wheels) > 1:
             # In reduced coordinates friction is too small and depends on the direction in the world.
@@ -557,6 +622,8 @@ class SolverSpace:
                 pull(self.physics, held, 1.0 / (steps - number))
             for constraint in self._kept_up():
                 constraint.upkeep(self.physics)
+            for constraint in self._effective:
+                joint_effects.aim(constraint, self.physics, self.time_step / steps)
             for follower in self.followers:
                 follower.aim(self.physics, self.time_step / steps)
             if measured:
@@ -564,6 +631,8 @@ class SolverSpace:
             self.physics.step()
             if not self.physics.quarantine.is_empty():
                 lost += self._rescue()
+            joint_effects.limit_speeds(self._limited, self.physics)
+            self._slow_down()
             if measured:
                 for constraint in self.loads.after(self.physics, measured, self.time_step / steps):
                     self._break(constraint)
@@ -571,6 +640,14 @@ class SolverSpace:
             self._watch.forget()
         self.targets.clear()
         return lost
+
+    def _slow_down(self) -> None:
+        for row, speed, spin in self._slow:
+            body = self._views[row]
+            for name, most in (("linvel", speed), ("angvel", spin)):
+                now = getattr(body, name)
+                if (size := now.norm()) > most:
+                    setattr(body, name, tuple(part * most / size for part in now.to_tuple()))
 
     def watch_fast(self, ways: NDArray[np.float64]) -> None:
         """Let the solver look between the places of bodies that leap. ways (n,): m, in the last time step.
@@ -606,11 +683,22 @@ class SolverSpace:
         """The joints that need `upkeep` before each step; cached until a joint changes."""
         if self._upkeep is None:
             self._upkeep = [constraint for constraint in self.constraints if constraint.needs_upkeep]
+            special = [item for item in self.constraints if item.active and any(joint_effects.freedoms_of(item))]
+            self._effective = [item for item in special if not item.state.reduced]
+            for constraint in self._effective:
+                if not constraint.state.effects:
+                    joint_effects.insert_effects(constraint, self.physics)
+            fast = [item for item in special if item.state.reduced]
+            self._limited = [
+                item for item in fast
+                if any(freedom.settings.max_speed < NO_LIMIT for _, freedom in joint_effects.freedoms_of(item))
+            ]  # fmt: skip
         return self._upkeep
 
     def _break(self, constraint: Constraint) -> None:
         constraint.break_up(self.physics)
         self._upkeep = None
+        self.loads.forget()
         self._watch.forget()
         self.broken.append(constraint.facts.path)
         for path in (constraint.facts.body0, constraint.facts.body1):
@@ -635,6 +723,7 @@ class SolverSpace:
         for constraint in links:
             constraint.leave_tree(self.physics)
         self._upkeep = None
+        self.loads.forget()
         for path in lost:
             if path in freed:
                 self.physics.rigid_bodies[self.handles[path]].is_enabled = True
@@ -773,12 +862,16 @@ class SolverSpace:
     def joint_changed(self, constraint: Constraint) -> None:
         """Update caches and wake the bodies after a change of a joint."""
         self._upkeep = None
+        self.loads.forget()
         self._watch.forget()
         if not constraint.state.reduced:
             # Rapier rebuilt the rest of its tree, with default damping.
             for other in self.constraints:
                 if other.state.reduced:
                     undamp(self.physics.multibody_joints.multibody(other.state.link))
+            for other in self.constraints:
+                if other.state.reduced:
+                    joint_effects.set_tree_settings(other, self.physics)
         for path in (constraint.facts.body0, constraint.facts.body1):
             if path in self.weights:
                 self.physics.wake_up(self.handles[path])
@@ -786,8 +879,9 @@ class SolverSpace:
     def set_surface(self, material: str, friction: float, restitution: float | None) -> None:
         """Set friction and restitution of all colliders with a material."""
         self._watch.forget()
-        for handle in self.surfaces.get(material, ()):
-            collider = self.physics.colliders[handle]
+        handles = {**self.static_handles, **self.handles}
+        for path, number in self.surfaces.get(material, ()):
+            collider = self.physics.colliders[self.physics.rigid_bodies[handles[path]].colliders[number]]
             collider.friction = friction
             if restitution is not None:
                 collider.restitution = restitution
@@ -853,6 +947,7 @@ class SolverSpace:
         self.weights.clear()
         self.weights.update(saved.weights)
         self.broken = list(saved.broken)
+        self._belts.attach(self.physics)
         self._upkeep = None
         self.targets.clear()
         self._sane, self._steps_made = [], 0
@@ -894,7 +989,7 @@ def _speed_of_all(physics: Any, handles: Mapping[str, Any], masses: Mapping[str,
 
 def _starts_asleep(body: Body) -> bool:
     api = body.prim.get(usd_physics.RigidBodyAPI)
-    return api is not None and bool(api.resolved("starts_asleep"))
+    return api is not None and api.starts_asleep is not None and bool(api.resolved("starts_asleep"))
 
 
 def _ends(constraint: Constraint) -> set[str]:

@@ -17,9 +17,9 @@ from ..core import mass
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
-from .joint_facts import JointFacts, read_joints
-from .layout import Layout, layout
-from .notices import Notices
+from ..simulation.joint_facts import JointFacts, read_joints
+from ..simulation.layout import Layout, layout
+from ..simulation.notices import Notices
 
 #: A motion has settled when this part of it, or less, is left.
 SETTLED = 0.02

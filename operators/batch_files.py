@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many files: convert a folder, export collections as assets. Processes beside Blender do the work."""
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.bridge import environment
+from .outcome import refuse
+
+#: Seconds between two looks at the results.
+LOOK = 0.2
+#: Name of the text with the report.
+REPORT = "USD Physics Batch"
+FORMATS = (
+    (".usda", "USDA", "Text: can be read, compared and edited"),
+    (".usdc", "USDC", "Binary: small and fast to load"),
+    (".usdz", "USDZ", "One package that holds the file and its textures"),
+)
+OTHERS = ((".glb", "glTF", "One binary glTF file"), (".blend", "Blender", "A file of Blender"))
+INPUTS = (
+    ("BLEND", "Blender", ".blend"),
+    ("USD", "USD", ".usd, .usda, .usdc and .usdz"),
+    ("GLTF", "glTF", ".gltf and .glb"),
+    ("URDF", "URDF", ".urdf and .xacro"),
+)
+_SUFFIXES = {
+    "BLEND": (".blend",), "USD": (".usd", ".usda", ".usdc", ".usdz"), "GLTF": (".gltf", ".glb"),
+    "URDF": (".urdf", ".xacro"),
+}  # fmt: skip
+
+
+class USDPHYS_PG_batch_job(bpy.types.PropertyGroup):
+    if TYPE_CHECKING:
+        status: str
+        message: str
+    else:
+        status: bpy.props.StringProperty()
+        message: bpy.props.StringProperty()
+
+
+class USDPHYS_PG_batch(bpy.types.PropertyGroup):
+    """The running batch of this window, or the last one."""
+
+    if TYPE_CHECKING:
+        jobs: Any
+        active: int
+        total: int
+        is_running: bool
+    else:
+        jobs: bpy.props.CollectionProperty(type=USDPHYS_PG_batch_job)
+        active: bpy.props.IntProperty()
+        total: bpy.props.IntProperty()
+        is_running: bpy.props.BoolProperty()
+
+
+def summary(state: Any) -> str:
+    """How many jobs of a batch are done, and what became of them."""
+    counts: dict[str, int] = {}
+    for job in state.jobs:
+        counts[job.status] = counts.get(job.status, 0) + 1
+    parts = [f"{number} {status}" for status, number in counts.items()]
+    return f"{len(state.jobs)} of {state.total} done" + (f": {', '.join(parts)}" if parts else "")
+
+
+class BatchOperator:
+    """Mix-in: runs a batch beside Blender. In a window it looks at the results now and then, and Esc ends it."""
+
+    report: Any
+    properties: Any
+    poll_message_set: Any
+    #: The running batch; None before it.
+    batch: Any = None
+    timer: Any = None
+    options: Any
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if context.window_manager.usdphys_batch.is_running:
+            cls.poll_message_set("A batch is running; wait for its end or press Esc")
+            return False
+        return True
+
+    def jobs(self, context: Any) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.batch.background import BackgroundBatch
+        from ..usdphys_addon.core.errors import UsdPhysError
+
+        try:
+            jobs = self.jobs(context)
+            self.batch = BackgroundBatch(jobs)
+        except UsdPhysError as error:
+            self.clean()
+            return refuse(self, error)
+        state = context.window_manager.usdphys_batch
+        state.jobs.clear()
+        state.total, state.active, state.is_running = len(jobs), 0, True
+        if self.options.is_invoke and not bpy.app.background:
+            manager = context.window_manager
+            self.timer = manager.event_timer_add(LOOK, window=context.window)
+            manager.modal_handler_add(self)
+            return {"RUNNING_MODAL"}
+        self.batch.wait()
+        return self.finish(context)
+
+    def modal(self, context: Any, event: Any) -> set[Any]:
+        if event.type == "ESC" and event.value == "PRESS":
+            self.look(context)
+            self.end(context)
+            self.report({"WARNING"}, f"The batch was stopped: {summary(context.window_manager.usdphys_batch)}")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            # The window stays in use.
+            return {"PASS_THROUGH"}
+        is_running = self.batch.is_running()
+        self.look(context)
+        if not is_running:
+            return self.finish(context)
+        state = context.window_manager.usdphys_batch
+        context.workspace.status_text_set(f"Batch: {summary(state)}    Esc: stop")
+        return {"PASS_THROUGH"}
+
+    def look(self, context: Any) -> None:
+        """List the results that are new."""
+        state = context.window_manager.usdphys_batch
+        for result in self.batch.results():
+            job = state.jobs.add()
+            job.name, job.status = result["id"], result["status"]
+            worst = [issue["message"] for issue in result.get("issues", ()) if issue["severity"] == "error"]
+            job.message = result.get("error") or (worst[0] if worst else "")
+            state.active = len(state.jobs) - 1
+        environment.redraw("VIEW_3D")
+
+    def finish(self, context: Any) -> set[Any]:
+        self.look(context)
+        error = self.batch.error()
+        self.end(context)
+        state = context.window_manager.usdphys_batch
+        if error:
+            self.report({"ERROR"}, error)
+            return {"CANCELLED"}
+        bad = sum(job.status != "ok" for job in state.jobs)
+        self.report({"WARNING" if bad else "INFO"}, summary(state))
+        return {"FINISHED"}
+
+    def cancel(self, context: Any) -> None:
+        """Blender calls this when the file browser is closed, and when it quits or opens another file."""
+        if self.batch is not None:
+            self.end(context)
+
+    def end(self, context: Any) -> None:
+        self.batch.close()
+        self.clean()
+        manager = context.window_manager
+        manager.usdphys_batch.is_running = False
+        if self.timer is not None:
+            manager.event_timer_remove(self.timer)
+            self.timer = None
+            context.workspace.status_text_set(None)
+
+    def clean(self) -> None:
+        """Delete what was made for the batch."""
+
+
+class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
+    """Convert all files of a folder, in processes beside Blender; the window stays in use"""
+
+    bl_idname = "usdphys.batch_convert_folder"
+    bl_label = "Batch Convert Folder"
+    bl_options = {"REGISTER"}
+
+    if TYPE_CHECKING:
+        directory: str
+        target: str
+        inputs: set[str]
+        format: str
+        below: bool
+    else:
+        directory: bpy.props.StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
+        filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
+        target: bpy.props.StringProperty(
+            name="Output Folder",
+            description="Folder for the converted files; empty: the folder 'converted' in the chosen one",
+        )
+        inputs: bpy.props.EnumProperty(
+            name="Convert", items=INPUTS, options={"ENUM_FLAG"}, default={"BLEND", "USD", "GLTF", "URDF"},
+            description="Kinds of files that are converted",
+        )  # fmt: skip
+        format: bpy.props.EnumProperty(name="Format", items=(*FORMATS, *OTHERS), description="Format of the new files")
+        below: bpy.props.BoolProperty(
+            name="Subfolders", description="Also files in the folders of the folder", default=True
+        )
+
+    def invoke(self, context: Any, _event: Any) -> set[Any]:
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def jobs(self, context: Any) -> list[dict[str, Any]]:
+        from pathlib import Path
+
+        from ..usdphys_addon.batch import plans
+
+        source = Path(bpy.path.abspath(self.directory))
+        target = Path(bpy.path.abspath(self.target)) if self.target else source / "converted"
+        suffixes = [suffix for kind in _SUFFIXES if kind in self.inputs for suffix in _SUFFIXES[kind]]
+        if self.format == ".blend":
+            # Blender's own files are converted to other formats only.
+            suffixes = [suffix for suffix in suffixes if suffix != ".blend"]
+        return plans.of_folder(source, target, suffixes, self.format, below=self.below)
+
+
+class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
+    """Export each collection in the active one to a USD file of its own, in processes beside Blender"""
+
+    bl_idname = "usdphys.export_collections"
+    bl_label = "Export Collection as Assets"
+    bl_options = {"REGISTER"}
+    #: A copy of the scene with the edits that are not saved.
+    scene: Any = None
+
+    if TYPE_CHECKING:
+        directory: str
+        collection: str
+        format: str
+    else:
+        directory: bpy.props.StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
+        filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
+        collection: bpy.props.StringProperty(
+            name="Collection",
+            description="Collection whose collections are exported; itself if it has none; empty: those of the scene",
+        )
+        format: bpy.props.EnumProperty(name="Format", items=FORMATS, description="Format of the new files")
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not environment.usd_is_supported():
+            cls.poll_message_set(environment.NO_USD)
+            return False
+        return super().poll(context)
+
+    def invoke(self, context: Any, _event: Any) -> set[Any]:
+        active = context.collection
+        if (
+            not self.properties.is_property_set("collection")
+            and active is not None
+            and active.name in bpy.data.collections
+        ):
+            self.collection = active.name
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def jobs(self, context: Any) -> list[dict[str, Any]]:
+        import tempfile
+        from pathlib import Path
+
+        from ..usdphys_addon.batch import plans
+        from ..usdphys_addon.core.errors import InputError
+        from ..usdphys_addon.exchange import blend_file
+
+        chosen = bpy.data.collections.get(self.collection) if self.collection else context.scene.collection
+        if chosen is None:
+            raise InputError(f"There is no collection '{self.collection}'; choose another.")
+        parts = [part.name for part in chosen.children if len(part.all_objects)]
+        if not parts and self.collection and len(chosen.all_objects):
+            parts = [chosen.name]
+        if not parts:
+            raise InputError(f"'{chosen.name}' has no collections with objects in them; choose another.")
+        folder = Path(bpy.path.abspath(self.directory))
+        if not folder.is_dir():
+            raise InputError(f"'{folder}' is no folder; choose another.")
+        self.scene = tempfile.TemporaryDirectory(prefix="usdphys-", ignore_cleanup_errors=True)
+        copy = Path(self.scene.name, "scene.blend")
+        blend_file.save_blend(str(copy))
+        return plans.of_collections(copy, parts, folder, self.format)
+
+    def clean(self) -> None:
+        if self.scene is not None:
+            self.scene.cleanup()
+            self.scene = None
+
+
+class USDPHYS_OT_batch_report(bpy.types.Operator):
+    """Write a line for each job of the last batch into a text, which the text editor shows"""
+
+    bl_idname = "usdphys.batch_report"
+    bl_label = "Batch Report"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not len(context.window_manager.usdphys_batch.jobs):
+            cls.poll_message_set("There was no batch yet")
+            return False
+        return True
+
+    def execute(self, context: Any) -> set[Any]:
+        state = context.window_manager.usdphys_batch
+        text = bpy.data.texts.get(REPORT) or bpy.data.texts.new(REPORT)
+        text.clear()
+        # What needs attention comes first.
+        jobs = sorted(state.jobs, key=lambda each: (each.status == "ok", each.name))
+        lines = (f"{job.status:8} {job.name}{f': {job.message}' if job.message else ''}" for job in jobs)
+        text.write("\n".join((summary(state), "", *lines)) + "\n")
+        self.report({"INFO"}, f"The report is in the text '{REPORT}'")
+        return {"FINISHED"}
+
+
+GROUPS = (USDPHYS_PG_batch_job, USDPHYS_PG_batch)
+CLASSES = (USDPHYS_OT_batch_convert_folder, USDPHYS_OT_export_collections, USDPHYS_OT_batch_report)
+
+
+def register() -> None:
+    for cls in GROUPS:
+        bpy.utils.register_class(cls)
+    manager: Any = bpy.types.WindowManager
+    manager.usdphys_batch = bpy.props.PointerProperty(type=USDPHYS_PG_batch, options={"SKIP_SAVE"})
+
+
+def unregister() -> None:
+    manager: Any = bpy.types.WindowManager
+    del manager.usdphys_batch
+    for cls in reversed(GROUPS):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Generic joints: presets, lock, limit or free each degree of freedom; gains of drives by frequency and damping."""
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..usdphys_addon.core.errors import InputError
+from ..usdphys_addon.core.joint_kinds import PRESETS
+from ..usdphys_addon.core.schema import ANGULAR_DOFS
+from ..usdphys_addon.playback import guard as preview_guard
+from .outcome import refuse
+
+_MOTIONS = (
+    ("LOCKED", "Lock", "The degree of freedom does not move"),
+    ("LIMITED", "Limit", "It moves between two limits"),
+    ("FREE", "Free", "It moves without limits"),
+)
+
+
+class _OnActiveJoint:
+    poll_message_set: Any
+    bl_options: Any = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        obj = context.object
+        if obj is None or not obj.usdphys.joint.is_applied:
+            cls.poll_message_set("Make a joint active")
+            return False
+        if not obj.is_editable:
+            cls.poll_message_set("The joint is linked; make a library override first")
+            return False
+        return True
+
+
+class USDPHYS_OT_joint_preset(_OnActiveJoint, bpy.types.Operator):
+    """Make the active joint a generic one whose degrees of freedom are those of a known joint"""
+
+    bl_idname = "usdphys.joint_preset"
+    bl_label = "Generic Joint As"
+
+    if TYPE_CHECKING:
+        preset: str
+    else:
+        preset: bpy.props.EnumProperty(
+            name="Preset", items=[(name, one.label, one.doc) for name, one in PRESETS.items()]
+        )
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import joint_freedoms
+
+        joint_freedoms.apply_preset(context.object.usdphys.joint, self.preset)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_joint_motion(_OnActiveJoint, bpy.types.Operator):
+    """Lock, limit or free a degree of freedom of the active joint"""
+
+    bl_idname = "usdphys.joint_motion"
+    bl_label = "Degree of Freedom"
+    bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
+
+    if TYPE_CHECKING:
+        dof: str
+        motion: str
+    else:
+        dof: bpy.props.StringProperty(name="Degree of Freedom", default="transX", options={"HIDDEN"})
+        motion: bpy.props.EnumProperty(name="Motion", items=_MOTIONS)
+
+    @classmethod
+    def description(cls, _context: Any, properties: Any) -> str:
+        return next(text for name, _, text in _MOTIONS if name == properties.motion)
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import joint_freedoms
+        from ..usdphys_addon.core.joint_kinds import AXIS_DOFS
+
+        if self.dof not in AXIS_DOFS:
+            return {"CANCELLED"}
+        meters = float(context.scene.unit_settings.scale_length) or 1.0
+        joint_freedoms.set_motion(context.object.usdphys.joint, self.dof, self.motion, meters)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_joint_equal_gains(_OnActiveJoint, bpy.types.Operator):
+    """Give the drives of all free rotations the gains of this one, so that they pull alike in all directions"""
+
+    bl_idname = "usdphys.joint_equal_gains"
+    bl_label = "Same Gains on All Rotations"
+
+    if TYPE_CHECKING:
+        dof: str
+    else:
+        dof: bpy.props.EnumProperty(
+            name="From", items=[(f"rot{axis}", f"About {axis}", "") for axis in "XYZ"], options={"SKIP_SAVE"}
+        )
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import joint_freedoms
+
+        try:
+            changed = joint_freedoms.equal_gains(context.object.usdphys.joint, self.dof)
+        except InputError as error:
+            return refuse(self, error)
+        if not changed:
+            return refuse(self, InputError("No other rotation of the joint is free"))
+        return {"FINISHED"}
+
+
+def _dof_items(_self: Any, context: Any) -> list[tuple[str, str, str]]:
+    from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
+
+    obj = context.object if context is not None else None
+    if obj is None:
+        return _ALL_DOFS
+    known = BY_IDENTIFIER[obj.usdphys.joint.type].drives
+    return [item for item in _ALL_DOFS if item[0] in known] or _ALL_DOFS
+
+
+_ALL_DOFS = [
+    ("angular", "Angle", "Rotation of a hinge"), ("linear", "Way", "Translation of a slide"),
+    *((f"trans{axis}", f"Along {axis}", "") for axis in "XYZ"),
+    *((f"rot{axis}", f"About {axis}", "") for axis in "XYZ"),
+]  # fmt: skip
+
+
+class USDPHYS_OT_joint_tune(_OnActiveJoint, bpy.types.Operator):
+    """Set the stiffness and damping of a drive by the frequency and the damping ratio that it shall swing with. The \
+inertia follows from the masses that hang on the joint"""
+
+    bl_idname = "usdphys.joint_tune"
+    bl_label = "Tune Gains"
+
+    if TYPE_CHECKING:
+        dof: str
+        frequency: float
+        ratio: float
+        inertia: float
+    else:
+        dof: bpy.props.EnumProperty(name="Degree of Freedom", items=_dof_items)
+        frequency: bpy.props.FloatProperty(
+            name="Frequency", default=2.0, min=0.01, soft_max=30.0, precision=3,
+            description="Of the oscillation without damping, in Hz. Four times the stiffness is twice the frequency",
+        )  # fmt: skip
+        ratio: bpy.props.FloatProperty(
+            name="Damping Ratio", default=1.0, min=0.0, soft_max=2.0, precision=3,
+            description="1: as fast as possible without overshoot. Less: it overshoots and swings. More: it creeps",
+        )  # fmt: skip
+        inertia: bpy.props.FloatProperty(options={"HIDDEN", "SKIP_SAVE"})
+
+    def invoke(self, context: Any, _event: Any) -> set[Any]:
+        """Start with the gains that are there."""
+        from ..usdphys_addon.authoring import joint_freedoms
+
+        if preview_guard.current() is not None:
+            return refuse(self, InputError("Reset the preview first"))
+        try:
+            self.inertia, is_angular = joint_freedoms.inertia_of(context, context.object, self.dof)
+        except InputError as error:
+            return refuse(self, error)
+        drive = getattr(context.object.usdphys.joint.drives, self.dof)
+        found = joint_freedoms.tuning_of(drive, self.inertia, is_angular).oscillator
+        if found is not None:
+            self.frequency, self.ratio = found
+        return self.execute(context)
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import joint_freedoms
+        from ..usdphys_addon.tuning.oscillator import Oscillator
+
+        obj = context.object
+        try:
+            self.inertia, is_angular = joint_freedoms.inertia_of(context, obj, self.dof)
+        except InputError as error:
+            return refuse(self, error)
+        drive = getattr(obj.usdphys.joint.drives, self.dof)
+        joint_freedoms.tune(drive, Oscillator(self.frequency, self.ratio), self.inertia, is_angular)
+        return {"FINISHED"}
+
+    def draw(self, context: Any) -> None:
+        from ..usdphys_addon.tuning.oscillator import Oscillator, sparkline
+
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "dof")
+        layout.prop(self, "frequency")
+        layout.prop(self, "ratio")
+        is_angular = self.dof in ANGULAR_DOFS
+        oscillator = Oscillator(self.frequency, self.ratio)
+        layout.label(text=f"Moves {self.inertia:.4g} {'kg·m²' if is_angular else 'kg'}", icon="INFO")
+        drive = getattr(context.object.usdphys.joint.drives, self.dof)
+        unit = ("N·m/°", "N·m·s/°") if is_angular else ("N/m", "N·s/m")
+        layout.label(text=f"Stiffness {drive.stiffness:.4g} {unit[0]}, damping {drive.damping:.4g} {unit[1]}")
+        seconds = 2.0 / self.frequency
+        column = layout.column(align=True)
+        column.label(text=sparkline(oscillator, seconds))
+        column.label(text=f"Response to a step, {seconds:.3g} s; overshoot {100.0 * oscillator.overshoot:.3g} %")
+
+
+CLASSES = (
+    USDPHYS_OT_joint_preset, USDPHYS_OT_joint_motion, USDPHYS_OT_joint_equal_gains, USDPHYS_OT_joint_tune,
+)  # fmt: skip

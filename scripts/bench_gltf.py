@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Time that the physics adds to Blender's own glTF export and import, as a ratio in one run.
+
+    .venv/bin/python scripts/bench_gltf.py [--check] [--profile FILE]
+
+The bodies are crates with a box as collider and one mesh for all, as .glb. `export` and `import` are of one family
+without the facts of USD, `kept` of both families with them, as by default. Native and ours alternate. Prints
+`name value unit` per figure; with --check, exit status 1 where a bound is not met.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import gc
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bench
+
+BOUNDS = {"export_10000": 1.20, "import_10000": 1.10, "growth_export": 15.0, "growth_import": 15.0}
+RUNS = {1_000: 5, 10_000: 3}
+
+
+def empty() -> None:
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    gc.collect()
+
+
+def build(number: int) -> None:
+    """A grid of crates, each a body with a box as its collider; one mesh for all."""
+    import bpy
+
+    empty()
+    corners = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    mesh = bpy.data.meshes.new("Crate")
+    mesh.from_pydata(corners, [], faces)
+    side = round(number ** (1 / 3)) + 1
+    for index in range(number):
+        obj = bpy.data.objects.new(f"Crate {index}", mesh)
+        obj.location = (2 * (index % side), 2 * (index // side % side), 2 * (index // side**2) + 1)
+        bpy.context.scene.collection.objects.link(obj)
+        obj.usdphys.rigid_body.is_applied = True
+        obj.usdphys.colliders.add().shape = "CUBE"
+    bpy.context.view_layer.update()
+
+
+class Ours:
+    """The add-on as Blender knows it when a user has enabled it."""
+
+    def __enter__(self) -> None:
+        import bpy
+
+        self.entry = bpy.context.preferences.addons.new()
+        self.entry.module = "usdphys_ext"
+
+    def __exit__(self, *_: object) -> None:
+        import bpy
+
+        bpy.context.preferences.addons.remove(self.entry)
+
+
+def seconds(action: Callable[[], Any]) -> float:
+    """Processor time of this thread, with the collector at rest."""
+    gc.collect()
+    gc.disable()
+    before = time.thread_time()
+    action()
+    found = time.thread_time() - before
+    gc.enable()
+    return found
+
+
+def measure(number: int, folder: Path) -> dict[str, float]:
+    """Seconds of each, the quickest of its runs."""
+    import bpy
+
+    build(number)
+    settings = bpy.context.scene.usdphys.gltf
+    found: dict[str, list[float]] = {}
+
+    def note(name: str, value: float) -> None:
+        found.setdefault(name, []).append(value)
+
+    def export(name: str) -> Callable[[], Any]:
+        return lambda: bpy.ops.export_scene.gltf(filepath=str(folder / f"{name}.glb"))
+
+    for _ in range(RUNS[number]):
+        note("native_export", seconds(export("native")))
+        with Ours():
+            settings.families, settings.keeps_usd = "KHR", False
+            note("export", seconds(export("physics")))
+            settings.families, settings.keeps_usd = "BOTH", True
+            note("export_kept", seconds(export("kept")))
+    for _ in range(RUNS[number]):
+        for name, file in (("native_import", "native"), ("import", "physics"), ("import_kept", "kept")):
+            empty()
+            action = lambda file=file: bpy.ops.import_scene.gltf(filepath=str(folder / f"{file}.glb"))  # noqa: E731
+            if name == "native_import":
+                note(name, seconds(action))
+            else:
+                with Ours():
+                    note(name, seconds(action))
+    return {name: min(values) for name, values in found.items()}
+
+
+def figures_of(profile: str) -> dict[str, tuple[float, str]]:
+    """All figures, by name: (value, unit); none where a profile is written."""
+    import bpy
+
+    bpy.utils.expose_bundled_modules()
+    logging.disable(logging.INFO)
+    extension: Any = bench.load_extension()
+    extension.register()
+    figures: dict[str, tuple[float, str]] = {}
+    added: dict[str, list[float]] = {"export": [], "import": []}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for number in RUNS:
+                if profile:
+                    recorder = cProfile.Profile()
+                    recorder.runcall(measure, number, Path(folder))
+                    recorder.dump_stats(f"{profile}.{number}")
+                    continue
+                found = measure(number, Path(folder))
+                for kind in ("export", "import"):
+                    native = found[f"native_{kind}"]
+                    added[kind].append(found[kind] - native)
+                    figures[f"native_{kind}_{number}"] = (native * 1e3, "ms")
+                    figures[f"{kind}_{number}"] = (found[kind] / native, "x native")
+                    figures[f"{kind}_kept_{number}"] = (found[f"{kind}_kept"] / native, "x native")
+    finally:
+        empty()
+        extension.unregister()
+    if not profile:
+        for kind, (small, large) in added.items():
+            figures[f"growth_{kind}"] = (large / max(small, 1e-3), "1")
+    return figures
+
+
+if __name__ == "__main__":
+    reader = bench.parser(__doc__)
+    reader.add_argument("--profile", default="", help="write profiles of cProfile in place of figures")
+    wanted = reader.parse_args()
+    sys.exit(bench.report(figures_of(wanted.profile), BOUNDS, check=wanted.check))

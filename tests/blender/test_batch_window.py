@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Batches from a window: a folder converted, collections exported, the list, the report, and Esc."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import bpy
+import pytest
+from pxr import Usd, UsdPhysics
+from usdphys_ext.operators import batch_files
+from usdphys_ext.panels import batch_panel
+from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon.batch import background, plans
+from usdphys_ext.usdphys_addon.core.errors import InputError
+
+from .layout_recorder import LayoutRecorder
+from .scenes import solid
+
+
+@pytest.fixture(autouse=True)
+def _shell(monkeypatch):
+    """What a shell would pass on: without the variable that bpy has set in this process."""
+    monkeypatch.delenv("OCIO", raising=False)
+
+
+def state():
+    return bpy.context.window_manager.usdphys_batch
+
+
+def bodies(path: Path) -> list[str]:
+    stage = Usd.Stage.Open(str(path))
+    return sorted(prim.GetName() for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.RigidBodyAPI))
+
+
+def test_a_folder_is_converted_and_what_fails_is_listed_and_reported_first(tmp_path):
+    solid("Crate")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "crate.blend"))
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "arm.urdf").write_text('<robot name="arm"><link name="base"/></robot>')
+    (tmp_path / "broken.usda").write_text("no stage")
+    assert bpy.ops.usdphys.batch_convert_folder(directory=str(tmp_path), format=".usdc") == {"FINISHED"}
+    found = {job.name: job.status for job in state().jobs}
+    assert found == {"crate.blend": "ok", "sub/arm.urdf": "ok", "broken.usda": "failed"}
+    assert not state().is_running and state().total == 3
+    assert bodies(tmp_path / "converted" / "crate.usdc") == ["Crate"]
+    assert (tmp_path / "converted" / "sub" / "arm.usdc").exists()
+    assert bpy.ops.usdphys.batch_report() == {"FINISHED"}
+    lines = bpy.data.texts[batch_files.REPORT].as_string().splitlines()
+    assert lines[0].startswith("3 of 3 done: ") and lines[2].startswith("failed   broken.usda: ")
+    assert len(lines) == 5
+
+
+def test_each_collection_becomes_a_file_with_its_own_objects_only(tmp_path):
+    """Objects that are hidden in the view belong to the asset; what is not saved is exported, too."""
+    for name in ("Chair", "Ta/ble"):
+        collection = bpy.data.collections.new(name)
+        bpy.context.scene.collection.children.link(collection)
+        obj = solid(f"{name[:2]}Body")
+        for other in list(obj.users_collection):
+            other.objects.unlink(obj)
+        collection.objects.link(obj)
+    bpy.data.objects["ChBody"].hide_set(True)
+    loose = solid("Loose")
+    before = bpy.data.filepath
+    assert bpy.ops.usdphys.export_collections(directory=str(tmp_path), format=".usda") == {"FINISHED"}
+    assert {job.name: job.status for job in state().jobs} == {"Chair": "ok", "Ta/ble": "ok"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["Chair.usda", "Ta_ble.usda"]
+    assert (bodies(tmp_path / "Chair.usda"), bodies(tmp_path / "Ta_ble.usda")) == (["ChBody"], ["TaBody"])
+    # The scene is as it was.
+    assert bpy.data.objects["ChBody"].hide_get() and loose.name in bpy.context.scene.objects
+    assert bpy.data.filepath == before
+
+
+def test_a_collection_that_is_not_there_is_named(tmp_path, capfd):
+    solid("Crate")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "crate.blend"))
+    arguments = ["convert", str(tmp_path / "crate.blend"), str(tmp_path / "a.usda"), "--collection", "Nope"]
+    assert cli.main(arguments) == 1
+    assert "'Nope'" in capfd.readouterr().err and not (tmp_path / "a.usda").exists()
+    with pytest.raises(RuntimeError, match="no collections with objects"):
+        bpy.ops.usdphys.export_collections(directory=str(tmp_path))
+    assert not state().is_running
+
+
+def test_files_of_one_name_do_not_write_one_output_and_no_input_is_replaced(tmp_path):
+    for name in ("a.usda", "a.blend", "b.glb", ".hidden.usda", "c.txt"):
+        (tmp_path / name).touch()
+    found = plans.of_folder(tmp_path, tmp_path, (".usda", ".blend", ".glb"), ".usda", below=True)
+    outputs = {job["id"]: Path(job["out"]).name for job in found}
+    assert outputs == {"a.blend": "a_blend.usda", "a.usda": "a_usda.usda", "b.glb": "b.usda"}
+    with pytest.raises(InputError, match="no files"):
+        plans.of_folder(tmp_path, tmp_path, (".urdf",), ".usda", below=True)
+    (tmp_path / "converted").mkdir()
+    (tmp_path / "converted" / "old.usda").touch()
+    again = plans.of_folder(tmp_path, tmp_path / "converted", (".usda",), ".usda", below=True)
+    assert [job["id"] for job in again] == ["a.usda"]
+
+
+def test_collections_whose_names_are_alike_get_files_of_their_own(tmp_path):
+    found = plans.of_collections(tmp_path / "s.blend", ("A b", "a/b", "..", "É"), tmp_path, ".usdc")
+    assert [Path(job["out"]).name for job in found] == ["A_b.usdc", "a_b_2.usdc", "collection.usdc", "É.usdc"]
+    assert [job["options"]["collection"] for job in found] == ["A b", "a/b", "..", "É"]
+
+
+# --------------------------------------------------------------------------- in a window
+
+
+class Batch:
+    """A batch that says what the test wants. closed: whether it was ended."""
+
+    def __init__(self) -> None:
+        self.new, self.runs, self.closed, self.said = [], True, False, ""
+
+    def is_running(self):
+        return self.runs
+
+    def results(self):
+        found, self.new = self.new, []
+        return found
+
+    def error(self):
+        return self.said
+
+    def close(self):
+        self.closed = True
+
+
+class Operator(batch_files.BatchOperator):
+    def __init__(self) -> None:
+        self.batch, self.reports = Batch(), []
+
+    def report(self, kind, text):
+        self.reports.append((*kind, text))
+
+
+@pytest.fixture
+def window():
+    """(operator, context, texts in the status bar) of a batch of three that runs in a window."""
+    told = []
+    context = SimpleNamespace(
+        window_manager=SimpleNamespace(usdphys_batch=state(), event_timer_remove=lambda _: None),
+        workspace=SimpleNamespace(status_text_set=told.append),
+    )
+    state().jobs.clear()
+    state().total, state().is_running = 3, True
+    operator = Operator()
+    operator.timer = object()
+    yield operator, context, told
+    state().is_running = False
+    state().jobs.clear()
+
+
+TIMER, MOVE, ESC = (SimpleNamespace(type=name, value="PRESS") for name in ("TIMER", "MOUSEMOVE", "ESC"))
+
+
+def test_while_it_runs_the_window_stays_in_use_and_results_are_listed(window):
+    operator, context, told = window
+    operator.batch.new = [{"id": "a", "status": "ok"}]
+    assert operator.modal(context, MOVE) == {"PASS_THROUGH"} and not len(state().jobs)
+    assert operator.modal(context, TIMER) == {"PASS_THROUGH"}
+    assert [job.name for job in state().jobs] == ["a"] and "1 of 3 done: 1 ok" in told[-1]
+    operator.batch.new = [{"id": "b", "status": "crashed", "error": "Why."}, {"id": "c", "status": "ok"}]
+    operator.batch.runs = False
+    assert operator.modal(context, TIMER) == {"FINISHED"}
+    assert operator.reports == [("WARNING", "3 of 3 done: 2 ok, 1 crashed")]
+    assert state().jobs["b"].message == "Why."
+    assert operator.batch.closed and not state().is_running and told[-1] is None
+
+
+def test_esc_ends_the_batch_and_keeps_what_is_done(window):
+    operator, context, told = window
+    operator.batch.new = [{"id": "a", "status": "ok"}]
+    assert operator.modal(context, ESC) == {"CANCELLED"}
+    assert operator.batch.closed and not state().is_running and told[-1] is None
+    assert operator.reports == [("WARNING", "The batch was stopped: 1 of 3 done: 1 ok")]
+
+
+def test_a_batch_that_cannot_work_says_why(window):
+    operator, context, _ = window
+    operator.batch.runs, operator.batch.said = False, "No process with Blender can be started."
+    assert operator.modal(context, TIMER) == {"CANCELLED"}
+    assert operator.reports == [("ERROR", "No process with Blender can be started.")]
+
+
+def test_no_second_batch_begins_while_one_runs(window):
+    assert not bpy.ops.usdphys.batch_convert_folder.poll()
+    state().is_running = False
+    assert bpy.ops.usdphys.batch_convert_folder.poll()
+
+
+def test_the_panel_shows_progress_then_the_summary_and_why_the_chosen_job_failed(window):
+    operator, context, _ = window
+    operator.batch.new = [{"id": "a", "status": "failed", "issues": [{"severity": "error", "message": "Bad mass."}]}]
+    operator.look(context)
+    for is_running, shown in ((True, "1 / 3"), (False, "1 of 3 done: 1 failed")):
+        state().is_running = is_running
+        layout = LayoutRecorder()
+        batch_panel.USDPHYS_PT_batch_files.draw(SimpleNamespace(layout=layout), bpy.context)
+        texts = [each.text for each in layout.all()]
+        assert shown in texts and any("Bad mass." in text for text in texts)
+
+
+# --------------------------------------------------------------------------- the process beside the window
+
+
+def test_results_come_while_it_runs_and_a_stop_ends_all_processes(tmp_path):
+    (tmp_path / "arm.urdf").write_text('<robot name="arm"><link name="base"/></robot>')
+    jobs = [{"op": "inspect", "in": str(tmp_path / "arm.urdf"), "id": str(number)} for number in range(3)]
+    batch = background.BackgroundBatch(jobs, workers=1)
+    try:
+        batch.wait()
+        assert [each["status"] for each in batch.results()] == ["ok"] * 3
+        assert batch.results() == [] and batch.error() == ""
+    finally:
+        batch.close()
+    assert not batch.folder.exists()
+    stopped = background.BackgroundBatch(jobs)
+    stopped.close()
+    assert not stopped.is_running() and not stopped.folder.exists()
+
+
+def test_jobs_that_are_none_are_said(tmp_path):
+    batch = background.BackgroundBatch([{"op": "nothing"}])
+    try:
+        batch.wait()
+        assert "'op'" in batch.error() and json.dumps(batch.results()) == "[]"
+    finally:
+        batch.close()

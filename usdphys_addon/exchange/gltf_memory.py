@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What glTF cannot say of a scene: found for an export, and given back to the objects that an import has made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import mathutils
+
+from ..bridge import gprim_mesh, import_notes, physics_collections, polygons, remembered, scene_write
+from ..bridge.imported import ImportedIDs
+from ..bridge.reading import SceneReading
+from ..bridge.writing import Written
+from ..core import paths
+from ..core.model import Prim
+from ..core.schemas import usd_geom
+from ..core.units import remembered_units
+from ..gltf import keep
+
+#: Properties of `RememberedPrim` with USD text.
+_TEXTS = ("carried", "shape", "binding", "transform")
+#: Properties of the scene about the USD file that it was imported from. The file itself is not named.
+_SOURCE = ("units", "default_prim", "carried", "carried_trees")
+
+
+def recall_scene(scene: Any, reading: SceneReading, beside: keep.Beside) -> None:
+    """Find what a scene and its objects remember of the USD file that they were imported from, and their faces."""
+    physics = scene.usdphys
+    if physics.source.filepath and physics.source.units:
+        beside.source = {name: text for name in _SOURCE if (text := getattr(physics.source, name))}
+        for placement in reading.placements:
+            if "prim" in placement.touched:
+                _recall(beside, placement.path, placement.physics.prim)
+        for material in bpy.data.materials:
+            _recall_own(beside, material)
+        for item in (*physics.physics_scenes, *physics.collision_groups):
+            _recall_own(beside, item)
+    colliders = reading.model.colliders
+    known: dict[str, polygons.Faces] = {}
+    for placement in reading.placements:
+        path = placement.path if placement.path in colliders else placement.geometry
+        data: Any = placement.evaluated.data
+        if path in colliders and colliders[path].mesh is not None and isinstance(data, bpy.types.Mesh):
+            if data.name_full not in known:
+                known[data.name_full] = polygons.faces_of(data)
+            beside.faces[placement.path] = known[data.name_full]
+
+
+def _recall_own(beside: keep.Beside, thing: Any) -> None:
+    prim = remembered.prim_of(thing)
+    if prim is not None:
+        _recall(beside, prim.path, prim)
+
+
+def _recall(beside: keep.Beside, path: str, prim: Any) -> None:
+    if not prim.path:
+        return
+    beside.origins[path] = (prim.type_name, prim.order)
+    if texts := {name: text for name in _TEXTS if (text := getattr(prim, name))}:
+        beside.texts[path] = texts
+
+
+# --------------------------------------------------------------------------- import
+
+
+def put_kept(
+    kept: keep.Kept, scene: Any, by_index: dict[int, Any], found: ImportedIDs, meters: float, file: str
+) -> Written:
+    """Put a kept model on the objects of an import.
+
+    by_index: these objects, by their nodes; loses those that are removed. meters: length of a unit. file: that is read.
+    """
+    beside, model = kept.beside, kept.model
+    _remove_made(by_index, beside.made, found)
+    objects = {path: by_index[index] for path, index in beside.nodes.items() if index in by_index}
+    _join_faces(objects, beside.faces)
+    materials = {
+        path: bpy.data.materials[prim.label] for path, prim in model.materials.items()
+        if prim.label in bpy.data.materials
+    }  # fmt: skip
+    bpy.context.view_layer.update()  # type: ignore[union-attr]
+    if beside.source:
+        written = _put_usd(kept, scene, objects, materials, meters, file)
+    else:
+        shown = keep.with_own_colliders(model, objects)
+        _put_joints_back(model.joints, objects)
+        written = scene_write.write_scene(
+            shown, scene, objects, materials, meters=meters, local=meters, is_usd=False, moves_joints=True
+        )  # fmt: skip
+        for path, obj in objects.items():
+            group: Any = obj.usdphys.prim
+            # Prims keep their names where Blender has numbered those of the objects.
+            group.path, group.id_name, group.order = path, obj.name, model.order.get(path, len(model.order))
+            if f"{path}/{paths.name_of(path)}" in shown.prims and obj.data is not None:
+                obj.data.name = f"{paths.name_of(path)}_geometry"
+    by_index.update({beside.nodes[path]: obj for path, obj in objects.items()})
+    bpy.context.view_layer.update()  # type: ignore[union-attr]
+    size = physics_collections.joint_size(objects.values())
+    for path in model.joints.keys() & objects.keys():
+        if objects[path].type == "EMPTY":
+            physics_collections.show_joint(objects[path], size)
+    return written
+
+
+def _put_usd(
+    kept: keep.Kept, scene: Any, objects: dict[str, Any], materials: dict[str, Any], meters: float, file: str
+) -> Written:
+    """Put back a scene that came from USD, as an import of USD does."""
+    beside, model = kept.beside, kept.model
+    for path, prim in model.colliders.items():
+        obj, gprim = objects.get(path), prim.get(usd_geom.Gprim)
+        if gprim is not None and obj is not None and obj.type == "EMPTY":
+            objects[path] = with_data(obj, gprim_mesh.mesh_of(prim.name, gprim, meters))
+    _put_joints_back(model.joints, objects)
+    texts = {name: {path: one[name] for path, one in beside.texts.items() if name in one} for name in _TEXTS}
+    written = scene_write.write_scene(
+        model, scene, objects, materials, meters=meters, local=meters,
+        texts=scene_write.Texts(texts["carried"], texts["transform"], texts["shape"], texts["binding"]),
+    )  # fmt: skip
+    memory = scene.usdphys.source
+    for name in _SOURCE:
+        setattr(memory, name, beside.source.get(name, ""))
+    memory.filepath, memory.prim_path, memory.files, memory.variants = file, "", "", ""
+    memory.objects, memory.meters = "\n".join(objects), repr(meters)
+    stage = scene.usdphys.stage
+    units = remembered_units(memory.units)
+    if units is not None:
+        for name, value in units._asdict().items():
+            if name in stage.bl_rna.properties and not stage.is_property_set(name):
+                setattr(stage, name, value)
+    bpy.context.view_layer.update()  # type: ignore[union-attr]
+    import_notes.note(objects.values(), materials.values(), file)
+    return written
+
+
+def _remove_made(by_index: dict[int, Any], made: int, found: ImportedIDs) -> None:
+    """Remove the Empties of nodes that stand for no object: colliders and ends of joints, which the model holds."""
+    for index in sorted(by_index, reverse=True):
+        obj = by_index[index]
+        if index >= made and obj.type == "EMPTY" and not obj.children:
+            found.objects = {path: one for path, one in found.objects.items() if one != obj}
+            del by_index[index]
+            bpy.data.objects.remove(obj)
+
+
+def _join_faces(objects: dict[str, Any], faces: dict[str, polygons.Faces]) -> None:
+    done = set()
+    for path, known in faces.items():
+        data = objects[path].data if path in objects else None
+        if isinstance(data, bpy.types.Mesh) and data not in done and data.shape_keys is None:
+            done.add(data)
+            polygons.join(data, known)
+
+
+def _put_joints_back(joints: dict[str, Prim], objects: dict[str, Any]) -> None:
+    """Give joints the parents that they had: in the file they are below their first body."""
+    for path in joints:
+        obj = objects.get(path)
+        if obj is None or obj.parent_type == "BONE":
+            continue
+        parent = objects.get(paths.nearest(paths.parent_of(path), objects) or "")
+        if parent is not obj.parent and parent is not obj:
+            place = obj.matrix_world.copy()
+            obj.parent = parent
+            obj.matrix_parent_inverse = mathutils.Matrix()
+            obj.matrix_world = place
+
+
+def with_data(empty: Any, data: Any) -> Any:
+    """A mesh object in the place of an Empty, which is removed."""
+    name = empty.name
+    obj: Any = bpy.data.objects.new(name, data)
+    for collection in empty.users_collection:
+        collection.objects.link(obj)
+    obj.parent, obj.parent_type, obj.parent_bone = empty.parent, empty.parent_type, empty.parent_bone
+    obj.matrix_parent_inverse = empty.matrix_parent_inverse
+    obj.rotation_mode = empty.rotation_mode
+    obj.location, obj.scale = empty.location, empty.scale
+    obj.rotation_quaternion, obj.rotation_euler = empty.rotation_quaternion, empty.rotation_euler
+    for key, value in empty.items():
+        obj[key] = value
+    if hasattr(empty, "gltf2_animation_rest"):
+        obj.gltf2_animation_rest = empty.gltf2_animation_rest
+    for child in empty.children:
+        child.parent = obj
+    bpy.data.objects.remove(empty)
+    obj.name = name
+    return obj

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bake the motion of another simulator, which runs in a Python of the user's own, into keyframes."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ..core.errors import InputError
+from ..core.frames import without_jumps
+from ..core.units import StageUnits
+from ..simulation.engines import external
+from ..simulation.record import Recording, record
+from . import bake
+from . import guard as preview_guard
+from .session import PreviewSession
+
+#: Seconds between two looks at the simulator.
+_WAIT = 0.02
+
+
+class EngineBake(NamedTuple):
+    """bodies: baked objects. lines: the largest differences from the preview, and what the simulator left out."""
+
+    bodies: int
+    lines: tuple[str, ...]
+
+
+def engine_bake_steps(
+    context: Any, start: int, end: int, engine: str, python: str, export: Callable[[Path], StageUnits]
+) -> Generator[float, None, EngineBake]:
+    """Simulate from frame `start` to `end` in another simulator, and key every body on every frame.
+
+    engine: of `external.ENGINES`. python: of its environment. export: writes the scene to a file whose prims have the
+    paths of the preview, and returns its units. An earlier bake is removed first. Yields the completed fraction;
+    closing the generator ends the simulator and leaves no key. Raises InputError where the simulator fails.
+    """
+    if end <= start:
+        raise InputError(f"The frame range {start} to {end} is empty; choose a later end.")
+    scene: Any = context.scene
+    preview_guard.stop()
+    bake.clear_bake(scene)
+    before = scene.frame_current
+    fps = scene.render.fps / scene.render.fps_base
+    scene.frame_set(start)
+    try:
+        with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
+            file = Path(folder) / "scene.usdc"
+            units = export(file)
+            with external.Run(engine, python, file, end - start, 1.0 / fps) as run:
+                while run.is_running():
+                    yield 0.9 * run.done
+                    time.sleep(_WAIT)
+                poses = run.poses(units)
+        yield 0.9
+        return _key(context, start, engine, poses, fps)
+    finally:
+        scene.frame_set(before)
+
+
+def _key(context: Any, start: int, engine: str, poses: external.Poses, fps: float) -> EngineBake:
+    """Key the poses, and compare them with the preview."""
+    session = PreviewSession(context, frequency=fps)
+    try:
+        authored, names = dict(session.authored), session.moving
+        preview = record(session.world, len(poses.positions) - 1)
+        recording, unknown = external.recording_of(preview, poses)
+        found = [session.local_poses(worlds) for worlds in recording.matrices]
+    finally:
+        session.stop()
+    frames = np.arange(start, start + len(found))
+    places, turns = (np.stack(parts) for parts in zip(*found, strict=True))
+    bake.key(names, authored, frames, places, without_jumps(turns))
+    return EngineBake(len(names), tuple(_lines(engine, recording, preview, unknown)))
+
+
+def _lines(engine: str, recording: Recording, preview: Recording, unknown: list[str]) -> list[str]:
+    name = external.ENGINES[engine].name
+    found = [f"{name} reports no body at '{path}'; it stays where it is" for path in unknown]
+    differences = [one for one in external.differences(recording, preview) if one.path not in unknown]
+    if differences:
+        most = differences[0]
+        found.append(
+            f"{bpy.path.basename(most.path)} is up to {most.distance:.3g} m and {math.degrees(most.angle):.3g} degrees "
+            f"from the preview, at {most.frame / preview.fps:.3g} s"
+        )
+    return found
