@@ -51,3 +51,7 @@ def test_space_plays_animation_and_physics_on_one_clock_and_frames_are_scrubbed(
 
 def test_the_first_minutes_hint_sample_manual_and_language(drive):
     drive("first_run")
+
+
+def test_objects_settle_with_progress_and_esc_and_one_step_to_undo(drive):
+    drive("generators")
