@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Generators: whole constructions from the selection, each in one step."""
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -361,7 +362,109 @@ class USDPHYS_OT_ragdoll_bake(_Generator, bpy.types.Operator):
         return f"Baked {number} bones", []
 
 
+class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
+    """Make a vehicle of the selected chassis and wheels; the arrow keys drive it while the preview plays"""
+
+    bl_idname = "usdphys.vehicle"
+    bl_label = "Vehicle"
+    needs = (3, "Select the chassis and the wheels")
+
+    if TYPE_CHECKING:
+        frequency: float
+        ratio: float
+        travel: float
+        driven: str
+        steering: float
+        speed: float
+        drive: bool
+    else:
+        frequency: bpy.props.FloatProperty(
+            name="Spring Frequency",
+            default=2.0,
+            min=0.2,
+            soft_max=10.0,
+            description="Bounces a second of the chassis on its springs (Hz); more is stiffer",
+        )
+        ratio: bpy.props.FloatProperty(
+            name="Damping", default=0.5, min=0.0, soft_max=1.0, description="Damping ratio of the springs"
+        )
+        travel: bpy.props.FloatProperty(
+            name="Travel", default=0.1, min=1e-4, subtype="DISTANCE", description="Way of a wheel up and down"
+        )
+        driven: bpy.props.EnumProperty(
+            name="Driven Wheels",
+            default="ALL",
+            description="Wheels that are driven",
+            items=(("ALL", "All", "All wheels"), ("FRONT", "Front", "The front ones"), ("REAR", "Rear", "The others")),
+        )
+        steering: bpy.props.FloatProperty(
+            name="Steering",
+            default=math.radians(30.0),
+            min=0.0,
+            max=1.2,
+            subtype="ANGLE",
+            description="Largest angle of the front wheels; 0 for no steering",
+        )
+        speed: bpy.props.FloatProperty(
+            name="Speed", default=3.0, min=0.0, unit="VELOCITY", description="Speed of the vehicle"
+        )
+        drive: bpy.props.BoolProperty(
+            name="Drive at Start", default=True, description="The wheels turn from the start; off: only by the keys"
+        )
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import vehicle
+
+        made = vehicle.make_vehicle(context, vehicle.VehicleOptions(
+            self.frequency, self.ratio, self.travel, self.driven, self.steering, self.speed, self.drive
+        ))  # fmt: skip
+        text = f"Made a vehicle of '{made.chassis.name}' and {len(made.wheels)} wheels: play, and use the arrow keys"
+        return text, made.notes
+
+
+class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
+    """Make the selected objects a door, a drawer, a lid and the like, held by the active object"""
+
+    bl_idname = "usdphys.mechanism"
+    bl_label = "Mechanism"
+
+    if TYPE_CHECKING:
+        kind: str
+        spin: float
+        speed: float
+    else:
+        kind: bpy.props.EnumProperty(
+            name="Kind", description="What the selected objects become",
+            items=(
+                ("DOOR", "Door", "A hinge at its upright side, open by up to 110°"),
+                ("DRAWER", "Drawer", "A slide along its free axis, by 80 % of its length"),
+                ("LID", "Lid", "A hinge at its edge, up by 110°"), ("WHEEL", "Wheel", "A hinge at its axis"),
+                ("LEVER", "Lever", "A hinge where it touches, by 45° to both sides, with a spring"),
+                ("BUTTON", "Button", "A slide downwards with a spring"),
+                ("TURNTABLE", "Turntable", "A hinge in its middle that turns about Z"),
+                ("CONVEYOR", "Conveyor", "A surface that runs along its longest side; for PhysX, the preview does not "
+                 "show it"),
+            ),
+        )  # fmt: skip
+        spin: bpy.props.FloatProperty(
+            name="Turns", default=1.0, description="Angular velocity of a turntable (radians a second)"
+        )
+        speed: bpy.props.FloatProperty(
+            name="Speed", default=1.0, unit="VELOCITY", description="Speed of the surface of a conveyor"
+        )
+
+    def draw(self, _context: Any) -> None:
+        self.draw_all("kind", *{"TURNTABLE": ["spin"], "CONVEYOR": ["speed"]}.get(self.kind, []))
+
+    def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.generators import mechanisms
+
+        speed = self.spin if self.kind == "TURNTABLE" else self.speed
+        made = mechanisms.make_mechanism(context, self.kind, speed)
+        return f"Made a {self.kind.lower()}{f' with {len(made)} joints' if len(made) > 1 else ''}", []
+
+
 CLASSES = (
     USDPHYS_OT_rope, USDPHYS_OT_net, USDPHYS_OT_wall, USDPHYS_OT_break_apart, USDPHYS_OT_ragdoll,
-    USDPHYS_OT_ragdoll_bake,
+    USDPHYS_OT_ragdoll_bake, USDPHYS_OT_vehicle, USDPHYS_OT_mechanism,
 )  # fmt: skip

@@ -15,6 +15,8 @@ PAGES = (
     ("bpy.ops.usdphys.wall*", "generators.html"),
     ("bpy.ops.usdphys.break_apart*", "generators.html"),
     ("bpy.ops.usdphys.ragdoll*", "generators.html"),
+    ("bpy.ops.usdphys.vehicle*", "generators.html"),
+    ("bpy.ops.usdphys.mechanism*", "generators.html"),
     ("bpy.ops.usdphys.rope*", "generators.html"),
     ("bpy.ops.usdphys.net*", "generators.html"),
     ("bpy.ops.usdphys.inspect*", "tasks/arm.html"),

@@ -11,6 +11,8 @@ from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
 
+#: (throttle, steering) of the keys that drive vehicles.
+_ARROWS = {"UP_ARROW": (1.0, 0.0), "DOWN_ARROW": (-1.0, 0.0), "LEFT_ARROW": (0.0, 1.0), "RIGHT_ARROW": (0.0, -1.0)}
 #: Ctrl is held to grab a body while it plays.
 GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
 #: Seconds that a bake or the start of a preview runs before events are handled.
@@ -51,6 +53,8 @@ class Listener:
     def listen(self, context: Any) -> set[Any]:
         """Begin to listen in the window of the context; without a window there is nothing to listen to."""
         self._session, self._grab = preview_guard.current(), 0
+        self._keys: set[str] = set()
+        self._is_driven = False
         if context.window is None:
             return {"FINISHED"}
         self.hold(context)
@@ -106,6 +110,8 @@ class Listener:
                 _pause_timeline(context)
             preview_guard.stop()
             return self.end(context, {"CANCELLED"})
+        if event.type in _ARROWS and self.drive(context, event):
+            return {"RUNNING_MODAL"}
         if self._grab:
             return self.drag(context, event)
         if event.type == "LEFTMOUSE" and event.value == "PRESS" and event.ctrl and self.take(context, event):
@@ -120,6 +126,24 @@ class Listener:
         context.workspace.status_text_set(None)
         redraw("VIEW_3D", "PROPERTIES")
         return status
+
+    # ------------------------------------------------------------------ driving
+
+    def drive(self, context: Any, event: Any) -> bool:
+        """Drive the vehicles of the scene by the arrow keys that are held. False if there are none."""
+        from ..usdphys_addon.generators import vehicle
+
+        if event.value == "RELEASE":
+            self._keys.discard(event.type)
+        elif event.value != "PRESS" or event.shift or event.alt or event.ctrl or not vehicle.is_there(context.scene):
+            return False
+        else:
+            self._keys.add(event.type)
+            self._is_driven = True
+        if not self._is_driven:
+            return False
+        vehicle.drive(self._session, *map(sum, zip((0.0, 0.0), *(_ARROWS[key] for key in self._keys), strict=True)))
+        return True
 
     # ------------------------------------------------------------------ grabbing
 

@@ -54,6 +54,8 @@ TOOLS = (
         ("usdphys.break_apart", "Break Apart", "MOD_EXPLODE"),
         ("usdphys.ragdoll", "Ragdoll", "ARMATURE_DATA"),
         ("usdphys.ragdoll_bake", "Bake Ragdoll to Bones", "REC"),
+        ("usdphys.vehicle", "Vehicle", "AUTO"),
+        ("usdphys.mechanism", "Mechanism", "MODIFIER"),
     )),
     ("structure", "Structure", "OUTLINER", (
         ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),

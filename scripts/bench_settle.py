@@ -23,7 +23,7 @@ SECONDS = 10.0
 def build(number: int) -> list[Any]:
     """Cubes scattered over a floor: turned at random, in layers."""
     import bpy
-    from usdphys_ext.usdphys_addon.core import scattering
+    from usdphys_ext.usdphys_addon.core.building import scattering
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene = bpy.context.scene

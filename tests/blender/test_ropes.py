@@ -6,7 +6,7 @@ import math
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import rope_shapes
+from usdphys_ext.usdphys_addon.core.building import rope_shapes
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes

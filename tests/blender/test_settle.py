@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.bridge import property_values
-from usdphys_ext.usdphys_addon.core import scattering
+from usdphys_ext.usdphys_addon.core.building import scattering
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.generators import settle
 

@@ -4,7 +4,7 @@
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import contact_area
+from usdphys_ext.usdphys_addon.core.building import contact_area
 from usdphys_ext.usdphys_addon.generators import walls
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import ragdolls
+from usdphys_ext.usdphys_addon.core.building import ragdolls
 
 NAMES = {
     "rigify": ("spine", "spine.001", "spine.003", "spine.006", "upper_arm.{L}", "forearm.{L}", "hand.{L}", "thigh.{L}",

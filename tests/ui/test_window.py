@@ -64,3 +64,7 @@ def test_settings_of_simulators_and_generic_joints_are_drawn(drive):
 
 def test_every_panel_of_the_sidebar_draws_in_german_and_french(drive):
     drive("words")
+
+
+def test_objects_settle_with_progress_and_esc_and_one_step_to_undo(drive):
+    drive("generators")

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..bridge import scene_read
 from ..bridge.writing import unit_length
-from ..core import frames, overlap, ragdolls
+from ..core import frames, overlap
+from ..core.building import ragdolls
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..playback import bake

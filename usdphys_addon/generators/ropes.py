@@ -17,7 +17,8 @@ from ..bridge import mesh as meshes
 from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
 from ..bridge.writing import unit_length
-from ..core import frames, rope_shapes
+from ..core import frames
+from ..core.building import rope_shapes
 from ..core.errors import InputError
 from . import damping, joints, shapes
 

@@ -15,7 +15,7 @@ from ..authoring.tagging import Tagging, exports_faces
 from ..bridge import mesh as meshes
 from ..bridge.joint_frames import is_joint, set_world_matrix
 from ..bridge.roles import applies, is_body
-from ..core import scattering
+from ..core.building import scattering
 from ..core.errors import InputError
 from ..core.words import counted, named
 from ..playback import guard as preview_guard

@@ -17,7 +17,8 @@ from ..authoring.tagging import Tagging
 from ..bridge import mesh as meshes
 from ..bridge.joint_frames import is_joint, set_world_matrix
 from ..bridge.writing import unit_length
-from ..core import contact_area, frames
+from ..core import frames
+from ..core.building import contact_area
 from ..core.errors import InputError
 from ..core.overlap import close_pairs
 from . import joints

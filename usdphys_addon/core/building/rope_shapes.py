@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InputError
+from ..errors import InputError
 
 Array = NDArray[np.float64]
 

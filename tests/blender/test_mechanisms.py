@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Doors, drawers, lids, levers, buttons, turntables and conveyors: limits and springs as their forms ask for."""
+
+import math
+
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+
+from . import scenes
+
+
+@pytest.fixture(autouse=True)
+def _no_session():
+    yield
+    preview_guard.stop()
+
+
+def select(*objects):
+    """The last one is active."""
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj in objects)
+    bpy.context.view_layer.objects.active = objects[-1]
+    bpy.context.view_layer.update()
+
+
+def joint():
+    (found,) = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    return found.usdphys.joint
+
+
+def play(seconds):
+    bpy.context.view_layer.update()
+    session = preview_guard.start(bpy.context)
+    while session.world.time < seconds:
+        session.simulate(bpy.context)
+    session.show(bpy.context)
+
+
+def box_with_lid():
+    base = scenes.add_box("Box", (0.5, 0.4, 0.25), location=(0, 0, 0.25))
+    lid = scenes.add_box("Lid", (0.5, 0.4, 0.02), location=(0, 0, 0.52))
+    select(lid, base)
+    return lid, base
+
+
+def test_a_lid_opens_upwards_and_not_into_the_box():
+    lid, _ = box_with_lid()
+    bpy.ops.usdphys.mechanism(kind="LID")
+    made = joint()
+    assert made.type == "REVOLUTE" and lid.usdphys.rigid_body.is_applied
+    low, high = made.revolute.lower_limit, made.revolute.upper_limit
+    assert sorted((abs(low), abs(high))) == pytest.approx([0.0, math.radians(110.0)], abs=1e-6)
+    before = lid.matrix_world.copy()
+    lid.usdphys.rigid_body.angular_velocity = (0, 0, 0)
+    drive = made.drives.angular
+    drive.is_applied, drive.stiffness, drive.damping = True, 1000.0, 100.0
+    drive.target_position = low if abs(low) > abs(high) else high
+    play(3.0)
+    assert lid.matrix_world.translation.z > before.translation.z + 0.2
+
+
+def test_a_turntable_turns_at_its_speed():
+    plate = scenes.add_box("Plate", (0.5, 0.5, 0.05), location=(0, 0, 1))
+    select(plate)
+    bpy.ops.usdphys.mechanism(kind="TURNTABLE", spin=0.5)
+    assert joint().type == "REVOLUTE"
+    play(3.0)
+    assert plate.matrix_world.to_euler().z == pytest.approx(1.5, rel=0.1)
+    assert plate.matrix_world.translation.z == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_button_springs_back_and_is_pushed_by_half_of_its_height():
+    base = scenes.add_box("Base", (0.5, 0.5, 0.1))
+    button = scenes.add_box("Button", (0.1, 0.1, 0.05), location=(0, 0, 0.15))
+    select(button, base)
+    bpy.ops.usdphys.mechanism(kind="BUTTON")
+    limits = joint().prismatic
+    assert (limits.lower_limit, limits.upper_limit) == pytest.approx((-0.05, 0.0))
+    play(2.0)
+    assert button.matrix_world.translation.z == pytest.approx(0.15, abs=0.005)
+
+
+def test_a_lever_turns_by_45_degrees_to_both_sides():
+    base = scenes.add_box("Base", (0.5, 0.5, 0.1))
+    lever = scenes.add_box("Lever", (0.03, 0.03, 0.3), location=(0, 0, 0.4))
+    select(lever, base)
+    bpy.ops.usdphys.mechanism(kind="LEVER")
+    limits = joint().revolute
+    assert (limits.lower_limit, limits.upper_limit) == pytest.approx((-math.pi / 4, math.pi / 4))
+    play(2.0)
+    assert lever.matrix_world.translation.z == pytest.approx(0.4, abs=0.01)
+
+
+def test_a_conveyor_is_kinematic_and_its_surface_runs_along_its_longest_side():
+    belt = scenes.add_box("Belt", (0.3, 2.0, 0.1))
+    select(belt)
+    bpy.ops.usdphys.mechanism(kind="CONVEYOR", speed=0.5)
+    assert belt.usdphys.rigid_body.kinematic_enabled
+    (prim,) = [prim for prim in scenes.read_model().bodies.values() if prim.label == "Belt"]
+    values = {name: str(value) for name, value in prim.schemas.items() if "SurfaceVelocity" in name}
+    assert list(values) == ["PhysxSurfaceVelocityAPI"] and "0.5" in values["PhysxSurfaceVelocityAPI"]
+
+
+def test_a_door_alone_is_refused():
+    select(scenes.add_box("Door"))
+    with pytest.raises(RuntimeError, match="what holds it"):
+        bpy.ops.usdphys.mechanism(kind="DOOR")

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Vehicles: they stand on their springs, drive straight, steer, and obey the arrow keys."""
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.generators import vehicle
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+
+from . import scenes
+
+
+@pytest.fixture(autouse=True)
+def _no_session():
+    yield
+    preview_guard.stop()
+
+
+def select(*objects):
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj in objects)
+    bpy.context.view_layer.objects.active = objects[-1]
+    bpy.context.view_layer.update()
+
+
+def car(unit=1.0, names="Wheel", heading=0.0):
+    """A box of 2 m on four wheels of 0.3 m that looks along +X, turned about Z. Returns (chassis, wheels)."""
+    floor = scenes.add_box("Floor", (40 * unit, 40 * unit, 0.5 * unit), location=(0, 0, -0.5 * unit))
+    scenes.make_collider(floor)
+    c, s = math.cos(heading), math.sin(heading)
+    chassis = scenes.add_box("Body", (1.0 * unit, 0.45 * unit, 0.2 * unit), location=(0, 0, 0.6 * unit))
+    chassis.rotation_euler.z = heading
+    wheels = []
+    for x in (-0.7, 0.7):
+        for y in (-0.6, 0.6):
+            bpy.ops.mesh.primitive_cylinder_add(radius=0.3 * unit, depth=0.2 * unit, vertices=48)
+            wheel = bpy.context.object
+            wheel.name = names
+            wheel.location = ((x * c - y * s) * unit, (x * s + y * c) * unit, 0.3 * unit)
+            wheel.rotation_euler = (math.pi / 2, 0, heading)
+            wheels.append(wheel)
+    select(*wheels, chassis)
+    return chassis, wheels
+
+
+def play(seconds, act=None):
+    bpy.context.view_layer.update()
+    session = preview_guard.current() or preview_guard.start(bpy.context)
+    if act is not None:
+        act(session)
+    end = session.world.time + seconds
+    while session.world.time < end:
+        session.simulate(bpy.context)
+    session.show(bpy.context)
+    return session
+
+
+@pytest.mark.parametrize(("meters", "names"), [(1.0, "Wheel"), (0.01, "Wheel"), (1.0, "Cylinder")])
+def test_it_stands_on_its_springs_where_it_was_made(meters, names):
+    unit = 1.0 / meters
+    bpy.context.scene.unit_settings.scale_length = meters
+    chassis, wheels = car(unit, names)
+    assert bpy.ops.usdphys.vehicle(drive=False, travel=0.1 * unit) == {"FINISHED"}
+    before = chassis.matrix_world.translation.copy()
+    play(3.0)
+    assert (chassis.matrix_world.translation - before).length * meters < 0.01
+    assert all(abs(wheel.matrix_world.translation.z * meters - 0.3) < 0.01 for wheel in wheels)
+
+
+@pytest.mark.parametrize("driven", ["ALL", "FRONT", "REAR"])
+@pytest.mark.parametrize("heading", [0.0, 0.7])
+def test_it_drives_ten_metres_straight_ahead(driven, heading):
+    chassis, _ = car(heading=heading)
+    bpy.ops.usdphys.vehicle(driven=driven, speed=4.0)
+    start = chassis.matrix_world.translation.copy()
+    ahead = np.array([math.cos(heading), math.sin(heading)])
+    way = np.zeros(2)
+    for _ in range(12):
+        play(0.5)
+        way = np.array(chassis.matrix_world.translation - start)[:2]
+        if way @ ahead >= 10.0:
+            break
+    assert way @ ahead >= 10.0
+    assert abs(way @ np.array([-ahead[1], ahead[0]])) < 0.2
+
+
+def test_the_arrow_keys_steer_left_and_right_and_stop():
+    chassis, _ = car()
+    bpy.ops.usdphys.vehicle(drive=False, speed=3.0)
+    assert vehicle.is_there(bpy.context.scene)
+    play(3.0, lambda session: vehicle.drive(session, 1.0, 0.5))
+    assert chassis.matrix_world.translation.x > 1.0 and chassis.matrix_world.to_euler().z > 0.3
+    at = chassis.matrix_world.to_euler().z
+    play(2.0, lambda session: vehicle.drive(session, 1.0, -0.5))
+    assert chassis.matrix_world.to_euler().z < at
+    play(2.0, lambda session: vehicle.drive(session, 0.0, 0.0))
+    place = chassis.matrix_world.translation.copy()
+    play(1.0)
+    assert (chassis.matrix_world.translation - place).length < 0.05
+
+
+def test_wheels_named_front_say_where_forwards_is():
+    chassis, wheels = car()
+    for wheel in wheels:
+        wheel.name = f"Wheel {'Front' if wheel.location.x < 0 else 'Rear'}"
+    bpy.ops.usdphys.vehicle(speed=3.0)
+    play(2.0)
+    assert chassis.matrix_world.translation.x < -1.0
+    steered = [obj.usdphys.joint.body1.name for obj in bpy.data.objects if vehicle.STEERING in obj.keys()]
+    assert len(steered) == 2 and all("Front" in name for name in steered)
+
+
+def test_the_load_of_a_wheel_follows_from_the_centre_of_mass():
+    chassis, _ = car()
+    chassis.location.x = 0.35
+    bpy.context.view_layer.update()
+    bpy.ops.usdphys.vehicle()
+    stiffness = {}
+    for obj in bpy.data.objects:
+        joint = obj.usdphys.joint
+        if joint.is_applied and joint.type == "GENERIC":
+            side = joint.body1.matrix_world.translation.x > 0
+            stiffness.setdefault(side, joint.drives.transZ.stiffness)
+    # The centre is at three quarters of the wheelbase.
+    assert stiffness[True] / stiffness[False] == pytest.approx(3.0, rel=0.01)
+
+
+def test_a_selection_without_wheels_is_refused_with_nothing_changed():
+    one, other = scenes.add_box("One"), scenes.add_box("Other", (0.2, 0.5, 0.1), location=(3, 0, 0))
+    third = scenes.add_box("Third", (0.4, 0.5, 0.3), location=(6, 0, 0))
+    select(one, other, third)
+    with pytest.raises(RuntimeError, match="No chassis"):
+        bpy.ops.usdphys.vehicle()
+    assert not any(obj.usdphys.rigid_body.is_applied for obj in (one, other))
+
+
+class Event:
+    def __init__(self, key, value="PRESS", **modifiers):
+        self.type, self.value = key, value
+        self.shift = self.alt = self.ctrl = False
+        self.__dict__.update(modifiers)
+
+
+def test_the_listener_of_the_preview_takes_the_arrow_keys_only_for_vehicles(monkeypatch):
+    from usdphys_ext.operators import preview
+
+    taken = []
+    monkeypatch.setattr(vehicle, "drive", lambda _session, *values: taken.append(values))
+    listener = preview.USDPHYS_OT_preview_play.handle
+
+    class Listener:
+        drive = preview.USDPHYS_OT_preview_play.drive
+        _keys: set[str]
+
+    one = Listener()
+    one._session, one._grab, one._keys, one._is_driven = None, 0, set(), False
+    scenes.solid("Crate")
+    assert listener(one, bpy.context, Event("UP_ARROW")) == {"PASS_THROUGH"} and not taken
+    car()
+    bpy.ops.usdphys.vehicle()
+    for key, value in (
+        ("UP_ARROW", "PRESS"),
+        ("LEFT_ARROW", "PRESS"),
+        ("UP_ARROW", "RELEASE"),
+        ("LEFT_ARROW", "RELEASE"),
+    ):
+        assert listener(one, bpy.context, Event(key, value)) == {"RUNNING_MODAL"}
+    assert taken == [(1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)]
+    assert listener(one, bpy.context, Event("LEFT_ARROW", shift=True, alt=True)) == {"PASS_THROUGH"}

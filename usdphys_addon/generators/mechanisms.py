@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Doors, drawers, lids and the like: one joint with limits and a spring that fit the selected objects."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..authoring import joint_edits, vendor_edits
+from ..authoring.joint_maker import JointMaker, JointOptions, bodies_of
+from ..authoring.tagging import Tagging
+from ..core import vendor_schemas
+from ..core.errors import InputError
+
+#: How far a mechanism turns, rad, and a button is pushed, as a part of its height.
+OPENING, TILT, PUSH = math.radians(110.0), math.radians(45.0), 0.5
+#: Part of its length that a drawer comes out.
+_DRAWN = 0.8
+#: Kinds with a hinge, and where it is.
+_HINGES = {"DOOR": "AUTO", "LID": "AUTO", "WHEEL": "AUTO", "LEVER": "CLOSEST", "TURNTABLE": "CENTER_1"}
+
+
+def make_mechanism(context: Any, kind: str, speed: float) -> list[Any]:
+    """Make each selected object a part that moves against the active one, or against the world. Returns the joints.
+
+    speed: of a turntable, rad/s, or of a conveyor, Blender units a second, along its longest side. Raises InputError.
+    """
+    if kind == "CONVEYOR":
+        for obj in context.selected_objects:
+            _conveyor(context, obj, speed)
+        return []
+    pairs = bodies_of(context)
+    options = JointOptions("REVOLUTE" if kind in _HINGES else "PRISMATIC", _HINGES.get(kind, "AUTO"))
+    if kind == "BUTTON":
+        options = JointOptions("PRISMATIC", "CENTER_1", "WORLD_Z")
+    elif kind == "LEVER":
+        options = JointOptions("REVOLUTE", "CLOSEST", "WORLD_Y")
+    elif kind == "TURNTABLE":
+        options = JointOptions("REVOLUTE", "CENTER_1", "WORLD_Z")
+    if any(base is None for base, _ in pairs) and options.place in ("AUTO", "CLOSEST"):
+        raise InputError("Select the part that moves, and then what holds it, so that this is the active object.")
+    maker = JointMaker(context, options)
+    for base, part in pairs:
+        maker.plan(base, part)
+    plans = list(maker.planned)
+    spans = [_span(maker, plan) for plan in plans]
+    made = maker.make()
+    context.view_layer.update()
+    for joint, (low, high) in zip(made, spans, strict=True):
+        if kind not in ("WHEEL", "TURNTABLE"):
+            wanted = {
+                "DOOR": (0.0, OPENING), "LID": (0.0, OPENING), "LEVER": (-TILT, TILT), "DRAWER": (low, high),
+                "BUTTON": (-PUSH * abs(high), 0.0),
+            }[kind]  # fmt: skip
+            if kind == "LID" and high < 0.0:
+                wanted = (-OPENING, 0.0)
+            joint_edits.set_limits(joint, *wanted)
+    if kind in ("LEVER", "BUTTON", "TURNTABLE"):
+        dof = "linear" if kind == "BUTTON" else "angular"
+        target = speed if kind == "TURNTABLE" else 0.0
+        joint_edits.add_motors(
+            context, [(joint, dof, target) for joint in made], holds=kind != "TURNTABLE", response=0.3
+        )
+    return made
+
+
+def _span(maker: JointMaker, plan: tuple[Any, Any, Any, str]) -> tuple[float, float]:
+    """What a limit needs to know: of a slide, the way out (0 first, or last if it is backwards); of a hinge, 1 if a
+    positive turn lifts the part, else -1."""
+    base, part, place, letter = plan
+    axis = place[:3, "XYZ".index(letter)]
+    center = maker.center(part)
+    if maker.choice.kind == "REVOLUTE":
+        lifts = float(np.cross(axis, center - place[:3, 3])[2]) > 0.0
+        return (0.0, 1.0 if lifts else -1.0)
+    along = maker.surface(part)[0] @ axis
+    length = float(np.ptp(along))
+    if maker.choice.axis == "WORLD_Z":
+        return (0.0, length)
+    out = float((center - maker.center(base)) @ axis) if base is not None else 1.0
+    return (0.0, _DRAWN * length) if out >= 0.0 else (-_DRAWN * length, 0.0)
+
+
+def _conveyor(context: Any, obj: Any, speed: float) -> None:
+    """Make an object a kinematic body whose surface runs along its longest side, in the words of PhysX."""
+    Tagging(context.evaluated_depsgraph_get(), [obj], "KINEMATIC").apply()
+    attribute = vendor_schemas.attribute_named("PhysxSurfaceVelocityAPI", "physxSurfaceVelocity:surfaceVelocity")
+    assert attribute is not None
+    velocity = [0.0, 0.0, 0.0]
+    velocity[int(np.argmax(obj.dimensions[:2]))] = speed
+    vendor_edits.apply_row(obj.usdphys, "PhysxSurfaceVelocityAPI", attribute, tuple(velocity))

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A vehicle from a chassis and wheels: hubs on springs, steering, and wheels that are driven."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..authoring.joint_maker import JointMaker, JointOptions
+from ..authoring.material_presets import apply_material_preset
+from ..authoring.tagging import Tagging
+from ..bridge import scene_read
+from ..bridge.joint_frames import is_joint
+from ..bridge.writing import unit_length
+from ..core import frames, mass
+from ..core.errors import InputError
+from ..core.words import named
+from . import joints, shapes
+
+_WHEEL = re.compile(r"wheel|tire|tyre|\brad\b|^rad[ ._-]|reifen|roue|rueda", re.IGNORECASE)
+_FRONT = re.compile(r"front|vorn|avant|(?:^|[ ._-])f[lr]?(?:[ ._-]|$)", re.IGNORECASE)
+#: Properties of joint objects: the largest speed of a driven wheel, rad/s, and the largest angle of a steered one, rad.
+SPEED, STEERING = "vehicle_speed", "vehicle_steering"
+_GRAVITY = 9.81
+#: Largest pull of the driven wheels, as a part of the weight.
+_PULL = 0.5
+_ROUND = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleOptions:
+    """frequency: of the springs, Hz. ratio: their damping ratio. travel: of a wheel up and down, Blender units.
+
+    driven: FRONT, REAR or ALL. steering: largest angle, rad; 0 for none. speed: Blender units a second. drives: the
+    drives turn the wheels from the start.
+    """
+
+    frequency: float = 2.0
+    ratio: float = 0.5
+    travel: float = 0.1
+    driven: str = "ALL"
+    steering: float = math.radians(30.0)
+    speed: float = 3.0
+    drives: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Vehicle:
+    chassis: Any
+    wheels: list[Any]
+    joints: list[Any]
+    notes: list[str]
+
+
+@dataclass(slots=True)
+class _Wheel:
+    obj: Any
+    center: Any
+    radius: float
+    axis: Any
+    is_front: bool = False
+    load: float = 0.0
+
+
+def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
+    """Make a vehicle of the selected objects. Raises InputError, with nothing changed."""
+    context.view_layer.update()
+    chassis, wheels, others = _found(context)
+    meters = unit_length(context.scene)
+    left, forward = _directions(wheels)
+    for wheel in wheels:
+        is_rolling = abs(float(wheel.axis @ left)) > 0.9
+        if not is_rolling:
+            raise InputError(f"'{wheel.obj.name}' does not stand in line with the other wheels; turn it.")
+    _find_front(wheels, forward)
+    depsgraph = context.evaluated_depsgraph_get()
+    Tagging(depsgraph, [chassis], "DYNAMIC").apply()
+    Tagging(depsgraph, [wheel.obj for wheel in wheels], "DYNAMIC").apply()
+    for wheel in wheels:
+        if wheel.obj.parent is not None:
+            world = wheel.obj.matrix_world.copy()
+            wheel.obj.parent = None
+            wheel.obj.matrix_world = world
+    apply_material_preset([wheel.obj for wheel in wheels], "RUBBER")
+    context.view_layer.update()
+    model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
+    weights = {prim.label: mass.mass_properties(model, path) for path, prim in model.bodies.items()}
+    body = weights[chassis.name]
+    place = next(prim.world for prim in model.bodies.values() if prim.label == chassis.name)
+    center = frames.rotation_of(place) @ np.array(body.center_of_mass) + place[:3, 3]
+    _share_load(wheels, body.mass, center, meters)
+    made: list[Any] = []
+    collection = (chassis.users_collection or (context.collection,))[0]
+    turn = np.stack((left, np.cross((0.0, 0.0, 1.0), left), (0.0, 0.0, 1.0)), axis=1)
+    hubs = [_hub(collection, wheel, weights[wheel.obj.name].mass, turn, meters) for wheel in wheels]
+    joiner = joints.Joiner(context)
+    driven = [
+        wheel for wheel in wheels
+        if options.driven == "ALL" or wheel.is_front == (options.driven == "FRONT")
+    ]  # fmt: skip
+    total = body.mass + sum(weights[wheel.obj.name].mass for wheel in wheels)
+    for wheel, hub in zip(wheels, hubs, strict=True):
+        frame = frames.transform(wheel.center, turn)
+        made.append(_suspension(joiner, chassis, hub, wheel, frame, options, meters))
+        made.append(_axle(joiner, hub, wheel, frame, options, total, len(driven) if wheel in driven else 0, meters))
+    pairs = chassis.usdphys.filtered_pairs
+    pairs.is_applied = True
+    for wheel in wheels:
+        pairs.filtered_pairs.add().object = wheel.obj
+    notes = [f"Neither the chassis nor wheels, so left alone: {named(obj.name for obj in others)}"] if others else []
+    return Vehicle(chassis, [wheel.obj for wheel in wheels], made, notes)
+
+
+# --------------------------------------------------------------------------- what is a wheel
+
+
+def _found(context: Any) -> tuple[Any, list[_Wheel], list[Any]]:
+    """(chassis, wheels, other objects) of the selection, by name, else by form. Raises InputError."""
+    chosen = [
+        obj for obj in context.selected_objects
+        if obj.type == "MESH" and obj.library is None and not is_joint(obj)
+    ]  # fmt: skip
+    if not chosen:
+        raise InputError("Select the chassis and the wheels.")
+    maker = JointMaker(context, JointOptions())
+    forms = {obj.name: _form(maker, obj) for obj in chosen}
+    wheels = [obj for obj in chosen if _WHEEL.search(obj.name) and forms[obj.name] is not None]
+    if len(wheels) < 2:
+        active = context.active_object
+        wheels = [obj for obj in chosen if forms[obj.name] is not None and obj != active]
+    rest = [obj for obj in chosen if obj not in wheels]
+    if len(wheels) < 2 or not rest:
+        raise InputError(
+            "No chassis with two or more wheels is selected; select them, with the chassis as the active one."
+        )
+    active = context.active_object
+    size = {obj.name: float(np.prod(np.ptp(maker.surface(obj)[0], axis=0))) for obj in rest}
+    chassis = active if active in rest else max(rest, key=lambda obj: size[obj.name])
+    found = []
+    for obj in sorted(wheels, key=lambda obj: str(obj.name)):
+        form = forms[obj.name]
+        assert form is not None
+        found.append(form)
+    return chassis, found, [obj for obj in rest if obj != chassis]
+
+
+def _form(maker: JointMaker, obj: Any) -> _Wheel | None:
+    """An object as a wheel: as high as it is long, and narrower; None if it is not."""
+    points = maker.surface(obj)[0]
+    if len(points) < 8:
+        return None
+    turn = frames.rotation_of(maker.world(obj))
+    local = points @ turn
+    low, high = local.min(axis=0), local.max(axis=0)
+    size = high - low
+    for axis in np.argsort(size):
+        across = np.delete(size, axis)
+        if abs(across[0] - across[1]) <= _ROUND * across.max() and abs(turn[2, axis]) < 0.3:
+            return _Wheel(obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis])
+    return None
+
+
+def _directions(wheels: Sequence[_Wheel]) -> tuple[Any, Any]:
+    """(left, forward) of a vehicle on level ground. Forwards is where wheels named front are, else -Y or +X."""
+    axis = wheels[0].axis * (1.0, 1.0, 0.0)
+    axis = axis / np.linalg.norm(axis)
+    forward = np.cross(axis, (0.0, 0.0, 1.0))
+    named_front = [wheel.center for wheel in wheels if _FRONT.search(wheel.obj.name)]
+    middle = np.mean([wheel.center for wheel in wheels], axis=0)
+    if named_front and len(named_front) < len(wheels):
+        is_forward = float((np.mean(named_front, axis=0) - middle) @ forward) > 0.0
+    else:
+        is_forward = float(forward @ (1.0, -1.0, 0.0)) > 0.0
+    forward = forward if is_forward else -forward
+    return np.cross((0.0, 0.0, 1.0), forward), forward
+
+
+def _find_front(wheels: Sequence[_Wheel], forward: Any) -> None:
+    along = [float(wheel.center @ forward) for wheel in wheels]
+    middle = (min(along) + max(along)) / 2.0
+    for wheel, place in zip(wheels, along, strict=True):
+        wheel.is_front = place > middle + 1e-6
+
+
+def _share_load(wheels: Sequence[_Wheel], weight: float, center: Any, meters: float) -> None:
+    """Set the masses (kg) that the wheels carry: moments about the centre of mass vanish, and no wheel stands out."""
+    places = np.array([wheel.center[:2] * meters - center[:2] for wheel in wheels])
+    rows = np.concatenate((np.ones((1, len(wheels))), places.T))
+    loads = np.linalg.lstsq(rows, np.array([weight, 0.0, 0.0]), rcond=None)[0]
+    for wheel, load in zip(wheels, loads, strict=True):
+        wheel.load = max(float(load), 0.02 * weight)
+
+
+# --------------------------------------------------------------------------- hubs and joints
+
+
+def _hub(collection: Any, wheel: _Wheel, weight: float, turn: Any, meters: float) -> Any:
+    """An Empty that carries a wheel: it moves on the spring, and is steered."""
+    hub = shapes.add_object(collection, f"{wheel.obj.name} Hub", None, frames.transform(wheel.center, turn))
+    hub.empty_display_size = wheel.radius / 2.0
+    hub.usdphys.rigid_body.is_applied = True
+    own = hub.usdphys.mass
+    own.is_applied = True
+    own.mass = max(weight / 2.0, 0.02 * wheel.load)
+    own.diagonal_inertia = (0.4 * own.mass * (wheel.radius * meters) ** 2,) * 3
+    own.principal_axes = (1.0, 0.0, 0.0, 0.0)
+    own.center_of_mass = (0.0, 0.0, 0.0)
+    return hub
+
+
+def _suspension(
+    joiner: joints.Joiner, chassis: Any, hub: Any, wheel: _Wheel, frame: Any, options: VehicleOptions, meters: float
+) -> Any:  # fmt: skip
+    joint = joiner.add("GENERIC", chassis, hub, frame)
+    joints.lock(joint, ("transX", "transY", "rotX", "rotY"))
+    joints.limit(joint, "transZ", -options.travel, options.travel)
+    rate = 2.0 * math.pi * options.frequency
+    joints.damp(joint, "transZ", 2.0 * options.ratio * wheel.load * rate, wheel.load * rate**2)
+    # The spring is compressed by the weight: in its present pose the vehicle stands still.
+    joint.usdphys.joint.drives.transZ.target_position = -_GRAVITY / rate**2 / meters
+    if wheel.is_front and options.steering > 0.0:
+        joints.limit(joint, "rotZ", -options.steering, options.steering)
+        stiffness = 15.0 * wheel.load * _GRAVITY * wheel.radius * meters
+        inertia = wheel.load * 0.1 * (wheel.radius * meters) ** 2
+        joints.damp(joint, "rotZ", 2.0 * math.sqrt(stiffness * inertia), stiffness)
+        joint[STEERING] = options.steering
+    else:
+        joints.lock(joint, ("rotZ",))
+    return joint
+
+
+def _axle(
+    joiner: joints.Joiner, hub: Any, wheel: _Wheel, frame: Any, options: VehicleOptions, total: float, driven: int,
+    meters: float,
+) -> Any:  # fmt: skip
+    joint = joiner.add("REVOLUTE", hub, wheel.obj, frame, axis="X")
+    if driven:
+        turns = options.speed / wheel.radius
+        radius = wheel.radius * meters
+        # The velocity is reached in about a second, by no more than the tyres can pull.
+        joints.damp(joint, "angular", total * radius**2 / driven / 0.3)
+        drive = joint.usdphys.joint.drives.angular
+        drive.max_force = _PULL * total * _GRAVITY * radius / driven
+        drive.target_velocity = turns if options.drives else 0.0
+        joint[SPEED] = turns
+    return joint
+
+
+# --------------------------------------------------------------------------- driving
+
+
+def is_there(scene: Any) -> bool:
+    """True if a scene has a vehicle that can be driven."""
+    return any(SPEED in obj.keys() or STEERING in obj.keys() for obj in scene.objects if is_joint(obj))
+
+
+def drive(session: Any, throttle: float, steering: float) -> None:
+    """Drive all vehicles of a running preview. throttle: -1 to 1, backwards and forwards. steering: 1 to the left."""
+    world = session.world
+    for path in world.joints:
+        obj = bpy.data.objects.get(session.model.prims[path].label)
+        if obj is None:
+            continue
+        if SPEED in obj.keys():
+            world.set_drive(path, "angular", target_velocity=throttle * float(obj[SPEED]))
+        if STEERING in obj.keys():
+            world.set_drive(path, "rotZ", target_position=steering * float(obj[STEERING]))
