@@ -31,7 +31,7 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.core.words import counted, tally
-        from ..usdphys_addon.exchange import blender_rigid_bodies
+        from ..usdphys_addon.authoring import blender_rigid_bodies
         from ..usdphys_addon.system import console
 
         assert context.scene is not None
