@@ -30,8 +30,8 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        from ..usdphys_addon.core.words import counted, tally
         from ..usdphys_addon.authoring import blender_rigid_bodies
+        from ..usdphys_addon.core.words import counted, tally
         from ..usdphys_addon.system import console
 
         assert context.scene is not None
