@@ -32,8 +32,8 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ..usdphys_addon.authoring import blender_rigid_bodies
         from ..usdphys_addon.core.words import counted, joined, phrase, tally
-        from ..usdphys_addon.exchange import blender_rigid_bodies
         from ..usdphys_addon.system import console
 
         assert context.scene is not None

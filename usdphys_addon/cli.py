@@ -393,7 +393,7 @@ def _convert(options: argparse.Namespace) -> int:
         _print_issues(options, source.load(options.input, load), warn)
         scene: Any = bpy.context.scene
         if options.from_rigid_bodies:
-            from .exchange import blender_rigid_bodies
+            from .authoring import blender_rigid_bodies
 
             for note in blender_rigid_bodies.convert_scene(scene).notes:
                 warn(f"usdphys: note: {note}")

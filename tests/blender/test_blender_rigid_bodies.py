@@ -7,10 +7,10 @@ import random
 import bpy
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.authoring import blender_rigid_bodies
+from usdphys_ext.usdphys_addon.authoring.blender_rigid_bodies import convert_scene
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.exchange import blender_rigid_bodies
-from usdphys_ext.usdphys_addon.exchange.blender_rigid_bodies import convert_scene
 
 LINEAR = ("lin_x", "lin_y", "lin_z")
 ANGULAR = ("ang_x", "ang_y", "ang_z")

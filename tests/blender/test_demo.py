@@ -8,11 +8,12 @@ from pathlib import Path
 
 import bpy
 import pytest
+from usdphys_ext.usdphys_addon.authoring import blender_rigid_bodies
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core import summary, validate
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.exchange import blender_rigid_bodies, usd_export
+from usdphys_ext.usdphys_addon.exchange import usd_export
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "demo_scene.py"
