@@ -442,8 +442,7 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
                 ("LEVER", "Lever", "A hinge where it touches, by 45° to both sides, with a spring"),
                 ("BUTTON", "Button", "A slide downwards with a spring"),
                 ("TURNTABLE", "Turntable", "A hinge in its middle that turns about Z"),
-                ("CONVEYOR", "Conveyor", "A surface that runs along its longest side; for PhysX, the preview does not "
-                 "show it"),
+                ("CONVEYOR", "Conveyor", "A surface that runs along its longest side"),
             ),
         )  # fmt: skip
         spin: bpy.props.FloatProperty(

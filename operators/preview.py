@@ -39,6 +39,31 @@ _LOOK = 0.25
 listening: set[int] = set()
 
 
+class HeldArrows:
+    """The arrow keys that are held down to drive the vehicles of a scene."""
+
+    def __init__(self) -> None:
+        self._held: set[str] = set()
+        self._is_driven = False
+
+    def take(self, event: Any, scene: Any) -> tuple[float, float] | None:
+        """(throttle, steering) after an event; None if it is not one that drives."""
+        from ..usdphys_addon.generators import vehicle
+
+        if event.type not in _ARROWS:
+            return None
+        if event.value == "RELEASE":
+            self._held.discard(event.type)
+        elif event.value != "PRESS" or event.shift or event.alt or event.ctrl or not vehicle.is_there(scene):
+            return None
+        else:
+            self._held.add(event.type)
+            self._is_driven = True
+        if not self._is_driven:
+            return None
+        return sum(_ARROWS[key][0] for key in self._held), sum(_ARROWS[key][1] for key in self._held)
+
+
 class Listener:
     """A modal operator that advances the preview and handles the events of one window.
 
@@ -49,12 +74,12 @@ class Listener:
     _session: Any = None
     _timer: Any = None
     _grab = 0
+    _arrows: Any = None
 
     def listen(self, context: Any) -> set[Any]:
         """Begin to listen in the window of the context; without a window there is nothing to listen to."""
         self._session, self._grab = preview_guard.current(), 0
-        self._keys: set[str] = set()
-        self._is_driven = False
+        self._arrows = HeldArrows()
         if context.window is None:
             return {"FINISHED"}
         self.hold(context)
@@ -110,7 +135,10 @@ class Listener:
                 _pause_timeline(context)
             preview_guard.stop()
             return self.end(context, {"CANCELLED"})
-        if event.type in _ARROWS and self.drive(context, event):
+        if (driven := self._arrows.take(event, context.scene)) is not None:
+            from ..usdphys_addon.generators import vehicle
+
+            vehicle.drive(self._session, *driven)
             return {"RUNNING_MODAL"}
         if self._grab:
             return self.drag(context, event)
@@ -126,24 +154,6 @@ class Listener:
         context.workspace.status_text_set(None)
         redraw("VIEW_3D", "PROPERTIES")
         return status
-
-    # ------------------------------------------------------------------ driving
-
-    def drive(self, context: Any, event: Any) -> bool:
-        """Drive the vehicles of the scene by the arrow keys that are held. False if there are none."""
-        from ..usdphys_addon.generators import vehicle
-
-        if event.value == "RELEASE":
-            self._keys.discard(event.type)
-        elif event.value != "PRESS" or event.shift or event.alt or event.ctrl or not vehicle.is_there(context.scene):
-            return False
-        else:
-            self._keys.add(event.type)
-            self._is_driven = True
-        if not self._is_driven:
-            return False
-        vehicle.drive(self._session, *map(sum, zip((0.0, 0.0), *(_ARROWS[key] for key in self._keys), strict=True)))
-        return True
 
     # ------------------------------------------------------------------ grabbing
 

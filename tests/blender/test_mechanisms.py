@@ -102,6 +102,16 @@ def test_a_conveyor_is_kinematic_and_its_surface_runs_along_its_longest_side():
     assert list(values) == ["PhysxSurfaceVelocityAPI"] and "0.5" in values["PhysxSurfaceVelocityAPI"]
 
 
+def test_a_crate_rides_on_a_conveyor_in_the_preview():
+    belt, crate = scenes.add_box("Belt", (0.3, 2.0, 0.1)), scenes.solid("Crate")
+    crate.scale, crate.location = (0.1, 0.1, 0.1), (0, -1, 0.2)
+    select(belt)
+    bpy.ops.usdphys.mechanism(kind="CONVEYOR", speed=0.5)
+    play(2.0)
+    assert crate.matrix_world.translation.y == pytest.approx(-1 + 0.5 * 2.0, abs=0.1)
+    assert belt.matrix_world.translation.length < 1e-6
+
+
 def test_a_door_alone_is_refused():
     select(scenes.add_box("Door"))
     with pytest.raises(RuntimeError, match="what holds it"):

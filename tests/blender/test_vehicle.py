@@ -143,29 +143,16 @@ class Event:
         self.__dict__.update(modifiers)
 
 
-def test_the_listener_of_the_preview_takes_the_arrow_keys_only_for_vehicles(monkeypatch):
+def test_the_preview_takes_the_arrow_keys_only_for_vehicles():
     from usdphys_ext.operators import preview
 
-    taken = []
-    monkeypatch.setattr(vehicle, "drive", lambda _session, *values: taken.append(values))
-    listener = preview.USDPHYS_OT_preview_play.handle
-
-    class Listener:
-        drive = preview.USDPHYS_OT_preview_play.drive
-        _keys: set[str]
-
-    one = Listener()
-    one._session, one._grab, one._keys, one._is_driven = None, 0, set(), False
+    arrows, scene = preview.HeldArrows(), bpy.context.scene
     scenes.solid("Crate")
-    assert listener(one, bpy.context, Event("UP_ARROW")) == {"PASS_THROUGH"} and not taken
+    assert arrows.take(Event("UP_ARROW"), scene) is None and arrows.take(Event("UP_ARROW", "RELEASE"), scene) is None
     car()
     bpy.ops.usdphys.vehicle()
-    for key, value in (
-        ("UP_ARROW", "PRESS"),
-        ("LEFT_ARROW", "PRESS"),
-        ("UP_ARROW", "RELEASE"),
-        ("LEFT_ARROW", "RELEASE"),
-    ):
-        assert listener(one, bpy.context, Event(key, value)) == {"RUNNING_MODAL"}
+    events = (("UP_ARROW", "PRESS"), ("LEFT_ARROW", "PRESS"), ("UP_ARROW", "RELEASE"), ("LEFT_ARROW", "RELEASE"))
+    taken = [arrows.take(Event(key, value), scene) for key, value in events]
     assert taken == [(1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)]
-    assert listener(one, bpy.context, Event("LEFT_ARROW", shift=True, alt=True)) == {"PASS_THROUGH"}
+    assert arrows.take(Event("LEFT_ARROW", shift=True, alt=True), scene) is None
+    assert arrows.take(Event("A"), scene) is None
