@@ -317,9 +317,10 @@ def test_a_physics_binding_without_its_schema_stays_so(tmp_path):
 
 def test_a_material_of_another_schema_that_is_bound_for_physics_gets_none(tmp_path):
     text = BARE.replace("PhysicsMaterialAPI", "PhysicsVolumeDeformableMaterialAPI")
-    material = trip(tmp_path, text).GetPrimAtPath("/World/Rubber")
-    assert material.GetPrimTypeInfo().GetAppliedAPISchemas() == ["PhysicsVolumeDeformableMaterialAPI"]
-    assert value(material.GetStage(), "/World/Rubber.physics:density") == 1100
+    stage = trip(tmp_path, text)
+    info = stage.GetPrimAtPath("/World/Rubber").GetPrimTypeInfo()
+    assert info.GetAppliedAPISchemas() == ["PhysicsVolumeDeformableMaterialAPI"]
+    assert value(stage, "/World/Rubber.physics:density") == 1100
 
 
 def test_a_physics_binding_without_its_schema_is_told(tmp_path):
