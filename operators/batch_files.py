@@ -288,6 +288,7 @@ class USDPHYS_OT_batch_report(bpy.types.Operator):
 
     bl_idname = "usdphys.batch_report"
     bl_label = "Batch Report"
+    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context: Any) -> bool:

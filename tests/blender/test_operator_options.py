@@ -131,7 +131,10 @@ def reported(*issues: Issue, counts: dict[str, int] | None = None) -> list[tuple
     part = drawing_part(
         bpy.types.USDPHYS_OT_export_usd, LayoutRecorder(), report=lambda level, text: found.append((level, text))
     )
-    part.report_result("Wrote", SimpleNamespace(issues=list(issues), counts=counts or {}, path=Path("/tmp/crate.usda")))
+    part.report_result(
+        "Wrote {file}: {numbers}",
+        SimpleNamespace(issues=list(issues), counts=counts or {}, path=Path("/tmp/crate.usda")),
+    )
     return found
 
 
