@@ -183,7 +183,7 @@ def test_what_is_done_is_a_step_to_undo():
 
 # --------------------------------------------------------------------------- undo
 
-#: Operators that change nothing of the file, or whose session an undo would end, and presets and batches, which are files.
+#: Operators that change nothing of the file, or whose session an undo would end; presets and batches, which are files.
 WITHOUT_UNDO = {
     "check", "export_usd", "export_urdf", "export_layer", "preview_play", "preview_listen", "preview_step",
     "preview_reset", "inspect_joints", "inspect_limit", "material_preset_add", "body_preset_add", "drive_preset_add",
