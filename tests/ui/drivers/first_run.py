@@ -28,6 +28,7 @@ def steps():
     kit.area().spaces.active.region_3d.view_distance = 14
     with kit.in_view():
         bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
+    yield from kit.begun(guard)
     yield from kit.hurry(guard.current(), 3.0)
     kit.shot("2-car")
     assert abs(chassis.location.x) > 2.0, chassis.location

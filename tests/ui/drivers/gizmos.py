@@ -338,7 +338,7 @@ def steps():
         bpy.ops.object.mode_set(mode="EDIT")
         assert not gizmos.USDPHYS_GGT_handles.poll(bpy.context)
         bpy.ops.object.mode_set(mode="OBJECT")
-        bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
+        bpy.ops.usdphys.preview_play()
         assert not gizmos.USDPHYS_GGT_handles.poll(bpy.context)
         bpy.ops.usdphys.preview_reset()
     yield 0.5

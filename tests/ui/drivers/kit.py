@@ -44,6 +44,11 @@ def until(condition, what):
         yield 0.1
 
 
+def begun(guard):
+    """Wait until the preview that was started has begun: it is prepared in slices."""
+    yield from until(lambda: guard.current() is not None, "the preview begins")
+
+
 def shot(name):
     """Blender's own screenshot operators give black without a GPU."""
     subprocess.run(["import", "-silent", "-window", "root", f"/share/shots/{name}.png"], check=True)

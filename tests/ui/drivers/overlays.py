@@ -256,6 +256,7 @@ def steps():
     before = shown()
     with kit.in_view():
         bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
+    yield from kit.begun(guard)
     session = guard.current()
     yield from kit.until(lambda: session.world.time > 0.4, "the preview plays")
     kit.shot("40-playing")

@@ -84,6 +84,7 @@ def steps():
     before, without = everything(), reds("1-whole")
 
     play()
+    yield from kit.begun(guard)
     session = guard.current()
     yield from kit.until(lambda: session.world.broken_joints, "the weld breaks")
     yield from kit.until(lambda: beam.location.z < -0.7, "the beam has come down")
@@ -138,6 +139,7 @@ def steps():
     spoken, sys.stderr = sys.stderr, io.StringIO()
     lines, draw_data.broken_joints = draw_data.broken_joints, lambda breaks: 1 / 0
     play()
+    yield from kit.begun(guard)
     session = guard.current()
     yield from kit.until(lambda: session.world.broken_joints, "the weld breaks again")
     frames = session.world.frame
@@ -152,6 +154,7 @@ def steps():
 
     # What nobody has foreseen ends the preview, its timer and its operator, with everything in its place.
     play()
+    yield from kit.begun(guard)
     session = guard.current()
     yield from kit.until(lambda: session.world.time > 0.3, "the preview plays")
     running = [operator.bl_idname for operator in kit.window().modal_operators]
@@ -174,6 +177,7 @@ def steps():
     kit.shot("6-failed")
     # And it plays again.
     play()
+    yield from kit.begun(guard)
     session = guard.current()
     yield from kit.until(lambda: session.world.time > 0.1, "the preview plays again")
     reset()

@@ -121,6 +121,7 @@ def door():
     yield 0.5
     kit.shot("door-2-joint")
     yield from press(actions, "preview_play")
+    yield from kit.until(lambda: session() is not None, "the preview begins")
     yield from kit.hurry(session(), 1.0)
     actions.end()
     assert abs(leaf.matrix_world.translation.z - 1.1) < 0.01, "the door fell off its hinge"
@@ -154,6 +155,7 @@ def table():
     ball.usdphys.rigid_body.is_applied = True
     ball.usdphys.colliders.add()
     yield from press(actions, "preview_play")
+    yield from kit.until(lambda: session() is not None, "the preview begins")
     yield from kit.hurry(session(), 1.5)
     assert abs(ball.location.z - 1.2) < 0.02, "the crate does not lie on the table"
     kit.shot("table-2-crate")
@@ -185,6 +187,7 @@ def car():
     actions()  # The velocity.
     yield from press(actions, "joint_motor", speed=6.0)
     yield from press(actions, "preview_play")
+    yield from kit.until(lambda: session() is not None, "the preview begins")
     yield from kit.hurry(session(), 2.5)
     actions.end()
     kit.shot("car-3-drives")
@@ -212,6 +215,7 @@ def chain():
     yield from press(actions, "joint_chain")
     kit.shot("chain-1-joints")
     yield from press(actions, "preview_play")
+    yield from kit.until(lambda: session() is not None, "the preview begins")
     yield from kit.hurry(session(), 2.0)
     actions.end()
     kit.shot("chain-2-hangs")
