@@ -10,9 +10,9 @@ import atexit
 import hashlib
 import json
 import os
+import platform
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -212,7 +212,7 @@ class Workers:
             found |= {"status": "no worker", "error": str(error)}
         except _StagingError as error:
             found |= {"status": "failed", "exit": 1, "error": str(error)}
-        found["worker"] = socket.gethostname()
+        found["worker"] = platform.node()
         return found
 
     def _attempt(self, arguments: list[str]) -> dict[str, Any]:

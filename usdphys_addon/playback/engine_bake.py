@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import tempfile
-import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,7 +56,7 @@ def engine_bake_steps(
             with external.Run(engine, python, file, end - start, 1.0 / fps) as run:
                 while run.is_running():
                     yield 0.9 * run.done
-                    time.sleep(_WAIT)
+                    run.wait(_WAIT)
                 poses = run.poses(units)
         yield 0.9
         return _key(context, start, engine, poses, fps)

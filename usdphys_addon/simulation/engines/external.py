@@ -112,9 +112,10 @@ class Run:
         """False once the simulator has ended."""
         return self._child.poll() is None
 
-    def wait(self) -> None:
-        """Wait for its end."""
-        self._child.wait()
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait for its end. seconds: at most so long."""
+        with suppress(subprocess.TimeoutExpired):
+            self._child.wait(seconds)
 
     def poses(self, units: StageUnits) -> Poses:
         """The poses of a run that has ended. units: of the file. Raises InputError where the simulator failed."""
