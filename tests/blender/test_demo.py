@@ -3,6 +3,7 @@
 
 import importlib.util
 import math
+import subprocess
 import sys
 from pathlib import Path
 
@@ -105,3 +106,18 @@ def test_picture_is_set_up(demo):
     scene = bpy.context.scene
     assert scene.camera is not None and scene.render.engine == "BLENDER_WORKBENCH"
     assert scene.world is None
+
+
+@pytest.mark.skipif(bpy.app.version[:2] != (5, 0), reason="the demonstration runs with the Blender of 'make env'")
+def test_the_demonstration_runs_to_its_end_and_finds_what_it_promises(tmp_path, usd_python):
+    command = [
+        sys.executable,
+        str(SCRIPT.with_name("demo.py")),
+        "--out",
+        str(tmp_path),
+        "--usd-python",
+        str(usd_python),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "all as expected" in done.stdout and (tmp_path / "demo.png").stat().st_size > 50_000
