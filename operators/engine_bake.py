@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from .. import preferences
+from .action_bar import can_edit
 from .outcome import refuse
+from .stepped import Stepped
 
 _ENGINES = (
     ("physx", "PhysX", "PhysX, the engine of Isaac Sim and Omniverse"),
@@ -15,27 +17,25 @@ _ENGINES = (
 )
 
 
-class USDPHYS_OT_engine_bake(bpy.types.Operator):
+class USDPHYS_OT_engine_bake(Stepped, bpy.types.Operator):
     """Simulate the frame range of the scene in another simulator, and insert keyframes for every body. It runs in a \
 Python of your own, which the preferences of the add-on name"""
 
     bl_idname = "usdphys.engine_bake"
     bl_label = "Simulate In"
     bl_options = {"REGISTER", "UNDO"}
+    # A step waits for the simulator.
+    slice = 0.0
+    cancelled = "The simulation was cancelled; the scene is as it was"
 
     if TYPE_CHECKING:
         engine: str
     else:
         engine: bpy.props.EnumProperty(name="Simulator", items=_ENGINES)
 
-    poll_message_set: Any
-
     @classmethod
     def poll(cls, context: Any) -> bool:
-        if context.mode != "OBJECT":
-            cls.poll_message_set("Leave the edit mode first")
-            return False
-        return True
+        return can_edit(cls, context)
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
@@ -52,51 +52,21 @@ Python of your own, which the preferences of the add-on name"""
         steps = engine_bake.engine_bake_steps(
             context, scene.frame_start, scene.frame_end, self.engine, python, lambda file: _export(context, file)
         )
-        if self.options.is_invoke and context.window is not None:
-            self._steps = steps
-            self._timer = context.window_manager.event_timer_add(0.05, window=context.window)
-            context.window_manager.modal_handler_add(self)
-            return {"RUNNING_MODAL"}
-        try:
-            while True:
-                next(steps)
-        except StopIteration as done:
-            return self.finish(done.value)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        return self.run(context, steps)
 
-    def finish(self, result: Any) -> set[Any]:
+    def done(self, result: Any) -> set[Any]:
         from ..usdphys_addon.core.words import counted
 
-        name = next(label for key, label, _ in _ENGINES if key == self.engine)
-        self.report({"INFO"}, ". ".join((f"Baked {counted(result.bodies, 'body')} of {name}", *result.lines)))
+        self.report({"INFO"}, ". ".join((f"Baked {counted(result.bodies, 'body')} of {self.label}", *result.lines)))
         return {"FINISHED"}
 
-    def modal(self, context: Any, event: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
+    def progress(self, fraction: float) -> str:
+        return f"Simulating in {self.label} ({fraction:.0%})    Esc: cancel"
 
-        if event.type == "ESC":
-            self._steps.close()
-            self.end(context)
-            self.report({"INFO"}, "The simulation was cancelled; the scene is as it was")
-            return {"CANCELLED"}
-        if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
-        try:
-            done = next(self._steps)
-        except StopIteration as result:
-            self.end(context)
-            return self.finish(result.value)
-        except UsdPhysError as error:
-            self.end(context)
-            return refuse(self, error)
-        name = next(label for key, label, _ in _ENGINES if key == self.engine)
-        context.workspace.status_text_set(f"Simulating in {name} ({done:.0%})    Esc: cancel")
-        return {"RUNNING_MODAL"}
-
-    def end(self, context: Any) -> None:
-        context.window_manager.event_timer_remove(self._timer)
-        context.workspace.status_text_set(None)
+    @property
+    def label(self) -> str:
+        """Name of the simulator."""
+        return next(label for key, label, _ in _ENGINES if key == self.engine)
 
 
 def _export(context: Any, file: Path) -> Any:

@@ -9,21 +9,14 @@ from ..usdphys_addon.bridge.environment import redraw
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
+from .action_bar import can_edit
 from .outcome import refuse
+from .stepped import SLICE, Stepped
 
 #: (throttle, steering) of the keys that drive vehicles.
 _ARROWS = {"UP_ARROW": (1.0, 0.0), "DOWN_ARROW": (-1.0, 0.0), "LEFT_ARROW": (0.0, 1.0), "RIGHT_ARROW": (0.0, -1.0)}
 #: Ctrl is held to grab a body while it plays.
 GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
-#: Seconds that a bake or the start of a preview runs before events are handled.
-SLICE = 0.1
-
-
-def _in_object_mode(cls: Any, context: Any) -> bool:
-    if context.mode != "OBJECT":
-        cls.poll_message_set(tr("Leave the edit mode first"))
-        return False
-    return True
 
 
 def _session_runs(cls: Any) -> bool:
@@ -345,7 +338,7 @@ class USDPHYS_OT_preview_play(Player, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return _in_object_mode(cls, context)
+        return can_edit(cls, context)
 
 
 def _view_under(context: Any, event: Any) -> tuple[Any, Any, tuple[float, float]] | None:
@@ -373,7 +366,7 @@ class USDPHYS_OT_preview_step(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return _in_object_mode(cls, context)
+        return can_edit(cls, context)
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
@@ -443,12 +436,13 @@ class USDPHYS_OT_preview_apply(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class USDPHYS_OT_preview_bake(bpy.types.Operator):
+class USDPHYS_OT_preview_bake(Stepped, bpy.types.Operator):
     """Simulate a range of frames and insert keyframes for every body on each frame"""
 
     bl_idname = "usdphys.preview_bake"
     bl_label = "Bake to Keyframes"
     bl_options = {"REGISTER", "UNDO"}
+    cancelled = phrase("The bake was cancelled; the scene is as it was")
 
     if TYPE_CHECKING:
         use_scene_range: bool
@@ -463,7 +457,7 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return _in_object_mode(cls, context)
+        return can_edit(cls, context)
 
     def frames(self, context: Any) -> tuple[int, int]:
         if self.use_scene_range:
@@ -471,54 +465,16 @@ class USDPHYS_OT_preview_bake(bpy.types.Operator):
         return self.frame_start, self.frame_end
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
         from ..usdphys_addon.playback import bake
 
-        steps = bake.bake_steps(context, *self.frames(context))
-        if self.options.is_invoke and context.window is not None:
-            self._steps = steps
-            self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
-            context.window_manager.modal_handler_add(self)
-            return {"RUNNING_MODAL"}
-        try:
-            while True:
-                next(steps)
-        except StopIteration as done:
-            return self.report_bake(done.value)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        return self.run(context, bake.bake_steps(context, *self.frames(context)))
 
-    def report_bake(self, number: int) -> set[Any]:
-        self.report({"INFO"}, tr(phrase("Baked {bodies}", bodies=counted(number, "body"))))
+    def done(self, result: int) -> set[Any]:
+        self.report({"INFO"}, tr(phrase("Baked {bodies}", bodies=counted(result, "body"))))
         return {"FINISHED"}
 
-    def modal(self, context: Any, event: Any) -> set[Any]:
-        from ..usdphys_addon.core import clock
-        from ..usdphys_addon.core.errors import UsdPhysError
-
-        if event.type == "ESC":
-            self._steps.close()
-            self.end(context)
-            self.report({"INFO"}, tr("The bake was cancelled; the scene is as it was"))
-            return {"CANCELLED"}
-        if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
-        until = clock.now() + SLICE
-        try:
-            while clock.now() < until:
-                done = next(self._steps)
-        except StopIteration as result:
-            self.end(context)
-            return self.report_bake(result.value)
-        except UsdPhysError as error:
-            self.end(context)
-            return refuse(self, error)
-        context.workspace.status_text_set(tr(phrase("Baking physics ({done:.0%})    Esc: cancel", done=done)))
-        return {"RUNNING_MODAL"}
-
-    def end(self, context: Any) -> None:
-        context.window_manager.event_timer_remove(self._timer)
-        context.workspace.status_text_set(None)
+    def progress(self, fraction: float) -> str:
+        return phrase("Baking physics ({done:.0%})    Esc: cancel", done=fraction)
 
 
 class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):

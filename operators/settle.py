@@ -5,21 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import phrase
 from .action_bar import has_selection
-from .outcome import finish, refuse
-
-#: Seconds that it runs in a window before it handles events.
-_SLICE = 0.1
+from .outcome import finish
+from .stepped import Stepped
 
 
-class USDPHYS_OT_settle(bpy.types.Operator):
+class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
     """Drop the selected objects, or scattered copies of them, onto the scene and keep their poses at rest"""
 
     bl_idname = "usdphys.settle"
     bl_label = "Scatter and Settle"
     bl_options = {"REGISTER", "UNDO"}
+    cancelled = phrase("Settling was cancelled; the scene is as it was")
 
     if TYPE_CHECKING:
         seconds: float
@@ -72,56 +70,27 @@ class USDPHYS_OT_settle(bpy.types.Operator):
         layout.prop(self, "keep_physics")
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
         from ..usdphys_addon.generators import settle
 
         options = settle.SettleOptions(self.seconds, self.copies, self.spread, self.turn, self.seed, self.keep_physics)
-        in_window = self.options.is_invoke and context.window is not None
-        steps = settle.settle_steps(context, list(context.selected_objects), options, is_shown=in_window)
-        if in_window:
-            self._steps = steps
-            self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
-            context.window_manager.modal_handler_add(self)
-            return {"RUNNING_MODAL"}
-        try:
-            while True:
-                next(steps)
-        except StopIteration as done:
-            return finish(self, done.value.text, done.value.notes)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        steps = settle.settle_steps(
+            context, list(context.selected_objects), options, is_shown=self.is_in_window(context)
+        )
+        return self.run(context, steps)
+
+    def done(self, result: Any) -> set[Any]:
+        return finish(self, result.text, result.notes)
+
+    def progress(self, fraction: float) -> str:
+        return phrase("Settling ({done:.0%} of the longest time)    Esc: cancel", done=fraction)
 
     def modal(self, context: Any, event: Any) -> set[Any]:
         from ..usdphys_addon.bridge.environment import redraw
-        from ..usdphys_addon.core import clock
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        if event.type == "ESC":
-            self._steps.close()
-            self.end(context)
-            self.report({"INFO"}, tr("Settling was cancelled; the scene is as it was"))
-            return {"CANCELLED"}
-        if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
-        until = clock.now() + _SLICE
-        try:
-            while clock.now() < until:
-                done = next(self._steps)
-        except StopIteration as result:
-            self.end(context)
-            return finish(self, result.value.text, result.value.notes)
-        except UsdPhysError as error:
-            self.end(context)
-            return refuse(self, error)
-        context.workspace.status_text_set(
-            tr(phrase("Settling ({done:.0%} of the longest time)    Esc: cancel", done=done))
-        )
-        redraw("VIEW_3D")
-        return {"RUNNING_MODAL"}
-
-    def end(self, context: Any) -> None:
-        context.window_manager.event_timer_remove(self._timer)
-        context.workspace.status_text_set(None)
+        status = super().modal(context, event)
+        if event.type == "TIMER":
+            redraw("VIEW_3D")
+        return status
 
 
 CLASSES = (USDPHYS_OT_settle,)
