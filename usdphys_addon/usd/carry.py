@@ -41,13 +41,10 @@ from .carry_fields import (
     table_properties,
     with_assets,
 )
-from .opinions import Opinions, PrimKind
+from .opinions import BINDING_API, PHYSICS_BINDING, Opinions, PrimKind
 
 #: API schemas that Blender's exporter writes with their properties.
-_BLENDER_SCHEMAS = frozenset(
-    {"MaterialBindingAPI", "SkelBindingAPI", "NodeDefAPI", "LightAPI", "ShapingAPI", "ShadowAPI"}
-)
-_PHYSICS_BINDING = "material:binding:physics"
+_BLENDER_SCHEMAS = frozenset({BINDING_API, "SkelBindingAPI", "NodeDefAPI", "LightAPI", "ShapingAPI", "ShadowAPI"})
 _COLLISION = usd_physics.CollisionAPI.usd_name
 _LIGHT_SCHEMAS = ("LightAPI", "MeshLightAPI", "VolumeLightAPI", "ShapingAPI", "ShadowAPI")
 _BLENDER_PREFIXES = ("xformOp:", "primvars:", "userProperties:", "material:binding", "skel:")
@@ -56,7 +53,6 @@ _BLENDER_PROPERTIES = frozenset({"xformOpOrder", "extentsHint"})
 _BLENDER_LIBRARIES = frozenset({"usdGeom", "usdShade", "usdLux", "usdSkel", "usdVol", "usdPhysics"})
 #: Properties of UsdGeom that Blender's exporter does not write.
 _NOT_BLENDERS = frozenset({"proxyPrim", "visibility"})
-_BINDING_API = "MaterialBindingAPI"
 _BINDING = "material:binding"
 #: Types whose geometry Blender shows as something else, or not at all. An export gives them back what they were.
 SHAPED_TYPES = frozenset({
@@ -100,10 +96,10 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
             carried.table_property(item, *table[name], stage_units)
         elif not is_by_blender(name):
             carried.property(item)
-        elif name == _PHYSICS_BINDING and not any(held_class(one, type_name, names) for one in names):
+        elif name == PHYSICS_BINDING and not any(held_class(one, type_name, names) for one in names):
             # Children inherit the binding, so keep it; on physics prims the model already has it.
-            if _BINDING_API in names:
-                usd_write.apply_schemas(carried.spec, [_BINDING_API])
+            if BINDING_API in names:
+                usd_write.apply_schemas(carried.spec, [BINDING_API])
             carried.property(item)
     return carried.text()
 
@@ -163,7 +159,7 @@ def _divided_properties(kind: PrimKind) -> tuple[tuple[tuple[str, Attribute], ..
         return rows, ()
     is_by_blender = _writes_of_blender(kind.type_name, _COLLISION in kind.schemas)
     return rows, tuple(
-        name for name in kind.names if name not in table and (name == _PHYSICS_BINDING or not is_by_blender(name))
+        name for name in kind.names if name not in table and (name == PHYSICS_BINDING or not is_by_blender(name))
     )
 
 
@@ -214,9 +210,9 @@ def capture_binding(opinions: Opinions) -> str:
     as the model writes it: with the schema applied, and without metadata.
     """
     names = _binding_names(opinions.kind)
-    is_applied = _BINDING_API in opinions.schemas
-    if _PHYSICS_BINDING in opinions.kind.names and not (is_applied and _is_usual_binding(opinions, _PHYSICS_BINDING)):
-        names = (*names, _PHYSICS_BINDING)
+    is_applied = BINDING_API in opinions.schemas
+    if PHYSICS_BINDING in opinions.kind.names and not (is_applied and _is_usual_binding(opinions, PHYSICS_BINDING)):
+        names = (*names, PHYSICS_BINDING)
     if not names and not is_applied:
         return ""
     is_drawn_with_one = is_applied and names == (_BINDING,) and is_drawn(opinions.type_name)
@@ -224,7 +220,7 @@ def capture_binding(opinions: Opinions) -> str:
         return OWN_BINDING
     carrier = Carrier("prim", "")
     if is_applied:
-        usd_write.apply_schemas(carrier.spec, [_BINDING_API])
+        usd_write.apply_schemas(carrier.spec, [BINDING_API])
     for item in usd_opinions.authored_properties(opinions.usd_prim):
         if item.GetName() in names:
             carrier.property(item)
@@ -239,7 +235,7 @@ def _is_usual_binding(opinions: Opinions, name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _binding_names(kind: PrimKind) -> tuple[str, ...]:
-    return tuple(name for name in kind.names if name.startswith(_BINDING) and name != _PHYSICS_BINDING)
+    return tuple(name for name in kind.names if name.startswith(_BINDING) and name != PHYSICS_BINDING)
 
 
 @cache

@@ -33,6 +33,7 @@ from .carry_fields import (
     table_properties,
     with_assets,
 )
+from .opinions import BINDING_API, PHYSICS_BINDING
 
 
 def restore(
@@ -76,34 +77,30 @@ def restore_shape(text: str, spec: Sdf.PrimSpec, *, colors_only: bool = False) -
         back.add(item, spec, None)
 
 
-_BINDING_API = "MaterialBindingAPI"
-_PHYSICS_BINDING = "material:binding:physics"
-
-
 def restore_binding(text: str, spec: Sdf.PrimSpec, moved: Moved, *, keep_physics: bool) -> None:
     """Give a prim the bindings that `carry.capture_binding` returned, and no others.
 
     keep_physics: keep its binding for physics, with the metadata of the source if it has still the same material.
     """
-    kept = {_PHYSICS_BINDING} if keep_physics else set()
+    kept = {PHYSICS_BINDING} if keep_physics else set()
     for name in [name for name in spec.properties.keys() if name.startswith("material:binding") and name not in kept]:
         spec.RemoveProperty(spec.properties[name])
     source = parsed(text) if text else None
-    is_applied, now = False, spec.properties.get(_PHYSICS_BINDING)
+    is_applied, now = False, spec.properties.get(PHYSICS_BINDING)
     if source is not None:
         carried = source.rootPrims[0]
-        is_applied = _BINDING_API in _listed(carried)
+        is_applied = BINDING_API in _listed(carried)
         back = Restorer(source, spec.layer, moved, layer_units(spec.layer))
         back.schemas(carried, spec)
         for item in carried.properties:
-            if item.name != _PHYSICS_BINDING:
+            if item.name != PHYSICS_BINDING:
                 back.add(item, spec, None)
             elif now and _targets(now) == [moved(path) for path in _targets(item)]:
                 spec.RemoveProperty(now)
                 back.add(item, spec, None)
                 now = None
     if not is_applied and not now:
-        usd_write.remove_schema(spec, _BINDING_API)
+        usd_write.remove_schema(spec, BINDING_API)
 
 
 def _targets(item: Sdf.PropertySpec) -> list[str]:

@@ -16,10 +16,9 @@ from ..core.validate import Issue
 from ..core.words import counted
 from . import opinions as usd_opinions
 from . import read as usd_read
-from .opinions import Opinions
+from .opinions import BINDING_API, PHYSICS_BINDING, Opinions
 
 _CHOICE = re.compile(r"(/[^{}]*)\{([^{}=]+)=([^{}]*)\}\Z")
-_PHYSICS_BINDING = "material:binding:physics"
 _ASSET = re.compile(r"@([^@]*)@")
 #: Metadata that USD reads from the root layer of a stage only.
 STAGE_FIELDS = (
@@ -159,9 +158,7 @@ def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue
 
 def unapplied_bindings(opinions: Iterable[Opinions]) -> list[Issue]:
     """A warning if colliders bind a physics material without the schema for it."""
-    found = [
-        one.path for one in opinions if _PHYSICS_BINDING in one.kind.names and "MaterialBindingAPI" not in one.schemas
-    ]
+    found = [one.path for one in opinions if PHYSICS_BINDING in one.kind.names and BINDING_API not in one.schemas]
     if not found:
         return []
     return [Issue(

@@ -17,7 +17,7 @@ from ..core.validate import Issue
 from . import carry, composition, looks
 from . import opinions as usd_opinions
 from . import read as usd_read
-from .opinions import Opinions
+from .opinions import PHYSICS_BINDING, Opinions
 
 _COLLISION = usd_physics.CollisionAPI.usd_name
 GPRIM_TYPES = frozenset(cls.usd_name for cls in usd_geom.Gprim.__subclasses__())
@@ -106,7 +106,7 @@ def _read_rest(source: ImportSource, one: Opinions, divided: set[str]) -> None:
 
 
 def _read_subset(source: ImportSource, opinions: Opinions) -> None:
-    for target in usd_read.targets(opinions.usd_prim.GetRelationship("material:binding:physics"))[:1]:
+    for target in usd_read.targets(opinions.usd_prim.GetRelationship(PHYSICS_BINDING))[:1]:
         value = UsdGeom.Subset(opinions.usd_prim).GetIndicesAttr().Get()
         faces = np.asarray(value, np.int64) if isinstance(value, Vt.IntArray) else None
         source.face_materials.setdefault(paths.parent_of(opinions.path), []).append((faces, target))

@@ -18,6 +18,7 @@ from ..core.units import StageUnits
 from . import read as usd_read
 from . import write as usd_write
 from .carry_fields import alike
+from .opinions import BINDING_API, PHYSICS_BINDING
 from .targets import LISTS
 
 #: Fields without further information: a spec with no other field is removed with its value.
@@ -162,7 +163,7 @@ class Editor:
         if usd_physics.CollisionGroup.usd_name in edit.added:
             applied.append(_GROUP_COLLECTION)
         if edit.binding:
-            applied.append("MaterialBindingAPI")
+            applied.append(BINDING_API)
         usd_write.apply_schemas(spec, applied, last=self.own is None)
         for (name, field), content in edit.values.items():
             value = prim.schemas[name]
@@ -174,9 +175,9 @@ class Editor:
         if edit.purpose is not None:
             self.writer.set(spec, "purpose", "token", edit.purpose, uniform=True)
         if edit.binding:
-            self.writer.relationship(spec, "material:binding:physics", [Sdf.Path(edit.binding)])
+            self.writer.relationship(spec, PHYSICS_BINDING, [Sdf.Path(edit.binding)])
         elif edit.binding is not None:
-            self.clear(spec, usd_prim, "material:binding:physics", None)
+            self.clear(spec, usd_prim, PHYSICS_BINDING, None)
 
     def put(self, spec: Sdf.PrimSpec, value: Schema, instance: str, field: str, content: Any) -> None:
         attribute = schema.attribute_of(type(value), field)

@@ -24,7 +24,7 @@ from ..core.vendors import held_class, is_held, is_vendor
 from ..system.console import warn
 from . import opinions as usd_opinions
 from . import packages
-from .opinions import Opinions, PrimKind
+from .opinions import PHYSICS_BINDING, Opinions, PrimKind
 
 _Answer = TypeVar("_Answer")
 #: Largest depth of prims: USD's own time for a prim grows with its depth.
@@ -280,8 +280,8 @@ class _Reader:
         if usd_physics.CollisionAPI.usd_name in found:
             self.colliders.append((prim, opinions.usd_prim))
             prim.mesh = self.geometry(opinions)
-        if "material:binding:physics" in kind.names:
-            bound = targets(opinions.usd_prim.GetRelationship("material:binding:physics"))
+        if PHYSICS_BINDING in kind.names:
+            bound = targets(opinions.usd_prim.GetRelationship(PHYSICS_BINDING))
             prim.physics_binding = bound[0] if bound else ""
         if isinstance(typed, type) and issubclass(typed, usd_physics.Joint):
             self.turn_world_frames(found[kind.type_name])

@@ -22,6 +22,7 @@ from ..urdf.layout import Base, Layout, LayoutOptions, Note, PlacedShape
 from ..urdf.mesh_data import MeshData, MeshMaterial, linear
 from ..urdf.robot import Material, Shape
 from . import write
+from .opinions import BINDING_API
 
 #: The whole text of the URDF, on the root prim: a later export of a URDF changes only what was edited.
 SOURCE = "urdf:source"
@@ -230,7 +231,7 @@ class _RobotWriter:
         spec = self.layer.GetPrimAtPath(path)
         relationship = Sdf.RelationshipSpec(spec, "material:binding", custom=False)
         relationship.targetPathList.explicitItems = [Sdf.Path(material)]
-        write.apply_schemas(spec, ("MaterialBindingAPI",))
+        write.apply_schemas(spec, (BINDING_API,))
 
     def material_of(self, placed: PlacedShape, *, has_uvs: bool) -> str:
         """Path of the URDF's material of a visual; empty if it has none."""

@@ -18,6 +18,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdShade
 from ..core import frames, paths
 from . import hierarchy
 from . import write as usd_write
+from .opinions import BINDING_API
 from .physics_edits import Editor
 from .targets import followed, properties_of, retarget
 
@@ -505,7 +506,7 @@ def _bind(editor: Editor, path: str, material: str) -> None:
     spec = editor.spec(path)
     editor.writer.relationship(spec, "material:binding", [Sdf.Path(material)] if material else [])
     if material:
-        usd_write.apply_schemas(spec, ["MaterialBindingAPI"], last=editor.own is None)
+        usd_write.apply_schemas(spec, [BINDING_API], last=editor.own is None)
 
 
 # --------------------------------------------------------------------------- moves

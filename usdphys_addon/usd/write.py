@@ -21,6 +21,7 @@ from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
 from ..core.value_types import ValueType, value_type, with_elements
+from .opinions import BINDING_API, PHYSICS_BINDING
 
 _Values = TypeVar("_Values", schema.Vector, schema.Quaternion)
 _SPACELESS = ("xformOp", "xformOpOrder")
@@ -187,8 +188,8 @@ class SpecWriter:
         for item in properties:
             self.put(spec, item)
         if prim.physics_binding and _is_target(prim.physics_binding):
-            applied = (*applied, "MaterialBindingAPI")
-            self.relationship(spec, "material:binding:physics", [Sdf.Path(prim.physics_binding)])
+            applied = (*applied, BINDING_API)
+            self.relationship(spec, PHYSICS_BINDING, [Sdf.Path(prim.physics_binding)])
         apply_schemas(spec, applied)
         if prim.extras:
             spec.customData[EXTRAS_KEY] = json.dumps(prim.extras)
