@@ -309,3 +309,14 @@ def test_a_file_that_nobody_has_open_is_read_once(tmp_path) -> None:
     assert magnitude_in(file) == 1.0
     assert [layer.identifier for layer in reloaded] == [held.GetRootLayer().identifier]
     listener.Revoke()
+
+
+def test_a_layer_that_ends_while_a_file_is_opened_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The garbage collector can free a stage of somebody else at any time: its layers are still listed then."""
+    stage = Usd.Stage.CreateInMemory()
+    ended = stage.GetRootLayer()
+    del stage
+    assert ended.expired
+    monkeypatch.setattr(Sdf.Layer, "GetLoadedLayers", staticmethod(lambda: {ended}))
+    (file := tmp_path / "a.usda").write_text('#usda 1.0\ndef Xform "A"\n{\n}\n', encoding="utf-8")
+    assert usd_read.open_stage(file).GetPrimAtPath("/A")

@@ -43,7 +43,8 @@ def open_stage(path: str | Path) -> Usd.Stage:
         raise InputError(f"There is no file '{path}'; check the name.")
     if Path(path).suffix.lower() == ".usdz":
         packages.check(path)
-    cached = {layer.identifier for layer in Sdf.Layer.GetLoadedLayers()}
+    # A layer that the garbage collector has freed since is false.
+    cached = {layer.identifier for layer in Sdf.Layer.GetLoadedLayers() if layer}
     try:
         stage = Usd.Stage.Open(str(path))
     except Exception as error:
