@@ -57,7 +57,7 @@ def dask(settings: Settings, address: str) -> Iterator[Crew]:
             f"--dask needs the Python package distributed, which is not in '{sys.executable}'; have its pip install it."
         ) from error
     try:
-        # A client for an address of no known form is made all the same, and holds up the end of the process for a minute.
+        # A client for an address of no known form fails only after it holds up the end of the process for a minute.
         resolve_address(address)
         client = Client(address, set_as_default=False)
     except (OSError, ValueError) as error:
