@@ -39,6 +39,7 @@ from . import (
     structure,
     translations,
     vendor,
+    vendor_prims,
 )
 
 CLASSES = (
@@ -69,6 +70,7 @@ CLASSES = (
     *settle.CLASSES,
     *structure.CLASSES,
     *vendor.CLASSES,
+    *vendor_prims.CLASSES,
 )
 
 

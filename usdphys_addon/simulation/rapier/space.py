@@ -487,8 +487,8 @@ class SolverSpace:
             prim = self.model.prims[path]
             self.notices.add(
                 "VendorNotSimulated", prim,
-                f"{prim.display} couples nothing: it needs {needs} of one scene, a ratio other than zero, and the bodies "
-                "that these joints move.",
+                f"{prim.display} couples nothing: it needs {needs} of one scene, a ratio other than zero, and the "
+                "bodies that these joints move.",
             )  # fmt: skip
         self._part({tuple(sorted(gear.bodies)) for gear in self.gears if all(gear.bodies)})
 
