@@ -39,7 +39,6 @@ from . import (
     structure,
     translations,
     vendor,
-    vendor_prims,
 )
 
 CLASSES = (
@@ -70,7 +69,6 @@ CLASSES = (
     *settle.CLASSES,
     *structure.CLASSES,
     *vendor.CLASSES,
-    *vendor_prims.CLASSES,
 )
 
 
