@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import vendor_rows
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.errors import InputError
 from .edit_lists import owner_of
 from .outcome import refuse
@@ -115,7 +116,7 @@ def _search_items(self: Any, context: Any) -> list[tuple[str, str, str]]:
     for applied, attribute in vendor_edits.choices(vendor_rows.PLACES[self.owner], self.runtime, thing):
         base, instance = schema.split_applied(applied)
         if attribute is None:
-            items.append((f"{applied} ", f"{base} ({applied})", "Apply the schema"))
+            items.append((f"{applied} ", f"{base} ({applied})", tr("Apply the schema")))
             continue
         name = attribute.usd_name(instance)
         label = f"{attribute.label}{f' {instance}' if instance else ''} ({name})"
