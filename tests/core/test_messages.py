@@ -222,6 +222,11 @@ def shown(message: str) -> str:
         ("/A has a thing. Give 'A' a collider.", "/A hat a thing. 'A' einen Kollider geben."),
         ("Body 0 of 'Arm' is /World/Arm.", "Körper 0 von 'Arm' ist /World/Arm."),
         ("Nobody knows this.", "Nobody knows this."),
+        (
+            "A thing; it is hidden; '/A' has an inertia without axes.",
+            "A thing; it is hidden; '/A' hat eine Trägheit ohne Achsen.",
+        ),
+        ("; ", "; "),
         ("Ready (50%)", "Fertig (50%)"),
         ("", ""),
     ],

@@ -93,7 +93,10 @@ def _rebuilt(message: str, translate: Callable[[str], str], known: Templates) ->
     if found is not None:
         return _filled(*found, translate, known)
     parts = _BETWEEN.split(message)
-    return "".join(_rebuilt(part, translate, known) for part in parts) if len(parts) > 1 else message
+    if len(parts) > 1:
+        # The texts between the sentences are every second part.
+        parts[::2] = [_rebuilt(part, translate, known) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _filled(template: str, values: Mapping[str, object], translate: Callable[[str], str], known: Templates) -> str:
