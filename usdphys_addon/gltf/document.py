@@ -161,7 +161,8 @@ class Document:
 
     def node_extension(self, index: int, name: str) -> dict[str, Any]:
         """An extension of a node; empty if it has none."""
-        found = self.nodes[index].get("extensions", {}).get(name)
+        extensions = self.json["nodes"][index].get("extensions")
+        found = extensions.get(name) if extensions else None
         return found if isinstance(found, dict) else {}
 
     def pool(self, extension: str, name: str) -> list[dict[str, Any]]:
@@ -214,16 +215,19 @@ class Document:
 
     def world(self, index: int) -> Matrix:
         """World matrix (4, 4) of a node, metres, in the axes of the model."""
-        chain = []
+        known = self._worlds.get(index)
+        if known is not None:
+            return known
+        chain, matrix = [], None
         for one in self.ancestors(index):
-            if one in self._worlds:
-                matrix = self._worlds[one]
+            matrix = self._worlds.get(one)
+            if matrix is not None:
                 break
             chain.append(one)
-        else:
-            matrix = np.eye(4)
         for one in reversed(chain):
-            matrix = self._worlds[one] = matrix @ self.local(one)
+            local = self.local(one)
+            matrix = self._worlds[one] = local if matrix is None else matrix @ local
+        assert matrix is not None
         return matrix
 
     # ------------------------------------------------------------------ meshes
