@@ -205,20 +205,33 @@ def _listen_soon() -> None:
         bpy.app.timers.register(_listen_everywhere, first_interval=_LOOK)
 
 
-def _start_in_window() -> None:
+#: Seconds in which Blender shows the frame to which a cancelled animation returns; a change restarts the preparation.
+_SETTLED = 0.05
+
+
+def _hold_timeline() -> None:
     """Timer: the timeline waits until the session has begun, which is started anew, slice by slice and with progress."""
     preview_guard.stop()
     for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
         if window.screen.is_animation_playing:
             with bpy.context.temp_override(window=window):
                 bpy.ops.screen.animation_cancel(restore_frame=True)
-                bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")  # type: ignore[attr-defined]
+            bpy.app.timers.register(_start_in_window, first_interval=_SETTLED)
             return
+
+
+def _start_in_window() -> None:
+    """Timer: begin in the first window; Blender may have closed the one that played."""
+    for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
+        with bpy.context.temp_override(window=window):
+            if bpy.ops.usdphys.preview_play.poll():  # type: ignore[attr-defined]
+                bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")  # type: ignore[attr-defined]
+        return
 
 
 def _start_soon() -> None:
     """A handler cannot stop what has called it."""
-    bpy.app.timers.register(_start_in_window, first_interval=0.0)
+    bpy.app.timers.register(_hold_timeline, first_interval=0.0)
 
 
 def register() -> None:
