@@ -173,6 +173,8 @@ class SceneReader:
         world = self.context.metric(placement.matrix)
         if "joint" in touched and physics.joint.is_applied:
             joint_read.read_joint(self.context, placement, world)
+        if "vendor" in touched and (type_name := vendor_rows.typed_schema(physics)):
+            joint_read.read_typed(self.context, placement, type_name)
         prim = Prim(placement.path, "Xform", world, label=label)
         # Only a changed transform can animate a body: its own, or that of something above it.
         prim.is_animated = _is_animated(obj) or any(_is_animated(above.obj) for above in placement.ancestors())

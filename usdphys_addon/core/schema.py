@@ -21,8 +21,9 @@ Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 Kind = Literal["typed", "single", "multiple"]
 Space = Literal["stage", "local", "world"]
-#: What a schema belongs to: "dof" is a degree of freedom of a joint, "gprim" the shape of a prim.
-Place = Literal["scene", "body", "collider", "material", "group", "articulation", "joint", "dof", "gprim"]
+#: What a schema belongs to: "dof" is a degree of freedom of a joint, "gprim" the shape of a prim, "prim" a prim of a
+#: vendor's own type.
+Place = Literal["scene", "body", "collider", "material", "group", "articulation", "joint", "dof", "gprim", "prim"]
 #: How a value is reflected by a mirror plane. "spin" is an axial vector (angular velocity): reflected and negated.
 Mirror = Literal["", "point", "vector", "spin"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,6 +61,7 @@ from .belts import Belts
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .followers import Follower, followers_of
+from .gears import Gear, gears_of
 from .grab import Grab, grab, pull, release
 from .loads import Loads, Weight
 from .matter import Geometries, Weigher
@@ -133,6 +134,7 @@ class SolverSpace:
         self.weights: dict[str, Weight] = {}
         self.constraints: list[Constraint] = []
         self.followers: list[Follower] = []
+        self.gears: list[Gear] = []
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
         #: Force (N) and torque (N m) under which joints broke.
@@ -486,12 +488,24 @@ class SolverSpace:
                     f"{facts.prim.display} does not follow {rule.leader}: both have to be hinges or slides of one "
                     "scene, and not follow each other.",
                 )  # fmt: skip
+        self._add_gears()
         for tree in setup.trees:
             links = [by_path[link.joint.path] for link in tree.links if link.joint.path in in_tree]
             self._insert_tree(tree, links)
         for constraint in self.constraints:
             if not constraint.state.reduced:
                 constraint.insert(self.physics)
+
+    def _add_gears(self) -> None:
+        self.gears, idle = gears_of(self.model, self.constraints)
+        for path, needs in idle:
+            prim = self.model.prims[path]
+            self.notices.add(
+                "VendorNotSimulated", prim,
+                f"{prim.display} couples nothing: it needs {needs} of one scene, a ratio other than zero, and the "
+                "bodies that these joints move.",
+            )  # fmt: skip
+        self._part({tuple(sorted(gear.bodies)) for gear in self.gears if all(gear.bodies)})
 
     def _insert_tree(self, tree: Tree, links: Sequence[Constraint]) -> None:
         if not links:
@@ -609,8 +623,12 @@ class SolverSpace:
         return all(math.isfinite(speed) and speed < FASTEST for speed in speeds)
 
     def _add_pairs(self, filters: Filters) -> None:
+        self._part(filters.pairs)
+
+    def _part(self, pairs: Iterable[tuple[str, ...]]) -> None:
+        """Keep pairs of bodies and static colliders from colliding."""
         everything = {**self.static_handles, **self.handles}
-        for first, second in sorted(filters.pairs):
+        for first, second in sorted(pairs):
             if first in everything and second in everything:
                 if first in self.static_handles and second in self.static_handles:
                     continue
@@ -644,9 +662,13 @@ class SolverSpace:
                 joint_effects.aim(constraint, self.physics, self.time_step / steps)
             for follower in self.followers:
                 follower.aim(self.physics, self.time_step / steps)
+            for gear in self.gears:
+                gear.push(self.physics, self.weights, self.time_step / steps)
             if measured:
                 self.loads.before(self.physics, self.constraints, is_next=number > 0)
             self.physics.step()
+            for gear in self.gears:
+                gear.release(self.physics)
             if not self.physics.quarantine.is_empty():
                 lost += self._rescue()
             joint_effects.limit_speeds(self._limited, self.physics)
