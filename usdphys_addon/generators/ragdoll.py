@@ -185,6 +185,7 @@ def _joints(context: Any, bones: Any, parts: Any, bodies: Any, options: RagdollO
     meters = unit_length(context.scene)
     axes = ragdolls.character_axes(bones, parts)
     joiner = joints.Joiner(context)
+    beyond = ragdolls.beyond(parts)
     made = []
     for number, part in enumerate(parts):
         if part.above < 0:
@@ -192,7 +193,7 @@ def _joints(context: Any, bones: Any, parts: Any, bodies: Any, options: RagdollO
         plan = ragdolls.joint_plan(bones, parts, number, axes)
         frame = frames.transform(bones[part.bone].head / meters, plan.frame)
         reach = 2.0 * bones[part.bone].length
-        resistance = options.damping * _JOINT_DAMPING * part.mass * reach
+        resistance = options.damping * _JOINT_DAMPING * beyond[number] * reach
         if plan.is_hinge:
             joint = joiner.add("REVOLUTE", bodies[part.above], bodies[number], frame, axis="Y")
             own = joint.usdphys.joint.revolute
@@ -242,9 +243,7 @@ def _lead(context: Any, armature: Any, bones: Any, parts: Any, bodies: Any, opti
     The bones of the armature follow the bodies, so a copy of it plays the animation.
     """
     animated = _animated_copy(context, armature, bodies[0].users_collection[0])
-    beyond = [part.mass for part in parts]
-    for number in reversed(range(1, len(parts))):
-        beyond[parts[number].above] += beyond[number]
+    beyond = ragdolls.beyond(parts)
     leaders = []
     for part, body in zip(parts, bodies, strict=True):
         leader = shapes.add_object(body.users_collection[0], f"{bones[part.bone].name} Leader", None, body.matrix_basis)
