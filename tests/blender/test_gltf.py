@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +19,7 @@ from usdphys_ext.usdphys_addon.gltf import names, read, write
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
 from .gltf_scenes import BODY, FAMILIES, cube, enabled, exported, hinge, nodes_of, physics
+from .test_import import share_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -464,21 +464,19 @@ def test_scaled_and_offset_collider_has_a_node_of_its_own_below_the_body(tmp_pat
 # --------------------------------------------------------------------------- USD -> glTF -> USD
 
 
-def test_devset_of_usd_comes_back_through_gltf(tmp_path, shared, usd_python):
+def test_devset_of_usd_comes_back_through_gltf(tmp_path, shared, compare):
     """What glTF cannot say is in the extras of the file. The bar is a mean of 0.999."""
     found = {}
     folder = shared / "devset" / "usd"
-    for path in sorted([*folder.glob("*.usd*"), *folder.glob("*/*.usd*")]):
+    files = sorted([*folder.glob("*.usd*"), *folder.glob("*/*.usd*")])
+    assert len(files) == 33
+    for path in share_of(files):
         formats.USD.load(str(path), formats.LoadOptions())
         middle, out = tmp_path / f"{path.stem}.glb", tmp_path / f"{path.stem}.usda"
         formats.GLTF.write(str(middle), formats.WriteOptions())
         formats.GLTF.load(str(middle), formats.LoadOptions())
         formats.USD.write(str(out), formats.WriteOptions(form="composed"))
-        judge = shared / "tools" / "compare_physics.py"
-        run = subprocess.run([usd_python, judge, path, out], capture_output=True, text=True)
-        (score,) = re.findall(r"^score ([\d.]+)", run.stdout, re.MULTILINE)
-        found[path.name] = float(score)
-    assert len(found) == 33
+        found[path.name] = compare(path, out)["score"]
     assert sum(found.values()) / len(found) >= 0.999, {name: score for name, score in found.items() if score < 1.0}
 
 
