@@ -1293,7 +1293,7 @@ def test_blenders_menus_lead_to_ours():
         entries = menu_entries(menu, f"operators.{module}").buttons()
         assert [one.name for one in entries] == [f"usdphys.{module}"]
         assert entries[0].text.startswith("USD Physics")
-    assert "Layer" in menu_entries("TOPBAR_MT_file_export", "operators.export_layer").buttons()[0].text
+    assert "Layer" in menu_entries("TOPBAR_MT_file_export", "operators.files.export_layer").buttons()[0].text
 
 
 def button_menu(pointer: Any, name: str) -> LayoutRecorder:
