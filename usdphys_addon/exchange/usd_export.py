@@ -92,9 +92,9 @@ def export_usd(context: bpy.types.Context, filepath: str | Path, options: Export
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
     # Imported here, before the thread starts: two threads cannot import the modules of USD at once.
     from ..usd import hierarchy as usd_hierarchy  # noqa: F401
-    from ..usd import packages as usd_packages
     from ..usd import verify as usd_verify
     from ..usd import write as usd_write
+    from ..usd.files import packages as usd_packages
 
     if options.root is None:
         # Imported prims go back to their own paths, so there is no root prim above them.
