@@ -37,6 +37,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         up_axis: Any
         form: Any
         strict: bool
+        runtimes: bool
     else:
         filter_glob: bpy.props.StringProperty(default=USD_FILTER, options={"HIDDEN"})
         selected_only: bpy.props.BoolProperty(name="Selected Only", description="Export selected objects only")
@@ -78,6 +79,12 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             ),
             default="AUTO",
         )
+        runtimes: bpy.props.BoolProperty(
+            name="Runtime Variants",
+            description="A neutral file whose variants PhysX, Newton and MuJoCo bring "
+            "in the settings of each simulator, "
+            "from a folder beside it. As SimReady wants it",
+        )
         strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
@@ -104,7 +111,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon="FILE")
             layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
-                      ("hierarchy", "strict")):  # fmt: skip
+                      ("hierarchy", "runtimes", "strict")):  # fmt: skip
             column = layout.column()
             for name in names:
                 column.prop(self, name)
@@ -168,8 +175,9 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             self.up_axis,
         )
         return usd_export.ExportOptions(
-            units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict
-        )
+            units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict,
+            runtimes=self.runtimes,
+        )  # fmt: skip
 
 
 def draw_menu(menu: Any, _context: bpy.types.Context) -> None:

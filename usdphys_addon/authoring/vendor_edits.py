@@ -175,17 +175,13 @@ def _translated(scene: Any, source: Any, attribute: Attribute, value: Any, row: 
     if attribute.value.has_unit and other.value.has_unit:
         meters = _meters(scene)
         here, there = (vendor_rows.dimension_of(one, of) for one, of in ((source, attribute), (row, other)))
-        if here._replace(angle=0) != there._replace(angle=0) and all(map(_is_known, (attribute, other))):
+        if here._replace(angle=0) != there._replace(angle=0) and all(map(vendor_schemas.is_known, (attribute, other))):
             return None
         factor = property_factor(here, meters) / property_factor(there, meters)
         value = with_elements(attribute.value, value, partial(units.scaled, factor=factor))
     if other.value.base == "int":
         value = with_elements(attribute.value, value, round)
     return value if other.value.accepts(value) else None
-
-
-def _is_known(attribute: Attribute) -> bool:
-    return not isinstance(attribute, vendor_schemas.VendorAttribute) or attribute.has_known_unit
 
 
 _is_following = False

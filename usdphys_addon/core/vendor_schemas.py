@@ -68,6 +68,11 @@ class VendorAttribute(Attribute):
         return not self.value.has_unit or (self.unit is not None and self.unit.linear is not None)
 
 
+def is_known(attribute: Attribute) -> bool:
+    """False for a number of which no table says what it measures."""
+    return not isinstance(attribute, VendorAttribute) or attribute.has_known_unit
+
+
 def turned_bits(bits: int, rotation: Any) -> int:
     """Bits of the axes X, Y, Z after a rotation (3, 3) that takes axes to axes. Further bits stay."""
     found = bits & ~7

@@ -11,7 +11,8 @@ import bpy
 from ..core.errors import InputError
 from ..core.units import remembered_units
 from ..core.validate import Issue
-from ..system.files import first_changed
+from ..core.words import counted
+from ..system.files import first_changed, replace_together, scratch_folder
 from . import source_export, usd_export
 from .usd_export import ExportOptions, ExportResult
 
@@ -25,9 +26,35 @@ def export_scene(
 ) -> ExportResult:  # fmt: skip
     """Write the scene with its physics. The target is replaced in one step at the end, or stays as it was.
 
+    With `options.runtimes` it is divided into a base and files of the simulators, see `usd.runtime_variants`.
     physics_only: of a source, write the edits of the physics only. Raises what `export_edits` and `export_usd` raise,
     and InputError where the options and the form contradict each other.
     """
+    if not options.runtimes:
+        return _export(context, filepath, options, form, physics_only)
+    if form == "layer" or physics_only:
+        raise InputError("A layer over a source has no base to divide; export the whole file for runtime variants.")
+    from ..usd import runtime_variants
+
+    target = usd_export.checked_target(filepath)
+    known = runtime_variants.replaceable(target)
+    result = _export(context, target, options, form, physics_only)
+    with scratch_folder(target) as folder:
+        left = runtime_variants.divide(target, folder)
+        replace_together(folder, target, known)
+    if left:
+        result.issues.append(Issue(
+            "RuntimeNotDivided", "warning", left[0], "",
+            f"'{left[0]}' has settings of simulators that stay in the base, with "
+            f"{counted(len(left) - 1, 'other prim')}: they are outside of the default prim, or come by a reference.",
+            "Put them below the default prim, and export flattened.",
+        ))  # fmt: skip
+    return result
+
+
+def _export(
+    context: bpy.types.Context, filepath: str | Path, options: ExportOptions, form: SceneForm, physics_only: bool
+) -> ExportResult:
     scene: Any = context.scene
     obstacle = "" if form == "composed" else _obstacle(scene, options)
     if physics_only and form == "composed":

@@ -42,7 +42,7 @@ UNWRITABLE = frozenset({"NameClash"})
 class ExportOptions:
     """units: of the stage. hierarchy: how nested bodies are written. strict: write nothing where there are errors.
 
-    native: further options of Blender's own exporter, by name.
+    native: further options of Blender's own exporter, by name. runtimes: see `scene_export.export_scene`.
     """
 
     units: StageUnits = field(default_factory=StageUnits)
@@ -52,6 +52,7 @@ class ExportOptions:
     root: str | None = None
     strict: bool = False
     native: dict[str, Any] = field(default_factory=dict)
+    runtimes: bool = False
 
 
 @dataclass(slots=True)
