@@ -36,6 +36,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         kilograms_per_unit: float
         up_axis: Any
         form: Any
+        layers: bool
         strict: bool
         runtimes: bool
     else:
@@ -85,6 +86,10 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             "in the settings of each simulator, "
             "from a folder beside it. As SimReady wants it",
         )
+        layers: bpy.props.BoolProperty(
+            name="Layered Asset",
+            description="Write a folder of layers beside the file: physics, materials, geometry and a mesh library",
+        )
         strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
@@ -111,7 +116,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon="FILE")
             layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
-                      ("hierarchy", "runtimes", "strict")):  # fmt: skip
+                      ("hierarchy", "layers", "runtimes", "strict")):  # fmt: skip
             column = layout.column()
             for name in names:
                 column.prop(self, name)
@@ -176,7 +181,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         )
         return usd_export.ExportOptions(
             units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict,
-            runtimes=self.runtimes,
+            layers=self.layers, runtimes=self.runtimes,
         )  # fmt: skip
 
 

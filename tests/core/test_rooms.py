@@ -18,6 +18,7 @@ ROOMS = (
     "usdphys_addon/urdf",
     "usdphys_addon/usd",
     "usdphys_addon/usd/robot_stage.py",
+    "usdphys_addon/usd/asset_layers.py",
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",
     "usdphys_addon/simulation/rapier",

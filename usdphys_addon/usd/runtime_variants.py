@@ -46,19 +46,17 @@ def _is_divided(target: Path) -> bool:
     return spec is not None and not FILES.keys().isdisjoint(spec.variantSets.keys())
 
 
-def divide(file: Path, folder: Path) -> list[str]:
-    """Write a file to a folder as a neutral base with the files of the simulators. Returns what stays in the base.
+def divide(file: Path, target: Path) -> list[str]:
+    """Write a file as a neutral base with the files of the simulators beside it, in a folder that is empty.
 
-    Raises InputError where there is no default prim, or the file is a package.
+    Returns the paths of prims whose settings stay in the base. Raises InputError where there is no default prim.
     """
-    if file.suffix.lower() == ".usdz":
-        raise InputError("Runtime variants are several files, and a .usdz is one; choose .usda, .usdc or .usd.")
     stage = usd_read.open_stage(file)
     default = usd_read.default_prim_name(stage)
     if not default:
-        raise InputError(f"'{file.name}' has no default prim, which would hold the runtime variants; give it one.")
+        raise InputError(f"'{target.name}' has no default prim, which would hold the runtime variants; give it one.")
     model = usd_read.read_stage(stage)
-    base = Sdf.Layer.CreateAnonymous(file.suffix)
+    base = Sdf.Layer.CreateAnonymous(target.suffix)
     base.TransferContent(stage.GetRootLayer())
     layers = {runtime: _new_layer(base, default) for runtime in FILES}
     divider = _Divider(base, layers, model, f"/{default}")
@@ -67,10 +65,10 @@ def divide(file: Path, folder: Path) -> list[str]:
             divider.prim(path)
     left = divider.foreign(stage)
     _author_variants(base, f"/{default}")
-    (folder / FOLDER).mkdir(parents=True)
+    (target.parent / FOLDER).mkdir(parents=True)
     for runtime, layer in layers.items():
-        layer.Export(str(folder / payload_of(runtime)))
-    base.Export(str(folder / file.name))
+        layer.Export(str(target.parent / payload_of(runtime)))
+    base.Export(str(target))
     return left
 
 
