@@ -39,6 +39,7 @@ ROOMS = (
     "keymap.py",
     "preferences.py",
     "operators/translations.py",
+    "operators/gizmo_drag.py",
     "operators",
     "panels",
     "__init__.py",
