@@ -43,6 +43,7 @@ class ExportOptions:
     """units: of the stage. hierarchy: how nested bodies are written. strict: write nothing where there are errors.
 
     layers: as an asset of layers, see `usd.asset_layers`. native: further options of Blender's own exporter, by name.
+    runtimes: with variants for simulators, see `usd.runtime_variants`.
     """
 
     units: StageUnits = field(default_factory=StageUnits)
@@ -53,6 +54,7 @@ class ExportOptions:
     strict: bool = False
     layers: bool = False
     native: dict[str, Any] = field(default_factory=dict)
+    runtimes: bool = False
 
 
 @dataclass(slots=True)
