@@ -36,6 +36,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         kilograms_per_unit: float
         up_axis: Any
         form: Any
+        layers: bool
         strict: bool
     else:
         filter_glob: bpy.props.StringProperty(default=USD_FILTER, options={"HIDDEN"})
@@ -78,6 +79,10 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             ),
             default="AUTO",
         )
+        layers: bpy.props.BoolProperty(
+            name="Layered Asset",
+            description="Write a folder of layers beside the file: physics, materials, geometry and a mesh library",
+        )
         strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
@@ -104,7 +109,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon="FILE")
             layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
-                      ("hierarchy", "strict")):  # fmt: skip
+                      ("hierarchy", "layers", "strict")):  # fmt: skip
             column = layout.column()
             for name in names:
                 column.prop(self, name)
@@ -168,8 +173,9 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             self.up_axis,
         )
         return usd_export.ExportOptions(
-            units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict
-        )
+            units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict,
+            layers=self.layers,
+        )  # fmt: skip
 
 
 def draw_menu(menu: Any, _context: bpy.types.Context) -> None:

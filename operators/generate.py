@@ -68,7 +68,7 @@ class _Generator:
 
 def kind_of(operator: Any) -> str:
     """The name of the kind that an operator makes."""
-    return phrase(operator.bl_rna.properties["kind"].enum_items[operator.kind].name)
+    return phrase(bpy.types.UILayout.enum_item_name(operator.properties, "kind", operator.kind))
 
 
 class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
@@ -317,6 +317,8 @@ class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
         damping: float
         articulation: bool
         follow: bool
+        active: bool
+        frequency: float
     else:
         detail: bpy.props.EnumProperty(
             name="Detail", default="MEDIUM", description="How many bones of a human become bodies",
@@ -344,11 +346,27 @@ class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
             description="Bones copy the transforms of the bodies; the property ragdoll of the armature blends between "
             "animation (0) and physics (1)",
         )
+        active: bpy.props.BoolProperty(
+            name="Active", description="Springs pull the bodies after the animation of the bones, at its place, too"
+        )
+        frequency: bpy.props.FloatProperty(
+            name="Spring Frequency",
+            default=4.0,
+            min=0.1,
+            soft_max=20.0,
+            description="How firmly an active ragdoll follows the animation (Hz); less gives way more",
+        )
+
+    def draw(self, _context: Any) -> None:
+        self.draw_all(
+            "detail", "mass", "damping", "articulation", "follow", "active", *(["frequency"] if self.active else [])
+        )
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import ragdoll
 
-        options = ragdoll.RagdollOptions(self.detail, self.mass, self.damping, self.articulation, self.follow)
+        options = ragdoll.RagdollOptions(self.detail, self.mass, self.damping, self.articulation, self.follow,
+                                         self.frequency if self.active else 0.0)  # fmt: skip
         made = ragdoll.make_ragdoll(context, options)
         total = sum(obj.usdphys.mass.mass for obj in made.bodies)
         kind = "human" if made.is_human else "rig by its volume"

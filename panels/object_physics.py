@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
@@ -174,6 +175,17 @@ class _Joint(_SubPart):
         vendor.draw(layout, context, context.object.usdphys, "object", "object.usdphys", "joint", "dof")
 
 
+class _VendorPrim(_SubPart):
+    name, label = "vendor_prim", "Simulator Prim"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return super().poll(context) and bool(vendor_rows.typed_schema(context.object.usdphys))
+
+    def draw(self, context: Any) -> None:
+        vendor.draw_prim(self.split_layout(), context.object.usdphys, "object.usdphys")
+
+
 class _ArticulationRoot(_SubPart):
     name, label, applied = "articulation_root", "Articulation Root", "articulation_root"
 
@@ -298,7 +310,7 @@ _MOTION_LABELS = {"LOCKED": "Lock", "LIMITED": "Limit", "FREE": "Free"}
 
 
 PARTS = (
-    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _GroupMemberships,
+    _Object, _RigidBody, _Mass, _Colliders, _Joint, _VendorPrim, _ArticulationRoot, _FilteredPairs, _GroupMemberships,
 )  # fmt: skip
 CLASSES = (
     USDPHYS_UL_colliders, USDPHYS_UL_objects, USDPHYS_UL_memberships, *in_properties(PARTS, "physics"),
