@@ -222,6 +222,10 @@ def _parser() -> argparse.ArgumentParser:
         help="write an asset of layers: OUT with a payload of physics, materials, geometry and a library of meshes",
     )  # fmt: skip
     convert.add_argument(
+        "--physx-words", action="store_true",
+        help="write settings of Newton (mimic joints, velocity limits, ...) in the words of PhysX, too",
+    )  # fmt: skip
+    convert.add_argument(
         "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
     )
     convert.set_defaults(run=_convert)
@@ -404,7 +408,7 @@ def _convert(options: argparse.Namespace) -> int:
         wanted = formats.WriteOptions(
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
-            collection=options.collection, layers=options.layers,
+            collection=options.collection, layers=options.layers, physx_words=options.physx_words,
         )  # fmt: skip
         result = target.write(options.output, wanted) if target.write is not None else None
     return 0 if result is None else _report_conversion(options, result)
@@ -415,7 +419,7 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
     for name, unset in (
         ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
         ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
-        ("collection", ""), ("layers", False),
+        ("collection", ""), ("layers", False), ("physx_words", False),
     ):  # fmt: skip
         value = getattr(options, name)
         if value != unset and name not in target.heeds:

@@ -51,6 +51,7 @@ class WriteOptions:
     """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`.
 
     collection: write only the objects of this collection. layers: as an asset of layers.
+    physx_words: write settings of Newton in the words of PhysX, too.
     """
 
     meters_per_unit: float | None = None
@@ -63,6 +64,7 @@ class WriteOptions:
     physics_only: bool = False
     collection: str = ""
     layers: bool = False
+    physx_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,7 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
     )
     wanted = usd_export.ExportOptions(
         units, options.hierarchy or hierarchy, bool(options.collection), options.animation, strict=options.strict,
-        layers=options.layers,
+        layers=options.layers, physx_words=options.physx_words,
     )  # fmt: skip
     if options.collection:
         blend_file.select_collection(options.collection)

@@ -53,7 +53,8 @@ def export_scene(
         return result
     chosen = "copy" if form == "auto" else form
     return source_export.export_edits(
-        context, filepath, chosen, physics_only=physics_only, strict=options.strict
+        context, filepath, chosen, physics_only=physics_only, strict=options.strict,
+        physx_words=options.physx_words,
     )  # fmt: skip
 
 
