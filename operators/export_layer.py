@@ -55,7 +55,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     def draw(self, context: Any) -> None:
         layout = self.split_layout()
         source = Path(bpy.path.abspath(context.scene.usdphys.source.filepath))
-        layout.label(text=f"{'Copy of' if self.into_copy else 'Over'} {source.name}", icon="FILE")
+        layout.label(text=f"{tr('Copy of' if self.into_copy else 'Over')} {source.name}", icon="FILE")
         column = layout.column()
         column.prop(self, "into_copy")
         column.prop(self, "physics_only")

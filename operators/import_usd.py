@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import counted, tally
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from .usd_file import USD_FILTER, SteppedImport
@@ -148,21 +149,21 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
             column.separator()
         units = overview.units
         axis = f"{units.up_axis} up"
-        column.label(text=f"{units.meters_per_unit:g} m, {units.kilograms_per_unit:g} kg per unit, {axis}")
-        column.label(text=counted(overview.prims, "prim"))
+        column.label(text=tr(f"{units.meters_per_unit:g} m, {units.kilograms_per_unit:g} kg per unit, {axis}"))
+        column.label(text=tr(counted(overview.prims, "prim")))
         for kind, number in overview.counts.items():
             if number:
-                column.label(text=tally(number, kind), icon=_ICONS[kind])
+                column.label(text=tr(tally(number, kind)), icon=_ICONS[kind])
         for kind, number in (("instances", overview.instances), ("point instancers", overview.point_instancers)):
             if number:
-                column.label(text=tally(number, kind))
+                column.label(text=tr(tally(number, kind)))
         if not any(overview.counts.values()):
             column.label(text="No physics in this file", icon="INFO")
         for severity, icon in (("error", "CANCEL"), ("warning", "ERROR")):
             found = overview.problems(severity)
             if found:
                 column.separator()
-                column.label(text=counted(len(found), severity), icon=icon)
+                column.label(text=tr(counted(len(found), severity)), icon=icon)
                 for issue in found[:3]:
                     column.label(text=f"{issue.path or issue.label}: {issue.code}")
 

@@ -23,7 +23,7 @@ class UsdFileOperator:
     @classmethod
     def poll(cls, _context: Any) -> bool:
         if not environment.usd_is_supported():
-            cls.poll_message_set(environment.NO_USD)  # type: ignore[attr-defined]
+            cls.poll_message_set(tr(environment.NO_USD))  # type: ignore[attr-defined]
             return False
         return True
 

@@ -1,5 +1,6 @@
 """Blender as a module with a user folder of its own, the extension registered once; every test gets an empty scene."""
 
+import gc
 import importlib
 import os
 import shutil
@@ -30,6 +31,9 @@ def extension():
     # Without windows Blender goes without them.
     gizmos = importlib.import_module("usdphys_ext.usdphys_addon.viewport.gizmos")
     gizmos.register()
+    # What lives until the end is walked neither by the collector nor by `threads_are_safe`, half of imports otherwise.
+    gc.collect()
+    gc.freeze()
     yield module
     gizmos.unregister()
     module.unregister()

@@ -14,7 +14,7 @@ from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from . import scenes
 from .scenes import add, add_box, add_joint, assign, define_group, join_group, make_body, make_collider, placed
-from .test_import import FILES
+from .test_import import FILES, share_of
 
 # --------------------------------------------------------------------------- a scene with all of it
 
@@ -687,7 +687,7 @@ def forget():
         bpy.context.scene.usdphys.property_unset(name)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", share_of(FILES), ids=lambda path: path.name)
 def test_files_of_others(shared, path):
     """Onto the objects that an import brought and that have forgotten where they are from."""
     usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +19,7 @@ from usdphys_ext.usdphys_addon.gltf import names, read, write
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
 from .gltf_scenes import BODY, FAMILIES, cube, enabled, exported, hinge, nodes_of, physics
+from .test_import import share_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -347,6 +347,17 @@ def test_z_up_export_has_no_physics_and_says_so(tmp_path):
     assert not physics(document, "Box")
 
 
+def test_packed_file_that_has_lost_its_physics_is_named(tmp_path):
+    cube("Box")
+    packer = tmp_path / "gltfpack"
+    packer.write_text("#!/bin/sh\n")
+    packer.chmod(0o755)
+    bpy.context.preferences.addons["io_scene_gltf2"].preferences.gltfpack_path_ui = str(packer)
+    document, result = exported(tmp_path / "packed.glb", export_use_gltfpack=True)
+    assert [issue.code for issue in result.issues if "pack" in issue.message] == ["GltfPacked"]
+    assert physics(document, "Box")
+
+
 def test_failed_export_leaves_the_old_file(tmp_path, monkeypatch):
     """Blender only logs an error in a hook and says that it has finished."""
     cube("Box")
@@ -464,21 +475,19 @@ def test_scaled_and_offset_collider_has_a_node_of_its_own_below_the_body(tmp_pat
 # --------------------------------------------------------------------------- USD -> glTF -> USD
 
 
-def test_devset_of_usd_comes_back_through_gltf(tmp_path, shared, usd_python):
+def test_devset_of_usd_comes_back_through_gltf(tmp_path, shared, compare):
     """What glTF cannot say is in the extras of the file. The bar is a mean of 0.999."""
     found = {}
     folder = shared / "devset" / "usd"
-    for path in sorted([*folder.glob("*.usd*"), *folder.glob("*/*.usd*")]):
+    files = sorted([*folder.glob("*.usd*"), *folder.glob("*/*.usd*")])
+    assert len(files) == 33
+    for path in share_of(files):
         formats.USD.load(str(path), formats.LoadOptions())
         middle, out = tmp_path / f"{path.stem}.glb", tmp_path / f"{path.stem}.usda"
         formats.GLTF.write(str(middle), formats.WriteOptions())
         formats.GLTF.load(str(middle), formats.LoadOptions())
         formats.USD.write(str(out), formats.WriteOptions(form="composed"))
-        judge = shared / "tools" / "compare_physics.py"
-        run = subprocess.run([usd_python, judge, path, out], capture_output=True, text=True)
-        (score,) = re.findall(r"^score ([\d.]+)", run.stdout, re.MULTILINE)
-        found[path.name] = float(score)
-    assert len(found) == 33
+        found[path.name] = compare(path, out)["score"]
     assert sum(found.values()) / len(found) >= 0.999, {name: score for name, score in found.items() if score < 1.0}
 
 

@@ -20,6 +20,12 @@ FILES = sorted(
 FILES = FILES or [SHARED / "devset"]
 
 
+def share_of(paths: list[Path]) -> list[Path]:
+    """Which of these slow files this Blender tests: 5.0, which every machine can run, all; each other one a third."""
+    start = {(4, 5): 0, (5, 2): 1}.get(bpy.app.version[:2])
+    return paths if start is None else paths[start::3]
+
+
 def import_usd(path, **options):
     return usd_import.import_usd(bpy.context, path, usd_import.ImportOptions(**options))
 
@@ -34,7 +40,7 @@ def test_files_are_there(shared):
     assert len(FILES) >= 42
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", share_of(FILES), ids=lambda path: path.name)
 def test_round_trip(trip_of, compare, path):
     figures = compare(path, trip_of(path).export)
     assert figures["score"] == 1.0, figures["text"]

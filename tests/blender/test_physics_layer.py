@@ -7,7 +7,7 @@ from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.exchange import source_export, usd_import
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
-from .test_import import CRATE, FILES, write
+from .test_import import CRATE, FILES, share_of, write
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_merged_into_a_copy(tmp_path, crate):
     assert "physics:mass = 3000" in crate.read_text()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", share_of(FILES), ids=lambda path: path.name)
 def test_layer_over_files_of_others(trip_of, compare, path):
     """Nothing was edited: the layer says nothing, and what it shows is the original."""
     target = trip_of(path).layer

@@ -38,6 +38,7 @@ ROOMS = (
     "usdphys_addon/__main__.py",
     "keymap.py",
     "preferences.py",
+    "operators/translations.py",
     "operators",
     "panels",
     "__init__.py",

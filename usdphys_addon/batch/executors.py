@@ -51,11 +51,14 @@ def dask(settings: Settings, address: str) -> Iterator[Crew]:
     """The workers of a Dask scheduler. Raises MissingDependencyError without Dask, InputError without a scheduler."""
     try:
         from distributed import Client
+        from distributed.comm import resolve_address
     except ImportError as error:
         raise MissingDependencyError(
             f"--dask needs the Python package distributed, which is not in '{sys.executable}'; have its pip install it."
         ) from error
     try:
+        # A client for an address of no known form fails only after it holds up the end of the process for a minute.
+        resolve_address(address)
         client = Client(address, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"There is no Dask scheduler at '{address}' ({error}).") from error

@@ -29,6 +29,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.physx_words import add_physx_words
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
+from ..core.vendors import is_placeless
 from ..system.files import USD_SUFFIXES, checked, first_changed, scratch_folder
 from .edited_geometry import Chosen, Geometry, brought
 from .import_repair import world_conversion
@@ -297,7 +298,7 @@ class _Comparison:
             before, after = self.old.prims.get(path), self.new.prims.get(path)
             if after is not None and after.get(usd_physics.CollisionAPI) is None and path in self.old.order:
                 type_name = before.type_name if before is not None else self.old.other_types.get(path, "")
-                if after.get(usd_physics.Joint) is None and (before is None or before.get(usd_physics.Joint) is None):
+                if not any(one is not None and is_placeless(one) for one in (before, after)):
                     after.type_name = type_name
             is_collider = after is not None and after.get(usd_physics.CollisionAPI) is not None
             for prim in (before, after):
@@ -340,7 +341,7 @@ class _Comparison:
             spec = (
                 edits.geometry.GetPrimAtPath(edits.objects[path]) if edits.geometry and path in edits.objects else None
             )
-            if spec is None or self.new.prims.get(path, Prim(path)).get(usd_physics.Joint) is not None:
+            if spec is None or is_placeless(self.new.prims.get(path, Prim(path))):
                 edits.transforms.pop(path, None)
         return edits
 
@@ -357,7 +358,7 @@ class _Comparison:
 
         usd_prim = self.stage.GetPrimAtPath(path)
         prim = self.new.prims.get(path)
-        if prim is not None and prim.get(usd_physics.Joint) is not None:
+        if prim is not None and is_placeless(prim):
             return
         if not usd_prim or not (usd_prim.IsA(UsdGeom.Xformable) or usd_prim.GetTypeName() in ("", "Scope")):
             return

@@ -111,7 +111,7 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)
     with (
-        replacing(target, verify=lambda scratch: usd_verify.verify(scratch, target, job.prims)) as scratch,
+        replacing(target, verify=lambda scratch: usd_verify.verify(scratch, target, job.outline)) as scratch,
         handled_by("on_export", partial(_run, job)),
         Background(
             "Translating the physics", usd_write.opinions_of, reading.model, _local_units(options.units, reading)
@@ -224,8 +224,8 @@ def checked_target(filepath: str | Path) -> Path:
 class _Job:
     """One export: what the hook is to write, and its outcome.
 
-    prims: number of prims on the finished stage. by_name: correct the expected paths by the object names that Blender
-    writes. opinions: computed in a thread.
+    outline: of the finished stage. by_name: correct the expected paths by the object names that Blender writes.
+    opinions: computed in a thread.
     """
 
     reading: SceneReading | None
@@ -236,7 +236,7 @@ class _Job:
     moved: dict[str, str] = field(default_factory=dict)
     error: UsdPhysError | None = None
     done: bool = False
-    prims: int = 0
+    outline: list[str] = field(default_factory=list)
 
 
 def _run(job: _Job, export_context: Any) -> bool:
@@ -245,7 +245,7 @@ def _run(job: _Job, export_context: Any) -> bool:
 
     try:
         _write_physics(export_context, job)
-        job.prims = usd_verify.count_prims(export_context.get_stage().GetRootLayer())
+        job.outline = usd_verify.outline(export_context.get_stage().GetRootLayer())
         job.done = True
     except UsdPhysError as error:
         job.error = error

@@ -211,9 +211,9 @@ def _same_file(first: Path, second: Path) -> bool:
 
 def _save(target: Path, write: Callable[[Path], bool], layer: Sdf.Layer) -> None:
     """Replace the target by the layer that `write` puts into a scratch file; it returns False where it fails."""
-    prims = verify.count_prims(layer)
+    outline = verify.outline(layer)
     try:
-        with replacing(target, verify=lambda scratch: verify.verify(scratch, target, prims)) as scratch:
+        with replacing(target, verify=lambda scratch: verify.verify(scratch, target, outline)) as scratch:
             if not write(scratch):
                 raise OutputError(f"'{target}' could not be written; the old file is untouched.")
     except Tf.ErrorException as error:
