@@ -63,9 +63,10 @@ def _export_layers(
 ) -> ExportResult:  # fmt: skip
     """Write the scene as one file, and that as an asset of layers. Nothing is replaced before all of it is whole."""
     target = usd_export.checked_target(filepath)
-    if form == "layer" or target.suffix.lower() == ".usdz":
-        what = "a package of one file" if form != "layer" else "a layer over another file"
-        raise InputError(f"'{target.name}' is {what}, which is not written as an asset of layers; choose one of both.")
+    if target.suffix.lower() == ".usdz":
+        raise InputError(f"'{target.name}' is a package, which no layers lie beside; end it with .usda, or drop them.")
+    if form == "layer":
+        raise InputError("A layer over another file is not written as an asset of layers; choose one of both.")
     require_usd()
     from ..usd import asset_layers
 
