@@ -68,7 +68,7 @@ class BodySettings:
     max_spin: float = math.inf
 
 
-_PLAIN = BodySettings()
+PLAIN = BodySettings()
 
 
 def body_settings(prim: Prim) -> BodySettings:
@@ -76,7 +76,7 @@ def body_settings(prim: Prim) -> BodySettings:
     api: Any = prim.schemas.get("PhysxRigidBodyAPI")
     factor = _gravity_factor(prim)
     if api is None:
-        return _PLAIN if factor == 1.0 else BodySettings(gravity=factor)
+        return PLAIN if factor == 1.0 else BodySettings(gravity=factor)
     return BodySettings(
         _positive(api.linear_damping), _positive(api.angular_damping), 0.0 if api.disable_gravity is True else factor,
         _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,

@@ -20,10 +20,11 @@ from ..core.errors import OutputError
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from ..system.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
-from . import packages, scene_edits, verify
 from . import read as usd_read
+from . import scene_edits, verify
 from .carry_fields import PRIM_FIELDS, relative_path
 from .composition import VariantChoice, select_variants, write_selections
+from .files import packages
 from .physics_edits import Editor
 from .scene_edits import SceneEdits
 
@@ -170,12 +171,16 @@ def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
         changed.append(path)
         return str(Sdf.Layer.CreateIdentifier(found, arguments))
 
+    modify_asset_paths(layer, moved)
+    return bool(changed)
+
+
+def modify_asset_paths(layer: Sdf.Layer, moved: Callable[[str], str]) -> None:
+    """Replace all asset paths of a layer. UsdUtils.ModifyAssetPaths drops the offsets of sublayers; this keeps them."""
     offsets = list(layer.subLayerOffsets)
     UsdUtils.ModifyAssetPaths(layer, moved)
-    # UsdUtils.ModifyAssetPaths drops the sublayer offsets.
     for index, offset in enumerate(offsets):
         layer.subLayerOffsets[index] = offset
-    return bool(changed)
 
 
 # --------------------------------------------------------------------------- files
