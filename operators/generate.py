@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.playback import guard as preview_guard
 from .action_bar import can_edit
@@ -38,10 +39,10 @@ class _Generator:
         if not can_edit(cls, context):
             return False
         if preview_guard.current() is not None:
-            cls.poll_message_set("Reset the preview first")
+            cls.poll_message_set(tr("Reset the preview first"))
             return False
         if len(context.selected_objects) < cls.needs[0]:
-            cls.poll_message_set(cls.needs[1])
+            cls.poll_message_set(tr(cls.needs[1]))
             return False
         return True
 
@@ -310,6 +311,8 @@ class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
         damping: float
         articulation: bool
         follow: bool
+        active: bool
+        frequency: float
     else:
         detail: bpy.props.EnumProperty(
             name="Detail", default="MEDIUM", description="How many bones of a human become bodies",
@@ -337,11 +340,27 @@ class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
             description="Bones copy the transforms of the bodies; the property ragdoll of the armature blends between "
             "animation (0) and physics (1)",
         )
+        active: bpy.props.BoolProperty(
+            name="Active", description="Springs pull the bodies after the animation of the bones, at its place, too"
+        )
+        frequency: bpy.props.FloatProperty(
+            name="Spring Frequency",
+            default=4.0,
+            min=0.1,
+            soft_max=20.0,
+            description="How firmly an active ragdoll follows the animation (Hz); less gives way more",
+        )
+
+    def draw(self, _context: Any) -> None:
+        self.draw_all(
+            "detail", "mass", "damping", "articulation", "follow", "active", *(["frequency"] if self.active else [])
+        )
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import ragdoll
 
-        options = ragdoll.RagdollOptions(self.detail, self.mass, self.damping, self.articulation, self.follow)
+        options = ragdoll.RagdollOptions(self.detail, self.mass, self.damping, self.articulation, self.follow,
+                                         self.frequency if self.active else 0.0)  # fmt: skip
         made = ragdoll.make_ragdoll(context, options)
         total = sum(obj.usdphys.mass.mass for obj in made.bodies)
         kind = "human" if made.is_human else "rig by its volume"

@@ -77,7 +77,7 @@ class _JointOperator:
             cls.poll_message_set(tr("Reset the preview first"))
             return False
         if len(context.selected_objects) < cls.needs[0]:
-            cls.poll_message_set(cls.needs[1])
+            cls.poll_message_set(tr(cls.needs[1]))
             return False
         return True
 

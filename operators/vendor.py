@@ -117,7 +117,7 @@ def _search_items(self: Any, context: Any) -> list[tuple[str, str, str]]:
     for applied, attribute in vendor_edits.choices(vendor_rows.PLACES[self.owner], self.runtime, thing):
         base, instance = schema.split_applied(applied)
         if attribute is None:
-            items.append((f"{applied} ", f"{base} ({applied})", "Apply the schema"))
+            items.append((f"{applied} ", f"{base} ({applied})", tr("Apply the schema")))
             continue
         name = attribute.usd_name(instance)
         label = f"{attribute.label}{f' {instance}' if instance else ''} ({name})"

@@ -248,11 +248,11 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
         return
     box = layout.box().column(align=True)
     if computed.problem:
-        box.label(text=computed.problem, icon="INFO")
+        draw_text(box, computed.problem, "INFO")
         return
     sources = dict(computed.sources)
     box.label(text=f"{computed.mass:.4g} kg", icon="PHYSICS")
-    draw_text(box, phrase("from {source}", source=phrase(sources["mass"])), "BLANK1")
+    draw_text(box, phrase("from {source}", source=sources["mass"]), "BLANK1")
     for note in computed.notes:
         draw_text(box, note, "INFO")
 

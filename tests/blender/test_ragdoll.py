@@ -115,8 +115,7 @@ def separation(held):
     return max((one - other).length for one, other in ends)
 
 
-@pytest.mark.parametrize("articulation", [True, False])
-@pytest.mark.parametrize("meters", [1.0, 0.01])
+@pytest.mark.parametrize(("articulation", "meters"), [(True, 1.0), (False, 0.01)])
 def test_a_ragdoll_falls_holds_together_and_comes_to_rest(articulation, meters):
     bpy.context.scene.unit_settings.scale_length = meters
     unit = 1.0 / meters
@@ -231,6 +230,36 @@ def test_a_bake_keys_the_bones_which_then_move_without_the_ragdoll():
     # Half a second of free fall is 1.2 m; the feet touch the ground after 0.32 s.
     assert 0.3 < fallen < 1.23
     assert of("head").animation_data is None
+
+
+def test_an_active_ragdoll_follows_the_animation_and_sags_as_its_springs_do():
+    scene, meters, way = bpy.context.scene, 0.01, 0.5
+    scene.unit_settings.scale_length = meters
+    unit = 1.0 / meters
+    rig = add_armature(unit=unit)
+    rig.location.z = 2 * unit
+    arm = rig.pose.bones["upper_arm.L"]
+    arm.rotation_mode = "XYZ"
+    for frame, turn in ((1, 0.0), (10, 0.6)):
+        arm.rotation_euler.x, rig.location.x = turn, way * turn * unit
+        arm.keyframe_insert("rotation_euler", frame=frame)
+        rig.keyframe_insert("location", frame=frame)
+    scene.frame_set(1)
+    scene.frame_start, scene.frame_end = 1, 26
+    select(rig)
+    bpy.ops.usdphys.ragdoll(active=True, frequency=4.0)
+    select(rig)
+    bpy.ops.usdphys.ragdoll_bake()
+    scene.frame_set(26)
+    wanted = bpy.data.objects["Rig Animation"]
+    assert wanted.pose.bones["upper_arm.L"].rotation_euler.x == pytest.approx(0.6)
+    poses = [[obj.matrix_world @ obj.pose.bones[name].matrix for name in ("spine", "upper_arm.L")]
+             for obj in (rig, wanted)]  # fmt: skip
+    sag = poses[1][0].translation - poses[0][0].translation
+    # Springs of the angular frequency w sag by g / w².
+    assert np.array(sag) * meters == pytest.approx((0, 0, 9.81 / (2 * math.pi * 4.0) ** 2), abs=2e-4)
+    apart = poses[0][1].to_quaternion().rotation_difference(poses[1][1].to_quaternion())
+    assert math.degrees(apart.angle) < 5.0
 
 
 @pytest.mark.parametrize("what", ["nothing", "uneven", "twice"])

@@ -162,3 +162,11 @@ def test_a_capsule_is_fitted_to_a_tube():
     )
     box = ragdolls.fit("foot", 0.2, tube)
     assert box.is_box and box.size[0] == pytest.approx(0.1, rel=0.05)
+
+
+def test_no_part_of_an_animal_is_much_lighter_than_what_hangs_on_it():
+    parts = [ragdolls.Part(0, "", "")] + [ragdolls.Part(row, "", "", row - 1) for row in (1, 2)]
+    ragdolls.give_masses([], parts, 0.0, [0.05, 0.0001, 0.05])
+    masses = [part.mass for part in parts]
+    assert sum(masses) == pytest.approx(ragdolls.DENSITY * 0.1001)
+    assert masses[1] / masses[2] == pytest.approx(ragdolls.LEAST_SHARE * 50.1 / 50.0)

@@ -190,7 +190,7 @@ class SceneReader:
             prim.add(usd_physics.ArticulationRootAPI())
         group_read.read_mass_and_filters(self.context, physics, touched, prim, placement)
         vendor_rows.read_vendor(self.context, physics, prim, "body", "articulation")
-        if not len(physics.colliders):
+        if "colliders" not in touched or not len(physics.colliders):
             # Prims below inherit the binding. Colliders of the object itself bind it each.
             if "physics_material" in touched and physics.physics_material is not None:
                 prim.physics_binding = material_read.material_path(self.context, physics.physics_material)
@@ -203,7 +203,7 @@ class SceneReader:
             else:
                 existing.schemas.update(prim.schemas)
                 existing.extras.update(prim.extras)
-        elif prim.sheared_local is not None and len(physics.colliders):
+        elif prim.sheared_local is not None and "colliders" in touched and len(physics.colliders):
             self.context.model.add(prim)
         return world
 

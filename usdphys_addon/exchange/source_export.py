@@ -77,6 +77,14 @@ def source_of(scene: Any) -> Path | None:
     return file
 
 
+def files_of_source(scene: Any) -> list[Path]:
+    """The USD file that a scene was imported from, and those that it is composed of; none if it was not."""
+    source = source_of(scene)
+    if source is None:
+        return []
+    return [source, *(source.parent / line.partition(" ")[2] for line in scene.usdphys.source.files.splitlines())]
+
+
 def errors_of_source(scene: Any) -> frozenset[tuple[str, str]]:
     """(code, name of the object, material or item) of the errors that the source of a scene has itself."""
     from ..usd import read as usd_read

@@ -42,7 +42,7 @@ UNWRITABLE = frozenset({"NameClash"})
 class ExportOptions:
     """units: of the stage. hierarchy: how nested bodies are written. strict: write nothing where there are errors.
 
-    native: further options of Blender's own exporter, by name.
+    layers: as an asset of layers, see `usd.asset_layers`. native: further options of Blender's own exporter, by name.
     """
 
     units: StageUnits = field(default_factory=StageUnits)
@@ -51,6 +51,7 @@ class ExportOptions:
     animation: bool = False
     root: str | None = None
     strict: bool = False
+    layers: bool = False
     native: dict[str, Any] = field(default_factory=dict)
 
 

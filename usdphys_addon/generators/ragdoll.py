@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,7 @@ class RagdollOptions:
     """detail: LOW, MEDIUM or HIGH, see `ragdolls.parts_of`. mass: kg; 0 for that of the volumes (a human: 75 kg).
 
     damping: 0 to 1, of bodies and joints. articulation: the bodies are one articulation. follows: the bones follow.
+    frequency: Hz, of the drives that pull the bodies after the animation; 0 for none.
     """
 
     detail: str = "MEDIUM"
@@ -40,6 +42,7 @@ class RagdollOptions:
     damping: float = 0.5
     articulation: bool = True
     follows: bool = True
+    frequency: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,8 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
     bodies = _bodies(context, armature, bones, parts, fits, places, options)
     made = _joints(context, bones, parts, bodies, options)
     filtered = _filter(context, bodies, parts)
+    if options.frequency > 0.0:
+        _lead(context, armature, bones, parts, bodies, options)
     if options.follows:
         _follow(armature, [bones[part.bone].name for part in parts], bodies)
     _select(context, bodies)
@@ -180,9 +185,7 @@ def _joints(context: Any, bones: Any, parts: Any, bodies: Any, options: RagdollO
     meters = unit_length(context.scene)
     axes = ragdolls.character_axes(bones, parts)
     joiner = joints.Joiner(context)
-    beyond = [part.mass for part in parts]
-    for number in reversed(range(1, len(parts))):
-        beyond[parts[number].above] += beyond[number]
+    beyond = ragdolls.beyond(parts)
     made = []
     for number, part in enumerate(parts):
         if part.above < 0:
@@ -190,7 +193,7 @@ def _joints(context: Any, bones: Any, parts: Any, bodies: Any, options: RagdollO
         plan = ragdolls.joint_plan(bones, parts, number, axes)
         frame = frames.transform(bones[part.bone].head / meters, plan.frame)
         reach = 2.0 * bones[part.bone].length
-        resistance = options.damping * _JOINT_DAMPING * part.mass * reach
+        resistance = options.damping * _JOINT_DAMPING * beyond[number] * reach
         if plan.is_hinge:
             joint = joiner.add("REVOLUTE", bodies[part.above], bodies[number], frame, axis="Y")
             own = joint.usdphys.joint.revolute
@@ -229,6 +232,60 @@ def _filter(context: Any, bodies: Any, parts: Any) -> int:
         pairs.is_applied = True
         pairs.filtered_pairs.add().object = bodies[second]
     return len(found)
+
+
+# --------------------------------------------------------------------------- an active ragdoll
+
+
+def _lead(context: Any, armature: Any, bones: Any, parts: Any, bodies: Any, options: RagdollOptions) -> None:
+    """Pull each body after its animated bone: a kinematic Empty copies the bone, and a joint with springs leads on.
+
+    The bones of the armature follow the bodies, so a copy of it plays the animation.
+    """
+    animated = _animated_copy(context, armature, bodies[0].users_collection[0])
+    beyond = ragdolls.beyond(parts)
+    leaders = []
+    for part, body in zip(parts, bodies, strict=True):
+        leader = shapes.add_object(body.users_collection[0], f"{bones[part.bone].name} Leader", None, body.matrix_basis)
+        leader.empty_display_size = body.empty_display_size / 2.0
+        leader.usdphys.rigid_body.is_applied = leader.usdphys.rigid_body.kinematic_enabled = True
+        copied = leader.constraints.new("COPY_TRANSFORMS")
+        copied.target, copied.subtarget = animated, bones[part.bone].name
+        leaders.append(leader)
+    joiner = joints.Joiner(context)
+    rate = 2.0 * math.pi * options.frequency
+    for number, (part, body, leader) in enumerate(zip(parts, bodies, leaders, strict=True)):
+        joint = joiner.add("GENERIC", leader, body, frames.transform(body.matrix_world.translation, _turn(body)))
+        joint.usdphys.joint.exclude_from_articulation = True
+        held = dict.fromkeys(joints.ROTATIONS, beyond[number] * bones[part.bone].length ** 2)
+        if number == 0:
+            held |= dict.fromkeys(joints.TRANSLATIONS, beyond[0])
+        for dof, inertia in held.items():
+            joints.damp(joint, dof, 2.0 * inertia * rate, inertia * rate**2)
+
+
+def _turn(obj: Any) -> Any:
+    return frames.rotation_of(np.array(obj.matrix_world))
+
+
+def _animated_copy(context: Any, armature: Any, collection: Any) -> Any:
+    """A hidden copy of an armature with its animation; what refers to the armature itself refers to the copy there."""
+    copy = armature.copy()
+    copy.name = f"{armature.name} Animation"
+    collection.objects.link(copy)
+    for bone in copy.pose.bones:
+        for item in bone.constraints:
+            if getattr(item, "target", None) == armature:
+                item.target = copy
+    for curve in copy.animation_data.drivers if copy.animation_data is not None else ():
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                if target.id == armature:
+                    target.id = copy
+    context.view_layer.update()
+    copy.hide_set(True)
+    copy.hide_render = True
+    return copy
 
 
 # --------------------------------------------------------------------------- bones
@@ -282,6 +339,7 @@ def bake_bones(context: Any, start: int, end: int) -> int:
                 evaluated.convert_space(pose_bone=pose, matrix=pose.matrix, from_space="POSE", to_space="LOCAL").copy()
             )
     bake.clear_bake(scene)
+    _own_action(armature)
     for bone, _ in followers:
         bone.rotation_mode = "QUATERNION"
         last = mathutils.Quaternion()
@@ -296,6 +354,17 @@ def bake_bones(context: Any, start: int, end: int) -> int:
     armature.update_tag()
     scene.frame_set(before)
     return len(followers)
+
+
+def _own_action(armature: Any) -> None:
+    """Keys of the bake are not for others that have the same animation, such as the leader of an active ragdoll."""
+    data = armature.animation_data
+    if data is not None and data.action is not None and data.action.users > 1:
+        slot = getattr(data, "action_slot", None)
+        identifier = slot.identifier if slot is not None else ""
+        data.action = data.action.copy()
+        if identifier:
+            data.action_slot = data.action.slots[identifier]
 
 
 def _select(context: Any, objects: Any) -> None:

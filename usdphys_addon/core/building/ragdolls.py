@@ -25,6 +25,8 @@ MASS_FRACTIONS = {
     "forearm": 0.0150, "hand": 0.00585, "thigh": 0.1447, "shank": 0.0457, "foot": 0.0133,
 }  # fmt: skip
 TRUNK = ("lower_trunk", "middle_trunk", "upper_trunk")
+#: Least mass of a part of an animal, as a share of all that hangs on it.
+LEAST_SHARE = 0.05
 #: Density of animals, kg/m³.
 DENSITY = 1000.0
 #: Radius of a capsule over the length of its bone, for bones without a mesh.
@@ -290,6 +292,10 @@ def give_masses(bones: Sequence[Bone], parts: Sequence[Part], total: float, volu
         scale = total / whole if total > 0.0 and whole > 0.0 else DENSITY
         for part, volume in zip(parts, volumes, strict=True):
             part.mass = max(volume * scale, 1e-6)
+        _without_light_links(parts)
+        heavier = sum(part.mass for part in parts)
+        for part in parts:
+            part.mass *= whole * scale / heavier
         return
     wanted = {(name, side): share for name, share in MASS_FRACTIONS.items() for side in _sides(name)}
     there = {(part.segment, part.side if part.segment not in TRUNK else "") for part in parts}
@@ -315,6 +321,20 @@ def give_masses(bones: Sequence[Bone], parts: Sequence[Part], total: float, volu
     whole = sum(part.mass for part in parts)
     for part in parts:
         part.mass *= total / whole
+
+
+def _without_light_links(parts: Sequence[Part]) -> None:
+    """Raise the mass of parts that are much lighter than what they carry: simulators tear such chains apart."""
+    for part, carried in zip(parts, beyond(parts), strict=True):
+        part.mass = max(part.mass, LEAST_SHARE * carried)
+
+
+def beyond(parts: Sequence[Part]) -> list[float]:
+    """The mass (kg) of each part with all that hangs on it."""
+    found = [part.mass for part in parts]
+    for number in reversed(range(1, len(parts))):
+        found[parts[number].above] += found[number]
+    return found
 
 
 def _side(part: Part) -> str:
