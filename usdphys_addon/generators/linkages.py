@@ -71,7 +71,8 @@ def make_scissor_lift(context: Any, stages: int, rise: float) -> list[Any]:
     meters = unit_length(context.scene)
     collection = bpy.data.collections.new("Scissor Lift")
     context.collection.children.link(collection)
-    rising, falling = [], []
+    rising: list[Any] = []
+    falling: list[Any] = []
     for number in range(stages):
         for bars, sign, inset in ((rising, 1.0, 0.0), (falling, -1.0, 2.0 * _THICK * length)):
             angle = math.atan2(stage, sign * span)
@@ -187,7 +188,8 @@ def make_pulley(context: Any) -> list[Any]:
         low, high = points.min(axis=0), points.max(axis=0)
         ends.append(np.append(((low + high) / 2.0)[:2], high[2]))
     radius = _THIN * wheel.radius
-    line = rope_shapes.over_pulley(*[plane @ (end - wheel.center) for end in ends], wheel.radius + radius, _PART)
+    one, other = (plane @ (end - wheel.center) for end in ends)
+    line = rope_shapes.over_pulley(one, other, wheel.radius + radius, _PART)
     points = wheel.center + line @ plane
     # The ends may be beside the plane of the wheel.
     points[0], points[-1] = ends
