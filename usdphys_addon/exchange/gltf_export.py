@@ -81,7 +81,8 @@ class GltfExport:
             ))  # fmt: skip
             return
         root = "" if scene.usdphys.source.filepath else DEFAULT_ROOT
-        reading = scene_read.read_scene(depsgraph, root=root, meters=1.0)
+        keep_object = (lambda obj: bool(obj.select_get())) if settings.get("gltf_selected") else None
+        reading = scene_read.read_scene(depsgraph, root=root, meters=1.0, keep=keep_object)
         for prim in reading.model.prims.values():
             if prim.mesh is not None:
                 # The evaluated objects are gone when the file is finished.
