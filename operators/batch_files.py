@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import environment
+from ..usdphys_addon.bridge.language import tr
 from .outcome import refuse
 
 #: Seconds between two looks at the results.
@@ -78,7 +79,7 @@ class BatchOperator:
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.window_manager.usdphys_batch.is_running:
-            cls.poll_message_set("A batch is running; wait for its end or press Esc")
+            cls.poll_message_set(tr("A batch is running; wait for its end or press Esc"))
             return False
         return True
 
@@ -110,7 +111,7 @@ class BatchOperator:
         if event.type == "ESC" and event.value == "PRESS":
             self.look(context)
             self.end(context)
-            self.report({"WARNING"}, f"The batch was stopped: {summary(context.window_manager.usdphys_batch)}")
+            self.report({"WARNING"}, tr(f"The batch was stopped: {summary(context.window_manager.usdphys_batch)}"))
             return {"CANCELLED"}
         if event.type != "TIMER":
             # The window stays in use.
@@ -120,7 +121,7 @@ class BatchOperator:
         if not is_running:
             return self.finish(context)
         state = context.window_manager.usdphys_batch
-        context.workspace.status_text_set(f"Batch: {summary(state)}    Esc: stop")
+        context.workspace.status_text_set(tr(f"Batch: {summary(state)}    Esc: stop"))
         return {"PASS_THROUGH"}
 
     def look(self, context: Any) -> None:
@@ -140,10 +141,10 @@ class BatchOperator:
         self.end(context)
         state = context.window_manager.usdphys_batch
         if error:
-            self.report({"ERROR"}, error)
+            self.report({"ERROR"}, tr(error))
             return {"CANCELLED"}
         bad = sum(job.status != "ok" for job in state.jobs)
-        self.report({"WARNING" if bad else "INFO"}, summary(state))
+        self.report({"WARNING" if bad else "INFO"}, tr(summary(state)))
         return {"FINISHED"}
 
     def cancel(self, context: Any) -> None:
@@ -237,7 +238,7 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if not environment.usd_is_supported():
-            cls.poll_message_set(environment.NO_USD)
+            cls.poll_message_set(tr(environment.NO_USD))
             return False
         return super().poll(context)
 
@@ -294,7 +295,7 @@ class USDPHYS_OT_batch_report(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if not len(context.window_manager.usdphys_batch.jobs):
-            cls.poll_message_set("There was no batch yet")
+            cls.poll_message_set(tr("There was no batch yet"))
             return False
         return True
 
@@ -304,9 +305,9 @@ class USDPHYS_OT_batch_report(bpy.types.Operator):
         text.clear()
         # What needs attention comes first.
         jobs = sorted(state.jobs, key=lambda each: (each.status == "ok", each.name))
-        lines = (f"{job.status:8} {job.name}{f': {job.message}' if job.message else ''}" for job in jobs)
-        text.write("\n".join((summary(state), "", *lines)) + "\n")
-        self.report({"INFO"}, f"The report is in the text '{REPORT}'")
+        lines = (f"{job.status:8} {job.name}{f': {tr(job.message)}' if job.message else ''}" for job in jobs)
+        text.write("\n".join((tr(summary(state)), "", *lines)) + "\n")
+        self.report({"INFO"}, tr(f"The report is in the text '{REPORT}'"))
         return {"FINISHED"}
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from .. import preferences
+from ..usdphys_addon.bridge.language import tr
 from .action_bar import can_edit
 from .outcome import refuse
 from .stepped import Stepped
@@ -57,7 +58,8 @@ Python of your own, which the preferences of the add-on name"""
     def done(self, result: Any) -> set[Any]:
         from ..usdphys_addon.core.words import counted
 
-        self.report({"INFO"}, ". ".join((f"Baked {counted(result.bodies, 'body')} of {self.label}", *result.lines)))
+        lines = (f"Baked {counted(result.bodies, 'body')} of {self.label}", *result.lines)
+        self.report({"INFO"}, ". ".join(tr(line) for line in lines))
         return {"FINISHED"}
 
     def progress(self, fraction: float) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.playback import guard as preview_guard
 from .action_bar import can_edit
@@ -38,10 +39,10 @@ class _Generator:
         if not can_edit(cls, context):
             return False
         if preview_guard.current() is not None:
-            cls.poll_message_set("Reset the preview first")
+            cls.poll_message_set(tr("Reset the preview first"))
             return False
         if len(context.selected_objects) < cls.needs[0]:
-            cls.poll_message_set(cls.needs[1])
+            cls.poll_message_set(tr(cls.needs[1]))
             return False
         return True
 

@@ -97,7 +97,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
     def description(cls, _context: Any, properties: Any) -> str:
         name = properties.handle.partition(":")[0].rpartition(".")[2]
         name = {"location": "Offset", "diagonal_inertia": "Inertia"}.get(name, name.replace("_", " ").capitalize())
-        return f"{name or 'Value'}. Drag to change it; Ctrl snaps, Shift is precise, Esc cancels"
+        return tr(f"{tr(name or 'Value')}. Drag to change it; Ctrl snaps, Shift is precise, Esc cancels")
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout

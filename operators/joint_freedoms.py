@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.joint_kinds import PRESETS
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
@@ -26,10 +27,10 @@ class _OnActiveJoint:
     def poll(cls, context: Any) -> bool:
         obj = context.object
         if obj is None or not obj.usdphys.joint.is_applied:
-            cls.poll_message_set("Make a joint active")
+            cls.poll_message_set(tr("Make a joint active"))
             return False
         if not obj.is_editable:
-            cls.poll_message_set("The joint is linked; make a library override first")
+            cls.poll_message_set(tr("The joint is linked; make a library override first"))
             return False
         return True
 
@@ -188,14 +189,16 @@ inertia follows from the masses that hang on the joint"""
         layout.prop(self, "ratio")
         is_angular = self.dof in ANGULAR_DOFS
         oscillator = Oscillator(self.frequency, self.ratio)
-        layout.label(text=f"Moves {self.inertia:.4g} {'kg·m²' if is_angular else 'kg'}", icon="INFO")
+        layout.label(text=tr(f"Moves {self.inertia:.4g} {'kg·m²' if is_angular else 'kg'}"), icon="INFO")
         drive = getattr(context.object.usdphys.joint.drives, self.dof)
         unit = ("N·m/°", "N·m·s/°") if is_angular else ("N/m", "N·s/m")
-        layout.label(text=f"Stiffness {drive.stiffness:.4g} {unit[0]}, damping {drive.damping:.4g} {unit[1]}")
+        gains = f"Stiffness {drive.stiffness:.4g} {unit[0]}, damping {drive.damping:.4g} {unit[1]}"
+        layout.label(text=tr(gains))
         seconds = 2.0 / self.frequency
         column = layout.column(align=True)
         column.label(text=sparkline(oscillator, seconds))
-        column.label(text=f"Response to a step, {seconds:.3g} s; overshoot {100.0 * oscillator.overshoot:.3g} %")
+        response = f"Response to a step, {seconds:.3g} s; overshoot {100.0 * oscillator.overshoot:.3g} %"
+        column.label(text=tr(response))
 
 
 CLASSES = (

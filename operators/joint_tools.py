@@ -77,7 +77,7 @@ class _JointOperator:
             cls.poll_message_set(tr("Reset the preview first"))
             return False
         if len(context.selected_objects) < cls.needs[0]:
-            cls.poll_message_set(cls.needs[1])
+            cls.poll_message_set(tr(cls.needs[1]))
             return False
         return True
 
@@ -455,8 +455,46 @@ follows from the masses and the load"""
             self.report({"INFO"}, tr(joined("; ", texts)))
 
 
+class USDPHYS_OT_joint_couple(_JointOperator, bpy.types.Operator):
+    """Couple two joints: hinges by a gear, a hinge and a slide by a rack and pinion. PhysX and the preview simulate
+    it"""
+
+    bl_idname = "usdphys.joint_couple"
+    bl_label = "Gear or Rack"
+    needs = (2, "Select two hinges, or a hinge and a slide")
+
+    if TYPE_CHECKING:
+        ratio: float
+        radius: float
+        is_reversed: bool
+    else:
+        ratio: bpy.props.FloatProperty(
+            name="Ratio", default=1.0, min=1e-4, soft_max=20.0,
+            description="Turns of the active hinge for one turn of the other; it turns the other way",
+        )  # fmt: skip
+        radius: bpy.props.FloatProperty(
+            name="Radius", default=0.1, min=1e-4, subtype="DISTANCE",
+            description="Radius of the pinion: a rack moves by its circumference in a turn",
+        )  # fmt: skip
+        is_reversed: bpy.props.BoolProperty(name="Reversed", description="Turn or slide the other way")
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        obj = context.active_object
+        is_rack = obj is not None and any(row.name == "physics:prismatic" for row in obj.usdphys.vendor)
+        layout.prop(self, "radius" if is_rack else "ratio")
+        layout.prop(self, "is_reversed")
+
+    def run(self, context: Any) -> None:
+        from ..usdphys_addon.authoring import vendor_prims
+
+        made = vendor_prims.couple(context, ratio=self.ratio, radius=self.radius, is_reversed=self.is_reversed)
+        self.report({"INFO"}, tr(phrase("Added '{name}'", name=made.name)))
+
+
 CLASSES = (
     USDPHYS_OT_joint_add, USDPHYS_OT_joint_chain, USDPHYS_OT_weld, USDPHYS_OT_joint_align,
     USDPHYS_OT_joint_fix_frames, USDPHYS_OT_joint_swap_bodies, USDPHYS_OT_joint_limit_from_pose,
-    USDPHYS_OT_joint_motor, USDPHYS_OT_robot_arm,
+    USDPHYS_OT_joint_motor, USDPHYS_OT_robot_arm, USDPHYS_OT_joint_couple,
 )  # fmt: skip

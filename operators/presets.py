@@ -69,7 +69,7 @@ class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
     @classmethod
     def poll(cls, context: Any) -> bool:
         if cls.group(context) is None:
-            cls.poll_message_set(cls.missing)
+            cls.poll_message_set(tr(cls.missing))
             return False
         return True
 

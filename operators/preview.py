@@ -205,12 +205,44 @@ def _listen_soon() -> None:
         bpy.app.timers.register(_listen_everywhere, first_interval=_LOOK)
 
 
+#: Seconds in which Blender shows the frame to which a cancelled animation returns; a change restarts the preparation.
+_SETTLED = 0.05
+
+
+def _hold_timeline() -> None:
+    """Timer: the timeline waits until the session has begun, which is started slice by slice and with progress."""
+    preview_guard.stop()
+    for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
+        if window.screen.is_animation_playing:
+            with bpy.context.temp_override(window=window):
+                bpy.ops.screen.animation_cancel(restore_frame=True)
+            bpy.app.timers.register(_start_in_window, first_interval=_SETTLED)
+            return
+
+
+def _start_in_window() -> None:
+    """Timer: begin in the first window; Blender may have closed the one that played."""
+    for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
+        with bpy.context.temp_override(window=window):
+            if bpy.ops.usdphys.preview_play.poll():  # type: ignore[attr-defined]
+                bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")  # type: ignore[attr-defined]
+        return
+
+
+def _start_soon() -> None:
+    """A handler cannot stop what has called it."""
+    bpy.app.timers.register(_hold_timeline, first_interval=0.0)
+
+
 def register() -> None:
     preview_guard.after_start.append(_listen_soon)
+    if not bpy.app.background:
+        preview_guard.after_slice.append(_start_soon)
 
 
 def unregister() -> None:
     preview_guard.after_start.remove(_listen_soon)
+    preview_guard.after_slice.clear()
 
 
 class USDPHYS_OT_preview_listen(Listener, bpy.types.Operator):
@@ -252,6 +284,10 @@ class Player(Listener):
         session.pause() if session.is_playing else session.play()
         redraw("VIEW_3D", "PROPERTIES")
         return {"FINISHED"}
+
+    def play(self, context: Any, session: Any) -> None:
+        """What is done with a session that has just begun."""
+        session.play()
 
     def start(self, context: Any, seconds: float, *, with_timeline: bool) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
@@ -309,7 +345,7 @@ class Player(Listener):
         for notice in self._session.notices:
             if notice.severity != "info":
                 self.report({"WARNING"}, tr(joined(" ", (notice.message, notice.fix))))
-        self._session.play()
+        self.play(context, session)
         if context.window is not None and not bpy.app.timers.is_registered(_listen_everywhere):
             bpy.app.timers.register(_listen_everywhere, first_interval=_LOOK)
         return self.listen(context)
@@ -358,29 +394,34 @@ def _pause_timeline(context: Any) -> None:
         bpy.ops.screen.animation_cancel(restore_frame=False)
 
 
-class USDPHYS_OT_preview_step(bpy.types.Operator):
+class USDPHYS_OT_preview_step(Player, bpy.types.Operator):
     """Simulate one frame of the scene's frame rate, and pause"""
 
     bl_idname = "usdphys.preview_step"
     bl_label = "Step One Frame"
+    ignores_timeline = False
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         return can_edit(cls, context)
 
-    def execute(self, context: Any) -> set[Any]:
+    def begin(self, context: Any, seconds: float) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
 
-        if preview_guard.current() is None:
-            # The play operator is modal: it handles the timer, Esc and the end of the session.
-            bpy.ops.usdphys.preview_play()  # type: ignore[attr-defined]
         session = preview_guard.current()
         if session is None:
-            return {"CANCELLED"}
+            return super().begin(context, seconds)
         if preview_guard.timeline() is not None:
-            _pause_timeline(context)
-            context.scene.frame_set(context.scene.frame_current + 1)
-            return {"FINISHED"}
+            return self.play_timeline(context)
+        try:
+            self.play(context, session)
+        except UsdPhysError as error:
+            return refuse(self, error)
+        return {"FINISHED"}
+
+    def play(self, context: Any, session: Any) -> None:
+        from ..usdphys_addon.core.errors import UsdPhysError
+
         session.pause()
         render = context.scene.render
         steps = max(1, round(render.fps_base / render.fps / session.world.time_step))
@@ -388,10 +429,17 @@ class USDPHYS_OT_preview_step(bpy.types.Operator):
             for _ in range(steps):
                 session.simulate(context)
             session.show(context)
-        except UsdPhysError as error:
+        except UsdPhysError:
             preview_guard.forget()
-            return refuse(self, error)
+            raise
         redraw("VIEW_3D", "PROPERTIES")
+
+    def play_timeline(self, context: Any) -> set[Any]:
+        """The next frame."""
+        if not bpy.app.background:
+            _listen_soon()
+        _pause_timeline(context)
+        context.scene.frame_set(context.scene.frame_current + 1)
         return {"FINISHED"}
 
 

@@ -2,7 +2,8 @@
 """Words in other languages, for Blender's translation system. A language is loaded when Blender shows it.
 
 Three files have a line for each text, with the columns English, German and French: labels.tsv names things,
-tooltips.tsv describes them, reports.tsv has the templates of messages (see `core.words.phrase`).
+tooltips.tsv describes them, reports.tsv has the templates of messages. The code may make a message by
+`core.words.phrase` or as a plain text: the template of a plain text is found by its words (`core.words.Templates`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+
+from ..usdphys_addon.bridge.language import know_messages
 
 #: Columns of the files, by the language of Blender's locale.
 LANGUAGES = {"de": 1, "fr": 2}
@@ -29,11 +32,16 @@ def table(locale: str) -> dict[tuple[str, str], str]:
         return {}
     found = {}
     for name, contexts in FILES.items():
-        for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
-            cells = line.split("\t")
+        for english, *others in _lines(name):
             for context in contexts:
-                found[context, cells[0]] = cells[column]
+                found[context, english] = others[column - 1]
     return found
+
+
+def _lines(name: str) -> list[list[str]]:
+    """The texts of each line of a file, English first."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()]
 
 
 def follow_language() -> None:
@@ -46,6 +54,7 @@ def follow_language() -> None:
     words = table(locale)
     if words:
         bpy.app.translations.register(_DOMAIN, {locale: words})
+        know_messages(line[0] for line in _lines("reports.tsv"))
         _loaded = locale
 
 
@@ -53,6 +62,7 @@ def _forget() -> None:
     global _loaded
     if _loaded:
         bpy.app.translations.unregister(_DOMAIN)
+        know_messages(())
     _loaded = ""
 
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import vendor_rows
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.errors import InputError
+from ..usdphys_addon.core.words import phrase
 from .edit_lists import owner_of
 from .outcome import refuse
 
@@ -115,7 +117,7 @@ def _search_items(self: Any, context: Any) -> list[tuple[str, str, str]]:
     for applied, attribute in vendor_edits.choices(vendor_rows.PLACES[self.owner], self.runtime, thing):
         base, instance = schema.split_applied(applied)
         if attribute is None:
-            items.append((f"{applied} ", f"{base} ({applied})", "Apply the schema"))
+            items.append((f"{applied} ", f"{base} ({applied})", tr("Apply the schema")))
             continue
         name = attribute.usd_name(instance)
         label = f"{attribute.label}{f' {instance}' if instance else ''} ({name})"
@@ -188,7 +190,75 @@ class USDPHYS_OT_vendor_add_other(_VendorOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+#: The same for the types of prims.
+_types_shown: list[tuple[str, str, str]] = []
+
+
+def _types(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
+    from ..usdphys_addon.authoring import vendor_prims
+
+    _types_shown[:] = [(cls.usd_name, f"{cls.usd_name} ({cls.family})", "") for cls in vendor_prims.types()]
+    return _types_shown
+
+
+class USDPHYS_OT_vendor_prim_add(bpy.types.Operator):
+    """Add an Empty that stands for a prim of a simulator's own type, such as an actuator or a tendon"""
+
+    bl_idname = "usdphys.vendor_prim_add"
+    bl_label = "Simulator Prim"
+    bl_options = {"REGISTER", "UNDO"}
+    bl_property = "type"
+
+    if TYPE_CHECKING:
+        type: str
+    else:
+        type: bpy.props.EnumProperty(name="Type", items=_types, description="Type of the prim")
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        from .action_bar import can_edit
+
+        return can_edit(cls, context)
+
+    def invoke(self, context: Any, _event: Any) -> set[Any]:
+        context.window_manager.invoke_search_popup(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import vendor_prims
+
+        made = vendor_prims.add_prim(context, self.type)
+        self.report({"INFO"}, tr(phrase("Added '{name}'", name=made.name)))
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_vendor_target_add(_VendorOperator, bpy.types.Operator):
+    """Add a further target"""
+
+    bl_idname = "usdphys.vendor_target_add"
+    bl_label = "Add Target"
+
+    if TYPE_CHECKING:
+        applied: str
+        attribute: str
+    else:
+        applied: bpy.props.StringProperty(name="Schema", options={"HIDDEN"})
+        attribute: bpy.props.StringProperty(name="Attribute", options={"HIDDEN"})
+
+    def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.authoring import vendor_prims
+
+        thing = owner_of(context, self.data_path)
+        if thing is None:
+            return {"CANCELLED"}
+        try:
+            vendor_prims.add_target(thing, self.applied, self.attribute)
+        except InputError as error:
+            return refuse(self, error)
+        return {"FINISHED"}
+
+
 CLASSES = (
     USDPHYS_OT_concept_add, USDPHYS_OT_concept_remove, USDPHYS_OT_vendor_remove, USDPHYS_OT_vendor_add,
-    USDPHYS_OT_vendor_add_other,
+    USDPHYS_OT_vendor_add_other, USDPHYS_OT_vendor_prim_add, USDPHYS_OT_vendor_target_add,
 )  # fmt: skip

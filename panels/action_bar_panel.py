@@ -36,6 +36,8 @@ TOOLS = (
         ("usdphys.robot_arm", "Robot Arm", "CON_KINEMATIC"),
         ("usdphys.weld", "Weld", "SNAP_ON"),
         ("usdphys.joint_motor", "Motor", "FORCE_VORTEX"),
+        ("usdphys.joint_couple", "Gear or Rack", "PREFERENCES"),
+        ("usdphys.vendor_prim_add", "Simulator Prim", "EMPTY_AXIS"),
         ("usdphys.joint_tune", "Tune Gains", "FCURVE"),
         ("usdphys.joint_equal_gains", "Same Gains on All Rotations", "ORIENTATION_GIMBAL"),
         ("usdphys.joint_preset", "Generic Joint As", "PRESET"),

@@ -45,7 +45,7 @@ class USDPHYS_PT_checks(bpy.types.Panel):
         row.operator("usdphys.check_fix_all", icon="CHECKMARK")
         for text in (checks.on_demand(name), "Changed since the last check" if checks.is_outdated(name) else ""):
             if text:
-                layout.label(text=text, icon="INFO")
+                draw_text(layout, text, "INFO")
         if report is None:
             layout.label(text="Not checked yet")
             return

@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core import units
 from ..usdphys_addon.playback import joint_inspector
 from ..usdphys_addon.viewport.wrapped_text import draw_text
@@ -41,7 +42,7 @@ class USDPHYS_PT_inspector(bpy.types.Panel):
             _limit(line, index, "LOWER", "TRIA_LEFT_BAR")
             line.prop(row, "angle" if row.is_angular else "distance", text="", slider=True)
             _limit(line, index, "UPPER", "TRIA_RIGHT_BAR")
-            column.label(text=_range_text(row), icon="BLANK1")
+            column.label(text=tr(_range_text(row)), icon="BLANK1")
             if len(rows) <= MAX_GAINS:
                 _draw_gains(column, row)
         row = layout.row(align=True)

@@ -37,6 +37,7 @@ class USDPHYS_PT_joint_tools(bpy.types.Panel):
         row.operator("usdphys.joint_chain", text="Chain", icon="LINKED")
         row.operator("usdphys.weld", icon="SNAP_ON")
         column.operator("usdphys.joint_motor", icon="FORCE_VORTEX")
+        column.operator("usdphys.joint_couple", icon="PREFERENCES")
         column.operator("usdphys.robot_arm", icon="CON_KINEMATIC")
         column = layout.column(align=True)
         column.label(text="Limit from Pose")

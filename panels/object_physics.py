@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.environment import usd_is_supported
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
@@ -174,6 +175,17 @@ class _Joint(_SubPart):
         vendor.draw(layout, context, context.object.usdphys, "object", "object.usdphys", "joint", "dof")
 
 
+class _VendorPrim(_SubPart):
+    name, label = "vendor_prim", "Simulator Prim"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return super().poll(context) and bool(vendor_rows.typed_schema(context.object.usdphys))
+
+    def draw(self, context: Any) -> None:
+        vendor.draw_prim(self.split_layout(), context.object.usdphys, "object.usdphys")
+
+
 class _ArticulationRoot(_SubPart):
     name, label, applied = "articulation_root", "Articulation Root", "articulation_root"
 
@@ -236,11 +248,11 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
         return
     box = layout.box().column(align=True)
     if computed.problem:
-        box.label(text=computed.problem, icon="INFO")
+        draw_text(box, computed.problem, "INFO")
         return
     sources = dict(computed.sources)
     box.label(text=f"{computed.mass:.4g} kg", icon="PHYSICS")
-    draw_text(box, phrase("from {source}", source=phrase(sources["mass"])), "BLANK1")
+    draw_text(box, phrase("from {source}", source=sources["mass"]), "BLANK1")
     for note in computed.notes:
         draw_text(box, note, "INFO")
 
@@ -298,7 +310,7 @@ _MOTION_LABELS = {"LOCKED": "Lock", "LIMITED": "Limit", "FREE": "Free"}
 
 
 PARTS = (
-    _Object, _RigidBody, _Mass, _Colliders, _Joint, _ArticulationRoot, _FilteredPairs, _GroupMemberships,
+    _Object, _RigidBody, _Mass, _Colliders, _Joint, _VendorPrim, _ArticulationRoot, _FilteredPairs, _GroupMemberships,
 )  # fmt: skip
 CLASSES = (
     USDPHYS_UL_colliders, USDPHYS_UL_objects, USDPHYS_UL_memberships, *in_properties(PARTS, "physics"),

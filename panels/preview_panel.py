@@ -37,7 +37,7 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
         row = layout.row(align=True)
         for engine, text in (("physx", "PhysX"), ("newton", "Newton")):
-            row.operator("usdphys.engine_bake", text=f"Bake in {text}", icon="CONSOLE").engine = engine
+            row.operator("usdphys.engine_bake", text=tr(f"Bake in {text}"), icon="CONSOLE").engine = engine
         row = layout.row()
         row.active = session is None
         row.prop(settings, "with_timeline", icon="TIME", toggle=True)
@@ -96,7 +96,7 @@ class USDPHYS_PT_preview_state(bpy.types.Panel):
         for label in session.broken:
             column.label(text=tr(phrase("Broken: {joint}", joint=label)), icon="UNLINKED")
         for text in session.warnings:
-            column.label(text=tr(text), icon="ERROR")
+            draw_text(column, text, "ERROR")
 
 
 class USDPHYS_PT_preview_bake(bpy.types.Panel):

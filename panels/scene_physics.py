@@ -80,7 +80,7 @@ class _CollisionGroups(Part):
         row = layout.row(align=True)
         row.operator("usdphys.group_select").group = group.name
         row.operator("usdphys.group_rename", text="Rename").group = group.name
-        layout.label(text=_members_text(group.name), icon="OUTLINER_OB_GROUP_INSTANCE")
+        layout.label(text=tr(_members_text(group.name)), icon="OUTLINER_OB_GROUP_INSTANCE")
         attributes.draw(layout, group, ("merge_group", "invert_filtered_groups"), path)
         layout.label(text="Collides only with:" if group.invert_filtered_groups else "Does not collide with:")
         attributes.draw_list(

@@ -67,6 +67,13 @@ def draw(layout: Any, context: Any, thing: Any, owner: str, data_path: str, *pla
             _draw_box(body, thing, owner, runtime, data_path, rows.get(runtime, []))
 
 
+def draw_prim(layout: Any, thing: Any, data_path: str) -> None:
+    """What an object that stands for a prim of a vendor's type has of it."""
+    rows = _by_runtime(thing, ("prim",))
+    for runtime in rows:
+        _draw_box(layout, thing, "object", runtime, data_path, rows[runtime])
+
+
 def _by_runtime(thing: Any, places: tuple[Place, ...]) -> dict[str, list[Any]]:
     """The rows of an owner by runtime; those of unknown vendors under "Other"."""
     found: dict[str, list[Any]] = {}
@@ -148,6 +155,9 @@ def _draw_box(layout: Any, thing: Any, owner: str, runtime: str, data_path: str,
             line = column.row(align=True)
             attribute = vendor_rows.attribute_of(row)
             _draw_value(line, row, attribute.label if attribute is not None else f"{row.name} ({row.type})")
+            if attribute is not None and attribute.is_relationship:
+                button = line.operator("usdphys.vendor_target_add", text="", icon="ADD", emboss=False)
+                button.data_path, button.applied, button.attribute = data_path, applied, row.name
             _draw_remove(line, data_path, applied, row.name)
 
 

@@ -129,6 +129,7 @@ _PLACES = (
     ("body", r"^Physx(RigidBody|ContactReport|SurfaceVelocity|SplinesSurfaceVelocity|Force|Vehicle\w*|MeshMerge\w*|"
              r"TendonAttachment\w*)API$|^NewtonMassAPI$|^MjcImageableAPI$"),
     ("collider", r"CollisionAPI$|^PhysxTrigger|SiteAPI$|^PhysxCharacterControllerAPI$"),
+    ("prim", r"^Newton\w*(Clamping|Control|Delay)\w*API$"),
 )  # fmt: skip
 #: How a mirror plane reflects the vectors.
 _MIRROR = {
@@ -257,7 +258,7 @@ def main(dump: Path) -> None:
         instances = cls["instances"] or (_JOINT_AXES if cls["name"] in _WITH_JOINT_AXES else [])
         if instances:
             schema["instances"] = instances
-        if schema["kind"] != "typed" and (place := place_of(cls["name"])):
+        if place := "prim" if schema["kind"] == "typed" else place_of(cls["name"]):
             schema["on"] = place
         table["schemas"].append(schema)
     FOLDER.mkdir(exist_ok=True)

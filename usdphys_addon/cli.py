@@ -218,6 +218,10 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("--collection", default="", metavar="NAME", help="write only the objects of this collection")
     convert.add_argument("--animation", action="store_true", help="write the frame range as time samples")
     convert.add_argument(
+        "--layers", action="store_true",
+        help="write an asset of layers: OUT with a payload of physics, materials, geometry and a library of meshes",
+    )  # fmt: skip
+    convert.add_argument(
         "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
     )
     convert.set_defaults(run=_convert)
@@ -400,7 +404,7 @@ def _convert(options: argparse.Namespace) -> int:
         wanted = formats.WriteOptions(
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
-            collection=options.collection,
+            collection=options.collection, layers=options.layers,
         )  # fmt: skip
         result = target.write(options.output, wanted) if target.write is not None else None
     return 0 if result is None else _report_conversion(options, result)
@@ -411,7 +415,7 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
     for name, unset in (
         ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
         ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
-        ("collection", ""),
+        ("collection", ""), ("layers", False),
     ):  # fmt: skip
         value = getattr(options, name)
         if value != unset and name not in target.heeds:

@@ -179,6 +179,24 @@ def test_a_strict_operator_names_the_first_error_and_the_number(tmp_path):
     assert prim_of(Usd.Stage.Open(str(file)), "Body0").GetAttribute("physics:mass").Get() == -1
 
 
+def test_a_layered_asset_of_the_operator_holds_the_same_scene_and_its_own_layers_are_never_its_input(tmp_path):
+    robot()
+    plain, _ = export(tmp_path / "plain.usda")
+    file = tmp_path / "robot.usda"
+    for _ in range(2):
+        assert bpy.ops.usdphys.export_usd(filepath=str(file), layers=True) == {"FINISHED"}
+    layered = Usd.Stage.Open(str(file))
+    assert [str(prim.GetPath()) for prim in layered.Traverse()] != []
+    assert {str(prim.GetPath()) for prim in layered.Traverse()} == {str(prim.GetPath()) for prim in plain.Traverse()}
+    assert {path.name for path in tmp_path.iterdir()} == {"plain.usda", "robot.usda", "Payload"}
+    with pytest.raises(RuntimeError, match="package"):
+        bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "robot.usdz"), layers=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.usdphys.import_usd(filepath=str(file))
+    with pytest.raises(RuntimeError, match="is the input itself"):
+        bpy.ops.usdphys.export_usd(filepath=str(file), layers=True)
+
+
 def test_operator_without_a_window_depends_on_no_setting(tmp_path):
     """What the scene and the preferences ask for fills in the dialog, not the calls of scripts."""
     scenes.solid("Body")

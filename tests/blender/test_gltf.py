@@ -347,6 +347,17 @@ def test_z_up_export_has_no_physics_and_says_so(tmp_path):
     assert not physics(document, "Box")
 
 
+def test_packed_file_that_has_lost_its_physics_is_named(tmp_path):
+    cube("Box")
+    packer = tmp_path / "gltfpack"
+    packer.write_text("#!/bin/sh\n")
+    packer.chmod(0o755)
+    bpy.context.preferences.addons["io_scene_gltf2"].preferences.gltfpack_path_ui = str(packer)
+    document, result = exported(tmp_path / "packed.glb", export_use_gltfpack=True)
+    assert [issue.code for issue in result.issues if "pack" in issue.message] == ["GltfPacked"]
+    assert physics(document, "Box")
+
+
 def test_failed_export_leaves_the_old_file(tmp_path, monkeypatch):
     """Blender only logs an error in a hook and says that it has finished."""
     cube("Box")

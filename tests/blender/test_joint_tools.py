@@ -1354,3 +1354,31 @@ def test_an_arm_of_five_parts_holds_itself_in_one_step(meters):
         bpy.ops.usdphys.preview_reset()
     # Below 1 % of the reach.
     assert max(moved) < 0.02 * unit
+
+
+def test_two_hinges_get_a_gear_and_a_hinge_and_a_slide_a_rack(tmp_path):
+    """In other units, too; what meshes are the bodies that the joints move, whichever side they are on."""
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    base, wheel, other = (scenes.solid(name, (50.0, 50.0, 10.0)) for name in ("Base", "Wheel", "Other"))
+    base.usdphys.rigid_body.kinematic_enabled = True
+    first = scenes.add_joint("First", "REVOLUTE", wheel)
+    second = scenes.add_joint("Second", "REVOLUTE", base)
+    second.usdphys.joint.body0 = other
+    slide = scenes.add_joint("Slide", "PRISMATIC", other)
+    for active, further, options in ((second, first, {"ratio": 3.0}), (slide, first, {"radius": 25.0})):
+        for obj in bpy.data.objects:
+            obj.select_set(obj in (active, further))
+        bpy.context.view_layer.objects.active = active
+        assert bpy.ops.usdphys.joint_couple(**options) == {"FINISHED"}
+    stage, _ = scenes.export(tmp_path / "out.usda")
+    gear, rack = (
+        next(prim for prim in stage.Traverse() if prim.GetTypeName() == name)
+        for name in ("PhysxPhysicsGearJoint", "PhysxPhysicsRackAndPinionJoint")
+    )
+    assert gear.GetAttribute("physics:gearRatio").Get() == 3.0
+    assert rack.GetAttribute("physics:ratio").Get() == pytest.approx(math.degrees(1.0 / 0.25))
+    for prim, ends in ((gear, ("First", "Second")), (rack, ("First", "Slide"))):
+        bodies = [prim.GetRelationship(f"physics:body{side}").GetTargets()[0].name for side in (0, 1)]
+        names = ("hinge0", "hinge1") if prim == gear else ("hinge", "prismatic")
+        found = [prim.GetRelationship(f"physics:{name}").GetTargets()[0].name for name in names]
+        assert bodies == ["Wheel", "Other"] and tuple(found) == ends

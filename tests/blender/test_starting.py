@@ -8,6 +8,7 @@ import pytest
 from usdphys_ext.operators import preview as operators
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.steps import finished, part
+from usdphys_ext.usdphys_addon.playback import bake
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.playback.session import PreviewSession
 
@@ -280,3 +281,46 @@ def test_a_small_scene_plays_in_the_first_slice(window, clock):
 def test_a_script_gets_the_whole_start_at_once(crates, window):
     assert window.execute(window) == {"RUNNING_MODAL"}
     assert preview_guard.current().is_playing and window.texts == [operators.GRAB_HINT]
+
+
+def test_a_first_step_is_prepared_in_slices_too_and_shows_one_frame(crates, clock):
+    clock.per_look = operators.SLICE / STEPS
+    window = Window()
+    window.play = types.MethodType(operators.USDPHYS_OT_preview_step.play, window)
+    assert window.invoke(window, None) == {"RUNNING_MODAL"} and preview_guard.current() is None
+    while preview_guard.current() is None:
+        assert window.event("TIMER") == {"RUNNING_MODAL"}
+    assert preview_guard.current().world.time == pytest.approx(1 / bpy.context.scene.render.fps, rel=0.3)
+    assert not preview_guard.current().is_playing
+    operators.listening.clear()
+
+
+def play_timeline():
+    for handler in bpy.app.handlers.animation_playback_pre:
+        handler(bpy.context.scene, None)
+
+
+def test_space_does_not_wait_for_a_large_scene_where_a_window_can_show_its_progress(crates, clock, monkeypatch):
+    waiting = []
+    monkeypatch.setattr(preview_guard, "after_slice", [lambda: waiting.append(preview_guard.starting())])
+    bpy.context.scene.usdphys.preview.with_timeline = True
+    clock.per_look = preview_guard.SLICE / STEPS
+    play_timeline()
+    assert waiting == [preview_guard.starting()] and 0.0 < waiting[0].fraction < 1.0
+    assert preview_guard.current() is None
+    preview_guard.stop()
+    clock.per_look = 0.0
+    play_timeline()
+    assert len(waiting) == 1 and preview_guard.timeline() is not None, "a small scene begins with the handler"
+
+
+def test_a_bake_prepares_in_slices_and_esc_then_leaves_the_scene_as_it_was(crates, clock):
+    bpy.context.scene.frame_set(7)
+    before = raw()
+    clock.per_look = bake.SLICE / STEPS
+    steps = bake.bake_steps(bpy.context, 1, 3)
+    shares = [next(steps) for _ in range(4)]
+    assert shares == sorted(shares) and 0.0 < shares[-1] < bake.STARTED
+    steps.close()
+    assert bpy.context.scene.frame_current == 7 and raw() == before
+    assert bake.bake(bpy.context, 1, 3) == BODIES

@@ -81,50 +81,6 @@ def constants(node):
         yield from constants(node.orelse)
 
 
-def strings(node, constants):
-    """The texts that an expression may be; constants: of its module, by name."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
-    elif isinstance(node, ast.Name) and node.id in constants:
-        yield from strings(constants[node.id], constants)
-    else:
-        parts = {
-            ast.IfExp: ("body", "orelse"),
-            ast.Subscript: ("value",),
-            ast.Dict: ("values",),
-            ast.BoolOp: ("values",),
-        }
-        for name in parts.get(type(node), ()):
-            found = getattr(node, name)
-            for part in found if isinstance(found, list) else [found]:
-                yield from strings(part, constants)
-
-
-def messages():
-    """Texts of the code that are translated when they are shown."""
-    for path in (*(ROOT / "panels").glob("*.py"), *(ROOT / "operators").glob("*.py"), *PACKAGE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        known = {
-            node.targets[0].id: node.value for node in tree.body
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-        }  # fmt: skip
-        for node in ast.walk(tree):
-            name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
-            if name in ("phrase", "tr", "tr_label", "draw_text"):
-                yield from strings(node.args[name == "draw_text"], known)
-
-
-def in_code():
-    """Every text of the code, and every count that `counted` and `tally` can make of its texts."""
-    found = set()
-    for path in (*(ROOT / "panels").glob("*.py"), *(ROOT / "operators").glob("*.py"), *PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.add(node.value)
-    counts = {counted(number, text) for text in found if re.fullmatch("[a-z ]+", text) for number in (1, 2)}
-    return found | {count.template for count in counts}
-
-
 def words():
     """The labels and the tooltips of everything that is registered."""
     names, tips, seen = set(of_source()), set(), set()
@@ -160,34 +116,8 @@ def test_every_tooltip_is_translated_and_no_translation_is_stale():
     assert all(text and text == text.strip() for texts in tooltips.values() for text in texts)
 
 
-def test_every_message_with_values_and_every_hint_is_translated():
-    known = {text for name in translations.FILES for text in rows(name)}
-    found = {text for text in messages() if re.search("[a-zA-Z]{2}", re.sub(r"\{[^{}]*\}", "", text))}
-    assert len(found) > 100
-    assert sorted(found - known) == []
-
-
-def test_every_count_is_translated():
-    known = rows("reports.tsv")
-    kinds = {"body", "collider", "joint", "object", "part", "error", "warning", "note", "mass", "articulation root",
-             "group membership", "filtered pair", "vendor schema"}  # fmt: skip
-    assert sorted({counted(number, kind).template for kind in kinds for number in (1, 2)} - known.keys()) == []
-
-
 def test_the_effect_of_every_fix_is_translated():
     assert sorted({fix.label for fix in FIXES.values()} - rows("reports.tsv").keys()) == []
-
-
-def test_no_translation_of_a_message_is_stale():
-    assert sorted(rows("reports.tsv").keys() - in_code()) == []
-
-
-def test_translated_messages_have_the_values_of_the_english_one():
-    def places(text):
-        return sorted(re.findall(r"\{[^{}]*\}", text))
-
-    for english, texts in rows("reports.tsv").items():
-        assert all(places(text) == places(english) for text in texts), english
 
 
 def test_a_report_is_translated_with_the_phrases_among_its_values():

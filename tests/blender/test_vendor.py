@@ -40,6 +40,20 @@ def test_a_text_that_is_no_list_is_named(seen):
     assert "acme:modes of 'Box'" in message and "is not a list" in message
 
 
+def test_a_prim_of_a_type_of_the_vendor_is_an_object(seen):
+    """Its lengths, its forces and that of the schema applied to it are in the units of the file; targets follow."""
+    text = seen["export"][seen["export"].index('def AcmeWinch "Winch"') :].split("}")[0]
+    for line in (
+        'prepend apiSchemas = ["AcmeBrakeAPI"]', "float acme:reel = 25", "double[] acme:loads = [100000, 200000]",
+        "float acmeBrake:torque = 30000000", "/Box>", "/Other>",
+    ):  # fmt: skip
+        assert line in text, line
+    assert "xformOp" not in text
+    assert seen["imported"]["reel"] == pytest.approx(0.25) and seen["imported"]["ends"] == ["Box", "Other"]
+    again = seen["again"][seen["again"].index('def AcmeWinch "Winch"') :].split("}")[0]
+    assert "float acme:reel = 0.5" in again and "/Renamed>" in again and "double[] acme:loads = [1, 2]" in again
+
+
 def test_copy_clear_and_mirror(seen):
     assert seen["copied"] == 3.0 and seen["cleared"] and seen["added"] == 0.0
     assert seen["mirrored"] == pytest.approx([-0.5, 0.25, 0.0])

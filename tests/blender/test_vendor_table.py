@@ -20,7 +20,7 @@ HOMES = {
     "body": ("Xform", "PhysicsRigidBodyAPI"), "collider": ("Cube", "PhysicsCollisionAPI"),
     "material": ("Material", "PhysicsMaterialAPI"), "scene": ("PhysicsScene", ""),
     "articulation": ("Xform", "PhysicsArticulationRootAPI"), "joint": ("PhysicsRevoluteJoint", ""),
-    "dof": ("PhysicsRevoluteJoint", ""), "": ("Xform", ""),
+    "dof": ("PhysicsRevoluteJoint", ""), "prim": ("NewtonActuator", ""), "": ("Xform", ""),
 }  # fmt: skip
 Expected = dict[str, tuple[dict[str, Any], str, dict[str, Any]]]
 

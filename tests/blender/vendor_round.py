@@ -64,6 +64,12 @@ vendor_schemas.add_table({
             attribute(f"acmeGear:{EACH}:ratio", "double", 1.0, unit="1"),
             attribute(f"acmeGear:{EACH}:slack", "float", 0.0, unit=["m", "deg"]),
         ]},
+        {"name": "AcmeWinch", "kind": "typed", "on": "prim", "attributes": [
+            attribute("acme:reel", "float", 0.1, unit="m"), attribute("acme:ends", "rel", None),
+            attribute("acme:loads", "double[]", None, unit="kg*m/s^2"),
+        ]},
+        {"name": "AcmeBrakeAPI", "kind": "single", "on": "prim", "attributes": [
+            attribute("acmeBrake:torque", "float", 0.0, unit="kg*m^2/s^2")]},
     ],
 })  # fmt: skip
 
@@ -116,6 +122,19 @@ bpy.context.collection.objects.link(empty)
 joint = empty.usdphys.joint
 joint.is_applied, joint.type, joint.body0, joint.body1 = True, "REVOLUTE", box, other
 put(empty.usdphys, "AcmeGearAPI:angular", ratio=12.5, slack=0.5)
+
+bpy.ops.usdphys.vendor_prim_add(type="AcmeWinch")
+winch = bpy.context.object
+winch.name = "Winch"
+put(winch.usdphys, "AcmeWinch", reel=0.25, loads="[1.0, 2.0]")
+put(winch.usdphys, "AcmeBrakeAPI", torque=3.0)
+for target in (box, other):
+    found = [row for row in winch.usdphys.vendor if row.name == "acme:ends" and row.target is None]
+    (found or [vendor_edits.add_attribute(winch.usdphys, "AcmeWinch", "acme:ends", bpy.context.scene)])[
+        0
+    ].target = target
+    bpy.ops.usdphys.vendor_target_add(data_path="object.usdphys", applied="AcmeWinch", attribute="acme:ends")
+winch.usdphys.vendor.remove(len(winch.usdphys.vendor) - 1)
 
 file = folder / "vendor.usda"
 usd_export.export_usd(bpy.context, file, usd_export.ExportOptions(StageUnits(0.01, 0.001, "Y")))
@@ -222,7 +241,11 @@ seen["imported"] = {
     "wet": got(bpy.data.materials["Rubber"].usdphys, "acmeGrip:wet"),
     "margin": [found for obj in bpy.data.objects for item in obj.usdphys.colliders
                if (found := got(item, "acmeSkin:margin")) is not None],
+    "reel": got(bpy.data.objects["Winch"].usdphys, "acme:reel"),
+    "ends": [row.target.name for row in bpy.data.objects["Winch"].usdphys.vendor if row.name == "acme:ends"],
 }  # fmt: skip
+bpy.data.objects["Other"].name = "Renamed"
+put(bpy.data.objects["Winch"].usdphys, "AcmeWinch", reel=0.5)
 put(back, "AcmeBodyAPI", drag=4.0)
 vendor_edits.remove_attribute(bpy.data.materials["Rubber"].usdphys, "AcmeGripAPI", "acmeGrip:wet")
 again = folder / "again.usda"

@@ -400,6 +400,7 @@ def test_nothing_is_required_and_everything_is_declared(tmp_path):
         {"nodes": [{}, {"children": [0]}, {"children": [0]}]},
         {"nodes": [{"translation": [1, 2]}]},
         {"nodes": [{"rotation": "up"}]},
+        {"nodes": [{"translation": [1e39, 0, 0]}]},
         {"nodes": [{"mesh": 0}]},
         {"nodes": 3},
         {"scenes": [{"nodes": [7]}]},
@@ -459,6 +460,7 @@ def test_an_image_of_another_folder_and_one_that_is_missing_are_no_error(tmp_pat
         ({"count": 13}, {}, {}), ({"count": 2**40}, {}, {}), ({"byteOffset": 100}, {}, {}), ({"type": "MAT4"}, {}, {}),
         ({"bufferView": 1}, {}, {}), ({"type": "SCALARS"}, {}, {}), ({}, {"byteLength": 2**40}, {}),
         ({}, {"byteOffset": 101}, {}), ({}, {"buffer": 1}, {}), ({}, {}, {"uri": "../a.bin"}), ({}, {}, {"uri": None}),
+        ({"componentType": [5126]}, {}, {}), ({"componentType": {}}, {}, {}), ({"bufferView": []}, {}, {}),
     ],
 )  # fmt: skip
 def test_what_leads_out_of_its_buffer_is_refused_before_blender_reads_it(tmp_path, accessor, view, buffer):
@@ -495,6 +497,22 @@ def test_mesh_that_leads_out_of_its_buffer_is_refused(tmp_path, change):
     change(content)
     with pytest.raises(InputError):
         document(tmp_path, content).mesh(0)
+
+
+def test_number_that_blender_cannot_hold_does_not_become_infinite_there(tmp_path):
+    motion = {"mass": 1e39, "linearVelocity": [0, 1e39, 0], "centerOfMass": [1e300, 0, 0]}
+    prim = khr(tmp_path, [{"name": "A", "extensions": {BODY: {"motion": motion}}}]).model.prims["/A"]
+    assert prim.get(usd_physics.RigidBodyAPI).velocity is None
+    assert prim.get(usd_physics.MassAPI) is None
+
+
+def test_value_that_is_no_finite_number_is_named_and_the_old_file_stays(tmp_path):
+    found = document(tmp_path, {"nodes": [{"name": "Crate", "extras": {"speed": [0.0, 1.0]}}]})
+    found.nodes[0]["extras"]["speed"][1] = math.inf
+    before = (tmp_path / "scene.gltf").read_text()
+    with pytest.raises(InputError, match="nodes > 'Crate' > extras > speed > 1 is no finite number"):
+        found.save(tmp_path / "scene.gltf")
+    assert (tmp_path / "scene.gltf").read_text() == before
 
 
 def test_nan_in_the_json_is_refused(tmp_path):

@@ -843,7 +843,7 @@ def test_devset_after_the_model(shared: Path) -> None:
             if texts[path]:
                 assert [name for name in found if name in known] == known
             assert set(known) <= set(found)
-            assert prim.schemas.keys() - {"PhysicsScene"} <= {*found, *schema.SCHEMAS}
+            assert prim.schemas.keys() - {"PhysicsScene"} <= {*found, *schema.SCHEMAS, prim.type_name}
     assert restored_texts > 80
 
 

@@ -25,7 +25,7 @@ W = "/World"
 
 def keys_of(model: PhysicsModel) -> dict[str, object]:
     found = layout(model, Notices())
-    made = keys(found.bodies.values(), Geometries(), Filters())
+    made = keys(found, list(found.bodies), Geometries(), Filters())
     return dict(zip(found.bodies, made, strict=True))
 
 
@@ -80,6 +80,7 @@ DIFFERENCES: dict[str, Callable[[PhysicsModel], object]] = {
     ),
     "one more collider": lambda model: collider(model).schemas.__delitem__(usd_physics.CollisionAPI.usd_name),
     "density of the collider": lambda model: collider(model).add(usd_physics.MassAPI(density=3.0)),
+    "gravity factor of a glTF file": lambda model: model.prims[f"{W}/Two"].extras.update(motion={"gravityFactor": 0.5}),
 }  # fmt: skip
 
 
@@ -130,8 +131,8 @@ def test_a_value_without_a_hash_is_simulated_alone() -> None:
 def test_places_keep_position_and_rotation() -> None:
     file = File(METERS)
     crate(file, "One", (1.5, -20.25, 300.0), about("X", 80))
-    bodies = list(layout(model_in(file), Notices()).bodies.values())
-    (found,) = isometries(bodies)
+    places = layout(model_in(file), Notices()).places
+    (found,) = isometries(places, places.rows([f"{W}/One"]))
     assert found.translation.to_tuple() == pytest.approx((1.5, -20.25, 300.0))
     x, y, z, w = found.rotation.quaternion
     assert (w, x, y, z) == pytest.approx((math.cos(math.radians(40)), math.sin(math.radians(40)), 0, 0), abs=1e-6)

@@ -216,12 +216,16 @@ def choices(places: Collection[Place], runtime: str, thing: Any) -> list[tuple[s
     """
     has = {(row.applied, row.name) for row in thing.vendor} if "vendor" in thing.keys() else set()
     found: list[tuple[str, Attribute | None]] = []
+    typed = vendor_rows.typed_schema(thing)
     for cls in vendor_schemas.all_schemas(*places):
         if runtime and cls.family != runtime:
             continue
+        # What a prim of a vendor's type has belongs to no other object; the type is chosen when it is made.
+        if cls.on == "prim" and (not typed or cls.kind == "typed") and cls.usd_name != typed:
+            continue
         for applied in _applied(cls, thing):
             _, instance = schema.split_applied(applied)
-            editable = [one for one in cls.attributes if one.is_editable]
+            editable = [one for one in cls.attributes if one.is_editable or one.is_relationship]
             found += [(applied, one) for one in editable if (applied, one.usd_name(instance)) not in has]
             if not editable and (applied, "") not in has:
                 found.append((applied, None))

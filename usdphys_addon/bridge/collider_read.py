@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..core import frames, paths
 from ..core.gprims import placed_gprim
 from ..core.model import Mesh, Prim
 from ..core.primitives import Primitive
-from ..core.schemas import usd_physics
+from ..core.schemas import usd_geom, usd_physics
 from . import gprim_properties, group_read, material_read, props, remembered, vendor_rows
 from . import mesh as meshes
 from .collider_shapes import ColliderShapes, mesh_key
@@ -36,6 +37,7 @@ class ColliderReader:
     def __init__(self, context: ReadingContext, shapes: ColliderShapes, *, with_meshes: bool = True) -> None:
         self.context, self.shapes, self.with_meshes = context, shapes, with_meshes
         self._meshes: dict[str, Mesh | None] = {}
+        self._places: dict[tuple[Any, ...], tuple[frames.Matrix, usd_geom.Gprim]] = {}
 
     def read(self, placement: Placement, world: frames.Matrix) -> None:
         if "colliders" not in placement.touched or not len(placement.physics.colliders):
@@ -129,12 +131,21 @@ class ColliderReader:
         name = prim_name(item.name or f"{shape.kind.usd_name}_collider")
         path = paths.free(f"{placement.path}/{name}", self.context.taken.__contains__)
         self.context.taken.add(path)
-        local, gprim = placed_gprim(shape, world, self.context.meters)
+        local, gprim = self._placed(shape, world)
         prim = Prim(path, shape.kind.usd_name, world @ local, label=placement.obj.name, local=local)
         prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "guide"
         self.add_approximation(prim, item)
         prim.add(gprim)
         return self.context.model.add(prim)
+
+    def _placed(self, shape: Primitive, world: frames.Matrix) -> tuple[frames.Matrix, usd_geom.Gprim]:
+        """`placed_gprim`, computed once for the copies of an object."""
+        size, center, turn = shape.size.tobytes(), shape.center.tobytes(), shape.rotation.tobytes()
+        key = (shape.kind, shape.axis, shape.radius, shape.height, size, center, turn, world[:3, :3].tobytes())
+        if key not in self._places:
+            self._places[key] = placed_gprim(shape, world, self.context.meters)
+        local, gprim = self._places[key]
+        return local.copy(), copy(gprim)
 
     def own_prim(self, path: str, type_name: str, placement: Placement, world: frames.Matrix) -> Prim:
         """The prim of the object's own geometry, which may be the prim of the object itself."""
@@ -163,7 +174,8 @@ class ColliderReader:
         context, obj = self.context, placement.obj
         collision = context.properties.read(item, usd_physics.CollisionAPI)
         touched = item.keys()
-        collision.simulation_owner = context.owner(item.simulation_owner, prim.path, placement.chain[-1])
+        if "simulation_owner" in touched:
+            collision.simulation_owner = context.owner(item.simulation_owner, prim.path, placement.chain[-1])
         prim.add(collision)
         if "extras" in touched:
             prim.extras.update(remembered.extras_of(item.extras))

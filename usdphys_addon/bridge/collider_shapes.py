@@ -42,24 +42,26 @@ class ColliderShapes:
         if item.shape == "AUTO":
             return self.recognised(placement)
         kind = props.GPRIM_SHAPES[item.shape]
-        axis = "XYZ".index(item.axis)
-        needs_fit = not item.is_property_set("location") or not all(
-            item.is_property_set(name) for name in _PARAMETERS[kind]
-        )
-        found = self._fit(item, placement, kind, axis, needs_fit=needs_fit)
-        if item.is_property_set("location"):
+        # The keys of a group are its set properties, which is faster than is_property_set for each.
+        touched = item.keys()
+        axis = "XYZ".index(item.axis) if "axis" in touched else 2
+        needs_fit = "location" not in touched or not all(name in touched for name in _PARAMETERS[kind])
+        turn = tuple(item.rotation) if "rotation" in touched else None
+        found = self._fit(turn, placement, kind, axis, needs_fit=needs_fit)
+        if "location" in touched:
             found.center = np.array(item.location, float)
-        if item.is_property_set("size"):
+        if "size" in touched:
             found.size = np.array(item.size, float)
-        if item.is_property_set("radius"):
+        if "radius" in touched:
             found.radius = item.radius
-        if item.is_property_set("height"):
+        if "height" in touched:
             found.height = item.height
         return found
 
-    def _fit(self, item: Any, placement: Placement, kind: Any, axis: int, *, needs_fit: bool) -> Primitive:
+    def _fit(
+        self, turn: tuple[float, ...] | None, placement: Placement, kind: Any, axis: int, *, needs_fit: bool
+    ) -> Primitive:  # fmt: skip
         """A primitive turned as the collider is; in the size of the mesh where that is needed. Copies share it."""
-        turn = tuple(item.rotation) if item.is_property_set("rotation") else None
         scale = placement.matrix[:3, :3].tobytes() if needs_fit else b""
         key = (mesh_key(placement) if needs_fit else "", kind, axis, turn, scale)
         known = self._fitted.get(key)

@@ -24,11 +24,7 @@ _FLOAT_NOISE = 1e-6
 def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matrix) -> None:
     group = placement.obj.usdphys.joint  # type: ignore[attr-defined]
     cls = joint_kinds.BY_IDENTIFIER[group.type].cls
-    path = placement.path
-    if not is_bare(placement.obj):
-        # A joint has no transform: it cannot stand in for a prim that shows or carries something.
-        path = paths.free(f"{path}/{prim_name(placement.obj.name)}_joint", reading.taken.__contains__)
-        reading.taken.add(path)
+    path = _path_of(reading, placement, "joint")
     joint = reading.properties.read(group, usd_physics.Joint, into=cls())
     if hasattr(joint, "axis") and group.is_property_set("axis"):
         joint.axis = group.axis
@@ -49,6 +45,25 @@ def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matr
     vendor_rows.read_vendor(reading, placement.obj.usdphys, prim, "joint", "dof")  # type: ignore[attr-defined]
     for side in (0, 1):
         _read_side(reading, placement, prim, joint, group, side)
+
+
+def read_typed(reading: ReadingContext, placement: Placement, type_name: str) -> None:
+    """Read a prim of a vendor's type, such as a gear joint."""
+    path = _path_of(reading, placement, type_name)
+    prim = reading.model.add(Prim(path, type_name, is_xformable=False, label=placement.obj.name))
+    vendor_rows.read_vendor(reading, placement.obj.usdphys, prim, "prim")  # type: ignore[attr-defined]
+
+
+def _path_of(reading: ReadingContext, placement: Placement, kind: str) -> str:
+    """Path of a prim without a transform that an object stands for.
+
+    Below the object where that shows or carries something. kind: end of its name there.
+    """
+    if is_bare(placement.obj):
+        return placement.path
+    path = paths.free(f"{placement.path}/{prim_name(placement.obj.name)}_{kind}", reading.taken.__contains__)
+    reading.taken.add(path)
+    return path
 
 
 def _read_side(

@@ -3,16 +3,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import bpy
 
-from ..core.words import in_language
+from ..core.words import Templates, in_language
+
+_known = Templates()
+
+
+def know_messages(texts: Iterable[str]) -> None:
+    """The English messages that have a translation, for those that are no phrases."""
+    global _known
+    _known = Templates(texts)
 
 
 def tr(message: str) -> str:
     """A message, or a phrase with values, as reports and tooltips show it. English where there is no translation."""
-    return in_language(message, bpy.app.translations.pgettext_rpt)
+    return in_language(message, bpy.app.translations.pgettext_rpt, _known)
 
 
 def tr_label(message: str) -> str:
     """The same for texts that a layout draws."""
-    return in_language(message, bpy.app.translations.pgettext_iface)
+    return in_language(message, bpy.app.translations.pgettext_iface, _known)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
+from ..core.vendors import is_placeless
 from .imported import ImportedIDs
 
 JOINTS = "Physics Joints"
@@ -22,7 +23,7 @@ _JOINT_SIZE = 0.03
 
 def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
     """Move the objects of joints and guide colliders into collections, and size the joints to the scene."""
-    joints = model.joints
+    joints = {path for path, prim in model.prims.items() if is_placeless(prim)}
     size = joint_size(found.objects.values()) if joints else 1.0
     moved: list[tuple[bpy.types.Object, str]] = []
     for path, prim in model.prims.items():

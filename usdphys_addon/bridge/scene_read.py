@@ -173,6 +173,8 @@ class SceneReader:
         world = self.context.metric(placement.matrix)
         if "joint" in touched and physics.joint.is_applied:
             joint_read.read_joint(self.context, placement, world)
+        if "vendor" in touched and (type_name := vendor_rows.typed_schema(physics)):
+            joint_read.read_typed(self.context, placement, type_name)
         prim = Prim(placement.path, "Xform", world, label=label)
         # Only a changed transform can animate a body: its own, or that of something above it.
         prim.is_animated = _is_animated(obj) or any(_is_animated(above.obj) for above in placement.ancestors())
@@ -188,7 +190,7 @@ class SceneReader:
             prim.add(usd_physics.ArticulationRootAPI())
         group_read.read_mass_and_filters(self.context, physics, touched, prim, placement)
         vendor_rows.read_vendor(self.context, physics, prim, "body", "articulation")
-        if not len(physics.colliders):
+        if "colliders" not in touched or not len(physics.colliders):
             # Prims below inherit the binding. Colliders of the object itself bind it each.
             if "physics_material" in touched and physics.physics_material is not None:
                 prim.physics_binding = material_read.material_path(self.context, physics.physics_material)
@@ -201,7 +203,7 @@ class SceneReader:
             else:
                 existing.schemas.update(prim.schemas)
                 existing.extras.update(prim.extras)
-        elif prim.sheared_local is not None and len(physics.colliders):
+        elif prim.sheared_local is not None and "colliders" in touched and len(physics.colliders):
             self.context.model.add(prim)
         return world
 

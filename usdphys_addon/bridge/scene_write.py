@@ -56,7 +56,9 @@ def write_scene(
     for path, prim in model.prims.items():
         obj: Any = objects.get(path)
         if obj is not None:
-            origins.write(obj.usdphys.prim, prim, obj.name)
+            if is_usd or prim.extras:
+                # Asking for an unset group creates it.
+                origins.write(obj.usdphys.prim, prim, obj.name)
             _write_object(writing, obj, prim)
         elif prim.local is not None and (above := objects.get(paths.parent_of(path))) is not None:
             _write_below(writing, above, prim)
@@ -224,14 +226,15 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
     item.name = prim.name
     _write_collision(writing, item, prim, collision)
     writing.written.count("colliders")
-    item.physics_material = writing.materials.get(prim.physics_binding)
+    if prim.physics_binding:
+        item.physics_material = writing.materials.get(prim.physics_binding)
     gprim = prim.get(usd_geom.Gprim)
     if gprim is not None:
         item.shape = gprim_properties.SHAPES.get(prim.type_name, "MESH")
         rows = prim.local.tolist()
         item.location = [row[3] / writing.local for row in rows[:3]]
         if _is_straight(rows):
-            item.rotation, scale = frames.IDENTITY_ROTATION, [rows[0][0], rows[1][1], rows[2][2]]
+            scale = [rows[0][0], rows[1][1], rows[2][2]]
         else:
             item.rotation = frames.quaternion_of(frames.rotation_of(prim.local))
             scale = frames.scale_of(prim.local).tolist()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: Which schemas an owner of properties has.
 PLACES: dict[str, tuple[Place, ...]] = {
-    "object": ("body", "articulation", "joint", "dof"),
+    "object": ("body", "articulation", "joint", "dof", "prim"),
     "collider": ("collider",),
     "material": ("material",),
     "scene": ("scene",),
@@ -244,6 +244,16 @@ def applied_names(thing: Any, *places: Place) -> list[str]:
     return [name for name in names if place_of(name) in places]
 
 
+def typed_schema(thing: Any) -> str:
+    """The type of the prim that an object stands for, such as PhysxPhysicsGearJoint; empty for other objects."""
+    return next((name for name in applied_names(thing, "prim") if _is_typed(name)), "")
+
+
+def _is_typed(name: str) -> bool:
+    cls = vendor_schemas.find(name)
+    return cls is not None and cls.kind == "typed"
+
+
 def place_of(name: str) -> str:
     cls = vendor_schemas.find(schema.split_applied(name)[0])
     return cls.on if cls is not None else ""
@@ -361,7 +371,7 @@ def write_vendor(
     """Write the vendor schemas of a prim to the rows of an owner of properties. objects: by prim path."""
     for name, value in prim.schemas.items():
         cls = type(value)
-        if cls.family in schema.OWN_FAMILIES or cls.kind == "typed" or cls.on not in PLACES[owner]:
+        if cls.family in schema.OWN_FAMILIES or cls.on not in PLACES[owner]:
             continue
         add_row(thing, name, "", "", "")
         instance = schema.split_applied(name)[1]

@@ -16,6 +16,7 @@ Matrix = NDArray[np.float64]
 IDENTITY_ROTATION: Quaternion = (1.0, 0.0, 0.0, 0.0)
 #: Matrices whose determinant is closer to zero scale an axis to zero.
 _FLAT = 1e-33
+_IDENTITY = np.eye(4)
 
 
 def rotation_of(matrix: ArrayLike) -> Matrix:
@@ -27,7 +28,7 @@ def rotation_of(matrix: ArrayLike) -> Matrix:
     linear = np.asarray(matrix, float)[:3, :3]
     (a, b, c), (d, e, f), (g, h, i) = linear.tolist()
     if a > 0.0 and e > 0.0 and i > 0.0 and not (b or c or d or f or g or h):
-        return np.eye(3)
+        return _IDENTITY[:3, :3].copy()
     if not np.isfinite(linear).all():
         return np.eye(3)
     x, y, z = math.hypot(a, d, g), math.hypot(b, e, h), math.hypot(c, f, i)
@@ -184,9 +185,12 @@ def is_identity(quaternion: Quaternion, tolerance: float = 1e-9) -> bool:
 
 def transform(position: ArrayLike, rotation: ArrayLike | None = None, scale: ArrayLike | None = None) -> Matrix:
     """Matrix (4, 4) that scales, then rotates (3, 3), then moves."""
-    matrix = np.eye(4)
-    linear = np.eye(3) if rotation is None else np.asarray(rotation, float)
-    matrix[:3, :3] = linear if scale is None else linear * np.asarray(scale, float)
+    # A copy takes a quarter of the time of `np.eye`.
+    matrix = _IDENTITY.copy()
+    if rotation is not None:
+        matrix[:3, :3] = rotation
+    if scale is not None:
+        matrix[:3, :3] *= np.asarray(scale, float)
     matrix[:3, 3] = position
     return matrix
 

@@ -123,3 +123,38 @@ def following(prim: Prim) -> Following | None:
         if physx is not None and physx.reference_joint:
             return Following(physx.reference_joint[0], -physx.resolved("offset"), -physx.resolved("gearing"))
     return None
+
+
+#: Types of prims that couple two joints.
+GEAR, RACK = "PhysxPhysicsGearJoint", "PhysxPhysicsRackAndPinionJoint"
+
+
+class Gearing(NamedTuple):
+    """Two joints of which the sum of factor times way stays the same.
+
+    axes: their degrees of freedom: 3 turns about the axis of a hinge, 0 is along a slide. bodies: that the way of each
+    is meant of; empty where the file does not say. needs: what the joints have to be.
+    """
+
+    joints: tuple[str, str]
+    bodies: tuple[str, str]
+    factors: tuple[float, float]
+    axes: tuple[int, int]
+    is_enabled: bool
+    needs: str
+
+
+def gearing_of(prim: Prim) -> Gearing | None:
+    """What a gear, or a rack with its pinion, couples. None for other prims. Source: measured in PhysX."""
+    value: Any = prim.schemas.get(prim.type_name) if prim.type_name in (GEAR, RACK) else None
+    if value is None:
+        return None
+    ends = ("hinge0", "hinge1") if prim.type_name == GEAR else ("hinge", "prismatic")
+    joints, bodies = ([(getattr(value, name) or ("",))[0] for name in names] for names in (ends, ("body0", "body1")))
+    if prim.type_name == GEAR:
+        factors, axes, needs = (float(value.resolved("gear_ratio")), 1.0), (3, 3), "two hinges"
+    else:
+        # PhysX: degrees of the pinion for each metre of the rack; radians here.
+        factors, axes, needs = (1.0, -float(value.resolved("ratio"))), (3, 0), "a hinge and a slide"
+    enabled = value.resolved("joint_enabled") is not False
+    return Gearing((joints[0], joints[1]), (bodies[0], bodies[1]), factors, axes, enabled, needs)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -20,6 +21,7 @@ _EVEN = np.array([row for row in itertools.product((-1.0, 0.0, 1.0), repeat=3) i
 _EVEN /= np.linalg.norm(_EVEN, axis=1)[:, None]
 #: A hull of more points is replaced by the points that are extreme in some directions; it gets smaller, never larger.
 _MOST_POINTS = 200
+_UNIT_CUBE = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
 _CIRCLE = np.array([(np.cos(angle), np.sin(angle)) for angle in np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)])
 
 
@@ -42,14 +44,9 @@ class Solid:
     radius: float
     axes: Matrix
     is_box: bool = False
-    #: Bounding box (3,), set by `place`.
+    #: Bounding box (3,).
     low: Matrix = field(default_factory=lambda: np.zeros(3))
     high: Matrix = field(default_factory=lambda: np.zeros(3))
-
-    def place(self, rotation: Matrix, position: Matrix) -> None:
-        """Bring the solid from the frame of its prim into the world."""
-        self.points, self.axes = self.points @ rotation.T + position, self.axes @ rotation.T
-        self.low, self.high = self.points.min(axis=0) - self.radius, self.points.max(axis=0) + self.radius
 
     def interval(self, directions: Matrix) -> tuple[Matrix, Matrix]:
         """Least and largest coordinates (m,) along unit directions (m, 3)."""
@@ -65,25 +62,36 @@ def solids_of(shapes: Sequence[tuple[Prim, Mesh | SpherePoints | None]]) -> list
     worlds = np.array([prim.world for prim, _ in usable], float)
     rotations = frames.rotations_of(worlds)
     stretches = rotations.transpose(0, 2, 1) @ worlds[:, :3, :3]
-    result = []
-    for (prim, geometry), rotation, stretch in zip(usable, rotations, stretches, strict=True):
-        gprim = prim.get(usd_geom.Gprim)
+    alike: dict[tuple[int, int], list[int]] = defaultdict(list)
+    local: list[Solid | None] = []
+    for number, ((prim, geometry), stretch) in enumerate(zip(usable, stretches, strict=True)):
+        gprim, found = prim.get(usd_geom.Gprim), None
         if gprim is not None:
             found = _gprim(prim, gprims.sizes(gprim, np.diag(stretch)))
         elif isinstance(geometry, Mesh):
             found = _mesh(prim, np.asarray(geometry.points, float) @ stretch.T)
-        else:
-            continue
-        if found is not None and np.isfinite(found.points).all() and np.isfinite(found.radius):
-            found.place(rotation, prim.world[:3, 3])
-            result.append(found)
-    return result
+        local.append(found)
+        if found is not None:
+            alike[len(found.points), len(found.axes)].append(number)
+    for numbers in alike.values():
+        _place([solid for number in numbers if (solid := local[number])], rotations[numbers], worlds[numbers, :3, 3])
+    return [solid for solid in local if solid is not None and np.isfinite((solid.low, solid.high)).all()]
+
+
+def _place(solids: list[Solid], rotations: Matrix, positions: Matrix) -> None:
+    """Bring solids with as many points and axes each from the frames of their prims into the world."""
+    turned = rotations.transpose(0, 2, 1)
+    points = np.array([solid.points for solid in solids]) @ turned + positions[:, None]
+    axes, radii = np.array([solid.axes for solid in solids]) @ turned, np.array([[solid.radius] for solid in solids])
+    lows, highs = points.min(axis=1) - radii, points.max(axis=1) + radii
+    for number, solid in enumerate(solids):
+        solid.points, solid.axes, solid.low, solid.high = points[number], axes[number], lows[number], highs[number]
 
 
 def _gprim(prim: Prim, sizes: gprims.Sizes) -> Solid | None:
     axes = np.eye(3)
     if sizes.kind is usd_geom.Cube:
-        return Solid(prim, _corners(-np.array(sizes.edges) / 2.0, np.array(sizes.edges) / 2.0), 0.0, axes, True)
+        return Solid(prim, (_UNIT_CUBE - 0.5) * sizes.edges, 0.0, axes, True)
     if sizes.kind is usd_geom.Sphere:
         return Solid(prim, np.zeros((1, 3)), sizes.radius, axes)
     spine = np.eye(3)[sizes.spine]
@@ -119,7 +127,7 @@ def _mesh(prim: Prim, points: Matrix) -> Solid | None:
 
 
 def _corners(low: Matrix, high: Matrix) -> Matrix:
-    return np.array(list(itertools.product(*zip(low, high, strict=True))))
+    return low + _UNIT_CUBE * (high - low)
 
 
 def depth(one: Solid, other: Solid) -> tuple[float, Matrix]:

@@ -21,8 +21,9 @@ Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 Kind = Literal["typed", "single", "multiple"]
 Space = Literal["stage", "local", "world"]
-#: What a schema belongs to: "dof" is a degree of freedom of a joint, "gprim" the shape of a prim.
-Place = Literal["scene", "body", "collider", "material", "group", "articulation", "joint", "dof", "gprim"]
+#: What a schema belongs to: "dof" is a degree of freedom of a joint, "gprim" the shape of a prim, "prim" a prim of a
+#: vendor's own type.
+Place = Literal["scene", "body", "collider", "material", "group", "articulation", "joint", "dof", "gprim", "prim"]
 #: How a value is reflected by a mirror plane. "spin" is an axial vector (angular velocity): reflected and negated.
 Mirror = Literal["", "point", "vector", "spin"]
 
@@ -217,7 +218,8 @@ class Schema:
 
     def resolved(self, name: str) -> Any:
         """The authored value of a field; the schema's fallback if it is not authored or not allowed."""
-        attribute, value = _attribute(type(self), name), getattr(self, name)
+        attribute = _FOUND.get((type(self), name)) or _attribute(type(self), name)
+        value = getattr(self, name)
         return value if value is not None and attribute.allows(value) else attribute.fallback
 
     def decided(self, name: str, instance: str = "") -> Any:
@@ -287,8 +289,11 @@ def _give_attributes(cls: type[Schema], attributes: tuple[Attribute, ...]) -> No
     names = [attribute.field for attribute in attributes]
     if len(names) > 1:
         cls._values = attrgetter(*names)
+    elif names:
+        get = attrgetter(*names)
+        cls._values = lambda value: (get(value),)
     else:
-        cls._values = lambda value: tuple(getattr(value, name) for name in names)
+        cls._values = lambda value: ()
 
 
 #: Class members that conflict with `__slots__`.

@@ -140,7 +140,7 @@ def _make(runtime: str, data: dict[str, Any]) -> type[Schema]:
     deciding = {item[key][0] for item in attributes for key in ("unit_if", "world_if") if key in item}
     # What decides about the unit of others is read before them.
     ordered = sorted(attributes, key=lambda item: item["usd"] not in deciding)
-    made: list[VendorAttribute] = [_attribute(item, fields, runtime, data["name"]) for item in ordered]
+    made: list[VendorAttribute] = [_attribute(item, fields, runtime, data) for item in ordered]
     cls = schema.table_class(
         data["name"], data["kind"], data.get("on", ""), runtime, tuple(data.get("instances", ())), made
     )
@@ -148,8 +148,9 @@ def _make(runtime: str, data: dict[str, Any]) -> type[Schema]:
     return cls
 
 
-def _attribute(item: dict[str, Any], fields: dict[str, str], runtime: str, owner: str) -> VendorAttribute:
-    usd, type_ = item["usd"], item["type"]
+def _attribute(item: dict[str, Any], fields: dict[str, str], runtime: str, data: dict[str, Any]) -> VendorAttribute:
+    """data: the row of its schema."""
+    usd, type_, owner, place = item["usd"], item["type"], data["name"], data.get("on", "")
     unit = unit_of_row(item) if "unit" in item or item.get("axes") else None
     fallback = _plain(item.get("fallback"), type_)
     try:
@@ -158,6 +159,9 @@ def _attribute(item: dict[str, Any], fields: dict[str, str], runtime: str, owner
         raise ValueError(f"{usd} of {owner} has the type {type_}, which is not known") from error
     if not fits:
         raise ValueError(f"{usd} of {owner} has the fallback {fallback!r}, which is no {type_}")
+    if unit is not None and place == "prim" and unit.linear != unit.angular:
+        # What such a prim acts on decides, which it names by a relationship.
+        unit = unit._replace(linear=None, angular=None)
     linear = unit.linear if unit is not None else None
     angular = unit.angular if unit is not None else None
 

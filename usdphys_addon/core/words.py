@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 
 #: Number of names listed before "and 5 more".
 NAMED = 3
@@ -29,16 +31,88 @@ def joined(separator: str, parts: Iterable[str]) -> Phrase:
     return phrase(separator.join(f"{{{key}}}" for key in values), **values)
 
 
-def in_language(message: str, translate: Callable[[str], str]) -> str:
-    """A message with its template, and the phrases among its values, translated. Other values stay as they are."""
-    if not isinstance(message, Phrase):
-        return translate(message)
-    values = {
-        key: in_language(value, translate) if isinstance(value, Phrase) else value
-        for key, value in message.values.items()
-    }
-    template = translate(message.template)
-    return template.format(**values) if values else template
+class Templates:
+    """The texts of a translation. Finds the one that a finished message was made from.
+
+    Most messages reach the user as plain texts with their values in place: errors, issues of checks, lines of another
+    process. Of several templates that fit, the one with the most letters is taken.
+    """
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.texts = frozenset(texts)
+        placed = sorted((text for text in self.texts if "{" in text), key=lambda text: -len(_PLACE.sub("", text)))
+        self._patterns = [(text, text[: text.index("{")], re.compile(_pattern(text), re.DOTALL)) for text in placed]
+        self.find = lru_cache(2048)(self._find)
+
+    def _find(self, message: str) -> tuple[str, Mapping[str, str]] | None:
+        if message in self.texts:
+            return message, {}
+        for text, start, pattern in self._patterns:
+            if message.startswith(start) and (found := pattern.fullmatch(message)):
+                return text, found.groupdict()
+        return None
+
+
+#: A place for a value in a template: an opening quote, which makes the value a name; its key; its format.
+_PLACE = re.compile(r"('?)\{(\w+):?([^{}]*)\}")
+#: A value that is no name: within one sentence, or the whole of it.
+_PART = r"(?:(?!\. ).)+?\.?"
+#: Between the sentences of a message.
+_BETWEEN = re.compile(r"((?<=\.) |; )")
+
+
+def _pattern(template: str) -> str:
+    parts: list[str] = []
+    end = 0
+    for place in _PLACE.finditer(template):
+        key = place[2]
+        text = ".+?" if place[1] else _PART
+        value = f"(?P={key})" if f"(?P<{key}>" in "".join(parts) else f"(?P<{key}>{text})"
+        parts += [re.escape(template[end : place.start()]), place[1], value]
+        end = place.end()
+    return "".join((*parts, re.escape(template[end:])))
+
+
+#: No templates: messages that are no phrases are looked up as they are.
+NO_TEMPLATES = Templates()
+
+
+def in_language(message: str, translate: Callable[[str], str], known: Templates = NO_TEMPLATES) -> str:
+    """A message with its template, and the messages among its values, translated. Quoted values stay as they are.
+
+    known: the templates of messages and values that are not phrases.
+    """
+    if isinstance(message, Phrase) and message.values:
+        return _filled(message.template, message.values, translate, known)
+    text = translate(message)
+    return _rebuilt(message, translate, known) if text == message else text
+
+
+def _rebuilt(message: str, translate: Callable[[str], str], known: Templates) -> str:
+    found = known.find(message)
+    if found is not None:
+        return _filled(*found, translate, known)
+    parts = _BETWEEN.split(message)
+    if len(parts) > 1:
+        # The texts between the sentences are every second part.
+        parts[::2] = [_rebuilt(part, translate, known) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _filled(template: str, values: Mapping[str, object], translate: Callable[[str], str], known: Templates) -> str:
+    quoted = {place[2] for place in _PLACE.finditer(template) if place[1]}
+
+    def filled(place: re.Match[str]) -> str:
+        value = values[place[2]]
+        if isinstance(value, Phrase):
+            text = in_language(value, translate, known)
+        elif not isinstance(value, str):
+            text = format(value, place[3])
+        else:
+            text = value if place[2] in quoted else _rebuilt(value, translate, known)
+        return place[1] + text
+
+    return _PLACE.sub(filled, translate(template))
 
 
 def named(names: Iterable[str]) -> str:

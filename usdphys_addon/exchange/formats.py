@@ -50,7 +50,7 @@ class LoadOptions:
 class WriteOptions:
     """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`.
 
-    collection: write only the objects of this collection.
+    collection: write only the objects of this collection. layers: as an asset of layers.
     """
 
     meters_per_unit: float | None = None
@@ -62,6 +62,7 @@ class WriteOptions:
     form: SceneForm = "auto"
     physics_only: bool = False
     collection: str = ""
+    layers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +200,9 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
         options.up_axis or units.up_axis,
     )
     wanted = usd_export.ExportOptions(
-        units, options.hierarchy or hierarchy, bool(options.collection), options.animation, strict=options.strict
-    )
+        units, options.hierarchy or hierarchy, bool(options.collection), options.animation, strict=options.strict,
+        layers=options.layers,
+    )  # fmt: skip
     if options.collection:
         blend_file.select_collection(options.collection)
     return scene_export.export_scene(

@@ -74,6 +74,11 @@ class GltfExport:
                 f"unit scale of the scene ({scene.unit_settings.scale_length:g}) says; so does the physics.",
                 "Set the unit scale to 1 and scale the objects.",
             ))  # fmt: skip
+        if settings.get("gltf_use_gltfpack"):
+            self.issues.append(Issue(
+                "GltfPacked", "warning", "", "", "gltfpack drops the physics from the file in the folder 'gltfpacked'; "
+                "the file beside that folder has it.", "Use the unpacked file, or switch gltfpack off.",
+            ))  # fmt: skip
         if not settings.get("gltf_yup", True):
             self.issues.append(Issue(
                 "GltfZUp", "error", "", "", "+Y Up is off, so the file is no valid glTF, and its physics is left out.",

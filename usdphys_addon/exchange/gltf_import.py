@@ -96,9 +96,9 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
         return None
     meters = float(scene.unit_settings.scale_length) or 1.0
     found = ImportedIDs(_objects(gltf, reading, meters))
-    for one in found.objects.values():
+    for one in found.objects.values() if bpy.app.version < (5, 0) else ():
         if "usdphys" in one.keys():
-            # Before Blender 5.0 a custom property of this name is our properties.
+            # A custom property of this name is our properties.
             del one["usdphys"]
     _make_meshes(reading, found, gltf, meters)
     if is_stale:
@@ -108,7 +108,7 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
         ))  # fmt: skip
     if kept is not None:
         return _put_kept(kept, scene, gltf, {reading.paths[one]: one for one in reading.paths}, found, result, meters)
-    for path in reading.paths.values():
+    for path in {part for one in reading.model.prims.values() for part in one.extras.get("trigger_nodes", ())}:
         prim = reading.model.prims.get(path)
         if prim is not None:
             # Compound triggers name their parts by it.

@@ -35,10 +35,7 @@ def repair(
     loose: set[str] = set()
     for path in sorted(objects):
         for missing in reversed(_missing_above(path, found, below)):
-            empty = bpy.data.objects.new(paths.name_of(missing), None)
-            empty.empty_display_size = 0.01
-            scene.collection.objects.link(empty)
-            objects[missing] = empty
+            empty = objects[missing] = _empty(scene, missing)
             _place(empty, missing, stage, cache, _parent(missing, found))
             if empty.parent is None:
                 # Blender leaves out the root prim of its own files, and with it the conversion of units and up axis.
@@ -54,6 +51,20 @@ def repair(
         if expected is None or above in loose:
             _settle(obj, path, stage, conversion, loose)
     _honour_resets(resets, found, conversion)
+
+
+def add_empties(scene: bpy.types.Scene, found: ImportedIDs, wanted: Iterable[str]) -> None:
+    """Make an Empty for each prim of a type that the importer does not know; `repair` gives it its parent."""
+    for path in wanted:
+        if path not in found.objects:
+            found.objects[path] = _empty(scene, path)
+
+
+def _empty(scene: bpy.types.Scene, path: str) -> bpy.types.Object:
+    empty = bpy.data.objects.new(paths.name_of(path), None)
+    empty.empty_display_size = 0.01
+    scene.collection.objects.link(empty)
+    return empty
 
 
 def _missing_above(path: str, found: ImportedIDs, below: str) -> list[str]:

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import bpy
 
+from ..bridge.environment import require_usd
 from ..core.errors import InputError
 from ..core.units import remembered_units
 from ..core.validate import Issue
-from ..system.files import first_changed
+from ..system.files import checked, first_changed, replace_together, scratch_folder
 from . import source_export, usd_export
 from .usd_export import ExportOptions, ExportResult
 
@@ -28,6 +30,8 @@ def export_scene(
     physics_only: of a source, write the edits of the physics only. Raises what `export_edits` and `export_usd` raise,
     and InputError where the options and the form contradict each other.
     """
+    if options.layers:
+        return _export_layers(context, filepath, options, form, physics_only)
     scene: Any = context.scene
     obstacle = "" if form == "composed" else _obstacle(scene, options)
     if physics_only and form == "composed":
@@ -51,6 +55,32 @@ def export_scene(
     return source_export.export_edits(
         context, filepath, chosen, physics_only=physics_only, strict=options.strict
     )  # fmt: skip
+
+
+def _export_layers(
+    context: bpy.types.Context, filepath: str | Path, options: ExportOptions, form: SceneForm, physics_only: bool
+) -> ExportResult:  # fmt: skip
+    """Write the scene as one file, and that as an asset of layers. Nothing is replaced before all of it is whole."""
+    target = usd_export.checked_target(filepath)
+    if form == "layer" or target.suffix.lower() == ".usdz":
+        what = "a package of one file" if form != "layer" else "a layer over another file"
+        raise InputError(f"'{target.name}' is {what}, which is not written as an asset of layers; choose one of both.")
+    require_usd()
+    from ..usd import asset_layers
+
+    name, replaceable = asset_layers.payload_folder(target)
+    inputs = source_export.files_of_source(context.scene)
+    for file in (target, *replaceable):
+        checked(file, inputs)
+    with scratch_folder(target) as folder:
+        (folder / name).mkdir()
+        whole = folder / name / "whole.usdc"
+        result = export_scene(context, whole, replace(options, layers=False), form, physics_only=physics_only)
+        asset_layers.split(whole, folder / target.name)
+        replace_together(folder, target, replaceable)
+    asset_layers.reload((target, *(target.parent / name).rglob("*.usd*")))
+    result.path = target
+    return result
 
 
 def _has_units_of_source(scene: Any, options: ExportOptions) -> bool:

@@ -28,6 +28,7 @@ from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
+from ..core.vendors import is_placeless
 from ..system.files import USD_SUFFIXES, checked, first_changed, scratch_folder
 from .edited_geometry import Chosen, Geometry, brought
 from .import_repair import world_conversion
@@ -74,6 +75,14 @@ def source_of(scene: Any) -> Path | None:
             if moved.is_file() and not first_changed(memory.files, moved.parent):
                 return moved
     return file
+
+
+def files_of_source(scene: Any) -> list[Path]:
+    """The USD file that a scene was imported from, and those that it is composed of; none if it was not."""
+    source = source_of(scene)
+    if source is None:
+        return []
+    return [source, *(source.parent / line.partition(" ")[2] for line in scene.usdphys.source.files.splitlines())]
 
 
 def errors_of_source(scene: Any) -> frozenset[tuple[str, str]]:
@@ -282,7 +291,7 @@ class _Comparison:
             before, after = self.old.prims.get(path), self.new.prims.get(path)
             if after is not None and after.get(usd_physics.CollisionAPI) is None and path in self.old.order:
                 type_name = before.type_name if before is not None else self.old.other_types.get(path, "")
-                if after.get(usd_physics.Joint) is None and (before is None or before.get(usd_physics.Joint) is None):
+                if not any(one is not None and is_placeless(one) for one in (before, after)):
                     after.type_name = type_name
             is_collider = after is not None and after.get(usd_physics.CollisionAPI) is not None
             for prim in (before, after):
@@ -325,7 +334,7 @@ class _Comparison:
             spec = (
                 edits.geometry.GetPrimAtPath(edits.objects[path]) if edits.geometry and path in edits.objects else None
             )
-            if spec is None or self.new.prims.get(path, Prim(path)).get(usd_physics.Joint) is not None:
+            if spec is None or is_placeless(self.new.prims.get(path, Prim(path))):
                 edits.transforms.pop(path, None)
         return edits
 
@@ -342,7 +351,7 @@ class _Comparison:
 
         usd_prim = self.stage.GetPrimAtPath(path)
         prim = self.new.prims.get(path)
-        if prim is not None and prim.get(usd_physics.Joint) is not None:
+        if prim is not None and is_placeless(prim):
             return
         if not usd_prim or not (usd_prim.IsA(UsdGeom.Xformable) or usd_prim.GetTypeName() in ("", "Scope")):
             return

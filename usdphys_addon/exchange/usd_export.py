@@ -42,7 +42,7 @@ UNWRITABLE = frozenset({"NameClash"})
 class ExportOptions:
     """units: of the stage. hierarchy: how nested bodies are written. strict: write nothing where there are errors.
 
-    native: further options of Blender's own exporter, by name.
+    layers: as an asset of layers, see `usd.asset_layers`. native: further options of Blender's own exporter, by name.
     """
 
     units: StageUnits = field(default_factory=StageUnits)
@@ -51,6 +51,7 @@ class ExportOptions:
     animation: bool = False
     root: str | None = None
     strict: bool = False
+    layers: bool = False
     native: dict[str, Any] = field(default_factory=dict)
 
 
@@ -105,7 +106,7 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)
     with (
-        replacing(target, verify=lambda scratch: usd_verify.verify(scratch, target, job.prims)) as scratch,
+        replacing(target, verify=lambda scratch: usd_verify.verify(scratch, target, job.outline)) as scratch,
         handled_by("on_export", partial(_run, job)),
         Background(
             "Translating the physics", usd_write.opinions_of, reading.model, _local_units(options.units, reading)
@@ -218,8 +219,8 @@ def checked_target(filepath: str | Path) -> Path:
 class _Job:
     """One export: what the hook is to write, and its outcome.
 
-    prims: number of prims on the finished stage. by_name: correct the expected paths by the object names that Blender
-    writes. opinions: computed in a thread.
+    outline: of the finished stage. by_name: correct the expected paths by the object names that Blender writes.
+    opinions: computed in a thread.
     """
 
     reading: SceneReading | None
@@ -230,7 +231,7 @@ class _Job:
     moved: dict[str, str] = field(default_factory=dict)
     error: UsdPhysError | None = None
     done: bool = False
-    prims: int = 0
+    outline: list[str] = field(default_factory=list)
 
 
 def _run(job: _Job, export_context: Any) -> bool:
@@ -239,7 +240,7 @@ def _run(job: _Job, export_context: Any) -> bool:
 
     try:
         _write_physics(export_context, job)
-        job.prims = usd_verify.count_prims(export_context.get_stage().GetRootLayer())
+        job.outline = usd_verify.outline(export_context.get_stage().GetRootLayer())
         job.done = True
     except UsdPhysError as error:
         job.error = error

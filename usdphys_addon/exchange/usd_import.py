@@ -23,6 +23,7 @@ from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
+from ..core.vendors import is_vendor_type
 from ..core.words import counted
 from ..system.console import note, warn
 from ..system.files import note_of
@@ -207,7 +208,10 @@ class _Landing:
         _keep_instancers(model, source.instancers, issues)
         _report_instances(source.instances, issues)
         scale = model.units.meters_per_unit / self.scene_meters if self.options.convert_units else 1.0
-        import_repair.repair(scene, stage, found, source.resets, self.options.prim_path, scale)
+        below = self.options.prim_path
+        typed = [path for path, prim in model.prims.items() if is_vendor_type(prim.type_name)]
+        import_repair.add_empties(scene, found, [path for path in typed if paths.is_at_or_below(path, below)])
+        import_repair.repair(scene, stage, found, source.resets, below, scale)
         if model.joints:
             # Joints are placed in the world, so the matrices of their parents must be up to date.
             self.context.view_layer.update()  # type: ignore[union-attr]

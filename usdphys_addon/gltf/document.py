@@ -37,6 +37,7 @@ _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 _ALL_WIDTHS = {**_WIDTHS, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 #: Beginnings of images that glTF and its extensions know: PNG, JPEG, WebP, KTX 2, DDS.
 _IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"\xabKTX 20", b"DDS ")
+_MOST_FLOAT = float(np.finfo(np.float32).max)
 #: Divisors of normalised integers.
 _NORMALS = {5120: 127.0, 5121: 255.0, 5122: 32767.0, 5123: 65535.0}
 TRIANGLES = 4
@@ -160,7 +161,8 @@ class Document:
 
     def node_extension(self, index: int, name: str) -> dict[str, Any]:
         """An extension of a node; empty if it has none."""
-        found = self.nodes[index].get("extensions", {}).get(name)
+        extensions = self.json["nodes"][index].get("extensions")
+        found = extensions.get(name) if extensions else None
         return found if isinstance(found, dict) else {}
 
     def pool(self, extension: str, name: str) -> list[dict[str, Any]]:
@@ -213,16 +215,19 @@ class Document:
 
     def world(self, index: int) -> Matrix:
         """World matrix (4, 4) of a node, metres, in the axes of the model."""
-        chain = []
+        known = self._worlds.get(index)
+        if known is not None:
+            return known
+        chain, matrix = [], None
         for one in self.ancestors(index):
-            if one in self._worlds:
-                matrix = self._worlds[one]
+            matrix = self._worlds.get(one)
+            if matrix is not None:
                 break
             chain.append(one)
-        else:
-            matrix = np.eye(4)
         for one in reversed(chain):
-            matrix = self._worlds[one] = matrix @ self.local(one)
+            local = self.local(one)
+            matrix = self._worlds[one] = local if matrix is None else matrix @ local
+        assert matrix is not None
         return matrix
 
     # ------------------------------------------------------------------ meshes
@@ -274,7 +279,7 @@ class Document:
             raise self._wrong("a mesh names an accessor that does not exist")
         item = accessors[index]
         kind, count, width = item.get("componentType"), item.get("count"), _WIDTHS.get(str(item.get("type")))
-        if kind not in _TYPES or width != _WIDTHS[type_] or not _is_index(count, _MOST_ELEMENTS):
+        if not _is_type(kind) or width != _WIDTHS[type_] or not _is_index(count, _MOST_ELEMENTS):
             raise self._wrong(f"accessor {index} has no known type or count")
         dtype = np.dtype(_TYPES[kind])
         if "bufferView" in item:
@@ -361,7 +366,7 @@ class Document:
             if "bufferView" not in item:
                 continue
             kind, count, width = item.get("componentType"), item.get("count"), _ALL_WIDTHS.get(str(item.get("type")))
-            if kind not in _TYPES or width is None or not _is_index(count, _MOST_ELEMENTS):
+            if not _is_type(kind) or width is None or not _is_index(count, _MOST_ELEMENTS):
                 raise self._wrong(f"accessor {index} has no known type or count")
             dtype, view = np.dtype(_TYPES[kind]), item["bufferView"]
             if not (_is_index(view, len(views)) and views[view].get("extensions")):
@@ -523,7 +528,8 @@ class Document:
         try:
             text = json.dumps(self.json, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         except ValueError as error:
-            raise InputError(f"'{target.name}' was not written: a value of the physics is no finite number.") from error
+            place = " > ".join(_not_finite(self.json) or ())[:200]
+            raise InputError(f"'{target.name}' was not written: its value {place} is no finite number.") from error
         if beside is not None:
             with replacing(beside[0]) as scratch:
                 scratch.write_bytes(beside[1])
@@ -566,16 +572,35 @@ class Document:
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """True for a number that Blender can hold: its properties are floats of 32 bits."""
+    kind = type(value)
+    return (kind is float or kind is int) and -_MOST_FLOAT <= value <= _MOST_FLOAT
 
 
 def is_numbers(value: Any, count: int) -> TypeGuard[list[float]]:
-    """True for a list of so many finite numbers."""
+    """True for a list of so many of them."""
     return isinstance(value, list) and len(value) == count and all(map(is_number, value))
 
 
+def _not_finite(value: Any) -> tuple[str, ...] | None:
+    """Keys that lead to a number that is not finite; None if there is none. Items of lists have names or numbers."""
+    if isinstance(value, float):
+        return None if math.isfinite(value) else ()
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        found = _not_finite(item)
+        if found is not None:
+            name = item.get("name") if isinstance(item, dict) else None
+            return (f"'{name}'" if isinstance(name, str) and name else str(key), *found)
+    return None
+
+
 def _is_index(value: Any, count: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
+    return type(value) is int and 0 <= value < count
+
+
+def _is_type(kind: Any) -> TypeGuard[int]:
+    return type(kind) is int and kind in _TYPES
 
 
 def _are_indices(values: Any, count: int) -> bool:

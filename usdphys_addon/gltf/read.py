@@ -93,15 +93,17 @@ class _Reader:
         if self.reading.family is None:
             return
         self._read_gravity()
-        for index in self.live:
+        # Most nodes of a scene may have nothing to do with physics.
+        physical = [index for index in self.live if self.document.nodes[index].get("extensions")]
+        for index in physical:
             motion = self._motion(index)
             if motion is not None:
                 self.bodies.add(index)
                 self._read_body(index, motion)
-        for index in self.live:
+        for index in physical:
             self._read_colliders(index)
             self._read_parts(index)
-        for index in self.live:
+        for index in physical:
             self._read_joint(index)
         self._read_groups()
         self.model.order = {path: number for number, path in enumerate(self.model.prims)}

@@ -24,6 +24,7 @@ from .names import Family
 _SAME = 2e-5
 #: Half the edge of the square that stands for an infinite plane, where a family has none; metres.
 _PLANE = 500.0
+_NO_MASS = usd_physics.MassAPI()
 _COMBINE = {theirs: ours for ours, theirs in names.COMBINE.items()}
 
 
@@ -73,6 +74,7 @@ class _Writer:
                     "GltfForeign", f"Another add-on has written {one.body}, so that is left as it is.",
                     "Switch off one of the two add-ons for glTF physics.",
                 )  # fmt: skip
+        self.has_bindings = any(prim.physics_binding or prim.materials for prim in model.prims.values())
         self.bodies: dict[str, int] = {}
         self.body_nodes: set[int] = set()
         self.pools: dict[tuple[str, str], dict[str, int]] = {}
@@ -230,10 +232,12 @@ class _Writer:
         self, family: Family, prim: Prim, colliders: list[Prim], motion: dict[str, Any], *, is_computed: bool
     ) -> None:
         """Write mass, centre and inertia. OMI has defaults where KHR lets the engine decide, so it gets all."""
-        own = prim.get(usd_physics.MassAPI) or usd_physics.MassAPI()
+        own = prim.get(usd_physics.MassAPI) or _NO_MASS
         kept = prim.extras.get("motion", {})
         solid = [one for one in colliders if vendor.TRIGGER not in one.schemas]
         weighted = self._has_densities(prim, solid)
+        if own is _NO_MASS and family.is_khr and not weighted and not kept:
+            return
         moments, turn = own.decided("diagonal_inertia"), own.principal_axes
         center, weight = own.decided("center_of_mass"), own.decided("mass")
         if is_computed and (weighted or not family.is_khr or (moments is not None and turn is None)):
@@ -381,6 +385,8 @@ class _Writer:
         return pool[key]
 
     def _material_of(self, prim: Prim) -> Prim | None:
+        if not self.has_bindings:
+            return None
         for one in (prim, *self.model.ancestors(prim.path)):
             bound = one.physics_binding or (one.materials[-1] if one.materials else "")
             if bound:

@@ -16,10 +16,12 @@ from ..core.errors import InputError
 from ..core.frames import without_jumps
 from . import guard as preview_guard
 from .poses import Transform, restored
-from .session import PreviewSession
+from .starting import Starting
 
 #: Custom property of a baked action: JSON of the authored transform and the name of the previous action.
 _MARK = "usdphys_bake"
+#: Part of the progress in which the session is started, and the seconds of a slice of that.
+STARTED, SLICE = 0.1, 0.05
 
 
 def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[float, None, int]:
@@ -37,9 +39,13 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
     fps = scene.render.fps / scene.render.fps_base
     substeps = max(1, math.ceil(scene.usdphys.preview.frequency / fps))
     scene.frame_set(start)
-    session = PreviewSession(context, frequency=fps * substeps)
+    work = Starting(context, with_timeline=False, frequency=fps * substeps)
     places, turns = [], []
+    session: Any = None
     try:
+        while not work.advance(context, SLICE):
+            yield STARTED * work.fraction
+        session = work.done
         authored = dict(session.authored)
         for frame in range(start, end + 1):
             for part in range(1, substeps + 1) if frame > start else ():
@@ -51,9 +57,11 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
             location, quaternion = session.local_poses()
             places.append(location)
             turns.append(quaternion)
-            yield (frame - start) / (end - start)
+            yield STARTED + (1.0 - STARTED) * (frame - start) / (end - start)
     finally:
-        session.stop()
+        work.close()
+        if session is not None:
+            session.stop()
         scene.frame_set(before)
     names = session.moving
     key(names, authored, np.arange(start, end + 1), np.stack(places), without_jumps(np.stack(turns)))

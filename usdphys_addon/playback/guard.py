@@ -26,6 +26,10 @@ _timeline: Timeline | None = None
 _problem = ""
 #: Called after playing the timeline has started a session.
 after_start: list[Callable[[], None]] = []
+#: Called where a session for the timeline is not begun within a slice of time. Without any, it is started at once.
+after_slice: list[Callable[[], None]] = []
+#: Seconds of that slice.
+SLICE = 0.1
 _shown: dict[str, Transform] = {}
 #: Latest authored transforms of all objects that a preview has moved since the file was loaded. An undo step that was
 #: pushed while a preview ran holds simulated poses, and can be restored long after that preview has ended.
@@ -190,10 +194,11 @@ def _before_playback(scene: bpy.types.Scene, *_: Any) -> None:
     runs = _session is not None and _session.scene_name == scene.name
     if runs and (_timeline is None or _timeline.is_at_rate(scene)):
         return
-    _guarded(lambda: start(context, with_timeline=True))
-    if _session is not None:
-        for call in after_start:
-            call()
+    begin(context, with_timeline=True)
+    _guarded(lambda: go_on(context, SLICE if after_slice else float("inf")))
+    calls = after_start if _session is not None else after_slice if _starting is not None else ()
+    for call in calls:
+        call()
 
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]

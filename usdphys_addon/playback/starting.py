@@ -18,8 +18,9 @@ from .timeline import Timeline
 class Starting:
     """A session that is being started. Nothing has changed in the scene before it is `done`."""
 
-    def __init__(self, context: bpy.types.Context, *, with_timeline: bool) -> None:
-        self.with_timeline = with_timeline
+    def __init__(self, context: bpy.types.Context, *, with_timeline: bool, frequency: float = 0.0) -> None:
+        """frequency: time steps in a second, for a session without the timeline; 0: that of the scene."""
+        self.with_timeline, self.frequency = with_timeline, frequency
         #: Completed part of the work.
         self.fraction = 0.0
         #: Slices that were made.
@@ -30,7 +31,10 @@ class Starting:
     def _begin(self, context: bpy.types.Context) -> None:
         self._state = _state(context)
         self._steps: Steps[PreviewSession | Timeline]
-        self._steps = Timeline.steps(context) if self.with_timeline else PreviewSession.steps(context)
+        if self.with_timeline:
+            self._steps = Timeline.steps(context)
+        else:
+            self._steps = PreviewSession.steps(context, frequency=self.frequency)
 
     def advance(self, context: bpy.types.Context, seconds: float) -> bool:
         """Work for some seconds. Returns True when the session has begun.

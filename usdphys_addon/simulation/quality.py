@@ -73,7 +73,7 @@ def contact_steps(
     """
     heaviest = max(masses, default=0.0)
     square = 0.0
-    for mass, size in zip(masses, sizes, strict=True):
+    for mass, size in set(zip(masses, sizes, strict=True)):
         if size > 0.0 and mass > 0.0:
             square = max(square, gravity / size * max(1.0 / SAG, heaviest / mass / HEAVY_SAG) / quality.sag)
     least = STIFFNESS if len(masses) <= CROWD else quality.crowd_stiffness

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import schema
-from ..core.joint_settings import following
+from ..core.joint_settings import GEAR, RACK, following
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
+from ..core.vendors import is_vendor_type
 from .notices import Notices
 
 #: Attributes that the preview simulates, by schema. A change of one of them rebuilds it.
@@ -36,6 +37,8 @@ SIMULATED: dict[str, frozenset[str]] = {
     "PhysxPhysicsDistanceJointAPI": frozenset({"spring_enabled", "spring_stiffness", "spring_damping"}),
     "NewtonMimicAPI": frozenset({"mimic_enabled", "mimic_joint", "mimic_coef0", "mimic_coef1"}),
     "PhysxMimicJointAPI": frozenset({"gearing", "offset", "reference_joint", "reference_joint_axis"}),
+    GEAR: frozenset({"gear_ratio", "hinge0", "hinge1", "body0", "body1", "joint_enabled"}),
+    RACK: frozenset({"ratio", "hinge", "prismatic", "body0", "body1", "joint_enabled"}),
 }  # fmt: skip
 #: Attributes that change nothing in the motion that a preview could show: effort of the solver, contact reports.
 _SILENT = frozenset({
@@ -65,7 +68,7 @@ class BodySettings:
     max_spin: float = math.inf
 
 
-_PLAIN = BodySettings()
+PLAIN = BodySettings()
 
 
 def body_settings(prim: Prim) -> BodySettings:
@@ -73,7 +76,7 @@ def body_settings(prim: Prim) -> BodySettings:
     api: Any = prim.schemas.get("PhysxRigidBodyAPI")
     factor = _gravity_factor(prim)
     if api is None:
-        return _PLAIN if factor == 1.0 else BodySettings(gravity=factor)
+        return PLAIN if factor == 1.0 else BodySettings(gravity=factor)
     return BodySettings(
         _positive(api.linear_damping), _positive(api.angular_damping), 0.0 if api.disable_gravity is True else factor,
         _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,
@@ -152,6 +155,8 @@ def is_simulated(name: str, field: str = "") -> bool:
 def report_others(model: PhysicsModel, notices: Notices) -> None:
     """Notices about the settings of bodies, joints and materials that are not simulated."""
     for prim in model.prims.values():
+        if is_vendor_type(prim.type_name) and not is_simulated(prim.type_name):
+            notices.add("VendorNotSimulated", prim, f"{prim.display} is a {prim.type_name}, which the preview ignores.")
         left_out = []
         for name, value in prim.schemas.items():
             if value.family in schema.OWN_FAMILIES or value.on not in _PLACES or value.family == "Other":

@@ -81,7 +81,7 @@ class World:
     def steps(
         cls, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0, quality: str = NORMAL
     ) -> Steps[World]:
-        """Build a world in steps, none of which takes longer than one body does."""
+        """Build a world in steps, none of which takes longer than one body does, or some equal ones."""
         world = cls.__new__(cls)
         yield from world._build(model, time_step, substeps, quality)
         return world
@@ -106,15 +106,16 @@ class World:
         for space in self._spaces:
             self._ranges.append(slice(start, start + len(space.paths)))
             start += len(space.paths)
-        bodies = [self._layout.bodies[path] for path in self.paths]
-        self.positions: Floats = np.array([body.position for body in bodies]).reshape(-1, 3)
-        self.rotations: Floats = np.array([body.quaternion for body in bodies], float).reshape(-1, 4)
-        self.stretches: Floats = np.array([body.stretch for body in bodies]).reshape(-1, 3, 3)
-        for space, rows in zip(self._spaces, self._ranges, strict=True):
+        places = self._layout.places
+        rows = places.rows(self.paths)
+        self.positions: Floats = places.positions[rows]
+        self.rotations: Floats = places.quaternions[rows]
+        self.stretches: Floats = places.stretches[rows]
+        for space, own in zip(self._spaces, self._ranges, strict=True):
             if space.is_moved_at_start:
-                space.read_poses(self.positions[rows], self.rotations[rows], everything=True)
-        self.kinematic = np.array([body.is_kinematic for body in bodies], bool)
-        self.awake = np.ones(len(bodies), bool)
+                space.read_poses(self.positions[own], self.rotations[own], everything=True)
+        self.kinematic = np.array([self._layout.bodies[path].is_kinematic for path in self.paths], bool)
+        self.awake = np.ones(len(self.paths), bool)
         self._joints = {
             constraint.facts.path: (space, constraint) for space in self._spaces for constraint in space.constraints
         }
@@ -589,8 +590,8 @@ def _spaces(
     for setup in by_scene.values():
         if setup.bodies or setup.statics:
             space = SolverSpace(found, setup, notices, time_step, quality)
-            for _ in space.steps(setup, chosen, substeps):
-                made += 1
+            for more in space.steps(setup, chosen, substeps):
+                made += more
                 yield made / total
             spaces.append(space)
     return spaces

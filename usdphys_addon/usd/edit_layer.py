@@ -170,12 +170,16 @@ def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
         changed.append(path)
         return str(Sdf.Layer.CreateIdentifier(found, arguments))
 
+    modify_asset_paths(layer, moved)
+    return bool(changed)
+
+
+def modify_asset_paths(layer: Sdf.Layer, moved: Callable[[str], str]) -> None:
+    """Replace all asset paths of a layer. UsdUtils.ModifyAssetPaths drops the offsets of sublayers; this keeps them."""
     offsets = list(layer.subLayerOffsets)
     UsdUtils.ModifyAssetPaths(layer, moved)
-    # UsdUtils.ModifyAssetPaths drops the sublayer offsets.
     for index, offset in enumerate(offsets):
         layer.subLayerOffsets[index] = offset
-    return bool(changed)
 
 
 # --------------------------------------------------------------------------- files
@@ -207,9 +211,9 @@ def _same_file(first: Path, second: Path) -> bool:
 
 def _save(target: Path, write: Callable[[Path], bool], layer: Sdf.Layer) -> None:
     """Replace the target by the layer that `write` puts into a scratch file; it returns False where it fails."""
-    prims = verify.count_prims(layer)
+    outline = verify.outline(layer)
     try:
-        with replacing(target, verify=lambda scratch: verify.verify(scratch, target, prims)) as scratch:
+        with replacing(target, verify=lambda scratch: verify.verify(scratch, target, outline)) as scratch:
             if not write(scratch):
                 raise OutputError(f"'{target}' could not be written; the old file is untouched.")
     except Tf.ErrorException as error:

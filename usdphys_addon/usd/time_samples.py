@@ -17,7 +17,7 @@ from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..system.files import replacing
 from .read import despite_broken_ops, stage_units
-from .verify import count_prims, verify
+from .verify import outline, verify
 
 #: Suffix of the written transform operations, to avoid existing attributes of another type.
 SUFFIX = "simulated"
@@ -95,11 +95,11 @@ def write_bake(stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDA
     The file is replaced atomically. Raises OutputError if it cannot be written.
     """
     try:
-        prims: list[int] = []
-        with replacing(target, verify=lambda scratch: verify(scratch, target, prims[0])) as scratch:
+        expected: list[str] = []
+        with replacing(target, verify=lambda scratch: verify(scratch, target, expected)) as scratch:
             layer = Sdf.Layer.CreateNew(str(scratch))
             _fill(layer, stage, target, paths, worlds, clock)
-            prims.append(count_prims(layer))
+            expected += outline(layer)
             if not layer.Save():
                 raise OutputError(f"'{target}' could not be written; the old file is untouched.")
             del layer

@@ -21,6 +21,7 @@ from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
 from ..core.value_types import ValueType, value_type, with_elements
+from ..core.vendors import is_vendor_type
 from .opinions import BINDING_API, PHYSICS_BINDING
 
 _Values = TypeVar("_Values", schema.Vector, schema.Quaternion)
@@ -44,12 +45,15 @@ class Property(NamedTuple):
 
 
 class PrimOpinions(NamedTuple):
-    """The properties and API schemas to author on a prim; computed without a stage."""
+    """The properties and API schemas to author on a prim; computed without a stage.
+
+    is_placeless: it gets its type, and has no transform.
+    """
 
     path: Sdf.Path
     properties: tuple[Property, ...]
     applied: tuple[str, ...]
-    is_joint: bool
+    is_placeless: bool
 
 
 def opinions_of(model: PhysicsModel, stage_units: StageUnits) -> dict[str, PrimOpinions]:
@@ -96,7 +100,7 @@ class Translator:
     def opinions(self, prim: Prim) -> PrimOpinions:
         properties: list[Property] = []
         applied = []
-        is_joint = False
+        is_placeless = is_vendor_type(prim.type_name)
         for name, value in prim.schemas.items():
             if value.kind != "typed":
                 applied.append(name)
@@ -104,9 +108,9 @@ class Translator:
                 applied.append("CollectionAPI:colliders")
             properties += self.values(value, instance_of(value, name, prim.type_name))
             if isinstance(value, usd_physics.Joint):
-                is_joint = True
+                is_placeless = True
                 properties += self.world_frames(value)
-        return PrimOpinions(Sdf.Path(prim.path), tuple(properties), tuple(applied), is_joint)
+        return PrimOpinions(Sdf.Path(prim.path), tuple(properties), tuple(applied), is_placeless)
 
     def values(self, value: Schema, instance: str) -> Iterator[Property]:
         """The authored properties of a schema. Rows are cached by class, instance and drive type."""
@@ -179,11 +183,11 @@ class SpecWriter:
 
     def write(self, prim: Prim, opinions: PrimOpinions | None = None, spec: Sdf.PrimSpec | None = None) -> None:
         """Author a prim. opinions, spec: if already known."""
-        path, properties, applied, is_joint = opinions or self.translator.opinions(prim)
+        path, properties, applied, is_placeless = opinions or self.translator.opinions(prim)
         spec = spec or self.layer.GetPrimAtPath(path) or self.make(prim)
         if prim.purpose != "default":
             self.set(spec, "purpose", "token", prim.purpose, uniform=True)
-        if is_joint:
+        if is_placeless:
             retype(spec, prim.type_name)
         for item in properties:
             self.put(spec, item)
@@ -334,11 +338,11 @@ def remove_schema(spec: Sdf.PrimSpec, name: str) -> None:
 
 
 def retype(spec: Sdf.PrimSpec, type_name: str) -> None:
-    """Change the type of a prim; a prim that becomes a joint loses its transform."""
+    """Change the type of a prim; one that becomes a joint, or of a vendor's type, loses its transform."""
     if spec.typeName == type_name:
         return
     spec.typeName = type_name
-    if issubclass(schema.SCHEMAS.get(type_name, schema.Schema), usd_physics.Joint):
+    if issubclass(schema.SCHEMAS.get(type_name, schema.Schema), usd_physics.Joint) or is_vendor_type(type_name):
         clear_local(spec)
 
 

@@ -23,7 +23,7 @@ from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.rules.base import Above
 from ..core.schemas import usd_geom, usd_physics
 from ..simulation.articulations import trees_of
-from ..simulation.layout import RigidPose, places
+from ..simulation.layout import Places
 from . import draw_data
 from .draw_data import Drawing, Vertices
 
@@ -275,7 +275,7 @@ class _Builder:
         self.colliders = model.colliders
         cuts = {path for path, prim in model.prims.items() if prim.resets_xform_stack}
         self.owners = Above(self.bodies, cuts)
-        self.places: dict[str, RigidPose] = places({**self.bodies, **self.colliders}.values())
+        self.places = Places({**self.bodies, **self.colliders}.values())
         self.carried: dict[str, list[Prim]] = defaultdict(list)
         for path, prim in self.colliders.items():
             owner = self.owners.at(path)

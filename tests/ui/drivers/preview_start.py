@@ -48,13 +48,20 @@ def steps():
     assert {obj.name: (tuple(obj.location), obj.rotation_mode) for obj in bpy.data.objects} == before
     print("ESC ENDED IT")
 
-    # Once more, to its end.
-    preview.SLICE = 0.1
+    # Once more, to its end, by the timeline: it waits until the physics is prepared.
+    guard.SLICE = 0.0
+    bpy.context.scene.usdphys.preview.with_timeline = True
     with kit.in_view():
-        bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
-    yield from kit.until(lambda: guard.current() is not None, "the preview plays")
+        bpy.ops.screen.animation_play()
+    yield from kit.until(lambda: guard.starting() is not None and guard.starting().slices > 3, "it is prepared")
+    assert guard.current() is None and not bpy.context.screen.is_animation_playing
+    assert bpy.context.scene.frame_current == 1
+    kit.shot("2-timeline")
+    preview.SLICE = 0.1
+    yield from kit.until(lambda: guard.timeline() is not None, "the timeline leads the preview")
     yield from kit.until(lambda: crates[0].location.z < -0.05, "the crates fall")
-    kit.shot("2-playing")
+    assert bpy.context.scene.frame_current > 1
+    kit.shot("3-playing")
     yield from kit.key("ESC", x, y)
     yield from kit.until(lambda: guard.current() is None, "the preview has ended")
 

@@ -42,30 +42,28 @@ class _Meeting:
     is_same_place: bool
 
 
-def _solids(facts: Facts) -> list[Solid]:
-    found: list[Solid] = []
-    for _ in _solid_steps(facts, found):
-        pass
-    return found
-
-
-def _solid_steps(facts: Facts, found: list[Solid]) -> Iterator[None]:
+def _shapes(facts: Facts) -> list[tuple[Prim, Mesh | SpherePoints | None]]:
+    """The enabled colliders with their geometry, as far as it is known."""
     shapes: dict[str, Mesh | SpherePoints | None] = {
         path: Mesh(points, _NO_TRIANGLES) for path, points in facts.points.items()
     }
     shapes |= {prim.path: shape for prim, shape in facts.shapes}
-    wanted = [
+    return [
         (prim, shapes.get(prim.path)) for prim, collider in facts.colliders if collider.collision_enabled is not False
     ]
-    for start in range(0, len(wanted), _AT_ONCE):
-        found += overlap.solids_of(wanted[start : start + _AT_ONCE])
-        yield
+
+
+def _solids(facts: Facts) -> list[Solid]:
+    return overlap.solids_of(_shapes(facts))
 
 
 def prepare(facts: Facts) -> Iterator[None]:
     """Compute in short steps what the rules of this module need, for checks that must not block the interface."""
     solids: list[Solid] = []
-    yield from _solid_steps(facts, solids)
+    shapes = _shapes(facts)
+    for start in range(0, len(shapes), _AT_ONCE):
+        solids += overlap.solids_of(shapes[start : start + _AT_ONCE])
+        yield
     facts.remember(_solids, solids)
     meetings: list[_Meeting] = []
     yield from _meeting_steps(facts, meetings)

@@ -72,7 +72,7 @@ def aim(constraint: Constraint, physics: PhysicsWorld, seconds: float) -> None:
         motors = {name: handle for (place, name), handle in constraint.state.effects.items() if place == axis}
         if not motors:
             continue
-        place, speed = _where(constraint, physics, axis), _speed(constraint, physics, axis)
+        place, speed = where_is(constraint, physics, axis), speed_of(constraint, physics, axis)
         motor = _Motor(constraint, physics, axis, place)
         settings = freedom.settings
         for name, handle in motors.items():
@@ -108,11 +108,11 @@ def stored_energy(constraint: Constraint, physics: PhysicsWorld) -> float:
     for axis, freedom in freedoms_of(constraint):
         settings = freedom.settings
         if freedom.has_soft_limit:
-            place = _where(constraint, physics, axis)
+            place = where_is(constraint, physics, axis)
             over = max(place - freedom.high, freedom.low - place, 0.0)
             energy += 0.5 * settings.stiffness * over**2
         if settings.armature > 0.0:
-            energy += 0.5 * settings.armature * _speed(constraint, physics, axis) ** 2
+            energy += 0.5 * settings.armature * speed_of(constraint, physics, axis) ** 2
     return energy
 
 
@@ -142,13 +142,14 @@ class _Motor:
         set_drive(joint, axis, drive, drive.target_position - (self.place if self.frame is not None else 0.0))
 
 
-def _where(constraint: Constraint, physics: PhysicsWorld, axis: int) -> float:
+def where_is(constraint: Constraint, physics: PhysicsWorld, axis: int) -> float:
+    """Where a degree of freedom is, m or rad."""
     if axis == 3 and constraint.turns:
         return constraint.turned(physics)
     return constraint.position(physics, axis)
 
 
-def _speed(constraint: Constraint, physics: PhysicsWorld, axis: int) -> float:
+def speed_of(constraint: Constraint, physics: PhysicsWorld, axis: int) -> float:
     """Speed (m/s or rad/s) of a degree of freedom, body 1 seen from body 0."""
     first, second = (physics.rigid_bodies[handle] for handle in constraint.handles)
     world0, world1 = constraint.frames(physics)

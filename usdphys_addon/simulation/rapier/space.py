@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,7 +47,9 @@ from ..quality import (
     turning_steps,
 )  # fmt: skip
 from ..vendor_settings import (
+    PLAIN,
     BodySettings,
+    Surface,
     body_settings,
     combine_modes,
     is_trigger,
@@ -59,6 +61,7 @@ from .belts import Belts
 from .constraints import FREE, Constraint, State, isometry, matrix_of
 from .energy import EnergyWatch, Matter
 from .followers import Follower, followers_of
+from .gears import Gear, gears_of
 from .grab import Grab, grab, pull, release
 from .loads import Loads, Weight
 from .matter import Geometries, Weigher
@@ -77,6 +80,8 @@ STRAY_SPEED = 0.05
 SANE_STEPS = 10
 #: Sleep thresholds, m/s and rad/s.
 SLOW, SLOW_TURN = 0.01, 0.02
+#: Equal bodies that are made in one step of the build.
+TOGETHER = 32
 #: Of contacts, as springs.
 DAMPING_RATIO = 10.0
 #: A velocity that the scale of the prim changes by less than this part counts as unscaled.
@@ -118,7 +123,7 @@ class SolverSpace:
 
     def __init__(self, layout: Layout, setup: Setup, notices: Notices, time_step: float, quality: Quality) -> None:
         self.scene, self.model, self.notices = setup.scene, layout.model, notices
-        self.places = layout.places
+        self.layout, self.places = layout, layout.places
         self.bodies = setup.bodies
         self.paths = tuple(setup.bodies)
         self.physics = PhysicsWorld(tuple(setup.gravity.tolist()))
@@ -129,11 +134,13 @@ class SolverSpace:
         self.weights: dict[str, Weight] = {}
         self.constraints: list[Constraint] = []
         self.followers: list[Follower] = []
+        self.gears: list[Gear] = []
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
         #: Force (N) and torque (N m) under which joints broke.
         self.last_loads: dict[str, tuple[float, float]] = {}
-        self._moving: list[str] = []
+        self._moves = False
+        self._asleep: set[str] = set()
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
         #: True if the bodies are not where their prims are, because joints were closed.
         self.is_moved_at_start = False
@@ -141,6 +148,7 @@ class SolverSpace:
         #: Shorter side, m, of the largest collider of each body.
         self._sizes: dict[str, float] = {}
         self._bounces = False
+        self._surfaces: dict[Any, Surface] = {}
         self._ground: Any = None
         self._upkeep: list[Constraint] | None = None
         self._effective: list[Constraint] = []
@@ -152,8 +160,8 @@ class SolverSpace:
         self._steps_made = 0
         self.time_step, self.quality = time_step, quality
 
-    def steps(self, setup: Setup, filters: Filters, substeps: int) -> Iterator[None]:
-        """Build in steps, one for each body and each static collider.
+    def steps(self, setup: Setup, filters: Filters, substeps: int) -> Iterator[int]:
+        """Build in steps, each of which yields how many bodies and static colliders it made.
 
         substeps: steps of the solver in a time step; 0: by the quality.
         """
@@ -175,24 +183,16 @@ class SolverSpace:
         self._watched = np.zeros(len(self.paths), bool)
         self._views: list[Any] = []
         self._watch, self._matter = EnergyWatch(), _matter(self.paths, self.weights)
-        self._belts = Belts({
-            self.handles[path]: surface
-            for path, body in self.bodies.items() if (surface := surface_of(body.prim)) is not None
-        })  # fmt: skip
+        self._belts = Belts(self._surfaces)
         self._belts.attach(self.physics)
-        for row, path in enumerate(self.paths):
-            if path in self.weights:
-                settings = body_settings(self.bodies[path].prim)
-                if min(settings.max_speed, settings.max_spin) < NO_LIMIT:
-                    self._slow.append((row, settings.max_speed, settings.max_spin))
         self._refresh()
-        if self._moving:
+        if self._moves:
             self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
-        asleep = {path for path in self.weights if _starts_asleep(self.bodies[path])}
-        put_to_sleep(
-            self.physics, [self.handles[path] for path in asleep],
-            [self.handles[path] for path in self.weights if path not in asleep],
-        )  # fmt: skip
+        if self._asleep:
+            put_to_sleep(
+                self.physics, [self.handles[path] for path in self._asleep],
+                [self.handles[path] for path in self.weights if path not in self._asleep],
+            )  # fmt: skip
 
     # ----------------------------------------------------------------------- building
 
@@ -202,8 +202,9 @@ class SolverSpace:
         size = float(np.median(self._extents)) if self._extents else LARGEST
         parameters.length_unit = min(max(size, SMALLEST), LARGEST)
         parameters.normalized_max_linear_velocity = CLAMP / parameters.length_unit
-        masses = [self.weights[path].mass for path in self._sizes if path in self.weights]
-        sizes = [size for path, size in self._sizes.items() if path in self.weights]
+        weights = self.weights
+        masses = [weights[path].mass for path in self._sizes if path in weights]
+        sizes = [size for path, size in self._sizes.items() if path in weights]
         contacts = contact_steps(self.quality, parameters.dt, math.hypot(*self.gravity), masses, sizes)
         parameters.num_solver_iterations = contacts.small_steps
         parameters.num_internal_pgs_iterations = self.quality.sweeps
@@ -248,33 +249,49 @@ class SolverSpace:
                     "joints: it gives way.",
                 )  # fmt: skip
 
-    def _add_bodies(self, filters: Filters) -> Iterator[None]:
+    def _add_bodies(self, filters: Filters) -> Iterator[int]:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
         made: dict[Hashable, Template] = {}
-        every = self.bodies.values()
-        for (path, body), place, key in zip(
-            self.bodies.items(), isometries(every), keys(every, geometries, filters), strict=True
+        every = isometries(self.places, self.places.rows(self.paths))
+        pending = 0
+        for row, (path, place, key) in enumerate(
+            zip(self.paths, every, keys(self.layout, self.paths, geometries, filters), strict=True)
         ):
             template = None if key is None else known(made, key)
+            is_new = template is None
             if template is None:
                 said = len(self.notices.issues)
-                template = self._template(body, weigher, filters)
+                template = self._template(self.bodies[path], weigher, filters)
                 # What is said about one is to be said about each.
                 if key is not None and len(self.notices.issues) == said:
                     with suppress(TypeError):
                         made[key] = template
             geometries.forget()
             template.body.position = place
-            self.handles[path] = self.physics.add_body(template.body, template.colliders)
-            if template.weight is not None:
-                self.weights[path] = template.weight
-            if template.sides:
-                self._extents += [longer for _, longer in template.sides]
-                self._sizes[path] = max(shorter for shorter, _ in template.sides)
-            for number, material in enumerate(template.materials):
-                self.surfaces.setdefault(material, []).append((path, number))
-            yield
+            handle = self.handles[path] = self.physics.add_body(template.body, template.colliders)
+            self._note(row, path, handle, template)
+            pending += 1
+            if is_new or pending >= TOGETHER:
+                yield pending
+                pending = 0
+
+    def _note(self, row: int, path: str, handle: Any, template: Template) -> None:
+        """Keep what is needed of a body beside the solver."""
+        if template.weight is not None:
+            self.weights[path] = template.weight
+            if template.starts_asleep:
+                self._asleep.add(path)
+            settings = template.settings
+            if settings is not PLAIN and min(settings.max_speed, settings.max_spin) < NO_LIMIT:
+                self._slow.append((row, settings.max_speed, settings.max_spin))
+        if template.surface is not None:
+            self._surfaces[handle] = template.surface
+        if template.sides:
+            self._extents += [longer for _, longer in template.sides]
+            self._sizes[path] = max([shorter for shorter, _ in template.sides])
+        for number, material in enumerate(template.materials):
+            self.surfaces.setdefault(material, []).append((path, number))
 
     def _template(self, body: Body, weigher: Weigher, filters: Filters) -> Template:
         """What is added to the solver for a body, and for its twins elsewhere."""
@@ -283,7 +300,7 @@ class SolverSpace:
         kind = rapier3d.RigidBody.kinematic_position_based if body.is_kinematic else rapier3d.RigidBody.dynamic
         builder = kind()
         moves = bool(api.velocity or api.angular_velocity)
-        weight = None
+        weight, settings = None, PLAIN
         if not body.is_kinematic:
             settings = body_settings(body.prim)
             turns = world_turns(settings, body.rotation)
@@ -295,7 +312,7 @@ class SolverSpace:
                 )  # fmt: skip
             builder = _with_settings(builder, settings, turns)
             if moves:
-                self._moving.append(body.prim.path)
+                self._moves = True
                 velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
                 self._say_scaled(body, velocity)
                 spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
@@ -313,7 +330,7 @@ class SolverSpace:
         activation = solver_body.activation
         activation.linear_threshold, activation.angular_threshold = SLOW, SLOW_TURN
         solver_body.activation = activation
-        template = Template(solver_body, weight)
+        template = Template(solver_body, weight, settings, surface_of(body.prim), bool(api.resolved("starts_asleep")))
         for prim in body.colliders:
             geometry = weigher.geometries.of(prim)
             placed = shape_of(prim, geometry, self.places[prim.path].rotation, self.notices, moves=True)
@@ -345,12 +362,12 @@ class SolverSpace:
                 f"{speeds[2]:.3g} m/s, in PhysX and Newton {speeds[1]:.3g} m/s.",
             )  # fmt: skip
 
-    def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> Iterator[None]:
+    def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> Iterator[int]:
         for prim in prims:
             place = self.places[prim.path]
             geometry = prim.mesh() if prim.mesh is not None else None
             placed = shape_of(prim, geometry, place.rotation, self.notices, moves=False)
-            yield
+            yield 1
             if placed is None:
                 continue
             material = contact_material(self.model, prim, self.notices)
@@ -471,12 +488,24 @@ class SolverSpace:
                     f"{facts.prim.display} does not follow {rule.leader}: both have to be hinges or slides of one "
                     "scene, and not follow each other.",
                 )  # fmt: skip
+        self._add_gears()
         for tree in setup.trees:
             links = [by_path[link.joint.path] for link in tree.links if link.joint.path in in_tree]
             self._insert_tree(tree, links)
         for constraint in self.constraints:
             if not constraint.state.reduced:
                 constraint.insert(self.physics)
+
+    def _add_gears(self) -> None:
+        self.gears, idle = gears_of(self.model, self.constraints)
+        for path, needs in idle:
+            prim = self.model.prims[path]
+            self.notices.add(
+                "VendorNotSimulated", prim,
+                f"{prim.display} couples nothing: it needs {needs} of one scene, a ratio other than zero, and the "
+                "bodies that these joints move.",
+            )  # fmt: skip
+        self._part({tuple(sorted(gear.bodies)) for gear in self.gears if all(gear.bodies)})
 
     def _insert_tree(self, tree: Tree, links: Sequence[Constraint]) -> None:
         if not links:
@@ -594,8 +623,12 @@ class SolverSpace:
         return all(math.isfinite(speed) and speed < FASTEST for speed in speeds)
 
     def _add_pairs(self, filters: Filters) -> None:
+        self._part(filters.pairs)
+
+    def _part(self, pairs: Iterable[tuple[str, ...]]) -> None:
+        """Keep pairs of bodies and static colliders from colliding."""
         everything = {**self.static_handles, **self.handles}
-        for first, second in sorted(filters.pairs):
+        for first, second in sorted(pairs):
             if first in everything and second in everything:
                 if first in self.static_handles and second in self.static_handles:
                     continue
@@ -629,9 +662,13 @@ class SolverSpace:
                 joint_effects.aim(constraint, self.physics, self.time_step / steps)
             for follower in self.followers:
                 follower.aim(self.physics, self.time_step / steps)
+            for gear in self.gears:
+                gear.push(self.physics, self.weights, self.time_step / steps)
             if measured:
                 self.loads.before(self.physics, self.constraints, is_next=number > 0)
             self.physics.step()
+            for gear in self.gears:
+                gear.release(self.physics)
             if not self.physics.quarantine.is_empty():
                 lost += self._rescue()
             joint_effects.limit_speeds(self._limited, self.physics)
@@ -989,11 +1026,6 @@ def _speed_of_all(physics: Any, handles: Mapping[str, Any], masses: Mapping[str,
     """Velocity (3,) of the centre of mass of bodies."""
     moves = [np.array(_tuple(physics.rigid_bodies[handle].linvel)) * masses[path] for path, handle in handles.items()]
     return np.asarray(sum(moves) / sum(masses.values()), float)
-
-
-def _starts_asleep(body: Body) -> bool:
-    api = body.prim.get(usd_physics.RigidBodyAPI)
-    return api is not None and api.starts_asleep is not None and bool(api.resolved("starts_asleep"))
 
 
 def _ends(constraint: Constraint) -> set[str]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,8 @@ from ...core.frames import Matrix
 from ...core.model import Prim
 from ...core.schemas import usd_physics
 from ..filters import Filters
-from ..layout import Body
+from ..layout import Body, Layout, Places
+from ..vendor_settings import PLAIN, BodySettings, Surface
 from .loads import Weight
 from .matter import COARSE, DIGITS, Geometries, fingerprint
 
@@ -28,49 +29,60 @@ class Template:
     """A body of the solver with its colliders.
 
     materials: path of the physics material of each collider, or "". sides: shorter and longer side of each, m.
+    surface: how it runs. starts_asleep: of a dynamic body.
     """
 
     body: rapier3d.RigidBody
     weight: Weight | None
+    settings: BodySettings = PLAIN
+    surface: Surface | None = None
+    starts_asleep: bool = False
     colliders: list[Any] = field(default_factory=list)
     materials: list[str] = field(default_factory=list)
     sides: list[tuple[float, float]] = field(default_factory=list)
 
 
-def keys(bodies: Iterable[Body], geometries: Geometries, filters: Filters) -> Iterator[Hashable]:
+def keys(layout: Layout, paths: Sequence[str], geometries: Geometries, filters: Filters) -> Iterator[Hashable]:
     """For each body all that decides what it is in the solver, but for its place; None for one that moves at the start.
 
     The space of a body has no place in the world, so that a body may be turned. Only what vendors say about a body may
     be about the axes of the world.
     """
-    listed = list(bodies)
+    places = layout.places
+    listed = [layout.bodies[path] for path in paths]
     parts = [_parts(body) for body in listed]
-    owners = [row for row, prims in enumerate(parts) for prim, _ in prims if prim is not listed[row].prim]
-    below = [prim for row, prims in enumerate(parts) for prim, _ in prims if prim is not listed[row].prim]
-    turns = np.array([body.rotation for body in listed], float).reshape(-1, 3, 3)[owners].swapaxes(1, 2)
-    places = np.array([body.position for body in listed], float).reshape(-1, 3)[owners]
-    local = np.array([prim.world[:3] for prim in below], float).reshape(-1, 3, 4)
-    local[:, :, 3] -= places
-    frames = iter(_rounded(turns @ local))
-    for body, prims, stretch in zip(
-        listed, parts, _rounded(np.array([body.stretch for body in listed], float).reshape(-1, 3, 3)), strict=True
-    ):
+    below = [
+        (body, prim) for body, prims in zip(listed, parts, strict=True) for prim, _ in prims if prim is not body.prim
+    ]
+    owners, owned = places.rows(body.prim.path for body, _ in below), places.rows(prim.path for _, prim in below)
+    local = places.worlds[owned, :3]
+    local[:, :, 3] -= places.positions[owners]
+    frames = iter(_rounded(places.rotations[owners].swapaxes(1, 2) @ local))
+    masks = filters.masks
+    for body, prims, stretch in zip(listed, parts, _rounded(places.stretches[places.rows(paths)]), strict=True):
         found: list[Hashable] = [body.is_kinematic, stretch]
         for prim, role in prims:
-            is_own = prim is body.prim
-            mask = filters.masks.get(prim.path)
+            mask = masks.get(prim.path) if masks else None
             found += (
-                role, None if is_own else (prim.path[len(body.prim.path) :], next(frames)), tuple(prim.schemas),
-                *[value.all_values() for value in prim.schemas.values()], prim.materials, prim.physics_binding,
-                mask and (mask.member, mask.meets), fingerprint(geometries.of(prim)),
+                role, None if prim is body.prim else (prim.path[len(body.prim.path) :], next(frames)), _facts(prim),
+                mask and (mask.member, mask.meets), prim.mesh and fingerprint(geometries.of(prim)),
             )  # fmt: skip
         if not prims or prims[0][0] is not body.prim:
-            found += (tuple(body.prim.schemas), *[value.all_values() for value in body.prim.schemas.values()])
+            found.append(_facts(body.prim))
         if "PhysxRigidBodyAPI" in body.prim.schemas:
             found.append(body.rotation.tobytes())
         api = body.prim.schemas[usd_physics.RigidBodyAPI.usd_name]
         moves = api.velocity or api.angular_velocity  # type: ignore[attr-defined]
         yield None if moves else tuple(found)
+
+
+def _facts(prim: Prim) -> tuple[Hashable, ...]:
+    """What a prim says, but for its place and geometry."""
+    schemas = prim.schemas
+    return (
+        *schemas, *[value.all_values() for value in schemas.values()], prim.materials, prim.physics_binding,
+        repr(prim.extras) if prim.extras else "",
+    )  # fmt: skip
 
 
 def _parts(body: Body) -> list[tuple[Prim, int]]:
@@ -103,12 +115,11 @@ def known(templates: Mapping[Hashable, Template], key: Hashable) -> Template | N
         return None
 
 
-def isometries(bodies: Iterable[Body]) -> list[rapier3d.Isometry3]:
-    """Where bodies are, for the solver."""
-    listed = list(bodies)
-    numbers = np.empty((len(listed), _POSE), "<f4")
-    numbers[:, (3, 0, 1, 2)] = np.array([body.quaternion for body in listed], float).reshape(-1, 4)
-    numbers[:, 4:] = np.array([body.position for body in listed], float).reshape(-1, 3)
+def isometries(places: Places, rows: Sequence[int]) -> list[rapier3d.Isometry3]:
+    """Where prims are, for the solver."""
+    numbers = np.empty((len(rows), _POSE), "<f4")
+    numbers[:, (3, 0, 1, 2)] = places.quaternions[rows]
+    numbers[:, 4:] = places.positions[rows]
     head = _IDENTITY[: -4 * _POSE]
     make = rapier3d.Isometry3.from_bytes
     return [make(head + raw) for raw in numbers.view(np.dtype((np.void, 4 * _POSE))).ravel().tolist()]
