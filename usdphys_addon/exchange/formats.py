@@ -322,13 +322,16 @@ def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
     import bpy
 
     from ..gltf import write
-    from . import gltf_export
+    from . import blend_file, gltf_export
 
+    if options.collection:
+        blend_file.select_collection(options.collection)
     scene: Any = bpy.context.scene
     wanted = gltf_export.options_of(scene.usdphys.gltf)
     wanted = write.WriteOptions(wanted.families, options.hierarchy == "flat" if options.hierarchy else wanted.is_flat)
     return gltf_export.export_gltf(
-        bpy.context, file, wanted, strict=options.strict, export_animations=options.animation
+        bpy.context, file, wanted, strict=options.strict, export_animations=options.animation,
+        use_selection=bool(options.collection),
     )  # fmt: skip
 
 
@@ -348,7 +351,7 @@ XACRO = Format(
 )  # fmt: skip
 GLTF = Format(
     "glTF file", (".gltf", ".glb"), _load_gltf, _read_gltf, _write_gltf,
-    heeds=frozenset({"hierarchy", "animation", "strict"}),
+    heeds=frozenset({"hierarchy", "animation", "strict", "collection"}),
 )  # fmt: skip
 #: In the order in which messages name them.
 FORMATS = (BLEND, USD, GLTF, URDF, XACRO)
