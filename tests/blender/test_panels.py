@@ -1409,6 +1409,8 @@ def test_an_export_shows_its_options_and_what_it_would_refuse(known_report):
         "up_axis",
         "hierarchy",
         "layers",
+        "runtimes",
+        "physx_words",
         "strict",
     ]
     layout = drawn_operator("usdphys.export_usd")
