@@ -210,7 +210,7 @@ _SETTLED = 0.05
 
 
 def _hold_timeline() -> None:
-    """Timer: the timeline waits until the session has begun, which is started anew, slice by slice and with progress."""
+    """Timer: the timeline waits until the session has begun, which is started slice by slice and with progress."""
     preview_guard.stop()
     for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
         if window.screen.is_animation_playing:

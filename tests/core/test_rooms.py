@@ -40,6 +40,8 @@ ROOMS = (
     "keymap.py",
     "preferences.py",
     "operators/translations.py",
+    "operators/outcome.py",
+    "operators/files",
     "operators",
     "panels",
     "__init__.py",
