@@ -11,7 +11,7 @@ from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from .action_bar import can_edit
-from .outcome import finish, refuse
+from .outcome import check_numbers, finish, refuse
 
 _KINDS = (
     ("ROPE", "Rope", "Bends freely, twists little"),
@@ -56,6 +56,7 @@ class _Generator:
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
+            check_numbers(self)
             text, notes = self.make(context)
         except UsdPhysError as error:
             return refuse(self, error)
@@ -96,6 +97,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             name="Segments",
             default=20,
             min=0,
+            max=1000,
             soft_max=100,
             description="Number of bodies; 0 for as many as fit the thickness",
         )
@@ -179,7 +181,13 @@ class USDPHYS_OT_net(_Generator, bpy.types.Operator):
             name="Size", size=2, default=(2.0, 2.0), min=1e-3, unit="LENGTH", description="Along X and Y of the cursor"
         )
         knots: bpy.props.IntVectorProperty(
-            name="Knots", size=2, default=(8, 8), min=1, soft_max=30, description="Number of knots along X and Y"
+            name="Knots",
+            size=2,
+            default=(8, 8),
+            min=1,
+            max=100,
+            soft_max=30,
+            description="Number of knots along X and Y",
         )
         held: bpy.props.EnumProperty(
             name="Held At", description="Knots that are fixed to the world",
@@ -236,6 +244,7 @@ class USDPHYS_OT_wall(_Generator, bpy.types.Operator):
             size=3,
             default=(8, 1, 6),
             min=1,
+            max=1000,
             soft_max=50,
             subtype="XYZ",
             description="Number of bricks along X and Y, and of courses",
@@ -249,7 +258,7 @@ class USDPHYS_OT_wall(_Generator, bpy.types.Operator):
         turn: bpy.props.FloatProperty(
             name="Random Turn", default=0.0, min=0.0, subtype="ANGLE", description="Largest turn of a brick about Z"
         )
-        seed: bpy.props.IntProperty(name="Seed", description="Another number gives other offsets")
+        seed: bpy.props.IntProperty(name="Seed", min=0, description="Another number gives other offsets")
         bonded: bpy.props.BoolProperty(
             name="Bonded", description="Join bricks that touch as Break Apart does, as brick masonry"
         )

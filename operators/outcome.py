@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core.errors import InputError
+from ..usdphys_addon.core.words import phrase
 
 
 def finish(operator: Any, text: str, notes: Iterable[str] = ()) -> set[Any]:
@@ -26,3 +29,12 @@ def refuse(operator: Any, error: Exception) -> set[Any]:
     """Report the reason as an error, and cancel."""
     operator.report({"ERROR"}, tr(message_of(error)))
     return {"CANCELLED"}
+
+
+def check_numbers(operator: Any) -> None:
+    """Raise InputError for a NaN or an infinity, which Blender's fields take whatever their bounds are."""
+    for item in operator.properties.bl_rna.properties:
+        if item.type == "FLOAT":
+            value = getattr(operator.properties, item.identifier)
+            if not all(map(math.isfinite, value if item.is_array else (value,))):
+                raise InputError(phrase("'{name}' is no finite number.", name=item.name))

@@ -7,7 +7,7 @@ import bpy
 
 from ..usdphys_addon.core.words import phrase
 from .action_bar import has_selection
-from .outcome import finish
+from .outcome import check_numbers, finish, refuse
 from .stepped import Stepped
 
 
@@ -40,6 +40,7 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
             name="Copies",
             default=0,
             min=0,
+            max=10_000,
             soft_max=200,
             description="Copies of each object, which share its data, scattered above the 3D cursor; 0 drops the "
             "objects themselves from where they are",
@@ -48,7 +49,7 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
             name="Spread", default=2.0, min=0.0, subtype="DISTANCE", description="Radius in which copies are scattered"
         )
         turn: bpy.props.BoolProperty(name="Random Rotation", default=True, description="Turn the copies at random")
-        seed: bpy.props.IntProperty(name="Seed", description="Another number scatters the copies in another way")
+        seed: bpy.props.IntProperty(name="Seed", min=0, description="Another number scatters the copies in another way")
         keep_physics: bpy.props.BoolProperty(
             name="Keep Physics",
             description="The settled objects stay rigid bodies; off: they have the physics that they had before",
@@ -70,8 +71,13 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
         layout.prop(self, "keep_physics")
 
     def execute(self, context: Any) -> set[Any]:
+        from ..usdphys_addon.core.errors import UsdPhysError
         from ..usdphys_addon.generators import settle
 
+        try:
+            check_numbers(self)
+        except UsdPhysError as error:
+            return refuse(self, error)
         options = settle.SettleOptions(self.seconds, self.copies, self.spread, self.turn, self.seed, self.keep_physics)
         steps = settle.settle_steps(
             context, list(context.selected_objects), options, is_shown=self.is_in_window(context)

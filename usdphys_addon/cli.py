@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .core.errors import InputError, OutputError, UsageError, UsdPhysError
 from .core.qualities import NORMAL, QUALITY_TEXTS
 from .core.units import StageUnits, checked_frame_rate
-from .core.words import counted, tally
+from .core.words import counted, is_text, tally
 from .system import console, isolate
 from .system.console import say, warn
 from .system.files import USD_SUFFIXES, checked, replacing, scratch_file, usable_name, work_folder
@@ -139,6 +139,10 @@ def _check_names(options: argparse.Namespace) -> None:
         value = getattr(options, name, None)
         if isinstance(value, str):
             setattr(options, name, usable_name(value))
+    for name, value in vars(options).items():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and not is_text(text):
+                raise UsageError(f"'{text}' of --{name.replace('_', '-')} is not encoded in UTF-8.")
 
 
 class _Parser(argparse.ArgumentParser):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Walls, stacks, chimneys and bonds: they stand, weigh and break as they should."""
 
+import math
+
 import bpy
 import numpy as np
 import pytest
@@ -170,3 +172,21 @@ def test_pieces_that_do_not_touch_and_a_single_part_are_refused():
     select(one)
     with pytest.raises(RuntimeError, match="only one part"):
         bpy.ops.usdphys.break_apart()
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [({"counts": (1000, 1000, 1000)}, "at most"), ({"gap": math.nan}, "no finite number"),
+     ({"turn": math.nan}, "no finite number")],
+)  # fmt: skip
+def test_what_cannot_be_built_is_one_sentence_and_builds_nothing(options, reason):
+    bpy.ops.mesh.primitive_cube_add()
+    with pytest.raises(RuntimeError, match=reason):
+        bpy.ops.usdphys.wall(**options)
+    assert len(bpy.data.objects) == 1
+
+
+def test_a_seed_below_zero_is_as_good_as_any():
+    bpy.ops.mesh.primitive_cube_add()
+    assert bpy.ops.usdphys.wall(kind="STACK", counts=(2, 1, 2), shift=0.01, seed=-5) == {"FINISHED"}
+    assert len(bpy.data.objects) == 4

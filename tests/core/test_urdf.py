@@ -51,6 +51,16 @@ def codes(issues) -> set[str]:
     return {issue.code for issue in issues}
 
 
+# --------------------------------------------------------------------------- hostile robots
+
+
+def test_thousands_of_links_below_each_other_are_refused_and_not_written_for_minutes():
+    links = [link(f"l{number}", "") for number in range(1500)]
+    joints = [joint(f"j{number}", f"l{number}", f"l{number + 1}", "fixed", "") for number in range(1499)]
+    with pytest.raises(InputError, match=r"'r.urdf' has more than \d+ links below each other"):
+        planned(*links, *joints)
+
+
 # --------------------------------------------------------------------------- reading
 
 

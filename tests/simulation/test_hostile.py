@@ -134,6 +134,13 @@ def test_more_than_fits_is_a_wrong_argument_before_anything_is_allocated(argumen
     assert not poses.exists()
 
 
+@pytest.mark.parametrize("arguments", [("--prefix", "\udcff"), ("--arg", "a:=\udcff"), ("--package", "\udcff=.")])
+def test_an_option_that_is_no_text_is_a_wrong_argument(arguments, tmp_path: Path, capfd) -> None:
+    (tmp_path / "in.xacro").write_text('<robot name="r"><link name="l"/></robot>')
+    assert cli.main([DEBUG, "inspect", str(tmp_path / "in.xacro"), *arguments]) == 2
+    assert "is not encoded in UTF-8" in capfd.readouterr().err
+
+
 def test_names_in_a_file_do_not_reach_the_terminal_as_commands(tmp_path: Path, capfd) -> None:
     file = tmp_path / "a\x1b[31m\n\u202eb.usda"
     file.write_text(stage(body='token physics:axis = "\x1b]0;owned\x07"'))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError, UsageError
+from ..core.words import is_text
 from ..system.files import regular, usable_name
 from .worker import is_url
 
@@ -144,7 +145,7 @@ def _flags(name: str, setting: Any) -> list[str]:
     if not isinstance(setting, str | int | float):
         raise InputError(f"the option '{name}' is neither a text, a number, true or false, nor a list of them.")
     text = str(setting)
-    if not _is_text(text):
+    if not is_text(text):
         raise InputError(f"the option '{name}' holds what is no text in UTF-8.")
     if option in _FILES:
         text = absolute(text)
@@ -152,14 +153,6 @@ def _flags(name: str, setting: Any) -> list[str]:
         package, _, folder = text.partition("=")
         text = f"{package}={absolute(folder)}"
     return [f"--{option}={text}"]
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
 
 
 def _refuse_twins(file: Path, found: Sequence[Job]) -> None:

@@ -155,3 +155,12 @@ def length_text(meters: float, digits: int = 3) -> str:
         if meters >= size:
             return f"{meters / size:.{digits}g} {unit}"
     return f"{meters * 1000.0:.{digits}g} mm"
+
+
+def is_text(text: str) -> bool:
+    """False for what no file in UTF-8 can hold: lone surrogates, which stand for other bytes, and the NUL."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text

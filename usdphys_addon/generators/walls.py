@@ -23,6 +23,9 @@ from ..core.errors import InputError
 from ..core.overlap import close_pairs
 from . import joints
 
+#: More take minutes to make, and the preview does not keep up with them.
+_MOST_BRICKS = 20_000
+
 
 @dataclass(frozen=True, slots=True)
 class WallOptions:
@@ -45,6 +48,8 @@ def make_wall(context: Any, options: WallOptions) -> list[Any]:
     brick = context.active_object
     if brick is None or not brick.select_get() or brick.type not in meshes.GEOMETRY_TYPES:
         raise InputError("Select the object that is to be the brick; it needs faces.")
+    if math.prod(options.counts) > _MOST_BRICKS:
+        raise InputError(f"A wall has {_MOST_BRICKS} bricks at most; choose fewer.")
     depsgraph = context.evaluated_depsgraph_get()
     points = meshes.vertices_of(brick.evaluated_get(depsgraph))
     if not len(points):

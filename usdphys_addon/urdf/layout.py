@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..core import frames, paths
+from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import Vector
@@ -30,6 +31,8 @@ _NO_WORD = re.compile(r"[^A-Za-z0-9_]")
 _AXES = "XYZ"
 #: Limits beyond, in rad or m, mean that there is none.
 _UNLIMITED = 1e6
+#: Links below each other: USD's time for a prim grows with its depth.
+_MOST_LINKS_DEEP = 900
 #: Kinds of joints whose coordinate is an angle.
 ANGULAR = frozenset({"revolute", "continuous"})
 
@@ -186,6 +189,8 @@ class _Planner:
             joint = robot.parents.get(name)
             above = layout.geometry if joint is None else layout.link_paths[joint.parent]
             path = f"{above}/{made[self.name_of(name)]}"
+            if path.count("/") > _MOST_LINKS_DEEP:
+                raise InputError(f"'{robot.path.name}' has more than {_MOST_LINKS_DEEP} links below each other.")
             layout.link_paths[name] = path
             if made[self.name_of(name)] != self.name_of(name):
                 layout.names[path] = self.name_of(name)
