@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from ..usdphys_addon.bridge.language import tr
-from ..usdphys_addon.bridge.props import nested_bodies
-from ..usdphys_addon.core.words import phrase
-from ..usdphys_addon.playback import guard as preview_guard
-from .outcome import refuse
+from ...usdphys_addon.bridge.language import tr
+from ...usdphys_addon.bridge.props import nested_bodies
+from ...usdphys_addon.core.words import phrase
+from ...usdphys_addon.playback import guard as preview_guard
+from ..outcome import refuse
 from .usd_file import USD_FILTER, UsdExportOperator
 
 #: Largest number of errors listed in the file browser.
@@ -93,8 +93,8 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
-        from .. import preferences
-        from ..usdphys_addon.checks import live as checks
+        from ... import preferences
+        from ...usdphys_addon.checks import live as checks
 
         chosen = preferences.current(context)
         for name, value in preferences.export_defaults(chosen, context.scene.usdphys.stage).items():
@@ -123,8 +123,8 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
 
     def draw_errors(self, layout: Any, context: Any) -> None:
         """List the errors of the last check, those that came with an imported file apart."""
-        from ..usdphys_addon.checks import live as checks
-        from ..usdphys_addon.core.words import counted, joined, phrase
+        from ...usdphys_addon.checks import live as checks
+        from ...usdphys_addon.core.words import counted, joined, phrase
 
         report = checks.report(context.scene.name)
         errors = [issue for issue in report.issues if issue.severity == "error"] if report is not None else []
@@ -148,20 +148,20 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
 
     def find_errors_of_source(self, context: Any) -> None:
         """Note which errors of the last check the imported file has itself."""
-        from ..usdphys_addon.bridge.environment import require_usd
-        from ..usdphys_addon.checks import live as checks
+        from ...usdphys_addon.bridge.environment import require_usd
+        from ...usdphys_addon.checks import live as checks
 
         report = checks.report(context.scene.name)
         if report is None or not report.counts.get("error") or not context.scene.usdphys.source.filepath:
             return
         require_usd()
-        from ..usdphys_addon.exchange import source_export
+        from ...usdphys_addon.exchange import source_export
 
         self.errors_of_source = source_export.errors_of_source(context.scene)
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.exchange import scene_export
+        from ...usdphys_addon.core.errors import UsdPhysError
+        from ...usdphys_addon.exchange import scene_export
 
         try:
             result = scene_export.export_scene(context, self.filepath, self.export_options(), self.form.lower())
@@ -171,8 +171,8 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         return {"FINISHED"}
 
     def export_options(self) -> Any:
-        from ..usdphys_addon.core.units import StageUnits, shortest
-        from ..usdphys_addon.exchange import usd_export
+        from ...usdphys_addon.core.units import StageUnits, shortest
+        from ...usdphys_addon.exchange import usd_export
 
         units = StageUnits(
             shortest(self.meters_per_unit),
