@@ -146,3 +146,15 @@ def test_a_file_that_cannot_hold_variants_is_refused(tmp_path: Path) -> None:
     loose.write_text('#usda 1.0\ndef Xform "A" {\n}\n')
     with pytest.raises(InputError, match="default prim"):
         runtime_variants.divide(loose, tmp_path / "out" / "loose.usda")
+
+
+def test_colliders_joints_and_roots_have_the_schemas_that_simready_wants(divided: Path) -> None:
+    newton, mujoco = chosen(divided, "Newton"), chosen(divided, "MuJoCo")
+    has = {
+        (stage, path): set(applied_schemas(stage.GetPrimAtPath(f"/Door/{path}")))
+        for stage in (newton, mujoco) for path in ("Leaf", "Part", "Other", "Hinge")
+    }  # fmt: skip
+    assert "NewtonSDFCollisionAPI" in has[newton, "Part"] and "NewtonMeshCollisionAPI" in has[newton, "Other"]
+    assert all("MjcCollisionAPI" in has[mujoco, name] for name in ("Leaf", "Part"))
+    assert "MjcJointAPI" in has[mujoco, "Hinge"]
+    assert newton.GetAttributeAtPath("/Door.newton:selfCollisionEnabled").Get() is False

@@ -48,9 +48,10 @@ def translated(model: PhysicsModel, prim: Prim, runtime: str) -> dict[str, Schem
         for attribute, content in value.authored():
             if not attribute.is_relationship:
                 _translate(prim, runtime, found, name, attribute, content)
+    _add_expected(prim, runtime, found)
     if runtime in _MIMICS and not any(schema.split_applied(name)[0] == _MIMICS[runtime] for name in prim.schemas):
         _follow(model, prim, runtime, found)
-    return {name: value for name, value in found.items() if any(value.authored())}
+    return found
 
 
 def _translate(
@@ -84,6 +85,30 @@ def _translate(
             made = found.setdefault(applied, cls())
             if getattr(made, other.field) is None:
                 setattr(made, other.field, value)
+
+
+def _add_expected(prim: Prim, runtime: str, found: dict[str, Schema]) -> None:
+    """Add schemas that SimReady wants on colliders, joints and articulations of a simulator. They change nothing."""
+    names = []
+    if prim.get(usd_physics.CollisionAPI) is not None:
+        shape = prim.get(usd_physics.MeshCollisionAPI)
+        if runtime == "Newton" and "NewtonSDFCollisionAPI" not in {*prim.schemas, *found}:
+            names.append("NewtonMeshCollisionAPI" if prim.type_name == "Mesh" else "NewtonCollisionAPI")
+        # MuJoCo takes the hull of every mesh; SimReady wants the file to say so, which the base would contradict.
+        if runtime == "MuJoCo" and (shape is None or shape.approximation in ("convexHull", *OF_PHYSX)):
+            names.append("MjcCollisionAPI")
+    joint = prim.get(usd_physics.Joint)
+    if runtime == "MuJoCo" and joint is not None and not isinstance(joint, usd_physics.FixedJoint):
+        names.append("MjcJointAPI")
+    for name in names:
+        cls = vendor_schemas.find(name)
+        if cls is not None and name not in prim.schemas:
+            found.setdefault(name, cls())
+    root: Any = vendor_schemas.find("NewtonArticulationRootAPI")
+    if runtime == "Newton" and prim.get(usd_physics.ArticulationRootAPI) is not None and root is not None:
+        made: Any = prim.schemas.get(root.usd_name) or found.setdefault(root.usd_name, root())
+        if made.self_collision_enabled is None and root.usd_name in found:
+            made.self_collision_enabled = schema.attribute_of(root, "self_collision_enabled").fallback
 
 
 def _dof(prim: Prim, name: str) -> str:
