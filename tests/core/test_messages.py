@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,11 @@ class Texts(ast.NodeVisitor):
             self.found.append((node.lineno, shape(node.value)))
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def modules() -> list[Path]:
     files = [
         *ROOT.glob("*.py"),
@@ -122,7 +128,7 @@ def collect() -> tuple[dict[str, list[tuple[int, str]]], set[str]]:
     found, counts = {}, set()
     for path in modules():
         collector = Texts()
-        collector.visit(ast.parse(path.read_text(encoding="utf-8")))
+        collector.visit(tree_of(path))
         name = path.relative_to(ROOT).as_posix()
         if name.startswith(SHOWN) or not name.startswith(NOT_SHOWN):
             found[name] = collector.found
@@ -141,7 +147,7 @@ def rows(name: str) -> list[list[str]]:
 
 def strings_of(path: Path) -> Iterator[str]:
     """All texts of a module, with nameless places."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.JoinedStr):
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
