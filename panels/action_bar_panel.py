@@ -210,6 +210,7 @@ class USDPHYS_MT_add(bpy.types.Menu):
         for kind, label, icon, _ in generator_kinds.KINDS:
             layout.operator("usdphys.add_physics", text=label, icon=icon).kind = kind
         layout.separator()
+        layout.menu("USDPHYS_MT_generate", icon="MOD_BUILD")
         layout.menu("USDPHYS_MT_samples", icon="SCENE_DATA")
 
 

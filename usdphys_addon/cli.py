@@ -231,6 +231,14 @@ def _parser() -> argparse.ArgumentParser:
         help="write an asset of layers: OUT with a payload of physics, materials, geometry and a library of meshes",
     )  # fmt: skip
     convert.add_argument(
+        "--physx-words", action="store_true",
+        help="write settings of Newton (mimic joints, velocity limits, ...) in the words of PhysX, too",
+    )  # fmt: skip
+    convert.add_argument(
+        "--ros-package", default="", metavar="NAME",
+        help="of a URDF that is written: name its meshes package://NAME/..., as a package of ROS in its folder",
+    )  # fmt: skip
+    convert.add_argument(
         "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
     )
     convert.set_defaults(run=_convert)
@@ -420,6 +428,7 @@ def _convert(options: argparse.Namespace) -> int:
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
             collection=options.collection, layers=options.layers, runtimes=options.runtimes,
+            physx_words=options.physx_words, ros_package=options.ros_package.strip(),
         )  # fmt: skip
         result = target.write(options.output, wanted) if target.write is not None else None
     return 0 if result is None else _report_conversion(options, result)
@@ -430,7 +439,7 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
     for name, unset in (
         ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
         ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
-        ("collection", ""), ("layers", False), ("runtimes", False),
+        ("collection", ""), ("layers", False), ("runtimes", False), ("physx_words", False), ("ros_package", ""),
     ):  # fmt: skip
         value = getattr(options, name)
         if value != unset and name not in target.heeds:

@@ -37,6 +37,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         up_axis: Any
         form: Any
         layers: bool
+        physx_words: bool
         strict: bool
         runtimes: bool
     else:
@@ -90,6 +91,10 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             name="Layered Asset",
             description="Write a folder of layers beside the file: physics, materials, geometry and a mesh library",
         )
+        physx_words: bpy.props.BoolProperty(
+            name="PhysX Words",
+            description="Write settings of Newton, such as joints that follow others, in the words of PhysX, too",
+        )
         strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
@@ -116,7 +121,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon="FILE")
             layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
-                      ("hierarchy", "layers", "runtimes", "strict")):  # fmt: skip
+                      ("hierarchy", "layers", "runtimes", "physx_words", "strict")):  # fmt: skip
             column = layout.column()
             for name in names:
                 column.prop(self, name)
@@ -181,7 +186,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         )
         return usd_export.ExportOptions(
             units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict,
-            layers=self.layers, runtimes=self.runtimes,
+            layers=self.layers, runtimes=self.runtimes, physx_words=self.physx_words,
         )  # fmt: skip
 
 

@@ -57,7 +57,8 @@ def export_scene(
         return result
     chosen = "copy" if form == "auto" else form
     return source_export.export_edits(
-        context, filepath, chosen, physics_only=physics_only, strict=options.strict
+        context, filepath, chosen, physics_only=physics_only, strict=options.strict,
+        physx_words=options.physx_words,
     )  # fmt: skip
 
 
@@ -97,9 +98,10 @@ def _export_layers(
 ) -> ExportResult:  # fmt: skip
     """Write the scene as one file, and that as an asset of layers. Nothing is replaced before all of it is whole."""
     target = usd_export.checked_target(filepath)
-    if form == "layer" or target.suffix.lower() == ".usdz":
-        what = "a package of one file" if form != "layer" else "a layer over another file"
-        raise InputError(f"'{target.name}' is {what}, which is not written as an asset of layers; choose one of both.")
+    if target.suffix.lower() == ".usdz":
+        raise InputError(f"'{target.name}' is a package, which no layers lie beside; end it with .usda, or drop them.")
+    if form == "layer":
+        raise InputError("A layer over another file is not written as an asset of layers; choose one of both.")
     require_usd()
     from ..usd import asset_layers
 
