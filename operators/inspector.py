@@ -30,7 +30,12 @@ Apply Pose keeps the pose, Reset takes it back"""
         was_running = preview_guard.current() is not None
         if not was_running:
             # The play operator is modal: it handles the timer, Esc and the end of the session.
-            bpy.ops.usdphys.preview_play(ignores_timeline=True)  # type: ignore[attr-defined]
+            try:
+                bpy.ops.usdphys.preview_play(ignores_timeline=True)  # type: ignore[attr-defined]
+            except RuntimeError as error:
+                # Blender makes an exception of what the operator reports.
+                self.report({"ERROR"}, str(error).strip().removeprefix("Error: "))
+                return {"CANCELLED"}
         session = preview_guard.current()
         if session is None:
             return {"CANCELLED"}

@@ -224,3 +224,9 @@ def test_a_preview_that_plays_pauses_for_the_inspector():
     session.play()
     bpy.ops.usdphys.inspect_joints()
     assert preview_guard.current() is session and not session.is_playing
+
+
+def test_joints_of_a_scene_without_bodies_are_refused_in_one_sentence_without_a_traceback(capfd):
+    with pytest.raises(RuntimeError, match="No rigid body can move") as refusal:
+        bpy.ops.usdphys.inspect_joints()
+    assert "Traceback" not in str(refusal.value) and "Traceback" not in "".join(capfd.readouterr())

@@ -120,6 +120,14 @@ def test_boxes_stay_boxes_and_other_meshes_are_files_where_they_were(tmp_path):
         )
 
 
+def test_the_report_counts_the_colliders_that_the_file_has(tmp_path):
+    mast, *_ = crane()
+    mast.usdphys.colliders.add()
+    bpy.context.view_layer.update()
+    _, robot, result = written(tmp_path)
+    assert result.counts["colliders"] == sum(len(link.collisions) for link in robot.links.values()) > 0
+
+
 def test_equal_meshes_share_a_file(tmp_path):
     mast, *_ = crane()
     data = mesh_of("primitive_monkey_add")

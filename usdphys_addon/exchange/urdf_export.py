@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,8 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
             counts = {"bodies": len(model.bodies), "joints": len(model.joints)}
         except _OtherPartsError as reason:
             text, issues, counts, meshes = _new_text(context, stage, model, target, package, reason)
+        # A report of no colliders would be believed.
+        counts["colliders"] = len(re.findall(r"<collision[\s>]", text))
         issues = [issue for issue in written.issues if issue.severity == "error"] + issues
         del stage
         with replacing(target) as made:

@@ -129,7 +129,7 @@ class PreviewSession:
                     "collection instances with more than one body, where a preview cannot move them; make the instance "
                     "itself dynamic, or make it real (Object > Apply > Make Instances Real)."
                 )
-            raise InputError("No rigid body can move; give an object a rigid body and a collider.")
+            raise InputError("No rigid body can move; give a visible object a rigid body and a collider.")
         moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
         known = objects_by_name()
         self.authored: dict[str, Transform] = {name: saved(known[name]) for name in moving}
