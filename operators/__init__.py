@@ -19,15 +19,10 @@ from . import (
     computed_mass,
     edit_lists,
     engine_bake,
-    export_layer,
-    export_urdf,
-    export_usd,
     from_rigid_bodies,
     generate,
     gizmo_drag,
     groups,
-    import_urdf,
-    import_usd,
     inspector,
     joint_freedoms,
     joint_tools,
@@ -40,6 +35,7 @@ from . import (
     translations,
     vendor,
 )
+from .files import export_layer, export_urdf, export_usd, import_urdf, import_usd
 
 CLASSES = (
     *action_bar.CLASSES,

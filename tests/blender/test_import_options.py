@@ -5,7 +5,7 @@ import types
 
 import bpy
 import pytest
-from usdphys_ext.operators import import_usd as operator
+from usdphys_ext.operators.files import import_usd as operator
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.bridge import physics_collections
 from usdphys_ext.usdphys_addon.core.errors import InputError

@@ -9,7 +9,7 @@ import bpy
 import pytest
 from bpy_extras.io_utils import ExportHelper
 from usdphys_ext import operators, preferences
-from usdphys_ext.operators import export_usd
+from usdphys_ext.operators.files import export_usd
 from usdphys_ext.usdphys_addon.bridge import environment, property_values
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard

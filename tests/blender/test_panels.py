@@ -1252,7 +1252,7 @@ def test_every_operator_is_in_a_menu_where_the_search_finds_it():
         ("TOPBAR_MT_file_import", "import_usd"),
         ("TOPBAR_MT_file_export", "export_urdf"), ("TOPBAR_MT_file_import", "import_urdf"),
     ):  # fmt: skip
-        found |= {one.name for one in menu_entries(menu, f"operators.{module}").buttons()}
+        found |= {one.name for one in menu_entries(menu, f"operators.files.{module}").buttons()}
     # In the menu of a property.
     found.add("usdphys.copy_property")
     wanted = {
@@ -1290,10 +1290,10 @@ def test_blenders_menus_lead_to_ours():
         ("TOPBAR_MT_file_export", "export_usd"), ("TOPBAR_MT_file_export", "export_layer"),
         ("TOPBAR_MT_file_import", "import_usd"),
     ):  # fmt: skip
-        entries = menu_entries(menu, f"operators.{module}").buttons()
+        entries = menu_entries(menu, f"operators.files.{module}").buttons()
         assert [one.name for one in entries] == [f"usdphys.{module}"]
         assert entries[0].text.startswith("USD Physics")
-    assert "Layer" in menu_entries("TOPBAR_MT_file_export", "operators.export_layer").buttons()[0].text
+    assert "Layer" in menu_entries("TOPBAR_MT_file_export", "operators.files.export_layer").buttons()[0].text
 
 
 def button_menu(pointer: Any, name: str) -> LayoutRecorder:
@@ -1401,7 +1401,16 @@ def test_copying_shows_all_parts_to_choose_from():
 
 
 def test_an_export_shows_its_options_and_what_it_would_refuse(known_report):
-    options = ["selected_only", "animation", "meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy", "strict"]
+    options = [
+        "selected_only",
+        "animation",
+        "meters_per_unit",
+        "kilograms_per_unit",
+        "up_axis",
+        "hierarchy",
+        "layers",
+        "strict",
+    ]
     layout = drawn_operator("usdphys.export_usd")
     assert layout.props() == options
     assert layout.labels() == []

@@ -107,7 +107,7 @@ def modules() -> list[Path]:
     files = [
         *ROOT.glob("*.py"),
         *ROOT.glob("panels/*.py"),
-        *ROOT.glob("operators/*.py"),
+        *ROOT.glob("operators/**/*.py"),
         *ROOT.glob("usdphys_addon/**/*.py"),
     ]
     return sorted(files)

@@ -50,8 +50,9 @@ class LoadOptions:
 class WriteOptions:
     """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`.
 
-    collection: write only the objects of this collection. layers: as an asset of layers.
-    physx_words: write settings of Newton in the words of PhysX, too. ros_package: that names the meshes of a URDF.
+    collection: write only the objects of this collection. layers: as an asset of layers. runtimes: as variants for each
+    simulator. physx_words: write settings of Newton in the words of PhysX, too. ros_package: that names the meshes of a
+    URDF.
     """
 
     meters_per_unit: float | None = None
@@ -64,6 +65,7 @@ class WriteOptions:
     physics_only: bool = False
     collection: str = ""
     layers: bool = False
+    runtimes: bool = False
     physx_words: bool = False
     ros_package: str = ""
 
@@ -204,7 +206,7 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
     )
     wanted = usd_export.ExportOptions(
         units, options.hierarchy or hierarchy, bool(options.collection), options.animation, strict=options.strict,
-        layers=options.layers, physx_words=options.physx_words,
+        layers=options.layers, runtimes=options.runtimes, physx_words=options.physx_words,
     )  # fmt: skip
     if options.collection:
         blend_file.select_collection(options.collection)
@@ -320,13 +322,16 @@ def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
     import bpy
 
     from ..gltf import write
-    from . import gltf_export
+    from . import blend_file, gltf_export
 
+    if options.collection:
+        blend_file.select_collection(options.collection)
     scene: Any = bpy.context.scene
     wanted = gltf_export.options_of(scene.usdphys.gltf)
     wanted = write.WriteOptions(wanted.families, options.hierarchy == "flat" if options.hierarchy else wanted.is_flat)
     return gltf_export.export_gltf(
-        bpy.context, file, wanted, strict=options.strict, export_animations=options.animation
+        bpy.context, file, wanted, strict=options.strict, export_animations=options.animation,
+        use_selection=bool(options.collection),
     )  # fmt: skip
 
 
@@ -346,7 +351,7 @@ XACRO = Format(
 )  # fmt: skip
 GLTF = Format(
     "glTF file", (".gltf", ".glb"), _load_gltf, _read_gltf, _write_gltf,
-    heeds=frozenset({"hierarchy", "animation", "strict"}),
+    heeds=frozenset({"hierarchy", "animation", "strict", "collection"}),
 )  # fmt: skip
 #: In the order in which messages name them.
 FORMATS = (BLEND, USD, GLTF, URDF, XACRO)

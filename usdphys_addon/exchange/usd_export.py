@@ -43,8 +43,8 @@ UNWRITABLE = frozenset({"NameClash"})
 class ExportOptions:
     """units: of the stage. hierarchy: how nested bodies are written. strict: write nothing where there are errors.
 
-    layers: as an asset of layers, see `usd.asset_layers`. physx_words: see `core.physx_words`.
-    native: further options of Blender's own exporter, by name.
+    layers: as an asset of layers, see `usd.asset_layers`. physx_words: see `core.physx_words`. runtimes: with variants
+    for simulators, see `usd.runtime_variants`. native: further options of Blender's own exporter, by name.
     """
 
     units: StageUnits = field(default_factory=StageUnits)
@@ -56,6 +56,7 @@ class ExportOptions:
     layers: bool = False
     physx_words: bool = False
     native: dict[str, Any] = field(default_factory=dict)
+    runtimes: bool = False
 
 
 @dataclass(slots=True)
@@ -95,9 +96,9 @@ def export_usd(context: bpy.types.Context, filepath: str | Path, options: Export
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
     # Imported here, before the thread starts: two threads cannot import the modules of USD at once.
     from ..usd import hierarchy as usd_hierarchy  # noqa: F401
-    from ..usd import packages as usd_packages
     from ..usd import verify as usd_verify
     from ..usd import write as usd_write
+    from ..usd.files import packages as usd_packages
 
     if options.root is None:
         # Imported prims go back to their own paths, so there is no root prim above them.

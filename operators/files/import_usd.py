@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
-from ..usdphys_addon.bridge.language import tr
-from ..usdphys_addon.core.words import counted, tally
-from ..usdphys_addon.viewport.wrapped_text import draw_text
+from ...usdphys_addon.bridge.language import tr
+from ...usdphys_addon.core.words import counted, tally
+from ...usdphys_addon.viewport.wrapped_text import draw_text
 from .usd_file import USD_FILTER, SteppedImport
 
 #: Larger files, bytes, are not opened for the overview in the file browser.
@@ -21,17 +21,17 @@ def _overview(filepath: str, choices: tuple[str, ...] = ()) -> Any:
     path = Path(bpy.path.abspath(filepath)) if filepath else None
     if path is None or not path.is_file() or path.stat().st_size > _LARGE:
         return None
-    from ..usdphys_addon.bridge.environment import expose_pxr
+    from ...usdphys_addon.bridge.environment import expose_pxr
 
     expose_pxr()
-    from ..usdphys_addon.usd import overview as usd_overview
+    from ...usdphys_addon.usd import overview as usd_overview
 
     return usd_overview.overview(path, choices)
 
 
 def _as_written(prim_path: str, set_name: str, choice: str) -> str:
     """A variant choice in the syntax of USD paths: /Prim{set=choice}."""
-    from ..usdphys_addon.usd.composition import VariantChoice
+    from ...usdphys_addon.usd.composition import VariantChoice
 
     return str(VariantChoice(prim_path, set_name, choice))
 
@@ -131,7 +131,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
 
     def draw_overview(self, column: Any) -> None:
         column.use_property_split = False
-        from ..usdphys_addon.system.console import printable
+        from ...usdphys_addon.system.console import printable
 
         overview = _overview(self.filepath, self.chosen())
         if overview is None:
@@ -179,7 +179,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
     # ------------------------------------------------------------------ the import
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.exchange import usd_import
+        from ...usdphys_addon.exchange import usd_import
 
         changed = self.changed_choices()
         options = usd_import.ImportOptions(self.convert_units, self.prim_path, changed, self.attach)

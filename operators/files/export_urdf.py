@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from .outcome import refuse
+from ..outcome import refuse
 from .usd_file import UsdFileOperator
 
 
@@ -33,8 +33,8 @@ class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):
         self.split_layout().prop(self, "package")
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.exchange import urdf_export
+        from ...usdphys_addon.core.errors import UsdPhysError
+        from ...usdphys_addon.exchange import urdf_export
 
         try:
             result = urdf_export.export_urdf(context, self.filepath, self.package.strip())

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..usdphys_addon.bridge import environment
-from ..usdphys_addon.bridge.language import tr
-from .outcome import refuse
+from ...usdphys_addon.bridge import environment
+from ...usdphys_addon.bridge.language import tr
+from ..outcome import refuse
 
 USD_FILTER = "*.usd;*.usda;*.usdc;*.usdz"
 
@@ -35,7 +35,7 @@ class UsdFileOperator:
 
     def report_result(self, template: str, result: Any) -> None:
         """Report the warnings of an import or export, and the numbers of bodies, colliders and joints."""
-        from ..usdphys_addon.core.words import joined, phrase, tally
+        from ...usdphys_addon.core.words import joined, phrase, tally
 
         for issue in result.issues:
             if issue.severity != "info":
@@ -55,8 +55,8 @@ class SteppedImport(UsdFileOperator):
     timer: Any = None
 
     def run(self, context: Any, steps: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.exchange import usd_import
+        from ...usdphys_addon.core.errors import UsdPhysError
+        from ...usdphys_addon.exchange import usd_import
 
         if self.options.is_invoke and not bpy.app.background:
             self.steps = steps
@@ -72,7 +72,7 @@ class SteppedImport(UsdFileOperator):
         return {"FINISHED"}
 
     def modal(self, context: Any, event: bpy.types.Event) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
+        from ...usdphys_addon.core.errors import UsdPhysError
 
         if event.type == "ESC":
             self.steps.close()
@@ -117,7 +117,7 @@ class UsdExportOperator(UsdFileOperator):
         filepath: str
 
     def check(self, _context: Any) -> bool:
-        from ..usdphys_addon.system.files import USD_SUFFIXES
+        from ...usdphys_addon.system.files import USD_SUFFIXES
 
         if self.filepath and not self.filepath.lower().endswith(USD_SUFFIXES):
             self.filepath += self.filename_ext

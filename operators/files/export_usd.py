@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from ..usdphys_addon.bridge.language import tr
-from ..usdphys_addon.bridge.props import nested_bodies
-from ..usdphys_addon.core.words import phrase
-from ..usdphys_addon.playback import guard as preview_guard
-from .outcome import refuse
+from ...usdphys_addon.bridge.language import tr
+from ...usdphys_addon.bridge.props import nested_bodies
+from ...usdphys_addon.core.words import phrase
+from ...usdphys_addon.playback import guard as preview_guard
+from ..outcome import refuse
 from .usd_file import USD_FILTER, UsdExportOperator
 
 #: Largest number of errors listed in the file browser.
@@ -39,6 +39,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         layers: bool
         physx_words: bool
         strict: bool
+        runtimes: bool
     else:
         filter_glob: bpy.props.StringProperty(default=USD_FILTER, options={"HIDDEN"})
         selected_only: bpy.props.BoolProperty(name="Selected Only", description="Export selected objects only")
@@ -80,6 +81,12 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             ),
             default="AUTO",
         )
+        runtimes: bpy.props.BoolProperty(
+            name="Runtime Variants",
+            description="A neutral file whose variants PhysX, Newton and MuJoCo bring "
+            "in the settings of each simulator, "
+            "from a folder beside it. As SimReady wants it",
+        )
         layers: bpy.props.BoolProperty(
             name="Layered Asset",
             description="Write a folder of layers beside the file: physics, materials, geometry and a mesh library",
@@ -91,8 +98,8 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
-        from .. import preferences
-        from ..usdphys_addon.checks import live as checks
+        from ... import preferences
+        from ...usdphys_addon.checks import live as checks
 
         chosen = preferences.current(context)
         for name, value in preferences.export_defaults(chosen, context.scene.usdphys.stage).items():
@@ -114,15 +121,15 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon="FILE")
             layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
-                      ("hierarchy", "layers", "physx_words", "strict")):  # fmt: skip
+                      ("hierarchy", "layers", "runtimes", "physx_words", "strict")):  # fmt: skip
             column = layout.column()
             for name in names:
                 column.prop(self, name)
 
     def draw_errors(self, layout: Any, context: Any) -> None:
         """List the errors of the last check, those that came with an imported file apart."""
-        from ..usdphys_addon.checks import live as checks
-        from ..usdphys_addon.core.words import counted, joined, phrase
+        from ...usdphys_addon.checks import live as checks
+        from ...usdphys_addon.core.words import counted, joined, phrase
 
         report = checks.report(context.scene.name)
         errors = [issue for issue in report.issues if issue.severity == "error"] if report is not None else []
@@ -146,20 +153,20 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
 
     def find_errors_of_source(self, context: Any) -> None:
         """Note which errors of the last check the imported file has itself."""
-        from ..usdphys_addon.bridge.environment import require_usd
-        from ..usdphys_addon.checks import live as checks
+        from ...usdphys_addon.bridge.environment import require_usd
+        from ...usdphys_addon.checks import live as checks
 
         report = checks.report(context.scene.name)
         if report is None or not report.counts.get("error") or not context.scene.usdphys.source.filepath:
             return
         require_usd()
-        from ..usdphys_addon.exchange import source_export
+        from ...usdphys_addon.exchange import source_export
 
         self.errors_of_source = source_export.errors_of_source(context.scene)
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.exchange import scene_export
+        from ...usdphys_addon.core.errors import UsdPhysError
+        from ...usdphys_addon.exchange import scene_export
 
         try:
             result = scene_export.export_scene(context, self.filepath, self.export_options(), self.form.lower())
@@ -169,8 +176,8 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         return {"FINISHED"}
 
     def export_options(self) -> Any:
-        from ..usdphys_addon.core.units import StageUnits, shortest
-        from ..usdphys_addon.exchange import usd_export
+        from ...usdphys_addon.core.units import StageUnits, shortest
+        from ...usdphys_addon.exchange import usd_export
 
         units = StageUnits(
             shortest(self.meters_per_unit),
@@ -179,7 +186,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         )
         return usd_export.ExportOptions(
             units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict,
-            layers=self.layers, physx_words=self.physx_words,
+            layers=self.layers, runtimes=self.runtimes, physx_words=self.physx_words,
         )  # fmt: skip
 
 

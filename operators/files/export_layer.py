@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from ..usdphys_addon.bridge.language import tr
-from .outcome import refuse
+from ...usdphys_addon.bridge.language import tr
+from ..outcome import refuse
 from .usd_file import UsdExportOperator
 
 
@@ -62,8 +62,8 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
         column.prop(self, "strict")
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.exchange import scene_export, usd_export
+        from ...usdphys_addon.core.errors import UsdPhysError
+        from ...usdphys_addon.exchange import scene_export, usd_export
 
         options = usd_export.ExportOptions(*usd_export.stage_options(context.scene), strict=self.strict)
         form: Any = "copy" if self.into_copy else "layer"

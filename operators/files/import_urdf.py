@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
-from .outcome import refuse
+from ..outcome import refuse
 from .usd_file import SteppedImport
 
 _BASES = (
@@ -76,8 +76,8 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         return super().invoke(context, event)
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.exchange import robot_files, urdf_import
+        from ...usdphys_addon.core.errors import UsdPhysError
+        from ...usdphys_addon.exchange import robot_files, urdf_import
 
         try:
             options = robot_files.RobotOptions(
