@@ -6,6 +6,8 @@ import bpy
 import pytest
 from mathutils import Vector
 from usdphys_ext.panels import inspector_panel
+from usdphys_ext.usdphys_addon.authoring import vendor_edits
+from usdphys_ext.usdphys_addon.bridge import vendor_rows
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.playback import joint_inspector
 
@@ -64,6 +66,23 @@ def test_every_joint_has_its_slider_and_poses_what_hangs_on_it():
     assert (place(fore) - Vector((2, 0, -2))).length < 1e-4
     bpy.ops.usdphys.preview_reset()
     assert [tuple(obj.location) for obj in (upper, fore)] == before
+
+
+def test_a_joint_that_follows_another_is_posed_with_it_from_both_sliders():
+    _, _, fore = arm()
+    leader, follower = bpy.data.objects["Upper Joint"], bpy.data.objects["Fore Joint"]
+    for name in ("newton:mimicJoint", "newton:mimicCoef1"):
+        vendor_edits.add_attribute(follower.usdphys, "NewtonMimicAPI", name, bpy.context.scene)
+    vendor_rows.row_of(follower.usdphys, "newton:mimicJoint").target = leader
+    vendor_rows.put(vendor_rows.row_of(follower.usdphys, "newton:mimicCoef1"), -2.0)
+    assert bpy.ops.usdphys.inspect_joints() == {"FINISHED"}
+    rows()[0].angle = 0.25
+    assert rows()[1].angle == pytest.approx(-0.5)
+    # Two parts of the arm, turned about Y by 0.25 and by 0.25 - 0.5.
+    wanted = Vector((1 + 2 * math.cos(0.25) + math.cos(0.25), 0, -2 * math.sin(0.25) + math.sin(0.25)))
+    assert (place(fore) - wanted).length < 1e-4
+    rows()[1].angle = 0.5
+    assert rows()[0].angle == pytest.approx(-0.25)
 
 
 def test_only_the_joints_of_the_selection_are_shown():

@@ -14,6 +14,7 @@ import bpy
 
 from ..core import paths
 from ..core.errors import InputError
+from ..core.joint_settings import following
 from . import guard as preview_guard
 
 if TYPE_CHECKING:
@@ -52,8 +53,39 @@ def _pose(row: Any, context: Any) -> None:
             str(error) if isinstance(error, InputError) else "The joint is gone; inspect the joints again"
         )
         return
-    low, high = row.low, row.high
-    _show(row, min(max(value, low), high))
+    value = min(max(value, row.low), row.high)
+    _show(row, value)
+    if not inspector.physics:
+        _pose_coupled(session, inspector, row.path, value)
+
+
+def _pose_coupled(session: "PreviewSession", inspector: Any, path: str, value: float) -> None:
+    """Bring the joints that follow a posed one to where they are then, and the one that it follows itself."""
+    rules = {name: rule for name, prim in session.model.joints.items() if (rule := following(prim)) is not None}
+    pending, placed = [(path, value)] if rules else [], {path}
+    while pending:
+        here, value = pending.pop()
+        found = [(name, rule.offset + rule.ratio * value) for name, rule in rules.items() if rule.leader == here]
+        own = rules.get(here)
+        if own is not None and own.ratio:
+            found.append((own.leader, (value - own.offset) / own.ratio))
+        for name, wanted in found:
+            dofs = session.joint_positions().get(name, {})
+            if name in placed or len(dofs) != 1:
+                continue
+            placed.add(name)
+            dof = next(iter(dofs))
+            low, high = session.joint_range(name, dof)
+            wanted = min(max(wanted, low), high)
+            try:
+                session.set_joint(name, dof, wanted, physics=False)
+            except InputError as error:
+                inspector.problem = str(error)
+                continue
+            for row in inspector.rows:
+                if row.path == name:
+                    _show(row, wanted)
+            pending.append((name, wanted))
 
 
 def _follow(inspector: Any, _context: Any) -> None:

@@ -80,8 +80,16 @@ class _RobotWriter:
                 self.define(layout.physics, "Scope")
             for frame in layout.frames:
                 self.place(self.define(frame.path, "Xform"), frame.local)
-        for placed in layout.shapes:
-            self.shape(placed)
+        # In one block, because the stage composes itself anew after each.
+        with Sdf.ChangeBlock():
+            shapes = [(placed, self.shape(placed)) for placed in layout.shapes]
+        for placed, mesh in shapes:
+            if self.layer.GetPrimAtPath(placed.path) is None:
+                continue
+            if placed.is_collider:
+                self.collider(placed, mesh)
+            else:
+                self.bind(placed, mesh)
         write.write_model(self.stage, layout.model, SI)
         with Sdf.ChangeBlock():
             for path in layout.others:
@@ -142,27 +150,24 @@ class _RobotWriter:
 
     # ------------------------------------------------------------------ shapes
 
-    def shape(self, placed: PlacedShape) -> None:
+    def shape(self, placed: PlacedShape) -> MeshData | None:
+        """Define the prim of a shape, unless its mesh is missing. Returns the mesh."""
         shape = placed.shape
         gprim = urdf_layout.gprim_of(shape)
         mesh = None
         if gprim is None:
             found = self.assets.mesh(shape)
             if found is None:
-                return
+                return None
             mesh = found[1]
-        with Sdf.ChangeBlock():
-            spec = self.define(placed.path, gprim.usd_name if gprim is not None else "Mesh")
-            scale = shape.scale if mesh is not None else shape.size if _is_stretched(shape) else (1.0, 1.0, 1.0)
-            self.place(spec, shape.pose, scale)
-            if gprim is not None:
-                self.gprim(spec, gprim)
-            elif mesh is not None:
-                self.mesh(spec, mesh)
-        if placed.is_collider:
-            self.collider(placed, mesh)
-        else:
-            self.bind(placed, mesh)
+        spec = self.define(placed.path, gprim.usd_name if gprim is not None else "Mesh")
+        scale = shape.scale if mesh is not None else shape.size if _is_stretched(shape) else (1.0, 1.0, 1.0)
+        self.place(spec, shape.pose, scale)
+        if gprim is not None:
+            self.gprim(spec, gprim)
+        elif mesh is not None:
+            self.mesh(spec, mesh)
+        return mesh
 
     def gprim(self, spec: Sdf.PrimSpec, gprim: usd_geom.Gprim) -> None:
         for attribute, value in gprim.authored():
