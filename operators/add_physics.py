@@ -84,7 +84,7 @@ class USDPHYS_OT_sample_scene(bpy.types.Operator):
         return can_edit(cls, context)
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.authoring import samples
+        from ..usdphys_addon.generators import samples
 
         scene = samples.make(context, self.kind)
         self.report({"INFO"}, tr(phrase("'{scene}' is ready: press Play in the sidebar", scene=scene.name)))

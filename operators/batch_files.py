@@ -18,7 +18,8 @@ FORMATS = (
     (".usdc", "USDC", "Binary: small and fast to load"),
     (".usdz", "USDZ", "One package that holds the file and its textures"),
 )
-OTHERS = ((".glb", "glTF", "One binary glTF file"), (".blend", "Blender", "A file of Blender"))
+GLTF = (".glb", "glTF", "One binary glTF file")
+OTHERS = (GLTF, (".blend", "Blender", "A file of Blender"))
 INPUTS = (
     ("BLEND", "Blender", ".blend"),
     ("USD", "USD", ".usd, .usda, .usdc and .usdz"),
@@ -214,7 +215,7 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
-    """Export each collection in the active one to a USD file of its own, in processes beside Blender"""
+    """Export each collection in the active one to a file of its own, in processes beside Blender"""
 
     bl_idname = "usdphys.export_collections"
     bl_label = "Export Collection as Assets"
@@ -232,7 +233,7 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
             name="Collection",
             description="Collection whose collections are exported; itself if it has none; empty: those of the scene",
         )
-        format: bpy.props.EnumProperty(name="Format", items=FORMATS, description="Format of the new files")
+        format: bpy.props.EnumProperty(name="Format", items=(*FORMATS, GLTF), description="Format of the new files")
 
     @classmethod
     def poll(cls, context: Any) -> bool:

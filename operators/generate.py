@@ -8,6 +8,7 @@ import bpy
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.common_materials import MATERIALS
+from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from .action_bar import can_edit
 from .outcome import finish, refuse
@@ -63,6 +64,11 @@ class _Generator:
     def make(self, context: Any) -> tuple[str, list[str]]:
         """Returns (what was made, notes)."""
         raise NotImplementedError
+
+
+def kind_of(operator: Any) -> str:
+    """The name of the kind that an operator makes."""
+    return phrase(bpy.types.UILayout.enum_item_name(operator.properties, "kind", operator.kind))
 
 
 class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
@@ -152,7 +158,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             self.kind, self.segments, self.radius, self.width, self.slack, self.mass, self.ends, self.stiffness,
             self.damping, self.articulation, self.skin,
         ))  # fmt: skip
-        return f"Made a {self.kind.lower()} of {len(made)} bodies", []
+        return phrase("{kind} of {number} bodies", kind=kind_of(self), number=len(made)), []
 
 
 class USDPHYS_OT_net(_Generator, bpy.types.Operator):
@@ -451,6 +457,8 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
         kind: str
         spin: float
         speed: float
+        stages: int
+        rise: float
     else:
         kind: bpy.props.EnumProperty(
             name="Kind", description="What the selected objects become",
@@ -462,6 +470,8 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
                 ("BUTTON", "Button", "A slide downwards with a spring"),
                 ("TURNTABLE", "Turntable", "A hinge in its middle that turns about Z"),
                 ("CONVEYOR", "Conveyor", "A surface that runs along its longest side"),
+                ("PULLEY", "Pulley", "Two loads on a rope over the active wheel, which turns about its axis"),
+                ("SCISSOR_LIFT", "Scissor Lift", "Crossed bars that lift a platform above the active object"),
             ),
         )  # fmt: skip
         spin: bpy.props.FloatProperty(
@@ -470,16 +480,30 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
         speed: bpy.props.FloatProperty(
             name="Speed", default=1.0, unit="VELOCITY", description="Speed of the surface of a conveyor"
         )
+        stages: bpy.props.IntProperty(
+            name="Stages", default=2, min=1, soft_max=6, description="Pairs of crossed bars, one on the other"
+        )
+        rise: bpy.props.FloatProperty(
+            name="Rise", default=0.3, subtype="DISTANCE", description="How far the drive lifts the platform"
+        )
 
     def draw(self, _context: Any) -> None:
-        self.draw_all("kind", *{"TURNTABLE": ["spin"], "CONVEYOR": ["speed"]}.get(self.kind, []))
+        self.draw_all("kind", *{
+            "TURNTABLE": ["spin"], "CONVEYOR": ["speed"], "SCISSOR_LIFT": ["stages", "rise"]
+        }.get(self.kind, []))  # fmt: skip
 
     def make(self, context: Any) -> tuple[str, list[str]]:
-        from ..usdphys_addon.generators import mechanisms
+        from ..usdphys_addon.generators import linkages, mechanisms
 
+        if self.kind == "PULLEY":
+            return f"Made a pulley with a rope of {len(linkages.make_pulley(context))} bodies", []
+        if self.kind == "SCISSOR_LIFT":
+            joints = linkages.make_scissor_lift(context, self.stages, self.rise)
+            return f"Made a scissor lift with {len(joints)} joints", []
         speed = self.spin if self.kind == "TURNTABLE" else self.speed
         made = mechanisms.make_mechanism(context, self.kind, speed)
-        return f"Made a {self.kind.lower()}{f' with {len(made)} joints' if len(made) > 1 else ''}", []
+        joints = [counted(len(made), "joint")] if len(made) > 1 else []
+        return joined(": ", (phrase("Made"), joined(", ", (kind_of(self), *joints)))), []
 
 
 CLASSES = (

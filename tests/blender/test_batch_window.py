@@ -74,6 +74,21 @@ def test_each_collection_becomes_a_file_with_its_own_objects_only(tmp_path):
     assert bpy.data.filepath == before
 
 
+def test_a_collection_becomes_a_gltf_file_without_a_word_about_the_others(tmp_path, capfd):
+    for name in ("Chair", "Table"):
+        collection = bpy.data.collections.new(name)
+        bpy.context.scene.collection.children.link(collection)
+        obj = solid(f"{name}Body")
+        bpy.context.scene.collection.objects.unlink(obj)
+        collection.objects.link(obj)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "room.blend"))
+    arguments = ["convert", str(tmp_path / "room.blend"), str(tmp_path / "chair.gltf"), "--collection", "Chair"]
+    assert cli.main(arguments) == 0
+    told = capfd.readouterr()
+    assert "Table" not in told.out + told.err and "1 body, 1 collider" in told.out
+    assert [node["name"] for node in json.loads((tmp_path / "chair.gltf").read_text())["nodes"]] == ["ChairBody"]
+
+
 def test_a_collection_that_is_not_there_is_named(tmp_path, capfd):
     solid("Crate")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "crate.blend"))

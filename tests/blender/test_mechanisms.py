@@ -4,7 +4,9 @@
 import math
 
 import bpy
+import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core import mass
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
@@ -110,6 +112,50 @@ def test_a_crate_rides_on_a_conveyor_in_the_preview():
     play(2.0)
     assert crate.matrix_world.translation.y == pytest.approx(-1 + 0.5 * 2.0, abs=0.1)
     assert belt.matrix_world.translation.length < 1e-6
+
+
+@pytest.mark.parametrize(("meters", "halves"), [(1.0, (1, 0.5, 0.1)), (0.01, (0.5, 1, 0.1))])
+def test_a_scissor_lift_lifts_its_platform_straight_up_to_its_height(meters, halves):
+    bpy.context.scene.unit_settings.scale_length = meters
+    unit = 1.0 / meters
+    base = scenes.add_box("Base", [half * unit for half in halves], location=(unit, 0, 0))
+    platform = scenes.add_box("Platform", [half * unit for half in halves], location=(unit, 0, unit))
+    select(platform, base)
+    assert bpy.ops.usdphys.mechanism(kind="SCISSOR_LIFT", stages=2, rise=0.5 * unit) == {"FINISHED"}
+    play(2.0)
+    place = np.array(platform.matrix_world.translation) * meters
+    assert place == pytest.approx((1.0, 0.0, 1.5), abs=0.01)
+    assert max(abs(angle) for angle in platform.matrix_world.to_euler()) < 0.01
+
+
+def test_a_scissor_lift_says_how_far_it_can_lift():
+    base, platform = (
+        scenes.add_box("Base", (1, 0.5, 0.1)),
+        scenes.add_box("Platform", (1, 0.5, 0.1), location=(0, 0, 1)),
+    )
+    select(platform, base)
+    with pytest.raises(RuntimeError, match="cannot lift by 9, but by"):
+        bpy.ops.usdphys.mechanism(kind="SCISSOR_LIFT", rise=9.0)
+    assert not platform.usdphys.rigid_body.is_applied
+    select(base, platform)
+    with pytest.raises(RuntimeError, match="not above"):
+        bpy.ops.usdphys.mechanism(kind="SCISSOR_LIFT")
+
+
+def test_loads_on_a_pulley_move_as_those_of_atwoods_machine():
+    bpy.ops.mesh.primitive_cylinder_add(radius=0.3, depth=0.2, vertices=48, location=(0, 0, 3), rotation=(1.5708, 0, 0))
+    wheel = bpy.context.object
+    light = scenes.add_box("Light", (0.15, 0.15, 0.15), location=(-0.32, 0, 1.5))
+    heavy = scenes.add_box("Heavy", (0.18, 0.18, 0.18), location=(0.32, 0, 1.8))
+    select(light, heavy, wheel)
+    assert bpy.ops.usdphys.mechanism(kind="PULLEY") == {"FINISHED"}
+    model = scenes.read_model()
+    masses = {prim.label: mass.mass_properties(model, path).mass for path, prim in model.bodies.items()}
+    inertia = sum(masses.values()) - masses[wheel.name] / 2.0
+    wanted = 9.81 * (masses["Heavy"] - masses["Light"]) / inertia * 0.5**2 / 2.0
+    play(0.5)
+    assert 1.8 - heavy.matrix_world.translation.z == pytest.approx(wanted, rel=0.05)
+    assert light.matrix_world.translation.z - 1.5 == pytest.approx(wanted, rel=0.05)
 
 
 def test_a_door_alone_is_refused():

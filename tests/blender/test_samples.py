@@ -65,6 +65,14 @@ def test_the_arm_holds_itself():
     assert abs(sag) < 0.01 * 3.3
 
 
+def test_the_chimney_falls_when_the_ball_hits_it():
+    objects, before = played("CHIMNEY", 2.0)
+    bricks = [name for name in objects if name.startswith("Brick") and "Joint" not in name]
+    tops = [name for name in bricks if before[name].translation.z > 2.0]
+    assert len(bricks) == 80 and len(tops) > 8
+    assert sum(objects[name].matrix_world.translation.z < 1.5 for name in tops) > len(tops) / 2
+
+
 @pytest.mark.parametrize("kind", [kind for kind, *_ in SAMPLES])
 def test_a_sample_has_a_scene_of_its_own_and_leaves_the_other_alone(kind):
     mine, before = bpy.context.scene, set(bpy.data.objects)

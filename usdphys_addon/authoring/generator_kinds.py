@@ -16,4 +16,8 @@ SAMPLES = (
     ("DOMINOES", "Dominoes", "ALIGN_JUSTIFY", "A ball rolls into a row of dominoes"),
     ("CAR", "Car", "AUTO", "A car with four driven wheels"),
     ("ARM", "Robot Arm", "CON_KINEMATIC", "A robot arm of three joints that holds itself by servos"),
+    ("CHIMNEY", "Chimney", "MOD_EXPLODE", "A ball breaks a chimney of bricks"),
+    ("RAGDOLL", "Ragdoll", "ARMATURE_DATA", "A figure falls down a flight of stairs"),
+    ("BRIDGE", "Bridge", "LINKED", "Crates fall on a bridge of planks"),
+    ("MACHINES", "Machines", "MODIFIER", "A pulley, a scissor lift and a conveyor"),
 )

@@ -101,9 +101,20 @@ class GltfExport:
             elif getattr(vnode, "original_object", None) is not None:
                 place = np.array(vnode.matrix_world).tobytes()
                 watched.instances.setdefault((vnode.original_object.name, place), []).append(vnode)
-        self.issues += reading.issues
+        issues = list(reading.issues)
         if self.checks:
-            self.issues += validate.validate(reading.model, check_geometry=False)
+            issues += validate.validate(reading.model, check_geometry=False)
+        if settings.get("gltf_selected"):
+            # Joints of the selection may hold others, so all were read.
+            placements: Any = reading.placements
+            others = [each for each in placements if not each.obj.original.select_get()]
+            left_out = {str(each.obj.name) for each in others}
+            issues = [issue for issue in issues if issue.label not in left_out]
+            roots = {each.path for each in others}
+            for path in [path for path, prim in reading.model.prims.items() if prim.label in left_out]:
+                if path in roots or path.rpartition("/")[0] in roots:
+                    del reading.model.prims[path]
+        self.issues += issues
         self.scenes.append(watched)
 
     def is_guide(self, obj: Any) -> bool:

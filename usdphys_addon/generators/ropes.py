@@ -65,7 +65,15 @@ class _Path:
 
 def make_row(context: Any, options: RopeOptions) -> list[Any]:
     """Make a rope, cable, chain or bridge from the selection, and select its bodies. Raises InputError."""
-    path = _path(context, options)
+    return _make(context, options, _path(context, options))
+
+
+def make_between(context: Any, options: RopeOptions, points: Array, start: Any, end: Any) -> list[Any]:
+    """Make a row along points (n, 3) in the world that is fixed to two objects, and select its bodies."""
+    return _make(context, options, _Path(points, start, end, True, True))
+
+
+def _make(context: Any, options: RopeOptions, path: _Path) -> list[Any]:
     lengths = np.linalg.norm(np.diff(path.points, axis=0), axis=1)
     if lengths.min() <= 0.0:
         raise InputError("Two points of the row are in one place; use fewer segments.")
@@ -252,7 +260,8 @@ def _joints(
             one = other
         if options.kind == "BRIDGE":
             joint = joiner.add("REVOLUTE", before, own, one, other, "Y")
-            joints.damp(joint, "angular", resistance)
+            if resistance:
+                joints.damp(joint, "angular", resistance)
         else:
             joint = joiner.add("GENERIC", before, own, one, other)
             joints.lock(joint, joints.TRANSLATIONS)
@@ -261,7 +270,9 @@ def _joints(
                 for dof in ("rotY", "rotZ"):
                     joints.limit(joint, dof, -_BEND, _BEND)
             for dof in joints.ROTATIONS:
-                joints.damp(joint, dof, resistance, 0.0 if is_end or dof == "rotX" else stiffness)
+                own_stiffness = 0.0 if is_end or dof == "rotX" else stiffness
+                if resistance or own_stiffness:
+                    joints.damp(joint, dof, resistance, own_stiffness)
         if options.articulation and is_end:
             # An articulation is a tree without loops, and its root is fixed by fixed joints only.
             joint.usdphys.joint.exclude_from_articulation = True

@@ -59,7 +59,9 @@ class Vehicle:
 
 
 @dataclass(slots=True)
-class _Wheel:
+class Wheel:
+    """center (3,) and radius, Blender units; axis (3,), in the world. load: mass that it carries, kg."""
+
     obj: Any
     center: Any
     radius: float
@@ -120,7 +122,7 @@ def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
 # --------------------------------------------------------------------------- what is a wheel
 
 
-def _found(context: Any) -> tuple[Any, list[_Wheel], list[Any]]:
+def _found(context: Any) -> tuple[Any, list[Wheel], list[Any]]:
     """(chassis, wheels, other objects) of the selection, by name, else by form. Raises InputError."""
     chosen = [
         obj for obj in context.selected_objects
@@ -129,7 +131,7 @@ def _found(context: Any) -> tuple[Any, list[_Wheel], list[Any]]:
     if not chosen:
         raise InputError("Select the chassis and the wheels.")
     maker = JointMaker(context, JointOptions())
-    forms = {obj.name: _form(maker, obj) for obj in chosen}
+    forms = {obj.name: form_of(maker, obj) for obj in chosen}
     wheels = [obj for obj in chosen if _WHEEL.search(obj.name) and forms[obj.name] is not None]
     if len(wheels) < 2:
         active = context.active_object
@@ -150,7 +152,7 @@ def _found(context: Any) -> tuple[Any, list[_Wheel], list[Any]]:
     return chassis, found, [obj for obj in rest if obj != chassis]
 
 
-def _form(maker: JointMaker, obj: Any) -> _Wheel | None:
+def form_of(maker: JointMaker, obj: Any) -> Wheel | None:
     """An object as a wheel: as high as it is long, and narrower; None if it is not."""
     points = maker.surface(obj)[0]
     if len(points) < 8:
@@ -162,11 +164,11 @@ def _form(maker: JointMaker, obj: Any) -> _Wheel | None:
     for axis in np.argsort(size):
         across = np.delete(size, axis)
         if abs(across[0] - across[1]) <= _ROUND * across.max() and abs(turn[2, axis]) < 0.3:
-            return _Wheel(obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis])
+            return Wheel(obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis])
     return None
 
 
-def _directions(wheels: Sequence[_Wheel]) -> tuple[Any, Any]:
+def _directions(wheels: Sequence[Wheel]) -> tuple[Any, Any]:
     """(left, forward) of a vehicle on level ground. Forwards is where wheels named front are, else -Y or +X."""
     axis = wheels[0].axis * (1.0, 1.0, 0.0)
     axis = axis / np.linalg.norm(axis)
@@ -181,14 +183,14 @@ def _directions(wheels: Sequence[_Wheel]) -> tuple[Any, Any]:
     return np.cross((0.0, 0.0, 1.0), forward), forward
 
 
-def _find_front(wheels: Sequence[_Wheel], forward: Any) -> None:
+def _find_front(wheels: Sequence[Wheel], forward: Any) -> None:
     along = [float(wheel.center @ forward) for wheel in wheels]
     middle = (min(along) + max(along)) / 2.0
     for wheel, place in zip(wheels, along, strict=True):
         wheel.is_front = place > middle + 1e-6
 
 
-def _share_load(wheels: Sequence[_Wheel], weight: float, center: Any, meters: float) -> None:
+def _share_load(wheels: Sequence[Wheel], weight: float, center: Any, meters: float) -> None:
     """Set the masses (kg) that the wheels carry: moments about the centre of mass vanish, and no wheel stands out."""
     places = np.array([wheel.center[:2] * meters - center[:2] for wheel in wheels])
     rows = np.concatenate((np.ones((1, len(wheels))), places.T))
@@ -200,7 +202,7 @@ def _share_load(wheels: Sequence[_Wheel], weight: float, center: Any, meters: fl
 # --------------------------------------------------------------------------- hubs and joints
 
 
-def _hub(collection: Any, wheel: _Wheel, weight: float, turn: Any, meters: float) -> Any:
+def _hub(collection: Any, wheel: Wheel, weight: float, turn: Any, meters: float) -> Any:
     """An Empty that carries a wheel: it moves on the spring, and is steered."""
     hub = shapes.add_object(collection, f"{wheel.obj.name} Hub", None, frames.transform(wheel.center, turn))
     hub.empty_display_size = wheel.radius / 2.0
@@ -215,7 +217,7 @@ def _hub(collection: Any, wheel: _Wheel, weight: float, turn: Any, meters: float
 
 
 def _suspension(
-    joiner: joints.Joiner, chassis: Any, hub: Any, wheel: _Wheel, frame: Any, options: VehicleOptions, meters: float
+    joiner: joints.Joiner, chassis: Any, hub: Any, wheel: Wheel, frame: Any, options: VehicleOptions, meters: float
 ) -> Any:  # fmt: skip
     joint = joiner.add("GENERIC", chassis, hub, frame)
     joints.lock(joint, ("transX", "transY", "rotX", "rotY"))
@@ -236,7 +238,7 @@ def _suspension(
 
 
 def _axle(
-    joiner: joints.Joiner, hub: Any, wheel: _Wheel, frame: Any, options: VehicleOptions, total: float, driven: int,
+    joiner: joints.Joiner, hub: Any, wheel: Wheel, frame: Any, options: VehicleOptions, total: float, driven: int,
     meters: float,
 ) -> Any:  # fmt: skip
     joint = joiner.add("REVOLUTE", hub, wheel.obj, frame, axis="X")

@@ -52,7 +52,7 @@ def catenary(start: ArrayLike, end: ArrayLike, length: float, count: int) -> Arr
 
 
 def resampled(points: ArrayLike, count: int, *, is_closed: bool = False) -> Array:
-    """Points (count + 1, 3) at equal distances along a polyline (n, 3). Raises InputError if it has no length."""
+    """Points (count + 1, d) at equal distances along a polyline (n, d). Raises InputError if it has no length."""
     line = np.asarray(points, float)
     if is_closed:
         line = np.concatenate((line, line[:1]))
@@ -62,7 +62,7 @@ def resampled(points: ArrayLike, count: int, *, is_closed: bool = False) -> Arra
         raise InputError("The curve has no length; draw one with at least two points.")
     where = np.concatenate(([0.0], np.cumsum(steps)))
     wanted = np.linspace(0.0, total, count + 1)
-    return np.stack([np.interp(wanted, where, line[:, axis]) for axis in range(3)], axis=1)
+    return np.stack([np.interp(wanted, where, line[:, axis]) for axis in range(line.shape[1])], axis=1)
 
 
 def length_of(points: ArrayLike, *, is_closed: bool = False) -> float:
@@ -92,3 +92,25 @@ def frames_along(points: ArrayLike) -> Array:
         side /= np.linalg.norm(side)
         found[row] = np.stack((way, side, np.cross(way, side)), axis=1)
     return found
+
+
+def over_pulley(one: ArrayLike, other: ArrayLike, radius: float, part: float) -> Array:
+    """Points (n, 2), (across, up), of a rope from one place over a circle about the origin to another, equally spaced.
+
+    part: length of a piece, by the radius. Raises InputError unless the places are below the top, one on each side.
+    """
+    ends = sorted((np.asarray(one, float), np.asarray(other, float)), key=lambda end: float(end[0]))
+    if not (ends[0][0] < 0.0 < ends[1][0]) or any(np.linalg.norm(end) <= radius or end[1] > 0.0 for end in ends):
+        raise InputError("The loads must hang below the middle of the wheel, one on each side of it.")
+    # The pieces are chords, which lie within a circle.
+    radius /= math.cos(part / 2.0)
+    turns = []
+    for end, sign in zip(ends, (-1.0, 1.0), strict=True):
+        reach = math.acos(min(1.0, radius / float(np.linalg.norm(end))))
+        turns.append(math.atan2(end[1], end[0]) % (2.0 * math.pi) + sign * reach)
+    angles = np.linspace(turns[0], turns[1] - 2.0 * math.pi, 64)
+    arc = radius * np.stack((np.cos(angles), np.sin(angles)), axis=1)
+    line = np.concatenate(([ends[0]], arc, [ends[1]]))
+    count = max(8, min(80, math.ceil(length_of(line, is_closed=False) / (part * radius))))
+    found = resampled(line, count, is_closed=False)
+    return found if np.array_equal(ends[0], np.asarray(one, float)) else found[::-1]
