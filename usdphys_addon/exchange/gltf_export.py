@@ -106,7 +106,7 @@ class GltfExport:
             issues += validate.validate(reading.model, check_geometry=False)
         if settings.get("gltf_selected"):
             # Joints of the selection may hold others, so all were read.
-            others = [each for each in reading.placements if not each.obj.original.select_get()]
+            others = [each for each in reading.placements if (obj := each.obj.original) is None or not obj.select_get()]
             left_out = {str(each.obj.name) for each in others}
             issues = [issue for issue in issues if issue.label not in left_out]
             roots = {each.path for each in others}
