@@ -8,6 +8,7 @@ import bpy
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.common_materials import MATERIALS
+from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from .action_bar import can_edit
 from .outcome import finish, refuse
@@ -63,6 +64,11 @@ class _Generator:
     def make(self, context: Any) -> tuple[str, list[str]]:
         """Returns (what was made, notes)."""
         raise NotImplementedError
+
+
+def kind_of(operator: Any) -> str:
+    """The name of the kind that an operator makes."""
+    return phrase(bpy.types.UILayout.enum_item_name(operator.properties, "kind", operator.kind))
 
 
 class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
@@ -152,7 +158,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             self.kind, self.segments, self.radius, self.width, self.slack, self.mass, self.ends, self.stiffness,
             self.damping, self.articulation, self.skin,
         ))  # fmt: skip
-        return f"Made a {self.kind.lower()} of {len(made)} bodies", []
+        return phrase("{kind} of {number} bodies", kind=kind_of(self), number=len(made)), []
 
 
 class USDPHYS_OT_net(_Generator, bpy.types.Operator):
@@ -496,7 +502,8 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
             return f"Made a scissor lift with {len(joints)} joints", []
         speed = self.spin if self.kind == "TURNTABLE" else self.speed
         made = mechanisms.make_mechanism(context, self.kind, speed)
-        return f"Made a {self.kind.lower()}{f' with {len(made)} joints' if len(made) > 1 else ''}", []
+        joints = [counted(len(made), "joint")] if len(made) > 1 else []
+        return joined(": ", (phrase("Made"), joined(", ", (kind_of(self), *joints)))), []
 
 
 CLASSES = (

@@ -96,40 +96,46 @@ def _write(lines: list[str], path: str, values: dict[str, Any]) -> None:
             lines.append(f"{path}.{name} = {value!r}")
 
 
-class USDPHYS_MT_material_presets(bpy.types.Menu):
+class _Presets:
+    """Mix-in of a menu of presets; Blender's own drawing says "Missing Paths" where nothing is saved yet."""
+
+    layout: Any
+    preset_subdir = ""
+    preset_operator = "script.execute_preset"
+
+    def draw(self, context: Any) -> None:
+        if bpy.utils.preset_paths(self.preset_subdir):
+            bpy.types.Menu.draw_preset(self, context)  # type: ignore[arg-type, unused-ignore]
+        else:
+            self.layout.label(text="None yet: + saves the active one", icon="INFO")
+
+
+class USDPHYS_MT_material_presets(_Presets, bpy.types.Menu):
     """Your own physics materials"""
 
     bl_label = "Presets"
     preset_subdir = "usdphys/material"
-    preset_operator = "script.execute_preset"
-    draw = bpy.types.Menu.draw_preset  # type: ignore[assignment, unused-ignore]
 
 
-class USDPHYS_MT_body_presets(bpy.types.Menu):
+class USDPHYS_MT_body_presets(_Presets, bpy.types.Menu):
     """Your own settings of rigid bodies"""
 
     bl_label = "Presets"
     preset_subdir = "usdphys/body"
-    preset_operator = "script.execute_preset"
-    draw = bpy.types.Menu.draw_preset  # type: ignore[assignment, unused-ignore]
 
 
-class USDPHYS_MT_drive_presets(bpy.types.Menu):
+class USDPHYS_MT_drive_presets(_Presets, bpy.types.Menu):
     """Your own drives of joints"""
 
     bl_label = "Presets"
     preset_subdir = "usdphys/drives"
-    preset_operator = "script.execute_preset"
-    draw = bpy.types.Menu.draw_preset  # type: ignore[assignment, unused-ignore]
 
 
-class USDPHYS_MT_joint_presets(bpy.types.Menu):
+class USDPHYS_MT_joint_presets(_Presets, bpy.types.Menu):
     """Your own joints: the type with its limits, drives and the force at which it breaks"""
 
     bl_label = "Presets"
     preset_subdir = "usdphys/joint"
-    preset_operator = "script.execute_preset"
-    draw = bpy.types.Menu.draw_preset  # type: ignore[assignment, unused-ignore]
 
 
 class USDPHYS_OT_joint_preset_add(_AddPreset, bpy.types.Operator):  # type: ignore[misc, unused-ignore]

@@ -95,11 +95,18 @@ TOOLS = (
 )  # fmt: skip
 
 
+#: Operators that ask for a choice: their row is a menu of it.
+CHOICES = {"usdphys.engine_bake": "engine", "usdphys.joint_preset": "preset", "usdphys.apply_material_preset": "preset"}
+
+
 def _draw(layout: Any, rows: Any) -> None:
     for idname, text, icon in rows:
         module, _, name = idname.partition(".")
         if hasattr(bpy.types, f"{module.upper()}_OT_{name}"):
-            layout.operator(idname, text=text, icon=icon)
+            if idname in CHOICES:
+                layout.operator_menu_enum(idname, CHOICES[idname], text=text, icon=icon)
+            else:
+                layout.operator(idname, text=text, icon=icon)
 
 
 #: Largest number of objects among which physics is looked for each time that the sidebar is drawn.

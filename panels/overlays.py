@@ -24,7 +24,7 @@ def _draw_parts(layout: Any, settings: Any) -> None:
         for name in ("joint_frames", "joint_limits", "joint_drives"):
             column.prop(settings, name)
         layout.prop(settings, "joint_size")
-    _row(layout, settings, "filtered_pairs", "Filters")
+    _row(layout, settings, "filtered_pairs", text="Filters")
     _row(layout, settings, "articulations")
     column = layout.column(heading="Preview", align=True)
     column.prop(settings, "contacts")
@@ -48,7 +48,7 @@ class USDPHYS_PT_overlays(bpy.types.Panel):
     bl_label = "Physics Overlays"
     bl_space_type = "VIEW_3D"
     bl_region_type = "HEADER"
-    bl_ui_units_x = 14
+    bl_ui_units_x = 16
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout

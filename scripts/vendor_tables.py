@@ -244,6 +244,8 @@ def table_row(row: dict[str, Any]) -> dict[str, Any]:
         made["tokens"] = row["tokens"]
     if row.get("uniform"):
         made["uniform"] = True
+    if row.get("deprecated"):
+        made["deprecated"] = True
     return made
 
 

@@ -142,7 +142,10 @@ def _check_names(options: argparse.Namespace) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse with messages that are harmless to a terminal."""
+    """argparse with messages that are harmless to a terminal. The beginning of an option does not stand for it."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **more})
 
     def error(self, message: str) -> NoReturn:
         warn(self.format_usage().strip())
@@ -158,6 +161,8 @@ class _Parser(argparse.ArgumentParser):
 _LAST_FRAME = 1048574
 #: Solver steps per frame; the preview takes 64 at most.
 _MOST_SUBSTEPS = 1000
+#: Seconds that a job of a batch may take; the timers of the system take not much more.
+_LONGEST_JOB = 1e6
 #: Flag and help of the forms in which an imported scene is written.
 _FORMS = {
     "copy": ("--merge", "OUT is a copy of the imported file with the edits since the import (the default)"),
@@ -216,10 +221,22 @@ def _parser() -> argparse.ArgumentParser:
         help="put only the physics of a USD input on the objects of this scene, by name",
     )  # fmt: skip
     convert.add_argument("--collection", default="", metavar="NAME", help="write only the objects of this collection")
+    convert.add_argument(
+        "--runtimes", action="store_true",
+        help="a neutral file with the variants PhysX, Newton and MuJoCo, whose settings are in runnables/physics",
+    )  # fmt: skip
     convert.add_argument("--animation", action="store_true", help="write the frame range as time samples")
     convert.add_argument(
         "--layers", action="store_true",
         help="write an asset of layers: OUT with a payload of physics, materials, geometry and a library of meshes",
+    )  # fmt: skip
+    convert.add_argument(
+        "--physx-words", action="store_true",
+        help="write settings of Newton (mimic joints, velocity limits, ...) in the words of PhysX, too",
+    )  # fmt: skip
+    convert.add_argument(
+        "--ros-package", default="", metavar="NAME",
+        help="of a URDF that is written: name its meshes package://NAME/..., as a package of ROS in its folder",
     )  # fmt: skip
     convert.add_argument(
         "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
@@ -304,7 +321,7 @@ def _add_batch(commands: Any) -> None:
     many.add_argument("--dask", metavar="ADDRESS", help="have the workers of this Dask scheduler do the jobs")
     many.add_argument("--shard", metavar="I/N", help="do the I-th part of N only, such as 2/8")
     many.add_argument(
-        "--timeout", type=_positive, default=600.0, metavar="S", help="seconds after which a job hangs (default: 600)"
+        "--timeout", type=_patience, default=600.0, metavar="S", help="seconds after which a job hangs (default: 600)"
     )
     many.add_argument(
         "--retries", type=_retries, default=1, metavar="N", help="new attempts after a crash or a hang (default: 1)"
@@ -343,6 +360,12 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= _MOST_SUBSTEPS):
         raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to {_MOST_SUBSTEPS}")
     return int(text)
+
+
+def _patience(text: str) -> float:
+    if (value := _positive(text)) > _LONGEST_JOB:
+        raise argparse.ArgumentTypeError(f"'{text}' must be at most {_LONGEST_JOB:g}")
+    return value
 
 
 def _retries(text: str) -> int:
@@ -404,7 +427,8 @@ def _convert(options: argparse.Namespace) -> int:
         wanted = formats.WriteOptions(
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
-            collection=options.collection, layers=options.layers,
+            collection=options.collection, layers=options.layers, runtimes=options.runtimes,
+            physx_words=options.physx_words, ros_package=options.ros_package.strip(),
         )  # fmt: skip
         result = target.write(options.output, wanted) if target.write is not None else None
     return 0 if result is None else _report_conversion(options, result)
@@ -415,7 +439,7 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
     for name, unset in (
         ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
         ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
-        ("collection", ""), ("layers", False),
+        ("collection", ""), ("layers", False), ("runtimes", False), ("physx_words", False), ("ros_package", ""),
     ):  # fmt: skip
         value = getattr(options, name)
         if value != unset and name not in target.heeds:
@@ -757,6 +781,8 @@ def _batch(options: argparse.Namespace) -> int:
         part = f".{options.shard.replace('/', '-of-')}"
     results = Path(options.out or Path(options.jobs).with_suffix(f".results{part}.jsonl"))
     checked(results, [options.jobs])
+    if os.path.normpath(results.absolute()) in {os.path.normpath(name) for job in todo for name in job.files}:
+        raise UsageError(f"'{results}' is a file of the jobs themselves; choose another name for --out.")
     count = len(todo)
     todo = drive.pending(todo, results)
     settings = worker.Settings(

@@ -37,7 +37,9 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         up_axis: Any
         form: Any
         layers: bool
+        physx_words: bool
         strict: bool
+        runtimes: bool
     else:
         filter_glob: bpy.props.StringProperty(default=USD_FILTER, options={"HIDDEN"})
         selected_only: bpy.props.BoolProperty(name="Selected Only", description="Export selected objects only")
@@ -79,9 +81,19 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             ),
             default="AUTO",
         )
+        runtimes: bpy.props.BoolProperty(
+            name="Runtime Variants",
+            description="A neutral file whose variants PhysX, Newton and MuJoCo bring "
+            "in the settings of each simulator, "
+            "from a folder beside it. As SimReady wants it",
+        )
         layers: bpy.props.BoolProperty(
             name="Layered Asset",
             description="Write a folder of layers beside the file: physics, materials, geometry and a mesh library",
+        )
+        physx_words: bpy.props.BoolProperty(
+            name="PhysX Words",
+            description="Write settings of Newton, such as joints that follow others, in the words of PhysX, too",
         )
         strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
@@ -109,7 +121,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon="FILE")
             layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
-                      ("hierarchy", "layers", "strict")):  # fmt: skip
+                      ("hierarchy", "layers", "runtimes", "physx_words", "strict")):  # fmt: skip
             column = layout.column()
             for name in names:
                 column.prop(self, name)
@@ -174,7 +186,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         )
         return usd_export.ExportOptions(
             units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict,
-            layers=self.layers,
+            layers=self.layers, runtimes=self.runtimes, physx_words=self.physx_words,
         )  # fmt: skip
 
 

@@ -312,6 +312,19 @@ def test_a_package_holds_no_file_of_the_machine_that_is_no_asset(tmp_path):
     assert b"password" not in (tmp_path / "new.usdz").read_bytes()
 
 
+@pytest.mark.parametrize("kind", ["images", "volumes"])
+def test_a_blend_that_reads_a_pipe_is_refused_and_not_waited_for(tmp_path, kind):
+    pipe, file = tmp_path / "pipe.png", tmp_path / "scene.blend"
+    os.mkfifo(pipe)
+    item = bpy.data.images.new("Pipe", 8, 8) if kind == "images" else bpy.data.volumes.new("Pipe")
+    if kind == "images":
+        item.source = "FILE"
+    item.filepath, item.use_fake_user = str(pipe), True
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    with pytest.raises(InputError, match=r"reads '.*pipe.png', which is a device or a pipe"):
+        blend_file.open_blend(str(file))
+
+
 def test_hidden_text_that_a_script_has_changed_costs_the_memory_and_not_the_export(tmp_path):
     """What the import remembers is text in properties that the panels do not show."""
     hinge = joint("Hinge", body("Door"), body("Frame", (2, 0, 0)))

@@ -428,6 +428,8 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("KinematicVelocity", kinematic_speed, {f"{_RIGID}.velocity"}),
     ("VendorJointApiDead", of_vendor("REVOLUTE", "PhysxJointAPI", "physxJoint:armature", root=True),
      {"J.vendor[0].applied", "J.vendor[1].applied"}),
+    ("VendorDeprecated", of_vendor("REVOLUTE", "MjcJointAPI", "mjc:armature"),
+     {"J.vendor[0].applied", "J.vendor[1].applied", "J.vendor[1].type"}),
     ("VendorNeedsArticulation",
      of_vendor("REVOLUTE", "PhysxJointAxisAPI:angular", "physxJointAxis:angular:armature"), rows_of("J")),
     ("VendorNotInArticulation",

@@ -189,7 +189,7 @@ def test_a_layered_asset_of_the_operator_holds_the_same_scene_and_its_own_layers
     assert [str(prim.GetPath()) for prim in layered.Traverse()] != []
     assert {str(prim.GetPath()) for prim in layered.Traverse()} == {str(prim.GetPath()) for prim in plain.Traverse()}
     assert {path.name for path in tmp_path.iterdir()} == {"plain.usda", "robot.usda", "Payload"}
-    with pytest.raises(RuntimeError, match="package"):
+    with pytest.raises(RuntimeError, match="is a package"):
         bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "robot.usdz"), layers=True)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.ops.usdphys.import_usd(filepath=str(file))

@@ -161,6 +161,25 @@ def test_native_export_and_import_have_the_physics(tmp_path):
     assert [item.shape for item in box.usdphys.colliders] == ["CUBE"]
 
 
+def test_import_from_the_menu_says_what_it_has_read_and_left_out(tmp_path, capfd):
+    node = {"extensions": {BODY: {"motion": {}}}}
+    scenes = {"scenes": [{"nodes": [0]}, {"nodes": [1]}], "nodes": [{"name": "A", **node}, {"name": "B", **node}]}
+    (tmp_path / "two.gltf").write_text(json.dumps({"asset": {"version": "2.0"}, "extensionsUsed": [BODY], **scenes}))
+    with enabled():
+        bpy.ops.import_scene.gltf(filepath=str(tmp_path / "two.gltf"))
+    told = "".join(capfd.readouterr())
+    assert "Info: USD Physics: 1 body, 0 colliders, 0 joints" in told
+    assert "Warning: The file has 1 more scene, whose physics is not read." in told
+
+
+def test_export_from_the_menu_says_what_it_has_left_out(tmp_path, capfd):
+    cube("Box")
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    with enabled():
+        bpy.ops.export_scene.gltf(filepath=str(tmp_path / "box.glb"))
+    assert "takes a unit for a metre" in "".join(capfd.readouterr())
+
+
 def test_switched_off_means_no_physics(tmp_path):
     cube("Box")
     bpy.context.scene.usdphys.gltf.is_exported = False

@@ -131,7 +131,7 @@ def test_equal_meshes_share_a_file(tmp_path):
     assert len(list((tmp_path / "made_meshes").rglob("*.obj"))) == 1
 
 
-def test_loops_and_what_no_joint_holds_are_left_out_by_name(tmp_path):
+def test_loops_are_loop_joints_and_what_no_joint_holds_is_left_out_by_name(tmp_path):
     mast, _, trolley = crane()
     scenes.add_joint("brace", "DISTANCE", mast, trolley)
     scenes.add_joint("bar", "REVOLUTE", mast, trolley)
@@ -142,14 +142,27 @@ def test_loops_and_what_no_joint_holds_are_left_out_by_name(tmp_path):
     assert "'brace'" in told["UrdfJointLeftOut"]
     assert "'cup'" in told["UrdfBodyLeftOut"]
     assert set(robot.links) == {"world", "mast", "boom", "trolley"}
+    assert len(robot.loops) == 1 and set(robot.joints) | set(robot.loops) == {"hold", "swing", "slide", "bar"}
 
 
 def test_a_joint_out_of_the_articulation_is_the_one_that_closes_the_loop(tmp_path):
     mast, _, trolley = crane()
     bar = scenes.add_joint("bar", "REVOLUTE", mast, trolley)
     bpy.data.objects["slide"].usdphys.joint.exclude_from_articulation = True
-    _, robot, _ = written(tmp_path)
-    assert set(robot.joints) == {"hold", "swing", bar.name}
+    file, robot, _ = written(tmp_path)
+    assert set(robot.joints) == {"hold", "swing", bar.name} and set(robot.loops) == {"slide"}
+    # Both links have the joint at the same place and along the same axis, in metres.
+    with formats.format_of(str(file)).read(str(file), formats.LoadOptions()) as (model, _issues):
+        prim = next(prim for prim in model.joints.values() if prim.name == "slide")
+        loop = prim.get(usd_physics.PrismaticJoint)
+        assert (loop.lower_limit, loop.upper_limit) == pytest.approx((-0.3, 0.2), abs=1e-6)
+        places = [
+            frames.world_frame(model.prims[body].world, pos, turn)
+            for (body,), pos, turn in (
+                (loop.body0, loop.local_pos0, loop.local_rot0), (loop.body1, loop.local_pos1, loop.local_rot1),
+            )
+        ]  # fmt: skip
+    assert np.abs(places[0] - places[1]).max() < 1e-5
 
 
 def test_a_ball_joint_is_three_hinges_with_links_between(tmp_path):

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.authoring import mirroring
+from usdphys_ext.usdphys_addon.authoring import mirroring, vendor_edits
 from usdphys_ext.usdphys_addon.bridge import vendor_rows
 from usdphys_ext.usdphys_addon.exchange import source_export, usd_import
 from usdphys_ext.usdphys_addon.simulation.world import World
@@ -136,3 +136,24 @@ def test_the_mirror_image_of_a_follower_follows_the_mirror_image(tmp_path):
     row = vendor_rows.row_of(bpy.data.objects["Follows.R"].usdphys, "newton:mimicJoint")
     assert row.target == bpy.data.objects["Leads.R"]
     assert vendor_rows.row_of(follower.usdphys, "newton:mimicJoint").target == leader
+
+
+def test_a_follower_in_the_words_of_physx_is_said_in_those_of_newton():
+    """PhysX: place + gearing * place of the other + offset = 0; a degree of 10 stays one, whatever the unit."""
+    leader, follower = (scenes.add_joint(name, "REVOLUTE", scenes.solid(f"{name} Body", (1, 1, 1))) for name in "AB")
+    thing = follower.usdphys
+    for name, value in (("gearing", -2.0), ("offset", math.radians(10.0))):
+        row = vendor_edits.add_attribute(
+            thing, "PhysxMimicJointAPI:rotZ", f"physxMimicJoint:rotZ:{name}", bpy.context.scene
+        )
+        row.number = value
+    row = vendor_edits.add_attribute(
+        thing, "PhysxMimicJointAPI:rotZ", "physxMimicJoint:rotZ:referenceJoint", bpy.context.scene
+    )
+    row.target, row.text = leader, ""
+    assert vendor_edits.convert_deprecated(bpy.context.scene, thing)
+    assert vendor_rows.applied_names(thing) == ["NewtonMimicAPI"]
+    assert vendor_rows.row_of(thing, "newton:mimicJoint").target == leader
+    assert vendor_rows.row_of(thing, "newton:mimicCoef1").number == 2.0
+    assert vendor_rows.row_of(thing, "newton:mimicCoef0").number == pytest.approx(math.radians(-10.0))
+    assert not vendor_edits.convert_deprecated(bpy.context.scene, thing)

@@ -84,6 +84,14 @@ def test_a_url_is_no_name_in_the_working_folder():
         ('{"op": "validate", "in": "a", "options": {"target": {}}}', "'target'"),
         ('{"op": "validate", "in": "a", "options": {"isolate": true}}', "'isolate'"),
         ('{"op": "inspect", "in": "a", "id": 3}', "'id'"),
+        ("[" * 100000, "nested too deeply"),
+        ('{"op": "validate", "in": "a", "options": {"arg": ' + "[" * 900 + "]" * 900 + "}}", "'arg'"),
+        (r'{"op": "validate", "in": "a\u0000b.usda"}', "rename"), (r'{"op": "validate", "in": "a\ud800"}', "UTF-8"),
+        (r'{"op": "validate", "in": "s3://b/\u0000"}', "rename"), ('{"op": "validate", "in": "s3://b/"}', "no file"),
+        ('{"op": "convert", "in": "a", "out": "s3://b/c/.."}', "no file"),
+        (r'{"op": "validate", "in": "a", "options": {"prefix": "\ud800"}}', "'prefix'"),
+        ('{"op": "validate", "in": "a", "options": {"": true}}', "option"),
+        ('{"op": "validate", "in": "a", "options": {"target=usd": true}}', "option"),
     ],
 )  # fmt: skip
 def test_a_line_that_is_no_job_is_named_before_anything_is_done(tmp_path, line, word):
@@ -97,6 +105,9 @@ def test_a_line_that_is_no_job_is_named_before_anything_is_done(tmp_path, line, 
     ("second", "word"),
     [
         ({"op": "convert", "in": "b.blend", "out": "./a.usda"}, "both write"),
+        ({"op": "convert", "in": "b.blend", "out": "below/../a.usda"}, "both write"),
+        ({"op": "validate", "in": "./a.usda"}, "another batch"),
+        ({"op": "convert", "in": "b.usda", "out": "b.blend", "options": {"onto": "a.usda"}}, "another batch"),
         ({"op": "inspect", "in": "x", "id": "1"}, "'1'"),
     ],
 )
@@ -104,6 +115,18 @@ def test_two_jobs_never_write_one_file_nor_have_one_id(tmp_path, second, word):
     first = {"op": "convert", "in": "a.blend", "out": "a.usda", "id": "1"}
     (tmp_path / "jobs.jsonl").write_text("\n".join(map(json.dumps, (first, second))))
     with pytest.raises(InputError, match=word):
+        batch_jobs.read(tmp_path / "jobs.jsonl")
+
+
+def test_a_line_separator_in_a_text_ends_no_line(tmp_path):
+    (tmp_path / "jobs.jsonl").write_text('{"op": "inspect", "in": "/a\u2028b.usda"}\r\n', encoding="utf-8")
+    assert [one.source for one in batch_jobs.read(tmp_path / "jobs.jsonl")] == ["/a\u2028b.usda"]
+
+
+@posix_only
+def test_jobs_are_not_read_from_what_does_not_end(tmp_path):
+    (tmp_path / "jobs.jsonl").symlink_to("/dev/null")
+    with pytest.raises(InputError, match="device or a pipe"):
         batch_jobs.read(tmp_path / "jobs.jsonl")
 
 
@@ -162,6 +185,31 @@ def test_only_what_is_done_as_it_is_now_is_left_out_of_a_rerun(tmp_path):
     assert not journal.is_done(one, found)
     output.unlink()
     assert not journal.is_done(one, found)
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [5, [1], {"path": "x"}, *([{"path": path, "bytes": 3}] for path in (5, "a\0b", "\ud800"))],
+)
+def test_results_that_no_batch_has_written_count_as_not_done(tmp_path, outputs):
+    one = Job("a", "convert", "s3://b/a.usda", (), (), (), "digest")
+    found = {"id": "a", "status": "ok", "job": "digest", "input": None, "outputs": outputs}
+    assert not journal.is_done(one, found)
+
+
+def test_a_line_of_results_that_is_nested_too_deeply_is_left_out(tmp_path):
+    file = tmp_path / "r.jsonl"
+    file.write_text('{"id": ' * 100000 + '\n{"id": "b"}\n')
+    assert list(journal.results(file)) == [{"id": "b"}]
+
+
+@pytest.mark.parametrize("content", [b"BLENDER-v500", b"#usda 1.0\n", b"\n", b'{"op": "inspect"}\n', b"PXR-USDC"])
+def test_results_are_never_appended_to_a_file_of_another_kind(tmp_path, content):
+    file = tmp_path / "precious.blend"
+    file.write_bytes(content)
+    with pytest.raises(OutputError, match="no file of results"):
+        journal.Journal(file)
+    assert file.read_bytes() == content
 
 
 # --------------------------------------------------------------------------- children
@@ -397,13 +445,23 @@ def test_a_job_that_fails_is_named_and_ends_the_command_with_status_1(jobs_file,
         (["J", "--workers", "0"], 2, "workers"),
         (["J", "--dask", "tcp://x:1", "--workers", "2"], 2, "--workers"), (["J", "--timeout", "0"], 2, "timeout"),
         (["J", "--retries", "-1"], 2, "retries"), (["J", "--out", "J"], 1, "is the input itself"),
+        (["J", "--timeout", "1e300"], 2, "timeout"), (["J", "--out", "C"], 2, "of the jobs themselves"),
+        (["J", "--tim", "9"], 2, "--tim"),
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_sentence_before_any_job(jobs_file, capfd, arguments, status, word):
-    assert cli.main(["batch", *(str(jobs_file) if each == "J" else each for each in arguments)]) == status
+    names = {"J": str(jobs_file), "C": str(jobs_file.with_name("crate.usda"))}
+    assert cli.main(["batch", *(names.get(each, each) for each in arguments)]) == status
     printed = capfd.readouterr()
     assert word in printed.err and not printed.out
     assert sorted(path.name for path in jobs_file.parent.iterdir()) == ["crate.usda", "jobs.jsonl"]
+
+
+@pytest.mark.parametrize("option", ["h", "hel", "ou", "js", "isol"])
+def test_a_job_has_no_option_by_the_beginning_of_its_name(jobs_file, option):
+    """The option "ou" would write a file that the batch does not know, and "h" would succeed without doing anything."""
+    line = {"op": "simulate", "in": str(jobs_file.with_name("crate.usda")), "options": {"seconds": 0.1, option: True}}
+    assert cli.main(batch_jobs.job_of(line).arguments) == 2
 
 
 def test_the_files_for_farms_use_options_that_there_are(capfd):

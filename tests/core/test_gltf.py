@@ -451,7 +451,10 @@ def test_an_image_of_another_folder_and_one_that_is_missing_are_no_error(tmp_pat
     folder = tmp_path / "asset"
     folder.mkdir()
     (tmp_path / "wood.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    document(folder, {"images": [{"uri": "../wood.png"}, {"uri": "gone.png"}, {"bufferView": 7}]}).check_assets()
+    (folder / "empty.png").touch()
+    document(
+        folder, {"images": [{"uri": "../wood.png"}, {"uri": "gone.png"}, {"uri": "empty.png"}, {"bufferView": 7}]}
+    ).check_assets()
 
 
 @pytest.mark.parametrize(

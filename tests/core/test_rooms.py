@@ -16,6 +16,7 @@ ROOMS = (
     "usdphys_addon/system",
     "usdphys_addon/batch",
     "usdphys_addon/urdf",
+    "usdphys_addon/usd/files",
     "usdphys_addon/usd",
     "usdphys_addon/usd/robot_stage.py",
     "usdphys_addon/usd/asset_layers.py",

@@ -229,6 +229,34 @@ def test_planar_joints_lock_the_way_along_the_axis_and_floating_ones_are_no_join
 # --------------------------------------------------------------------------- the stage
 
 
+def test_a_loop_joint_holds_two_links_beside_the_tree_and_is_not_of_the_articulation():
+    """A square of four bars: the last corner is the loop, and both bodies have its place and its axis there."""
+    bars = [link(name) for name in "abcd"]
+    hinges = [
+        joint(f"j{one}{two}", one, two, "continuous",
+              '<origin xyz="1 0 0" rpy="0 0 1.5707963267948966"/><axis xyz="0 0 1"/>')
+        for one, two in ("ab", "bc", "cd")
+    ]  # fmt: skip
+    loop = (
+        '<loop_joint name="close" type="revolute"><link1 link="d" xyz="1 0 0" rpy="0 0 1.5707963267948966"/>'
+        '<link2 link="a" xyz="0 0 0"/><axis xyz="0 0 -1"/><limit lower="-1" upper="2"/></loop_joint>'
+    )
+    plan = planned(*bars, *hinges, loop, '<loop_joint name="bad" type="gear"/>', base="free")
+    prim = plan.model.prims[plan.loop_paths["close"]]
+    close = prim.get(usd_physics.RevoluteJoint)
+    assert close.exclude_from_articulation and (close.lower_limit, close.upper_limit) == (-1.0, 2.0)
+    places = [
+        frames.world_frame(plan.worlds[name], pos, turn)
+        for name, pos, turn in (("d", close.local_pos0, close.local_rot0), ("a", close.local_pos1, close.local_rot1))
+    ]
+    assert np.abs(places[0] - places[1]).max() < 1e-12
+    assert np.abs(places[0][:3, "XYZ".index(close.axis)] - (0, 0, -1)).max() < 1e-12
+    assert codes(plan.issues) == {"UrdfJointLeftOut"}
+    assert plan.others == ["/r/Other", "/r/Other/loop_joint"]
+    stage = staged(plan)
+    assert stage.GetPrimAtPath("/r/Physics/close").GetAttribute("physics:excludeFromArticulation").Get() is True
+
+
 def test_names_that_usd_does_not_take_are_kept_as_display_names():
     names = ["my_link", "my-link", "1link", "Gelenk_ä", "a/b"]
     plan = planned(*map(link, names), *(joint(name, "my_link", name) for name in names[1:]))

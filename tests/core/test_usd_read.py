@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade
+from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Mesh, Prim, SpherePoints
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom
+from usdphys_ext.usdphys_addon.usd import importable
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 #: A tetrahedron whose right-handed faces look outwards.
@@ -320,3 +323,75 @@ def test_a_layer_that_ends_while_a_file_is_opened_is_no_error(tmp_path: Path, mo
     monkeypatch.setattr(Sdf.Layer, "GetLoadedLayers", staticmethod(lambda: {ended}))
     (file := tmp_path / "a.usda").write_text('#usda 1.0\ndef Xform "A"\n{\n}\n', encoding="utf-8")
     assert usd_read.open_stage(file).GetPrimAtPath("/A")
+
+
+# --------------------------------------------------------------------------- files that do not end
+
+USD_TEXT = "#usda 1.0\n"
+#: name: text of a file that brings in "./pipe.usda", some by way of "./between.usda".
+REFERRING = {
+    "sublayer": f"{USD_TEXT}(\n    subLayers = [@./pipe.usda@]\n)\n",
+    "reference": f'{USD_TEXT}def "A" (\n    references = @./pipe.usda@\n)\n{{\n}}\n',
+    "payload": f'{USD_TEXT}def "A" (\n    payload = @./pipe.usda@</B>\n)\n{{\n}}\n',
+    "two steps": f"{USD_TEXT}(\n    subLayers = [@./between.usda@]\n)\n",
+    "variant": f'{USD_TEXT}def "A" (\n    prepend variantSets = "v"\n)\n{{\n'
+    '    variantSet "v" = {\n        "x" (\n            references = @./pipe.usda@\n        ) {\n        }\n    }\n}\n',
+    "arguments": f'{USD_TEXT}def "A" (\n    references = @./pipe.usda:SDF_FORMAT_ARGS:target=usd@\n)\n{{\n}}\n',
+}  # fmt: skip
+
+
+@pytest.fixture
+def pipe(tmp_path: Path):
+    """A pipe, with a process behind it that ends the wait of a reader, so that a test fails and does not hang."""
+    file = tmp_path / "pipe.usda"
+    os.mkfifo(file)
+    writer = subprocess.Popen(["sh", "-c", 'while :; do : > "$0"; done', str(file)])
+    yield file
+    writer.kill()
+    writer.wait()
+
+
+@pytest.mark.parametrize("way", REFERRING)
+def test_a_pipe_that_a_file_brings_in_is_refused_and_not_waited_for(way: str, pipe: Path) -> None:
+    file = pipe.with_name("scene.usda")
+    file.write_text(REFERRING[way])
+    pipe.with_name("between.usda").write_text(REFERRING["sublayer"])
+    with pytest.raises(InputError, match=r"'.*scene.usda' cannot be opened: '.*pipe.usda' is a device or a pipe"):
+        usd_read.open_stage(file)
+
+
+def test_a_link_to_a_device_is_refused_and_not_read_to_its_end(tmp_path: Path) -> None:
+    file = tmp_path / "scene.usda"
+    file.write_text(REFERRING["sublayer"])
+    (tmp_path / "pipe.usda").symlink_to("/dev/null")
+    with pytest.raises(InputError, match="is a device or a pipe"):
+        usd_read.open_stage(file)
+
+
+def test_a_pipe_is_found_in_a_file_that_is_cached_and_has_changed(pipe: Path) -> None:
+    file = pipe.with_name("scene.usda")
+    file.write_text(USD_TEXT)
+    held = usd_read.open_stage(file)
+    file.write_text(REFERRING["sublayer"])
+    with pytest.raises(InputError, match="is a device or a pipe"):
+        usd_read.open_stage(file)
+    assert held.GetRootLayer()
+
+
+def test_layers_that_refer_to_each_other_and_to_nothing_are_opened(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.usda", tmp_path / "second.usda"
+    first.write_text(f'{USD_TEXT}(\n    subLayers = [@./second.usda@, @./gone.usda@]\n)\ndef "A"\n{{\n}}\n')
+    second.write_text(f'{USD_TEXT}def "B" (\n    references = @./first.usda@</A>\n)\n{{\n}}\n')
+    stage = usd_read.open_stage(first)
+    assert [prim.GetName() for prim in stage.Traverse()] == ["B", "A"]
+
+
+def test_a_pipe_in_place_of_a_texture_is_refused_before_blender_waits_for_it(pipe: Path) -> None:
+    file, texture = pipe.with_name("scene.usda"), pipe.with_name("image.png")
+    texture.symlink_to(pipe)
+    file.write_text(
+        f'{USD_TEXT}def Shader "Image"\n{{\n    uniform token info:id = "UsdUVTexture"\n'
+        "    asset inputs:file = @./image.png@\n}\n"
+    )
+    with pytest.raises(InputError, match=r"'/Image' reads '.*', which is a device or a pipe"):
+        importable.check(usd_read.open_stage(file), file)

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd
-from usdphys_ext.usdphys_addon.core import array_text, schema, units, value_types, vendor_schemas
+from usdphys_ext.usdphys_addon.core import array_text, physx_words, schema, units, value_types, vendor_schemas
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.usd import carry
 from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
 from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -149,3 +151,36 @@ def test_typed_numbers_keep_their_32_bits() -> None:
     for value in (10.0 ** rng.uniform(-30, 30, 2000)).astype(np.float32):
         assert np.float32(units.shortest(float(value))) == value
     assert units.shortest(float(np.float32(0.01))) == 0.01
+
+
+def test_words_of_physx_hold_what_newton_says_and_replace_nothing() -> None:
+    model = PhysicsModel()
+    hinge, knob, slide, rail = (
+        model.add(Prim(f"/robot/{name}", type_name))
+        for name, type_name in (
+            ("hinge", "PhysicsRevoluteJoint"), ("knob", "PhysicsRevoluteJoint"), ("slide", "PhysicsPrismaticJoint"),
+            ("rail", "PhysicsPrismaticJoint"),
+        )
+    )  # fmt: skip
+    hinge.add(usd_physics.RevoluteJoint(axis="Z"))
+    knob.add(usd_physics.RevoluteJoint(axis="Y"))
+    for prim in (slide, rail):
+        prim.add(usd_physics.PrismaticJoint())
+    joint_api, mimic, axis = (
+        vendor_schemas.find(name) for name in ("NewtonJointAPI", "NewtonMimicAPI", "PhysxJointAxisAPI")
+    )
+    assert joint_api is not None and mimic is not None and axis is not None
+    knob.add(joint_api(velocity_limit=2.0, damping=0.5, friction=3.0))
+    knob.add(axis(viscous_friction_coefficient=9.0), "angular")
+    knob.add(mimic(mimic_joint=("/robot/hinge",), mimic_coef0=0.25, mimic_coef1=-2.0))
+    slide.add(mimic(mimic_joint=("/robot/rail",), mimic_coef1=1.0))
+    rail.add(mimic(mimic_joint=("/robot/gone",)))
+    physx_words.add_physx_words(model)
+    written: Any = knob.schemas["PhysxJointAxisAPI:angular"]
+    assert (written.max_joint_velocity, written.viscous_friction_coefficient) == (2.0, 9.0)
+    assert written.dynamic_friction_effort == 3.0
+    follows: Any = knob.schemas["PhysxMimicJointAPI:rotY"]
+    # PhysX holds position + gearing * leader + offset at zero.
+    assert (follows.gearing, follows.offset) == (2.0, -0.25)
+    assert (follows.reference_joint, follows.reference_joint_axis) == (("/robot/hinge",), "rotZ")
+    assert "PhysxMimicJointAPI:rotX" in slide.schemas and not any("Physx" in name for name in rail.schemas)

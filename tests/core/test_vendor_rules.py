@@ -61,6 +61,10 @@ MESH = '"PhysicsMeshCollisionAPI", "PhysxSDFMeshCollisionAPI"'
 CASES = [
     ("VendorJointApiDead", arm("PhysxJointAPI", "float physxJoint:armature = 1"),
      arm("NewtonJointAPI", "float newton:armature = 1")),
+    ("VendorDeprecated", arm("PhysxMimicJointAPI:rotZ", "rel physxMimicJoint:rotZ:referenceJoint = </J>"),
+     arm("NewtonMimicAPI")),
+    ("VendorDeprecated", ball('"PhysxCollisionAPI"', "float physxCollision:restOffset = 0.1"),
+     ball('"PhysxCollisionAPI"', "float physxCollision:torsionalPatchRadius = 0.1")),
     ("MimicWithoutLimits", arm("NewtonMimicAPI"), arm("NewtonMimicAPI", LIMITS)),
     ("MimicWrongJoint", arm("NewtonMimicAPI", kind="PhysicsSphericalJoint"), arm("NewtonMimicAPI", LIMITS)),
     ("VendorNeedsArticulation", arm("PhysxJointAxisAPI:angular", root=""), arm("PhysxJointAxisAPI:angular")),

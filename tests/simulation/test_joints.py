@@ -1266,4 +1266,31 @@ def test_a_skid_steered_robot_turns_as_fast_whatever_its_heading(root: bool) -> 
 
     first, second, third = (yaw(heading) for heading in (0.0, 0.5, math.pi / 4))
     assert (second, third) == pytest.approx((first, first), rel=0.05)
-    assert 150 < first < 280
+    # Of sliding wheels at (x, y), v on the rim, the moment vanishes at y v / (x^2 + y^2), 111 degrees a second.
+    assert first == pytest.approx(2 * 0.25 * 0.8 / (0.2**2 + 0.25**2) / DEGREE, rel=0.08)
+
+
+@pytest.mark.parametrize(
+    "kind, limit",
+    [("Spherical", {"axis": "Z", "cone": (30 * DEGREE, 30 * DEGREE)}), ("Distance", {"distance": (-1, 1)})],
+)
+def test_a_cone_or_rope_on_a_link_of_an_articulation_holds(kind: str, limit: dict[str, object]) -> None:
+    """The solver ignores it where the link is in reduced coordinates: a body on a rope fell through the world."""
+    file = File(METERS)
+    parts = [
+        file.body("Base", (0, 0, 3), size=(0.2, 0.2, 0.2), mass=5.0, collides=False),
+        file.joint("Fixed", "Fixed", "", f"{W}/Robot/Base", pos0=(0, 0, 3)),
+        file.body("Bob", (0, 0, 2), size=(0.1, 0.1, 0.1), collides=False, velocity=(4, 0, 0)),
+        file.joint(
+            "Held", kind, f"{W}/Robot/Base", f"{W}/Robot/Bob", pos1=(0, 0, 1 if "cone" in limit else 0), **limit
+        ),
+    ]
+    file.add(block("Xform", "Robot", parts, ["PhysicsArticulationRootAPI"]))
+    world, farthest, lowest = world_of(file), 0.0, 0.0
+    for _ in range(60):
+        world.step()
+        x, _, z = world.positions[world.index(f"{W}/Robot/Bob")] - (0, 0, 3)
+        farthest, lowest = max(farthest, math.hypot(x, z)), max(lowest, math.degrees(math.atan2(abs(x), -z)))
+    assert farthest == pytest.approx(1.0, abs=0.01)
+    assert lowest == pytest.approx(30, abs=1) if "cone" in limit else lowest > 70
+    assert "ArticulationNotReduced" in codes(world)

@@ -132,7 +132,7 @@ def test_a_package_that_reaches_outside_or_swells_is_refused(tmp_path: Path, nam
 
 
 def test_a_package_that_claims_more_than_it_has_is_refused(tmp_path: Path) -> None:
-    from usdphys_ext.usdphys_addon.usd import packages
+    from usdphys_ext.usdphys_addon.usd.files import packages
 
     data = bytearray(package(tmp_path / "in.usdz").read_bytes())
     entry = data.rindex(b"PK\x01\x02")
@@ -151,7 +151,7 @@ def test_a_sound_package_is_read(tmp_path: Path) -> None:
 def test_files_that_are_no_assets_are_never_packed(tmp_path: Path) -> None:
     """An asset path of a stranger's file can name any file of the machine, under any name."""
     from pxr import UsdUtils
-    from usdphys_ext.usdphys_addon.usd import packages
+    from usdphys_ext.usdphys_addon.usd.files import packages
 
     (tmp_path / "secret").write_text("password")
     (tmp_path / "secret.png").write_text("password")

@@ -134,6 +134,48 @@ def convert_joint_api(thing: Any) -> bool:
     return True
 
 
+def convert_deprecated(scene: Any, thing: Any) -> bool:
+    """Say in the words of Newton what an owner of rows says in words that their simulator has given up.
+
+    False where there is nothing to convert. Values that Newton's schemas have already stay.
+    """
+    found = []
+    for row in thing.vendor if "vendor" in thing.keys() else ():
+        attribute = vendor_rows.attribute_of(row)
+        if isinstance(attribute, vendor_schemas.VendorAttribute) and attribute.is_deprecated:
+            wanted = concepts.replacement(row.applied, row.name, dofs_of(thing))
+            if wanted is not None and not row.applied.startswith("PhysxJointAPI"):
+                found.append((row.applied, row.name, wanted))
+    for applied, name, wanted in found:
+        if vendor_rows.row_of(thing, wanted[1]) is None:
+            made = add_attribute(thing, *wanted, scene)
+            source = next(row for row in thing.vendor if (row.applied, row.name) == (applied, name))
+            _equal(scene, source, [made])
+        remove_attribute(thing, applied, name)
+    mimics = [name for name in vendor_rows.applied_names(thing) if name.startswith("PhysxMimicJointAPI:")]
+    for applied in mimics:
+        _convert_mimic(scene, thing, applied)
+    return bool(found or mimics)
+
+
+def _convert_mimic(scene: Any, thing: Any, applied: str) -> None:
+    """PhysX: place + gearing * place of the other + offset = 0. Newton: place = offset + ratio * place of the other."""
+    rows = {row.name.rsplit(":", 1)[-1]: row for row in thing.vendor if row.applied == applied and row.name}
+    leader = rows.get("referenceJoint")
+    if leader is not None and vendor_rows.row_of(thing, "newton:mimicJoint") is None:
+        target, text = leader.target, leader.text
+        numbers = {name: vendor_rows.value_of(rows[old]) for name, old in _MIMIC.items() if old in rows}
+        made = add_attribute(thing, "NewtonMimicAPI", "newton:mimicJoint", scene)
+        made.target, made.text = target, text
+        for name, value in numbers.items():
+            add_attribute(thing, "NewtonMimicAPI", name, scene).text = text_of(value_type("float"), -(value or 0.0))
+    remove_rows(thing, applied)
+
+
+#: Numbers of PhysxMimicJointAPI by those of Newton that are their negatives.
+_MIMIC = {"newton:mimicCoef0": "offset", "newton:mimicCoef1": "gearing"}
+
+
 def remove_concept(thing: Any, concept: Concept, dof: str = "") -> None:
     """Remove all rows of a concept, and the schemas that have no row left."""
     places = [(row.applied, row.name) for row in rows_of(thing, concept, dof)]
@@ -175,17 +217,13 @@ def _translated(scene: Any, source: Any, attribute: Attribute, value: Any, row: 
     if attribute.value.has_unit and other.value.has_unit:
         meters = _meters(scene)
         here, there = (vendor_rows.dimension_of(one, of) for one, of in ((source, attribute), (row, other)))
-        if here._replace(angle=0) != there._replace(angle=0) and all(map(_is_known, (attribute, other))):
+        if here._replace(angle=0) != there._replace(angle=0) and all(map(vendor_schemas.is_known, (attribute, other))):
             return None
         factor = property_factor(here, meters) / property_factor(there, meters)
         value = with_elements(attribute.value, value, partial(units.scaled, factor=factor))
     if other.value.base == "int":
         value = with_elements(attribute.value, value, round)
     return value if other.value.accepts(value) else None
-
-
-def _is_known(attribute: Attribute) -> bool:
-    return not isinstance(attribute, vendor_schemas.VendorAttribute) or attribute.has_known_unit
 
 
 _is_following = False

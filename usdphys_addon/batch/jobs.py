@@ -6,12 +6,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError, UsageError
+from ..system.files import regular, usable_name
 from .worker import is_url
 
 #: What a job does, and the keys of its files.
@@ -24,6 +26,7 @@ _KEYS = frozenset({"id", "op", "in", "out", "json", "options"})
 _TAKEN = frozenset({"out", "json", "isolate", "debug", "help"})
 #: Options whose values are names of files.
 _FILES = frozenset({"onto", "engine-python"})
+_OPTION = re.compile(r"[a-z][a-z-]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,11 @@ class Job:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     digest: str
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What it reads and writes."""
+        return self.inputs + self.outputs
 
     def as_table(self) -> dict[str, Any]:
         """What a worker needs of it."""
@@ -56,7 +64,8 @@ class Job:
 def read(file: Path) -> list[Job]:
     """The jobs of a file. Raises InputError that names the first line that is none."""
     try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
+        # Not `splitlines`: a text in JSON may hold line separators of Unicode.
+        lines = regular(file).read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else "") or "it is no text in UTF-8"
         raise InputError(f"'{file}' cannot be read ({reason}).") from error
@@ -69,6 +78,8 @@ def read(file: Path) -> list[Job]:
             found.append(job_of(value))
         except ValueError as error:
             raise InputError(f"Line {number} of '{file}' is no JSON ({error}).") from error
+        except RecursionError as error:
+            raise InputError(f"Line {number} of '{file}' is nested too deeply.") from error
         except InputError as error:
             raise InputError(f"Line {number} of '{file}': {error}") from error
     _refuse_twins(file, found)
@@ -112,23 +123,29 @@ def job_of(value: Any) -> Job:
 
 
 def absolute(name: str) -> str:
-    """The absolute name of a file; a URL stays as it is."""
-    return name if is_url(name) else str(Path(name).absolute())
+    """The absolute name of a file; a URL stays as it is. Raises InputError for a name that no file can have."""
+    if not is_url(name):
+        return str(Path(usable_name(name)).absolute())
+    if usable_name(name.rpartition("/")[2] or "..") in (".", ".."):
+        raise InputError(f"'{name}' names no file.")
+    return name
 
 
 def _flags(name: str, setting: Any) -> list[str]:
     option = name.replace("_", "-")
-    if option in _TAKEN:
+    if option in _TAKEN or not _OPTION.match(option):
         raise InputError(f"'{name}' is no option of a job.")
     if setting is None or setting is False:
         return []
     if setting is True:
         return [f"--{option}"]
-    if isinstance(setting, list):
+    if isinstance(setting, list) and not any(isinstance(each, list) for each in setting):
         return [flag for each in setting for flag in _flags(name, each)]
     if not isinstance(setting, str | int | float):
         raise InputError(f"the option '{name}' is neither a text, a number, true or false, nor a list of them.")
     text = str(setting)
+    if not _is_text(text):
+        raise InputError(f"the option '{name}' holds what is no text in UTF-8.")
     if option in _FILES:
         text = absolute(text)
     elif option == "package" and "=" in text:
@@ -137,18 +154,38 @@ def _flags(name: str, setting: Any) -> list[str]:
     return [f"--{option}={text}"]
 
 
-def _refuse_twins(file: Path, found: Iterable[Job]) -> None:
-    """Raise InputError for two jobs with one id, and for two that write one file."""
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def _refuse_twins(file: Path, found: Sequence[Job]) -> None:
+    """Raise InputError for two jobs with one id, two that write one file, and one that reads what another writes."""
     ids: set[str] = set()
     outputs: dict[str, str] = {}
     for job in found:
         if job.id in ids:
             raise InputError(f"'{file}' has two jobs with the id '{job.id}'.")
         ids.add(job.id)
-        for output in job.outputs:
+        for output in map(_same, job.outputs):
             if output in outputs:
                 raise InputError(f"'{outputs[output]}' and '{job.id}' in '{file}' both write '{output}'.")
             outputs[output] = job.id
+    for job in found:
+        for source in map(_same, job.inputs):
+            if outputs.get(source, job.id) != job.id:
+                raise InputError(
+                    f"'{job.id}' in '{file}' reads '{source}', which '{outputs[source]}' writes; jobs have no "
+                    "order, so put it into another batch, after this one."
+                )
+
+
+def _same(name: str) -> str:
+    """One form of all names of a file, as far as the names alone tell."""
+    return name if is_url(name) else os.path.normpath(name)
 
 
 def shard(jobs: Sequence[Job], text: str) -> list[Job]:

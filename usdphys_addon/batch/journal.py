@@ -24,7 +24,7 @@ def results(file: Path) -> Iterator[dict[str, Any]]:
     except OSError as error:
         raise InputError(f"'{file}' cannot be read ({error.strerror}).") from error
     for line in content.split(b"\n"):
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             found = json.loads(line)
             if isinstance(found, dict) and isinstance(found.get("id"), str):
                 yield found
@@ -41,23 +41,26 @@ def is_done(job: Job, found: Mapping[str, Any] | None) -> bool:
         return False
     if found.get("input") != job.stamp():
         return False
-    for output in found.get("outputs") or ():
-        name, size = output.get("path", ""), output.get("bytes")
-        if size is None or is_url(name):
-            continue
-        try:
-            if Path(name).stat().st_size != size:
-                return False
-        except OSError:
-            return False
-    return True
+    try:
+        return all(_is_there(output) for output in found.get("outputs") or ())
+    except (OSError, ValueError, TypeError, AttributeError):  # the last three: no batch has written that
+        return False
+
+
+def _is_there(output: Mapping[str, Any]) -> bool:
+    name, size = output.get("path", ""), output.get("bytes")
+    return size is None or is_url(name) or Path(name).stat().st_size == size
+
+
+#: The beginning of each line that `Journal` writes.
+_HEAD = b'{"id"'
 
 
 class Journal:
     """A file of results that is open for more, as a context. Two batches never write to one file."""
 
     def __init__(self, file: Path) -> None:
-        """Raises OutputError where it cannot be written, or another batch writes to it."""
+        """Raises OutputError where it cannot be written, holds anything else, or another batch writes to it."""
         self._file = file
         try:
             self._stream = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
@@ -66,7 +69,9 @@ class Journal:
         try:
             _lock(self._stream)
             size = os.fstat(self._stream).st_size
-            if size:
+            # Less than a line, where its batch was killed.
+            head = os.read(self._stream, len(_HEAD))
+            if size and _HEAD.startswith(head):
                 os.lseek(self._stream, size - 1, os.SEEK_SET)
                 if os.read(self._stream, 1) != b"\n":
                     # The last line was torn when its batch was killed.
@@ -74,6 +79,9 @@ class Journal:
         except OSError as error:
             os.close(self._stream)
             raise OutputError(f"Another batch is writing to '{file}'; wait for its end, or name another.") from error
+        if not _HEAD.startswith(head):
+            os.close(self._stream)
+            raise OutputError(f"'{file}' is no file of results, to which these could be added; choose another name.")
 
     def __enter__(self) -> Self:
         return self

@@ -689,6 +689,20 @@ def _convert_dead_joint_api(scene: Any, issue: FoundIssue) -> None:
         raise _nothing_to_do(issue)
 
 
+@_fix("VendorDeprecated", safe=False, label="Use Newton's words")
+def _convert_deprecated(scene: Any, issue: FoundIssue) -> None:
+    if issue.kind == "material":
+        things: list[Any] = [_material(issue).id_data.usdphys]
+    elif issue.kind == "scene":
+        things = [item for item in _editable(scene).usdphys.physics_scenes if item.name == issue.name]
+    else:
+        physics = _editable(_object(scene, issue)).usdphys
+        things = [physics, *physics.colliders]
+    converted = [vendor_edits.convert_deprecated(scene, thing) for thing in things]
+    if not any(converted):
+        raise _nothing_to_do(issue)
+
+
 @_fix("CcdNotInScene", safe=False, label="Enable it in the physics scenes")
 def _enable_scene_ccd(scene: Any, issue: FoundIssue) -> None:
     items = _editable(scene).usdphys.physics_scenes

@@ -272,3 +272,12 @@ def placed(twin: Twin, dofs: Collection[str]) -> Iterator[tuple[str, str]]:
         return
     for dof in dofs:
         yield twin.applied.replace(INSTANCE, dof), twin.name.replace(INSTANCE, dof)
+
+
+def replacement(applied: str, name: str, dofs: Collection[str]) -> tuple[str, str] | None:
+    """(applied schema, attribute) of Newton for an attribute of another simulator; None where Newton has no word."""
+    known = concept_of(applied, name)
+    for twin in known[0].twins if known is not None else ():
+        if twin.runtime == "Newton" and twin.name:
+            return next(placed(twin, (known[1],) if known is not None and known[1] else dofs), None)
+    return None

@@ -26,18 +26,19 @@ class VendorAttribute(Attribute):
 
     unit: None for what has no number. runtime: "PhysX", "Newton", ... mode: its unit is another one while a field of
     the schema has a value: (field, value, fallback). world_if: it is a direction in the world only under such a
-    condition. axes: a bit for each of the world axes.
+    condition. axes: a bit for each of the world axes. is_deprecated: its vendor wants another word for it.
     """
 
-    __slots__ = ("axes", "mode", "runtime", "unit", "world_if")
+    __slots__ = ("axes", "is_deprecated", "mode", "runtime", "unit", "world_if")
 
     def __init__(
         self, *arguments: Any, unit: VendorUnit | None = None, runtime: str = "",
         mode: tuple[str, Any, Any] | None = None, world_if: tuple[str, Any, Any] | None = None, axes: bool = False,
-        **keywords: Any,
+        is_deprecated: bool = False, **keywords: Any,
     ) -> None:  # fmt: skip
         super().__init__(*arguments, **keywords)
         self.unit, self.runtime, self.mode, self.world_if, self.axes = unit, runtime, mode, world_if, axes
+        self.is_deprecated = is_deprecated
 
     def dimension_for(self, instance: str = "", mode: Any = None) -> Dimension:
         if self.mode is not None and self.unit is not None and self.unit.other is not None:
@@ -66,6 +67,11 @@ class VendorAttribute(Attribute):
     @property
     def has_known_unit(self) -> bool:
         return not self.value.has_unit or (self.unit is not None and self.unit.linear is not None)
+
+
+def is_known(attribute: Attribute) -> bool:
+    """False for a number of which no table says what it measures."""
+    return not isinstance(attribute, VendorAttribute) or attribute.has_known_unit
 
 
 def turned_bits(bits: int, rotation: Any) -> int:
@@ -177,6 +183,7 @@ def _attribute(item: dict[str, Any], fields: dict[str, str], runtime: str, data:
         unit=unit, runtime=runtime,
         mode=condition(unit.other[0]) if unit is not None and unit.other is not None else None,
         world_if=condition(unit.world_if) if unit is not None else None, axes=bool(item.get("axes")),
+        is_deprecated=bool(item.get("deprecated")),
     )  # fmt: skip
 
 

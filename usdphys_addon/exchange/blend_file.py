@@ -13,7 +13,7 @@ import bpy
 from ..bridge import props
 from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
-from ..system.files import regular, replacing
+from ..system.files import is_endless, regular, replacing
 
 
 @contextmanager
@@ -44,6 +44,9 @@ def open_blend(file: str) -> list[Issue]:
     for library in bpy.data.libraries:
         if not Path(bpy.path.abspath(library.filepath)).is_file():
             raise InputError(f"'{file}' links to the library '{library.filepath}', which is missing; restore it.")
+    for item in _with_files():
+        if is_endless(Path(bpy.path.abspath(item.filepath, library=item.library))):
+            raise InputError(f"'{file}' reads '{item.filepath}', which is a device or a pipe; copy it into a file.")
     app: Any = bpy.app
     if not app.autoexec_fail:
         return []
@@ -52,6 +55,13 @@ def open_blend(file: str) -> list[Issue]:
         f"'{path.name}' holds Python that was not run ({app.autoexec_fail_message}): values that it drives are old.",
         "Bake what scripts drive, or open the file in Blender if you trust it.",
     )]  # fmt: skip
+
+
+def _with_files() -> Iterator[Any]:
+    """What has a file beside the .blend, which Blender reads when it is drawn or written."""
+    data: Any = bpy.data
+    for kind in (data.images, data.sounds, data.volumes, data.movieclips, data.cache_files, data.fonts):
+        yield from (item for item in kind if item.filepath)
 
 
 def select_collection(name: str) -> None:

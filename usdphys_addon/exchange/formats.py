@@ -50,7 +50,9 @@ class LoadOptions:
 class WriteOptions:
     """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`.
 
-    collection: write only the objects of this collection. layers: as an asset of layers.
+    collection: write only the objects of this collection. layers: as an asset of layers. runtimes: as variants for each
+    simulator. physx_words: write settings of Newton in the words of PhysX, too. ros_package: that names the meshes of a
+    URDF.
     """
 
     meters_per_unit: float | None = None
@@ -63,6 +65,9 @@ class WriteOptions:
     physics_only: bool = False
     collection: str = ""
     layers: bool = False
+    runtimes: bool = False
+    physx_words: bool = False
+    ros_package: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +206,7 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
     )
     wanted = usd_export.ExportOptions(
         units, options.hierarchy or hierarchy, bool(options.collection), options.animation, strict=options.strict,
-        layers=options.layers,
+        layers=options.layers, runtimes=options.runtimes, physx_words=options.physx_words,
     )  # fmt: skip
     if options.collection:
         blend_file.select_collection(options.collection)
@@ -284,12 +289,12 @@ def _check_for_ros(file: str, options: LoadOptions) -> list[Issue]:
     return robot.issues + ros_rules.check(robot)
 
 
-def _write_robot(file: str, _options: WriteOptions) -> ExportResult:
+def _write_robot(file: str, options: WriteOptions) -> ExportResult:
     import bpy
 
     from . import urdf_export
 
-    return urdf_export.export_urdf(bpy.context, file)
+    return urdf_export.export_urdf(bpy.context, file, options.ros_package)
 
 
 # --------------------------------------------------------------------------- glTF
@@ -332,14 +337,14 @@ def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
 
 USD = Format(
     "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, takes=frozenset({"variants", "prim", "onto"}),
-    heeds=frozenset(WriteOptions.__slots__), as_stage=_usd_itself,
+    heeds=frozenset(WriteOptions.__slots__) - {"ros_package"}, as_stage=_usd_itself,
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
 _ROBOT = frozenset({"packages", "arguments", "base", "merge_fixed", "prefix", "srdf"})
 _FOR_ROS = {"ros": _check_for_ros}
 URDF = Format(
     "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage,
-    checks=_FOR_ROS,
+    checks=_FOR_ROS, heeds=frozenset({"ros_package"}),
 )  # fmt: skip
 XACRO = Format(
     "xacro file", (".xacro",), _load_robot, _read_robot, None, takes=_ROBOT, as_stage=_robot_as_stage, checks=_FOR_ROS

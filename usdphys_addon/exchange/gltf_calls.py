@@ -9,6 +9,7 @@ each hook catches everything and keeps the error.
 from __future__ import annotations
 
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,17 +21,21 @@ import bpy
 
 from ..core.errors import UsdPhysError
 from ..core.validate import Issue
+from ..core.words import tally
 from ..system.console import note
 
 IMPORTER, EXPORTER = "glTF2ImportUserExtension", "glTF2ExportUserExtension"
 #: Not empty while one call has its own hooks, so that those of the add-on rest.
 _suspended: list[str] = []
+#: Messages, and letters of a line, that a window shows after an export.
+_MOST_SHOWN, _LINE = 8, 100
 
 
 class GltfResult(Protocol):
     """Outcome of an import."""
 
     issues: list[Issue]
+    counts: dict[str, int]
 
 
 class ExportJob(Protocol):
@@ -80,12 +85,21 @@ class ImportExtension:
     def gather_import_gltf_before_hook(self, _gltf: Any) -> None:
         self.error = None
 
-    @_guarded
     def gather_import_scene_after_nodes_hook(self, _gltf_scene: Any, scene: Any, gltf: Any) -> None:
+        self._put(gltf, scene)
+        if self.error is not None and not is_suspended():
+            gltf.log.warning(f"The physics was not read: {self.error}", popup=True)
+
+    @_guarded
+    def _put(self, gltf: Any, scene: Any) -> None:
         result = self.put(gltf, scene)
-        if result is not None:
-            for issue in result.issues:
-                _tell(issue)
+        if result is None or is_suspended():
+            return
+        # Blender's importer reports these where the user sees them.
+        numbers = ", ".join(tally(result.counts.get(kind, 0), kind) for kind in ("bodies", "colliders", "joints"))
+        gltf.log.info(f"USD Physics: {numbers}", popup=True)
+        for text in _texts(result.issues):
+            gltf.log.warning(text, popup=True)
 
 
 class ExportExtension:
@@ -124,13 +138,37 @@ class ExportExtension:
     def post_export_hook(self, settings: Any) -> None:
         if self.job is not None:
             self.job.write(settings["gltf_filepath"])
-            for issue in self.job.issues:
-                _tell(issue)
+            if not is_suspended():
+                _show(_texts(self.job.issues))
 
 
-def _tell(issue: Issue) -> None:
-    if issue.severity != "info":
-        note(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
+def _texts(issues: list[Issue]) -> list[str]:
+    """What a user has to know of an import or export."""
+    return [f"{issue.message} {issue.fix}" for issue in issues if issue.severity != "info"]
+
+
+def _show(texts: list[str]) -> None:
+    """Print what was left out of a file, and show it: Blender's exporter takes no messages any more."""
+    for text in texts:
+        note(f"USD Physics: {text}")
+    if not texts or bpy.app.background:
+        return
+    lines = [line for text in texts[:_MOST_SHOWN] for line in textwrap.wrap(text, _LINE)]
+    if len(texts) > _MOST_SHOWN:
+        lines.append(f"{len(texts) - _MOST_SHOWN} more in the console")
+
+    def draw(menu: Any, _context: Any) -> None:
+        for line in lines:
+            menu.layout.label(text=line, translate=False)
+
+    def show() -> None:
+        manager: Any = bpy.context.window_manager
+        if manager.windows:
+            with bpy.context.temp_override(window=manager.windows[0]):
+                manager.popup_menu(draw, title="USD Physics", icon="ERROR")
+
+    # A menu that opens before the file browser has closed keeps it open.
+    bpy.app.timers.register(show, first_interval=0.1)
 
 
 def is_suspended() -> bool:

@@ -13,7 +13,8 @@ from ..bridge.environment import require_usd
 from ..core.errors import InputError
 from ..core.units import remembered_units
 from ..core.validate import Issue
-from ..system.files import checked, first_changed, replace_together, scratch_folder
+from ..core.words import counted
+from ..system.files import checked, first_changed, replace_together, scratch_file, scratch_folder
 from . import source_export, usd_export
 from .usd_export import ExportOptions, ExportResult
 
@@ -27,9 +28,12 @@ def export_scene(
 ) -> ExportResult:  # fmt: skip
     """Write the scene with its physics. The target is replaced in one step at the end, or stays as it was.
 
+    With `options.runtimes` it is divided into a base and files of the simulators, see `usd.runtime_variants`.
     physics_only: of a source, write the edits of the physics only. Raises what `export_edits` and `export_usd` raise,
     and InputError where the options and the form contradict each other.
     """
+    if options.runtimes:
+        return _export_runtimes(context, filepath, options, form, physics_only)
     if options.layers:
         return _export_layers(context, filepath, options, form, physics_only)
     scene: Any = context.scene
@@ -53,8 +57,40 @@ def export_scene(
         return result
     chosen = "copy" if form == "auto" else form
     return source_export.export_edits(
-        context, filepath, chosen, physics_only=physics_only, strict=options.strict
+        context, filepath, chosen, physics_only=physics_only, strict=options.strict,
+        physx_words=options.physx_words,
     )  # fmt: skip
+
+
+def _export_runtimes(
+    context: bpy.types.Context, filepath: str | Path, options: ExportOptions, form: SceneForm, physics_only: bool
+) -> ExportResult:  # fmt: skip
+    """Write the scene as one file, and divide it. Nothing is replaced before all of it is whole."""
+    target = usd_export.checked_target(filepath)
+    if form == "layer" or physics_only or target.suffix.lower() == ".usdz" or options.layers:
+        what = "a package of one file" if target.suffix.lower() == ".usdz" else "a layer over another file"
+        what = "an asset of layers" if options.layers else what
+        raise InputError(f"'{target.name}' is {what}, which has no runtime variants; choose one of both.")
+    require_usd()
+    from ..usd import asset_layers, runtime_variants
+
+    known = runtime_variants.replaceable(target)
+    inputs = source_export.files_of_source(context.scene)
+    for file in (target, *known):
+        checked(file, inputs)
+    with scratch_file(target) as whole, scratch_folder(target) as folder:
+        result = export_scene(context, whole, replace(options, runtimes=False), form)
+        left = runtime_variants.divide(whole, folder / target.name)
+        replace_together(folder, target, known)
+    asset_layers.reload((target, *runtime_variants.replaceable(target)))
+    result.path = target
+    if left:
+        result.issues.append(Issue(
+            "RuntimeNotDivided", "warning", left[0], "",
+            f"Settings of simulators stay in the base at {counted(len(left), 'prim')}, such as '{left[0]}': outside "
+            "of the default prim, or by a reference.", "Put them below the default prim, and export flattened.",
+        ))  # fmt: skip
+    return result
 
 
 def _export_layers(
@@ -62,9 +98,10 @@ def _export_layers(
 ) -> ExportResult:  # fmt: skip
     """Write the scene as one file, and that as an asset of layers. Nothing is replaced before all of it is whole."""
     target = usd_export.checked_target(filepath)
-    if form == "layer" or target.suffix.lower() == ".usdz":
-        what = "a package of one file" if form != "layer" else "a layer over another file"
-        raise InputError(f"'{target.name}' is {what}, which is not written as an asset of layers; choose one of both.")
+    if target.suffix.lower() == ".usdz":
+        raise InputError(f"'{target.name}' is a package, which no layers lie beside; end it with .usda, or drop them.")
+    if form == "layer":
+        raise InputError("A layer over another file is not written as an asset of layers; choose one of both.")
     require_usd()
     from ..usd import asset_layers
 

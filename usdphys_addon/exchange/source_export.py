@@ -26,6 +26,7 @@ from ..bridge.source_paths import source_paths, used_materials
 from ..core import frames, paths, summary, validate
 from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
+from ..core.physx_words import add_physx_words
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.vendors import is_placeless
@@ -44,16 +45,19 @@ _NOISE = 2e-6
 
 
 def export_edits(
-    context: bpy.types.Context, filepath: str | Path, form: Form, *, physics_only: bool = False, strict: bool = False
-) -> ExportResult:
+    context: bpy.types.Context, filepath: str | Path, form: Form, *, physics_only: bool = False, strict: bool = False,
+    physx_words: bool = False,
+) -> ExportResult:  # fmt: skip
     """Write the source of the scene with the edits since the import. See `usd.edit_layer.write_edits` for the forms.
 
     The source is only read. physics_only: leave out all edits but those of the physics. strict: refuse errors that the
-    edits have made. Raises InputError where the scene was not imported or its source is gone, and OutputError.
+    edits have made. physx_words: see `core.physx_words`. Raises InputError where the scene was not imported or its
+    source is gone, and OutputError.
     """
     require_usd()
     with gc_paused():
-        return _export(context, Path(bpy.path.abspath(str(filepath))).absolute(), form, physics_only, strict)
+        target = Path(bpy.path.abspath(str(filepath))).absolute()
+        return _export(context, target, form, physics_only, strict, physx_words)
 
 
 def source_of(scene: Any) -> Path | None:
@@ -103,7 +107,8 @@ def errors_of_source(scene: Any) -> frozenset[tuple[str, str]]:
 
 
 def _export(
-    context: bpy.types.Context, target: Path, form: Form, physics_only: bool, strict: bool
+    context: bpy.types.Context, target: Path, form: Form, physics_only: bool, strict: bool,
+    physx_words: bool,
 ) -> ExportResult:  # fmt: skip
     from ..core import difference
     from ..usd import composition, edit_layer
@@ -126,6 +131,8 @@ def _export(
     context.view_layer.update()  # type: ignore[union-attr]
     comparison = _Comparison(context, stage)
     reading = comparison.reading
+    if physx_words:
+        add_physx_words(reading.model)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
     issues = _told_apart(issues, comparison.old)
     refuse_errors(issues, target, strict=strict)

@@ -107,7 +107,8 @@ def _new_text(
         name = robot.name
         kept.others = [one for one in further.elements(robot.element, further.ROBOT)
                        if one.tag not in ("link", "joint", "material")]  # fmt: skip
-        implied = set(plan.model.joints) - set(plan.joint_paths.values())
+        kept.others = [one for one in kept.others if one.tag != "loop_joint" or one.get("name") not in plan.loop_paths]
+        implied = set(plan.model.joints) - set(plan.joint_paths.values()) - set(plan.loop_paths.values())
         kept.implied = frozenset(reason.root + path[len(plan.root) :] for path in implied)
     _read_leaders(stage, model)
     try:
@@ -232,6 +233,8 @@ class _Comparison:
         self.refuse_other_parts()
         for name, path in self.plan.joint_paths.items():
             self.joint(self.plan.robot.joints[name], path)
+        for name, path in self.plan.loop_paths.items():
+            self.loop(name, self.old.prims[path], self.new.prims[self.now(path)])
         for name, path in self.plan.bodies.items():
             self.mass(name, path)
 
@@ -276,6 +279,17 @@ class _Comparison:
                 for prim in (self.before.GetPrimAtPath(path), self.stage.GetPrimAtPath(self.now(path)))
             ]
             self.number(joint, tag, name, *values)
+
+    def loop(self, name: str, old: Prim, new: Prim) -> None:
+        moved = max(float(np.abs(_side(old, side) - _side(new, side)).max()) for side in (0, 1))
+        size = max(1.0, *(float(np.abs(_side(old, side)).max()) for side in (0, 1)))
+        limits = [[getattr(one.get(usd_physics.Joint), f"{key}_limit", None) for key in ("lower", "upper")]
+                  for one in (old, new)]  # fmt: skip
+        same = all(
+            before == now or (now is not None and _close(before, now)) for before, now in zip(*limits, strict=True)
+        )
+        if old.type_name != new.type_name or moved > 2e-6 * size or not same:
+            raise _OtherPartsError(f"'{name}', which closes a loop, was edited.", self.plan, self.root)
 
     def number(self, joint: Joint, tag: str, name: str, old: float | None, new: float | None) -> None:
         if new is None or not math.isfinite(new) or _close(old, new):

@@ -20,6 +20,7 @@ from ..bridge.source_paths import looks_of
 from ..core import summary, validate
 from ..core.errors import InputError, OutputError, UsdPhysError, ValidationFailedError
 from ..core.model import PhysicsModel
+from ..core.physx_words import add_physx_words
 from ..core.schemas import usd_physics
 from ..core.units import StageUnits, shortest
 from ..core.validate import Hierarchy, Issue
@@ -42,7 +43,8 @@ UNWRITABLE = frozenset({"NameClash"})
 class ExportOptions:
     """units: of the stage. hierarchy: how nested bodies are written. strict: write nothing where there are errors.
 
-    layers: as an asset of layers, see `usd.asset_layers`. native: further options of Blender's own exporter, by name.
+    layers: as an asset of layers, see `usd.asset_layers`. physx_words: see `core.physx_words`. runtimes: with variants
+    for simulators, see `usd.runtime_variants`. native: further options of Blender's own exporter, by name.
     """
 
     units: StageUnits = field(default_factory=StageUnits)
@@ -52,7 +54,9 @@ class ExportOptions:
     root: str | None = None
     strict: bool = False
     layers: bool = False
+    physx_words: bool = False
     native: dict[str, Any] = field(default_factory=dict)
+    runtimes: bool = False
 
 
 @dataclass(slots=True)
@@ -92,9 +96,9 @@ def export_usd(context: bpy.types.Context, filepath: str | Path, options: Export
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
     # Imported here, before the thread starts: two threads cannot import the modules of USD at once.
     from ..usd import hierarchy as usd_hierarchy  # noqa: F401
-    from ..usd import packages as usd_packages
     from ..usd import verify as usd_verify
     from ..usd import write as usd_write
+    from ..usd.files import packages as usd_packages
 
     if options.root is None:
         # Imported prims go back to their own paths, so there is no root prim above them.
@@ -102,6 +106,8 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
         options = replaced(options, root="" if scene.usdphys.source.filepath else DEFAULT_ROOT)
     keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root or "", keep=keep)
+    if options.physx_words:
+        add_physx_words(reading.model)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)

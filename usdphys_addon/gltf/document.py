@@ -359,7 +359,7 @@ class Document:
     def check_assets(self) -> None:
         """Check all that Blender's importer reads: accessors lie in their buffers, and images are images.
 
-        Raises InputError. An image that is missing is no error: the importer goes on without it.
+        Raises InputError. An image that is missing or empty is no error: the importer goes on without it.
         """
         views: list[dict[str, Any]] = self.json.get("bufferViews", [])
         for index, item in enumerate(self.json.get("accessors", [])):
@@ -386,7 +386,7 @@ class Document:
         """Refuse a file that is no image: its bytes would become a part of the scene."""
         try:
             path = self.path.absolute().parent / unquote(uri)
-            if not path.exists():
+            if not path.exists() or (path.is_file() and not path.stat().st_size):
                 return
             with regular(path).open("rb") as stream:
                 is_image = stream.read(16).startswith(_IMAGES)

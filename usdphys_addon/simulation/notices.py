@@ -25,7 +25,8 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "ArticulationNotReduced": NoticeKind(
         "info",
-        "An articulation has a loop or wheels, or is too long or uneven in mass to use reduced coordinates.",
+        "An articulation has a loop, wheels, or a cone or a distance on a link, or is too long or uneven in mass to use "
+        "reduced coordinates.",
         "Nothing: these are as exact here. Bring the masses of the links nearer to each other where they give way.",
     ),
     "ArticulationUnstable": NoticeKind(

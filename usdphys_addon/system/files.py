@@ -123,9 +123,18 @@ def replace_together(folder: Path, target: Path, replaceable: Collection[Path] =
         raise OutputError(f"'{target}' could not be written ({_reason(error)}); the old file is untouched.") from error
 
 
+def is_endless(path: Path) -> bool:
+    """True where a path leads to a device or a pipe, whose end would never come."""
+    try:
+        kind = path.stat().st_mode
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+    return not stat.S_ISREG(kind) and not stat.S_ISDIR(kind)
+
+
 def regular(path: Path) -> Path:
-    """The path itself. Raises InputError where it leads to a device or a pipe, whose end would never come."""
-    if path.exists() and not path.is_file() and not path.is_dir():
+    """The path itself. Raises InputError where it leads to a device or a pipe."""
+    if is_endless(path):
         raise InputError(f"'{path}' is a device or a pipe, which is not read; copy it into a file.")
     return path
 

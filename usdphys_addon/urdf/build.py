@@ -114,7 +114,7 @@ class _Builder:
         self.write_joints()
         for one in kept.frames:
             self.frame(one)
-        self.root.children += [*self.links, *self.joints, *kept.others]
+        self.root.children += [*self.links, *self.joints, *map(self.loop, self.tree.loops), *kept.others]
         self.tell_gaps()
         text = '<?xml version="1.0" encoding="UTF-8"?>\n' + to_text(self.root)
         self.result = Built(text, self.issues, len(self.links), len(self.joints), self.worlds())
@@ -147,14 +147,8 @@ class _Builder:
 
     def joint_frames(self, branch: Branch) -> tuple[Matrix, Matrix]:
         """The joint frame (4, 4) in the rigid frames of parent and child."""
-        joint: Any = branch.joint.get(usd_physics.Joint)
         found = []
-        for side, targets in enumerate((joint.body0, joint.body1)):
-            target = self.model.prims.get(targets[0]) if targets else None
-            world = frames.world_frame(
-                None if target is None else target.world,
-                joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"),
-            )  # fmt: skip
+        for side, world in enumerate(self.frames_of(branch.joint)):
             body = branch.child if (side == 1) != branch.reversed else branch.parent
             found.append(np.linalg.inv(self.rigid(body)) @ world)
         return (found[1], found[0]) if branch.reversed else (found[0], found[1])
@@ -340,6 +334,36 @@ class _Builder:
         for path in order:
             if path in child_of:
                 self.joint(self.tree.branches[child_of[path]])
+
+    def loop(self, edge: tree.Edge) -> Element:
+        """A joint beside the tree, with its place in both links; see `read`."""
+        prim = edge.joint
+        joint = prim.get(usd_physics.Joint)
+        name = self.unique(self.wanted(prim), self.joints_taken)
+        element = Element("loop_joint", {"name": name, "type": tree.LOOP_KINDS[prim.type_name]})
+        for side, (path, frame) in enumerate(zip(edge.ends, self.frames_of(prim), strict=True)):
+            pose = np.linalg.inv(self.rigid(path) @ self.places[path]) @ frame
+            place = _origin(pose).attributes
+            element.children.append(Element(f"link{side + 1}", {"link": self.link_names[path], **place}))
+        if isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
+            free = tree.freedoms(prim)[0]
+            element.children.append(Element("axis", {"xyz": _numbers(np.eye(3)[free.axis])}))
+            if free.is_limited:
+                limits = {"lower": number_text(free.low), "upper": number_text(free.high)}
+                element.children.append(Element("limit", limits))
+        return element
+
+    def frames_of(self, prim: Prim) -> list[Matrix]:
+        """The frames (4, 4) of a joint in the world, as its two bodies have them."""
+        joint: Any = prim.get(usd_physics.Joint)
+        found = []
+        for side, targets in enumerate((joint.body0, joint.body1)):
+            target = self.model.prims.get(targets[0]) if targets else None
+            found.append(frames.world_frame(
+                None if target is None else target.world,
+                joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"),
+            ))  # fmt: skip
+        return found
 
     def joint(self, branch: Branch) -> None:
         """One joint, or several with links without mass between them where URDF has no type for it."""

@@ -21,7 +21,7 @@ from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, Severity
 from . import further, inertia
 from .markup import Element
-from .robot import SINGLE, Joint, Link, Robot, Shape
+from .robot import SINGLE, Joint, Link, Loop, Robot, Shape
 from .srdf import Pairs
 
 Base = Literal["file", "fixed", "free"]
@@ -92,6 +92,7 @@ class Layout:
     applied: dict[str, list[str]] = field(default_factory=dict)
     link_paths: dict[str, str] = field(default_factory=dict)
     joint_paths: dict[str, str] = field(default_factory=dict)
+    loop_paths: dict[str, str] = field(default_factory=dict)
     bodies: dict[str, str] = field(default_factory=dict)
     worlds: dict[str, Matrix] = field(default_factory=dict)
     fixed_base: list[str] = field(default_factory=list)
@@ -158,6 +159,7 @@ class _Planner:
         self.write_bodies()
         self.joint_names = _Names()
         self.write_joints()
+        self.write_loops()
         self.write_shapes()
         self.write_roots()
         self.write_filters()
@@ -322,6 +324,34 @@ class _Planner:
             for dof in ("transX", "rotY", "rotZ"):
                 prim.add(usd_physics.LimitAPI(low=1.0, high=-1.0), dof)
         self.note_numbers(path, joint)
+
+    def write_loops(self) -> None:
+        """Joints that close loops: they hold bodies together, and are not of the articulation, which is a tree."""
+        layout = self.layout
+        for name, loop in self.robot.loops.items():
+            owners = [self.owner[link] for link in loop.links]
+            if owners[0] == owners[1]:
+                continue
+            made = self.joint_names.one(self.name_of(name))
+            path = layout.loop_paths[name] = f"{layout.physics}/{made}"
+            if made != self.name_of(name):
+                layout.names[path] = self.name_of(name)
+            axis, turn = _axis(loop)
+            kind: type[usd_physics.Joint] = _KINDS[loop.type]
+            ends, places = [], []
+            for link, body, pose in zip(loop.links, owners, loop.poses, strict=True):
+                ends.append(layout.root if body is None else layout.link_paths[body])
+                above = np.eye(4) if body is None else _inverse(layout.worlds[body])
+                places.append(above @ layout.worlds[link] @ pose @ turn)
+            value = kind(
+                body0=(ends[0],), body1=(ends[1],), exclude_from_articulation=True,
+                local_pos0=_vector(places[0][:3, 3]), local_rot0=frames.quaternion_of(places[0][:3, :3]),
+                local_pos1=_vector(places[1][:3, 3]), local_rot1=frames.quaternion_of(places[1][:3, :3]),
+            )  # fmt: skip
+            if isinstance(value, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
+                value.axis = _AXES[axis]
+                value.lower_limit, value.upper_limit = loop.limits
+            layout.model.add(Prim(path, kind.usd_name, label=name)).add(value)
 
     def write_dynamics(self, prim: Prim, joint: Joint) -> None:
         """Effort is a drive without gains; velocity, damping and friction are Newton's, whose angles are degrees."""
@@ -502,6 +532,8 @@ class _Planner:
             for child in further.elements(element, known):
                 if element is robot.element and child.tag in ("link", "joint", "material"):
                     continue
+                if child.get("name") in layout.loop_paths and child.tag == "loop_joint":
+                    continue
                 if home not in taken and home == layout.root + "/Other":
                     taken.add(home)
                     layout.others.append(home)
@@ -543,12 +575,13 @@ def gprim_of(shape: Shape) -> usd_geom.Gprim | None:
 _KINDS: dict[str, type[usd_physics.Joint]] = {
     "revolute": usd_physics.RevoluteJoint, "continuous": usd_physics.RevoluteJoint,
     "prismatic": usd_physics.PrismaticJoint, "fixed": usd_physics.FixedJoint, "planar": usd_physics.Joint,
+    "spherical": usd_physics.SphericalJoint,
 }  # fmt: skip
 
 
-def _axis(joint: Joint) -> tuple[int, Matrix]:
+def _axis(joint: Joint | Loop) -> tuple[int, Matrix]:
     """(index of the axis of the joint frame, (4, 4) that turns it to the axis of the joint)."""
-    if joint.type == "fixed":
+    if joint.type in ("fixed", "spherical"):
         return 0, np.eye(4)
     x, y, z = joint.axis
     for index in range(3):

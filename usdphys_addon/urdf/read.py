@@ -16,7 +16,7 @@ from ..core.validate import Issue, Severity
 from . import markup, xacro
 from .markup import Element
 from .packages import Packages, is_file
-from .robot import JOINT_TYPES, SINGLE, Color, Inertial, Joint, Link, Material, Mimic, Robot, Shape
+from .robot import JOINT_TYPES, LOOP_TYPES, SINGLE, Color, Inertial, Joint, Link, Loop, Material, Mimic, Robot, Shape
 
 #: Attributes with numbers of the children of a joint.
 NUMBERS = {
@@ -89,6 +89,8 @@ class _Reader:
         for element in root.findall("joint"):
             self.read_joint(element)
         self.make_tree()
+        for element in root.findall("loop_joint"):
+            self.read_loop(element)
         if not self.robot.links:
             raise InputError(f"'{path.name}' has no link; a robot needs one.")
 
@@ -134,7 +136,10 @@ class _Reader:
 
     def pose(self, element: Element) -> Matrix:
         """Matrix (4, 4) of the origin in an element; rpy, or quat_xyzw of URDF 1.1."""
-        origin = element.find("origin")
+        return self.place(element.find("origin"))
+
+    def place(self, origin: Element | None) -> Matrix:
+        """Matrix (4, 4) of an element with xyz and rpy."""
         position = self.numbers(origin, "xyz", 3) or (0.0, 0.0, 0.0)
         if origin is not None and origin.get("quat_xyzw") is not None:
             x, y, z, w = self.numbers(origin, "quat_xyzw", 4) or (0.0, 0.0, 0.0, 1.0)
@@ -289,6 +294,28 @@ class _Reader:
         if kind in ("revolute", "prismatic"):
             self.check_limits(element, joint)
         robot.joints[name] = joint
+
+    def read_loop(self, element: Element) -> None:
+        """A joint beside the tree: <loop_joint name type><link1 link xyz rpy/><link2 .../><axis/></loop_joint>."""
+        name, kind = element.get("name") or "", element.get("type") or "revolute"
+        ends = [element.find(tag) for tag in ("link1", "link2")]
+        links = [one.get("link") or "" if one is not None else "" for one in ends]
+        problem = ""
+        if not name or name in self.robot.joints or name in self.robot.loops:
+            problem = "has no name" if not name else "has the name of another joint"
+        elif kind not in LOOP_TYPES:
+            problem = f"is of the unknown type '{kind}'"
+        elif links[0] == links[1] or not all(link in self.robot.links for link in links):
+            problem = "does not name two links of the robot"
+        if problem:
+            self.tell("UrdfJointLeftOut", "warning", element, f"The loop_joint '{name}' {problem} and is left out.",
+                      "Correct the joint.", name)  # fmt: skip
+            return
+        limit = element.find("limit")
+        self.robot.loops[name] = Loop(
+            name, kind, (links[0], links[1]), (self.place(ends[0]), self.place(ends[1])), self.axis(element, name),
+            (self.number(limit, "lower"), self.number(limit, "upper")), element,
+        )  # fmt: skip
 
     def axis(self, element: Element, name: str) -> tuple[float, float, float]:
         found = element.find("axis")

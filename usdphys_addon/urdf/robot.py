@@ -17,6 +17,7 @@ Color = tuple[float, float, float, float]
 #: Joint types of URDF with one degree of freedom.
 SINGLE = frozenset({"revolute", "continuous", "prismatic"})
 JOINT_TYPES = SINGLE | {"fixed", "floating", "planar"}
+LOOP_TYPES = SINGLE | {"fixed", "spherical"}
 
 
 @dataclass(slots=True)
@@ -107,6 +108,22 @@ class Joint:
 
 
 @dataclass(slots=True)
+class Loop:
+    """A `loop_joint`: links, and the places (4, 4) in them that it holds together. ROS knows none, others do.
+
+    limits: lower and upper, None without.
+    """
+
+    name: str
+    type: str
+    links: tuple[str, str]
+    poses: tuple[Matrix, Matrix]
+    axis: tuple[float, float, float]
+    limits: tuple[float | None, float | None]
+    element: Element
+
+
+@dataclass(slots=True)
 class Robot:
     """parents: joint above each link. roots: links without one, in the order of the file. Trees only.
 
@@ -119,6 +136,7 @@ class Robot:
     element: Element
     links: dict[str, Link] = field(default_factory=dict)
     joints: dict[str, Joint] = field(default_factory=dict)
+    loops: dict[str, Loop] = field(default_factory=dict)
     materials: dict[str, Material] = field(default_factory=dict)
     issues: list[Issue] = field(default_factory=list)
     parents: dict[str, Joint] = field(default_factory=dict)

@@ -42,17 +42,28 @@ class Branch(NamedTuple):
     reversed: bool
 
 
+#: Type of a `loop_joint` by USD type.
+LOOP_KINDS = {
+    "PhysicsRevoluteJoint": "revolute", "PhysicsPrismaticJoint": "prismatic", "PhysicsFixedJoint": "fixed",
+    "PhysicsSphericalJoint": "spherical",
+}  # fmt: skip
+
+
 @dataclass(slots=True)
 class Tree:
-    """links: paths of bodies, parents first. branches: joint above each link, by path; the root has none."""
+    """links: paths of bodies, parents first. branches: joint above each link, by path; the root has none.
+
+    loops: joints beside the tree that a `loop_joint` can hold.
+    """
 
     root: str
     links: list[str] = field(default_factory=list)
     branches: dict[str, Branch] = field(default_factory=dict)
+    loops: list[Edge] = field(default_factory=list)
     issues: list[Issue] = field(default_factory=list)
 
 
-class _Edge(NamedTuple):
+class Edge(NamedTuple):
     joint: Prim
     ends: tuple[str, str]
 
@@ -117,7 +128,7 @@ class _Grower:
         self.edges = [
             edge for path, prim in model.joints.items() if path not in ignored and (edge := self.edge(prim)) is not None
         ]
-        self.by_body: dict[str, list[_Edge]] = {WORLD: [], **{path: [] for path in self.bodies}}
+        self.by_body: dict[str, list[Edge]] = {WORLD: [], **{path: [] for path in self.bodies}}
         for edge in sorted(self.edges, key=lambda edge: edge.is_last):
             for end in edge.ends:
                 self.by_body[end].append(edge)
@@ -126,7 +137,7 @@ class _Grower:
     def tell(self, code: str, prim: Prim, message: str, fix: str) -> None:
         self.issues.append(Issue(code, "warning", prim.path, prim.label, message, fix))
 
-    def edge(self, prim: Prim) -> _Edge | None:
+    def edge(self, prim: Prim) -> Edge | None:
         """A joint that can be in a tree; others are named."""
         joint = prim.get(usd_physics.Joint)
         assert isinstance(joint, usd_physics.Joint)
@@ -141,7 +152,7 @@ class _Grower:
         if not joint.resolved("joint_enabled"):
             self.tell("UrdfJointLeftOut", prim, f"'{_name(prim)}' is left out: it is disabled.", "Enable the joint.")
             return None
-        return _Edge(prim, (ends[0], ends[1]))
+        return Edge(prim, (ends[0], ends[1]))
 
     # ------------------------------------------------------------------ which robot
 
@@ -217,6 +228,13 @@ class _Grower:
                     tree.links.append(child)
         for edge in self.edges:
             if edge.joint.path in used or not bodies.intersection(edge.ends):
+                continue
+            if edge.joint.type_name in LOOP_KINDS and {*edge.ends} <= {*tree.links}:
+                tree.loops.append(edge)
+                self.tell("UrdfLoop", edge.joint,
+                          f"'{_name(edge.joint)}' closes a loop, and the links of a URDF are a tree: it is written "
+                          "as a loop_joint, which ROS ignores.",
+                          "Where a program leaves the loop open, write USD.")  # fmt: skip
                 continue
             self.tell("UrdfLoop", edge.joint,
                       f"'{_name(edge.joint)}' is left out: it closes a loop, and the links of a URDF are a tree.",

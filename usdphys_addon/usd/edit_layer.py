@@ -20,10 +20,11 @@ from ..core.errors import OutputError
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from ..system.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
-from . import packages, scene_edits, verify
 from . import read as usd_read
+from . import scene_edits, verify
 from .carry_fields import PRIM_FIELDS, relative_path
 from .composition import VariantChoice, select_variants, write_selections
+from .files import packages
 from .physics_edits import Editor
 from .scene_edits import SceneEdits
 

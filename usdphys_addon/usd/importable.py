@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pxr import Sdf, Usd, UsdGeom, Vt
+from pxr import Sdf, Usd, UsdGeom, UsdLux, UsdShade, UsdVol, Vt
 
 from ..core import units
 from ..core.errors import InputError
 from ..core.words import counted
+from ..system.files import is_endless
 from . import opinions as usd_opinions
 from . import read as usd_read
 from .opinions import Opinions
@@ -106,9 +107,12 @@ def _too_deep(opinions: Opinions) -> str:
 
 @cache
 def _shape_check(type_name: str) -> Callable[[Opinions, set[Any]], str] | None:
-    """The check function for the arrays of a prim type; None for types without arrays."""
+    """The check function for the arrays or files of a prim type; None for types without."""
     kind = Usd.SchemaRegistry.GetTypeFromSchemaTypeName(type_name)
-    checks = ((UsdGeom.Mesh, _broken_mesh), (UsdGeom.Curves, _broken_curves), (UsdGeom.Points, _broken_points))
+    checks = (
+        (UsdGeom.Mesh, _broken_mesh), (UsdGeom.Curves, _broken_curves), (UsdGeom.Points, _broken_points),
+        (UsdShade.Shader, _endless_file), (UsdVol.FieldAsset, _endless_file), (UsdLux.DomeLight, _endless_file),
+    )  # fmt: skip
     return next((check for base, check in checks if kind.IsA(base)), None)
 
 
@@ -202,6 +206,18 @@ def _broken_points(opinions: Opinions, sound: set[Any]) -> str:
             points, sizes = _array(attribute, time, Vt.Vec3fArray), _array(widths, time, Vt.FloatArray)
             if len(sizes) > max(1, len(points)):
                 return f"{name} has {counted(len(points), 'point')} and {counted(len(sizes), 'width')}"
+    return ""
+
+
+def _endless_file(opinions: Opinions, sound: set[Any]) -> str:
+    """Error for an image or a volume that is a pipe, for which Blender waits, or a device; or ""."""
+    for item in usd_opinions.authored_properties(opinions.usd_prim):
+        if not isinstance(item, Usd.Attribute) or item.GetTypeName() != Sdf.ValueTypeNames.Asset:
+            continue
+        for time in _times([item]):
+            asset = item.Get(time)
+            if asset is not None and asset.resolvedPath and is_endless(Path(asset.resolvedPath)):
+                return f"{_name(opinions.path)} reads '{asset.resolvedPath}', which is a device or a pipe"
     return ""
 
 

@@ -23,7 +23,7 @@ from ..core.units import StageUnits
 from ..core.vendors import held_class, is_held, is_vendor
 from ..system.console import warn
 from . import opinions as usd_opinions
-from . import packages
+from .files import layers, packages
 from .opinions import PHYSICS_BINDING, Opinions, PrimKind
 
 _Answer = TypeVar("_Answer")
@@ -46,9 +46,13 @@ def open_stage(path: str | Path) -> Usd.Stage:
     # A layer that the garbage collector has freed since is false.
     cached = {layer.identifier for layer in Sdf.Layer.GetLoadedLayers() if layer}
     try:
+        opened = layers.open_all(str(path), cached)
         stage = Usd.Stage.Open(str(path))
+    except InputError as error:
+        raise InputError(f"'{path}' cannot be opened: {error}") from error
     except Exception as error:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
+    del opened
     if stage is None:
         raise InputError(f"'{path}' is not a USD file that can be read.")
     packages.check_used(stage.GetUsedLayers())

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from .. import schema
+from .. import concepts, schema, vendor_schemas
 from ..model import Prim
-from ..schema import Schema
+from ..schema import Attribute, Schema
 from ..schemas import usd_physics
 from .base import Facts, Finding, rule
 
@@ -80,6 +80,30 @@ def dead_joint_api(facts: Facts) -> Iterator[Finding]:
     for prim, _, value in _all(facts, "PhysxJointAPI"):
         if any(True for _ in value.authored()):
             yield Finding(prim, f"PhysX ignores the PhysxJointAPI of {prim.display}.")
+
+
+@rule(
+    "VendorDeprecated", "info", "info", "info",
+    meaning="A setting has a name that its own simulator has replaced by one of Newton's.",
+    fix="Convert {X} to the words of Newton, which PhysX and MuJoCo read.",
+)  # fmt: skip
+def deprecated_words(facts: Facts) -> Iterator[Finding]:
+    for base, applied in facts.once(_by_schema).items():
+        cls = vendor_schemas.find(base)
+        old = {one.field: one for one in cls.attributes if is_replaced(base, one)} if cls is not None else {}
+        for prim, instance, value in applied if old and base != "PhysxJointAPI" else ():
+            names = [one.usd_name(instance) for one, _ in value.authored() if one.field in old]
+            if names:
+                yield Finding(prim, f"{names[0]} of {prim.display} is deprecated by its simulator.")
+
+
+def is_replaced(base: str, attribute: Attribute) -> bool:
+    """True for a deprecated attribute for which Newton has another word."""
+    if not isinstance(attribute, vendor_schemas.VendorAttribute) or not attribute.is_deprecated:
+        return False
+    if base == "PhysxMimicJointAPI":
+        return attribute.field == "reference_joint"
+    return concepts.replacement(base, attribute.usd, ()) is not None
 
 
 @rule(

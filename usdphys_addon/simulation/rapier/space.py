@@ -558,6 +558,12 @@ class SolverSpace:
             holds = joint.enabled and joint.kind != "DistanceJoint"
             if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
                 return f"{joint.prim.display} closes a loop of it"
+            if joint.path not in inside and joint.enabled and not ends.isdisjoint(bodies - {WORLD}):
+                # The solver leaves out limits of several axes together where a body is in reduced coordinates.
+                if joint.cone is not None:
+                    return f"the cone of {joint.prim.display} is on it"
+                if joint.distance is not None:
+                    return f"the distance of {joint.prim.display} is on it"
         for link in tree.links:
             for freedom in link.joint.freedoms:
                 if why := joint_effects.why_not_reduced(freedom):

@@ -9,10 +9,10 @@ from pathlib import Path, PurePosixPath
 
 from pxr import Sdf, Usd
 
-from ..core.errors import InputError
-from ..core.validate import Issue
-from ..core.words import counted, named
-from ..system.files import USD_SUFFIXES, scratch_folder
+from ...core.errors import InputError
+from ...core.validate import Issue
+from ...core.words import counted, named
+from ...system.files import USD_SUFFIXES, scratch_folder
 
 #: In another module from OpenUSD 25.08 on; Blender 4.5 has 25.02.
 _Writer = Sdf.ZipFileWriter if hasattr(Sdf, "ZipFileWriter") else Usd.ZipFileWriter

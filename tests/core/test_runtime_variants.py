@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A file with a variant for each simulator: what each holds, and in which words and units."""
+
+from pathlib import Path
+
+import pytest
+from pxr import Sdf, Usd
+
+from usdphys_addon.core import runtimes
+from usdphys_addon.core.errors import InputError, OutputError
+from usdphys_addon.usd import runtime_variants
+from usdphys_addon.usd.opinions import applied_schemas
+
+#: A door in centimetres with Y up, with the words of one simulator for each thing.
+DOOR = """#usda 1.0
+(
+    defaultPrim = "Door"
+    metersPerUnit = 0.01
+    upAxis = "Y"
+)
+def Xform "Door" (prepend apiSchemas = ["PhysicsArticulationRootAPI", "NewtonArticulationRootAPI"])
+{
+    bool newton:selfCollisionEnabled = 0
+    def Cube "Leaf" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysxRigidBodyAPI", "NewtonCollisionAPI"]
+    )
+    {
+        float newton:contactMargin = 0.5
+        float physxRigidBody:linearDamping = 0.5
+        float physxRigidBody:linearDamping.timeSamples = { 1: 0.5, 2: 0.7 }
+        float physxRemoved:thing = 3
+    }
+    def Mesh "Part" (
+        prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI", "PhysxSDFMeshCollisionAPI"]
+    )
+    {
+        uniform token physics:approximation = "sdf"
+        uniform int physxSDFMeshCollision:sdfResolution = 128
+    }
+    def Mesh "Other" (
+        prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI", "MjcCollisionAPI"]
+    )
+    {
+        uniform token physics:approximation = "convexDecomposition"
+    }
+    def PhysicsRevoluteJoint "Hinge" (prepend apiSchemas = ["NewtonJointAPI"])
+    {
+        rel physics:body1 = </Door/Leaf>
+        uniform token physics:axis = "Y"
+        float newton:damping = 500
+        float newton:armature = 20000
+    }
+    def PhysicsRevoluteJoint "Follower" (prepend apiSchemas = ["NewtonMimicAPI"])
+    {
+        uniform token physics:axis = "Z"
+        rel newton:mimicJoint = </Door/Hinge>
+        float newton:mimicCoef0 = 10
+        float newton:mimicCoef1 = 2
+    }
+    def PhysxPhysicsGearJoint "Gear"
+    {
+        rel physics:hinge0 = </Door/Hinge>
+        rel physics:hinge1 = </Door/Follower>
+    }
+}
+"""
+
+
+@pytest.fixture
+def divided(tmp_path: Path) -> Path:
+    source, folder = tmp_path / "door.usda", tmp_path / "out"
+    source.write_text(DOOR)
+    folder.mkdir()
+    assert runtime_variants.divide(source, folder / "door.usda") == []
+    return folder / "door.usda"
+
+
+def chosen(file: Path, *names: str) -> Usd.Stage:
+    stage = Usd.Stage.Open(Sdf.Layer.FindOrOpen(str(file)), Sdf.Layer.CreateAnonymous())
+    stage.SetEditTarget(stage.GetSessionLayer())
+    for name in names:
+        stage.GetDefaultPrim().GetVariantSets().SetSelection(name, "Enabled")
+    return stage
+
+
+def get(stage: Usd.Stage, path: str) -> object:
+    attribute = stage.GetAttributeAtPath(f"/Door/{path}")
+    return attribute.Get() if attribute else None
+
+
+@pytest.mark.parametrize("chosen_name", ["", *runtimes.FILES])
+def test_each_selection_holds_the_schemas_of_its_own_simulator_only(divided: Path, chosen_name: str) -> None:
+    stage = chosen(divided, *filter(None, [chosen_name]))
+    found = set()
+    for prim in stage.Traverse():
+        found |= {runtimes.runtime_of(name) for name in (str(prim.GetTypeName()), *applied_schemas(prim))}
+        found |= {runtimes.runtime_of_property(name) for name in prim.GetPropertyNames()}
+    assert found == {"", *filter(None, [chosen_name])}
+    assert [*stage.GetDefaultPrim().GetVariantSets().GetNames()] == [*runtimes.FILES]
+
+
+def test_what_is_said_for_one_simulator_is_said_for_the_others_in_their_words(divided: Path) -> None:
+    physx, newton, mujoco = (chosen(divided, name) for name in runtimes.FILES)
+    assert get(newton, "Hinge.newton:armature") == get(physx, "Hinge.physxJointAxis:angular:armature") == 20000
+    assert get(physx, "Hinge.physxJointAxis:angular:viscousFrictionCoefficient") == 500
+    assert get(physx, "Leaf.physxCollision:restOffset") == pytest.approx(0.5)
+    # MuJoCo has metres, kilograms and radians.
+    assert get(mujoco, "Hinge.mjc:armature") == pytest.approx(2.0)
+    assert get(newton, "Part.newton:sdfMaxResolution") == 128
+    assert physx.GetAttributeAtPath("/Door.physxArticulation:enabledSelfCollisions").Get() is False
+    follower = physx.GetPrimAtPath("/Door/Follower")
+    assert "PhysxMimicJointAPI:rotZ" in applied_schemas(follower)
+    assert get(physx, "Follower.physxMimicJoint:rotZ:gearing") == -2.0
+    assert get(physx, "Follower.physxMimicJoint:rotZ:offset") == pytest.approx(-10.0)
+    assert get(physx, "Follower.physxMimicJoint:rotZ:referenceJointAxis") == "rotY"
+    (leader,) = follower.GetRelationship("physxMimicJoint:rotZ:referenceJoint").GetTargets()
+    assert leader == "/Door/Hinge"
+
+
+def test_nothing_is_lost_that_the_file_said(divided: Path) -> None:
+    """Animation, prims of a simulator's type and properties of schemas that nobody knows any more."""
+    physx = chosen(divided, "PhysX")
+    damping = physx.GetAttributeAtPath("/Door/Leaf.physxRigidBody:linearDamping")
+    assert damping.GetTimeSamples() == [1.0, 2.0] and get(physx, "Leaf.physxRemoved:thing") == 3.0
+    gear = physx.GetPrimAtPath("/Door/Gear")
+    assert gear.GetTypeName() == "PhysxPhysicsGearJoint"
+    assert gear.GetRelationship("physics:hinge1").GetTargets() == ["/Door/Follower"]
+    assert not chosen(divided, "Newton").GetPrimAtPath("/Door/Gear")
+
+
+def test_each_simulator_gets_an_approximation_that_it_knows(divided: Path) -> None:
+    tokens = {name: [get(chosen(divided, *filter(None, [name])), f"{prim}.physics:approximation")
+                     for prim in ("Part", "Other")] for name in ("", *runtimes.FILES)}  # fmt: skip
+    assert tokens["PhysX"] == ["sdf", "convexDecomposition"] and tokens["MuJoCo"] == ["convexHull", "convexHull"]
+    assert tokens["Newton"] == ["none", "convexDecomposition"] and tokens[""] == ["none", "none"]
+
+
+def test_two_files_do_not_share_the_files_of_simulators(divided: Path) -> None:
+    assert len(runtime_variants.replaceable(divided)) == 3
+    with pytest.raises(OutputError, match="belongs to another file"):
+        runtime_variants.replaceable(divided.with_name("window.usda"))
+
+
+def test_a_file_that_cannot_hold_variants_is_refused(tmp_path: Path) -> None:
+    loose = tmp_path / "loose.usda"
+    loose.write_text('#usda 1.0\ndef Xform "A" {\n}\n')
+    with pytest.raises(InputError, match="default prim"):
+        runtime_variants.divide(loose, tmp_path / "out" / "loose.usda")

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a prim says for one simulator in the words of another: the same artist concept, the same value in SI."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import concepts, schema, vendor_schemas
+from .joint_settings import following
+from .model import PhysicsModel, Prim
+from .schema import Attribute, Schema
+from .schemas import usd_physics
+from .vendors import is_vendor
+
+#: Simulators with a variant set of their own, and the names of their files. Source: SimReady, RV.001 to RV.009.
+FILES = {"PhysX": "physx", "Newton": "newton", "MuJoCo": "mujoco"}
+#: Approximations that only PhysX knows. Source: SimReady, RV.011.
+OF_PHYSX = frozenset({"sdf", "sphereFill"})
+_MIMICS = {"Newton": "NewtonMimicAPI", "PhysX": "PhysxMimicJointAPI"}
+
+
+def runtime_of(name: str) -> str:
+    """The simulator that a schema (with instance) belongs to; empty for those of UsdPhysics and of nobody."""
+    base = schema.split_applied(name)[0]
+    cls = vendor_schemas.find(base)
+    if cls is not None:
+        return cls.family if is_vendor(cls) and cls.family in FILES else ""
+    prefixes = {"Physx": "PhysX", "OmniPhysics": "PhysX", "Newton": "Newton", "Mjc": "MuJoCo"}
+    return next((runtime for prefix, runtime in prefixes.items() if base.startswith(prefix)), "")
+
+
+def runtime_of_property(name: str) -> str:
+    """The simulator that a property of an unknown schema belongs to, by its namespace; empty for others."""
+    space = name.partition(":")[0]
+    if space == "newton":
+        return "Newton"
+    if space == "mjc":
+        return "MuJoCo"
+    return "PhysX" if space.startswith(("physx", "omniphysics")) else ""
+
+
+def translated(model: PhysicsModel, prim: Prim, runtime: str) -> dict[str, Schema]:
+    """Schemas with the values that a prim has for other simulators only, in the words of one, by name with instance."""
+    found: dict[str, Schema] = {}
+    for name, value in prim.schemas.items():
+        if not is_vendor(type(value)) or value.family in (runtime, "Other"):
+            continue
+        for attribute, content in value.authored():
+            if not attribute.is_relationship:
+                _translate(prim, runtime, found, name, attribute, content)
+    if runtime in _MIMICS and not any(schema.split_applied(name)[0] == _MIMICS[runtime] for name in prim.schemas):
+        _follow(model, prim, runtime, found)
+    return {name: value for name, value in found.items() if any(value.authored())}
+
+
+def _translate(
+    prim: Prim, runtime: str, found: dict[str, Schema], name: str, attribute: Attribute, content: Any
+) -> None:  # fmt: skip
+    known = concepts.concept_of(name, attribute.usd_name(schema.split_applied(name)[1]))
+    if known is None:
+        return
+    concept, dof = known
+    dofs = (dof,) if dof else concepts.dofs_of(prim.type_name)
+    here = attribute.dimension_for(_dof(prim, name))
+    for twin in concept.twins:
+        for applied, twin_name in concepts.placed(twin, dofs) if twin.runtime == runtime else ():
+            other = vendor_schemas.attribute_named(applied, twin_name)
+            cls = vendor_schemas.find(schema.split_applied(applied)[0])
+            if other is None or cls is None:
+                continue
+            own = prim.schemas.get(applied)
+            if own is not None and getattr(own, other.field) is not None:
+                continue
+            there = other.dimension_for(_dof(prim, applied))
+            value = round(content) if other.value.base == "int" and isinstance(content, float) else content
+            if other.value.base == "float" and isinstance(content, int) and not isinstance(content, bool):
+                value = float(content)
+            # A number of which no table says what it measures, as MuJoCo's, is SI.
+            is_alike = here._replace(angle=0) == there._replace(angle=0) or not all(
+                map(vendor_schemas.is_known, (attribute, other))
+            )
+            if not is_alike or not other.allows(value):
+                continue
+            made = found.setdefault(applied, cls())
+            if getattr(made, other.field) is None:
+                setattr(made, other.field, value)
+
+
+def _dof(prim: Prim, name: str) -> str:
+    base, instance = schema.split_applied(name)
+    cls = vendor_schemas.find(base)
+    return instance if cls is None else vendor_schemas.dof_of(cls, instance, prim.type_name)
+
+
+def _follow(model: PhysicsModel, prim: Prim, runtime: str, found: dict[str, Schema]) -> None:
+    """Say what a joint follows in the words of a simulator. PhysX has them for hinges only."""
+    rule = following(prim)
+    leader = model.prims.get(rule.leader) if rule is not None else None
+    if rule is None or leader is None:
+        return
+    cls: Any = vendor_schemas.find(_MIMICS[runtime])
+    if runtime == "Newton":
+        found[_MIMICS[runtime]] = cls(mimic_joint=(rule.leader,), mimic_coef0=rule.offset, mimic_coef1=rule.ratio)
+        return
+    axes = [_axis(one) for one in (prim, leader)]
+    if all(axes):
+        made = cls(reference_joint=(rule.leader,), offset=-rule.offset, gearing=-rule.ratio)
+        made.reference_joint_axis = axes[1]
+        found[f"{_MIMICS[runtime]}:{axes[0]}"] = made
+
+
+def _axis(prim: Prim) -> str:
+    """The degree of freedom of a hinge, as PhysX names it; empty for other joints."""
+    joint = prim.get(usd_physics.RevoluteJoint)
+    return f"rot{joint.resolved('axis')}" if joint is not None else ""
