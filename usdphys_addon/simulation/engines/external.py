@@ -82,7 +82,8 @@ class Run:
         environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
         self._child = subprocess.Popen(
             [
-                str(Path(python).absolute()), str(program), str(file.absolute()), str(steps), repr(seconds), str(self._target)
+                str(Path(python).absolute()), str(program), str(file.absolute()), str(steps), repr(seconds),
+                str(self._target),
             ],
             stdin=subprocess.DEVNULL, stdout=self._stream, stderr=subprocess.STDOUT, env=environment,
             cwd=self.folder,  # MuJoCo writes a log there
