@@ -66,5 +66,5 @@ def test_every_panel_of_the_sidebar_draws_in_german_and_french(drive):
     drive("words")
 
 
-def test_objects_settle_with_progress_and_esc_and_one_step_to_undo(drive):
+def test_generators_settle_with_progress_and_esc_and_one_undo_step_and_their_scenes_play(drive):
     drive("generators")

@@ -1,6 +1,7 @@
-"""Settling in a window: progress, Esc that puts everything back, and one step to undo."""
+"""Generators in a window: settling with progress and Esc and one undo step; sample scenes of the others play."""
 
 import sys
+from importlib import import_module
 
 sys.path.insert(0, "/share/drivers")
 
@@ -63,9 +64,34 @@ def settle():
     assert len(bpy.data.objects) == number, "one step to undo"
 
 
+#: (kind of sample, picture, seconds to play, distance and target of the view).
+SAMPLES = (
+    ("CHIMNEY", "chimney", 0.45, 9, (0, 0, 1.2)), ("RAGDOLL", "ragdoll", 0.9, 7, (0, -0.8, 0.9)),
+    ("BRIDGE", "bridge", 1.2, 9, (0, 0, 1.4)), ("MACHINES", "machines", 0.6, 9, (0, -0.3, 1.4)),
+)  # fmt: skip
+
+
+def samples():
+    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    for kind, picture, seconds, distance, target in SAMPLES:
+        with kit.in_view():
+            bpy.ops.usdphys.sample_scene(kind=kind)
+        look(distance, target)
+        yield 0.3
+        with kit.in_view():
+            bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
+        yield from kit.until(lambda: guard.current() is not None, f"{kind} starts")
+        yield from kit.hurry(guard.current(), seconds)
+        kit.shot(picture)
+        with kit.in_view():
+            bpy.ops.usdphys.preview_reset()
+        yield 0.3
+
+
 def steps():
     yield from kit.install()
     yield from settle()
+    yield from samples()
 
 
 kit.run(steps)

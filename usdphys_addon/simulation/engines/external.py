@@ -77,12 +77,16 @@ class Run:
         self.folder = Path(self._kept.name)
         self._target, self._log = self.folder / "poses.npz", self.folder / "log.txt"
         self._stream: IO[bytes] = self._log.open("wb")
-        program = Path(__file__).parent / self._engine.program
+        program = Path(__file__).absolute().parent / self._engine.program
         # Modules of Blender's Python must not come before those of the other one.
         environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
         self._child = subprocess.Popen(
-            [python, str(program), str(file.absolute()), str(steps), repr(seconds), str(self._target)],
+            [
+                str(Path(python).absolute()), str(program), str(file.absolute()), str(steps), repr(seconds),
+                str(self._target),
+            ],
             stdin=subprocess.DEVNULL, stdout=self._stream, stderr=subprocess.STDOUT, env=environment,
+            cwd=self.folder,  # MuJoCo writes a log there
         )  # fmt: skip
 
     def __enter__(self) -> Self:
