@@ -521,7 +521,7 @@ def test_a_step_is_a_frame_of_the_scene_however_finely_it_is_simulated():
     falling_crate()
     bpy.context.scene.render.fps = 25
     bpy.context.scene.usdphys.preview.frequency = 100
-    assert bpy.ops.usdphys.preview_step() == {"FINISHED"}
+    assert bpy.ops.usdphys.preview_step() == {"RUNNING_MODAL"}  # it listens from now on
     session = preview_guard.current()
     assert session.world.time == pytest.approx(0.04)
     session.play()
