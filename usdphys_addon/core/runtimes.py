@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from . import concepts, schema, vendor_schemas
@@ -39,16 +40,34 @@ def runtime_of_property(name: str) -> str:
     return "PhysX" if space.startswith(("physx", "omniphysics")) else ""
 
 
+def add_physx_words(model: PhysicsModel) -> None:
+    """Say what prims say for Newton in the words of PhysX, too. What is authored already stays."""
+    for prim in model.prims.values():
+        for name, made in _translated(model, prim, "PhysX", {"Newton"}).items():
+            held = prim.schemas.setdefault(name, made)
+            for attribute, content in made.authored():
+                if getattr(held, attribute.field) is None:
+                    setattr(held, attribute.field, content)
+
+
 def translated(model: PhysicsModel, prim: Prim, runtime: str) -> dict[str, Schema]:
-    """Schemas with the values that a prim has for other simulators only, in the words of one, by name with instance."""
+    """Schemas with the values that a prim has for other simulators only, in the words of one, by name with instance.
+
+    Those that SimReady wants are added.
+    """
+    found = _translated(model, prim, runtime, FILES.keys() - {runtime})
+    _add_expected(prim, runtime, found)
+    return found
+
+
+def _translated(model: PhysicsModel, prim: Prim, runtime: str, others: Set[str]) -> dict[str, Schema]:
     found: dict[str, Schema] = {}
     for name, value in prim.schemas.items():
-        if not is_vendor(type(value)) or value.family in (runtime, "Other"):
+        if not is_vendor(type(value)) or value.family not in others:
             continue
         for attribute, content in value.authored():
             if not attribute.is_relationship:
                 _translate(prim, runtime, found, name, attribute, content)
-    _add_expected(prim, runtime, found)
     if runtime in _MIMICS and not any(schema.split_applied(name)[0] == _MIMICS[runtime] for name in prim.schemas):
         _follow(model, prim, runtime, found)
     return found

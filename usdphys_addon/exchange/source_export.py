@@ -26,7 +26,7 @@ from ..bridge.source_paths import source_paths, used_materials
 from ..core import frames, paths, summary, validate
 from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
-from ..core.physx_words import add_physx_words
+from ..core.runtimes import add_physx_words
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.vendors import is_placeless
@@ -51,7 +51,7 @@ def export_edits(
     """Write the source of the scene with the edits since the import. See `usd.edit_layer.write_edits` for the forms.
 
     The source is only read. physics_only: leave out all edits but those of the physics. strict: refuse errors that the
-    edits have made. physx_words: see `core.physx_words`. Raises InputError where the scene was not imported or its
+    edits have made. physx_words: see `core.runtimes`. Raises InputError where the scene was not imported or its
     source is gone, and OutputError.
     """
     require_usd()

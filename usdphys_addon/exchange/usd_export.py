@@ -20,7 +20,7 @@ from ..bridge.source_paths import looks_of
 from ..core import summary, validate
 from ..core.errors import InputError, OutputError, UsdPhysError, ValidationFailedError
 from ..core.model import PhysicsModel
-from ..core.physx_words import add_physx_words
+from ..core.runtimes import add_physx_words
 from ..core.schemas import usd_physics
 from ..core.units import StageUnits, shortest
 from ..core.validate import Hierarchy, Issue
@@ -43,7 +43,7 @@ UNWRITABLE = frozenset({"NameClash"})
 class ExportOptions:
     """units: of the stage. hierarchy: how nested bodies are written. strict: write nothing where there are errors.
 
-    layers: as an asset of layers, see `usd.asset_layers`. physx_words: see `core.physx_words`. runtimes: with variants
+    layers: as an asset of layers, see `usd.asset_layers`. physx_words: see `core.runtimes`. runtimes: with variants
     for simulators, see `usd.runtime_variants`. native: further options of Blender's own exporter, by name.
     """
 
