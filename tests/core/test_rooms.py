@@ -127,6 +127,19 @@ def read_imports(file: str) -> tuple[set[str], set[str]]:
 IMPORTS = {file: read_imports(file) for file in FILES}
 
 
+def test_blender_starts_without_what_only_work_needs() -> None:
+    """Each module that the registration imports costs every start of Blender, with or without physics."""
+    waiting, loaded = ["operators/__init__.py", "panels/__init__.py", "preferences.py"], set()
+    while waiting:
+        loaded.add(file := waiting.pop())
+        top = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
+        own = [node for node in top if isinstance(node, ast.ImportFrom) and node.level]
+        waiting += {name for node in own for name in resolve(file, node)} - loaded
+    assert len(loaded) > 60
+    late = {"usdphys_addon/core/model.py", "usdphys_addon/core/joint_settings.py", "usdphys_addon/core/validate.py"}
+    assert loaded & late == set()
+
+
 def test_every_file_is_in_a_room() -> None:
     strangers = [file for file in FILES if not room_of(file) and file != "usdphys_addon/__init__.py"]
     assert not strangers

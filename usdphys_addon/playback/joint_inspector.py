@@ -14,7 +14,6 @@ import bpy
 
 from ..core import paths
 from ..core.errors import InputError
-from ..core.joint_settings import following
 from . import guard as preview_guard
 
 if TYPE_CHECKING:
@@ -61,6 +60,8 @@ def _pose(row: Any, context: Any) -> None:
 
 def _pose_coupled(session: "PreviewSession", inspector: Any, path: str, value: float) -> None:
     """Bring the joints that follow a posed one to where they are then, and the one that it follows itself."""
+    from ..core.joint_settings import following
+
     rules = {name: rule for name, prim in session.model.joints.items() if (rule := following(prim)) is not None}
     pending, placed = [(path, value)] if rules else [], {path}
     while pending:
