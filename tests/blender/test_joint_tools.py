@@ -1382,3 +1382,16 @@ def test_two_hinges_get_a_gear_and_a_hinge_and_a_slide_a_rack(tmp_path):
         names = ("hinge0", "hinge1") if prim == gear else ("hinge", "prismatic")
         found = [prim.GetRelationship(f"physics:{name}").GetTargets()[0].name for name in names]
         assert bodies == ["Wheel", "Other"] and tuple(found) == ends
+
+
+def test_a_gear_that_is_refused_leaves_nothing_behind():
+    base = scenes.solid("Base")
+    base.usdphys.rigid_body.kinematic_enabled = True
+    hinges = [scenes.add_joint(name, "REVOLUTE", base) for name in ("First", "Second")]
+    before = set(bpy.data.objects)
+    for obj in before:
+        obj.select_set(obj in hinges)
+    bpy.context.view_layer.objects.active = hinges[0]
+    with pytest.raises(RuntimeError, match="moves no rigid body"):
+        bpy.ops.usdphys.joint_couple()
+    assert set(bpy.data.objects) == before and set(bpy.context.selected_objects) == set(hinges)

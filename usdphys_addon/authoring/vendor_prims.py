@@ -42,6 +42,8 @@ def couple(context: Any, *, ratio: float, radius: float, is_reversed: bool) -> A
         raise InputError("A ratio of zero couples nothing; choose another one")
     is_rack = kinds[0] == "PRISMATIC"
     joints.sort(key=lambda obj: obj.usdphys.joint.type == "PRISMATIC" if is_rack else obj == context.active_object)
+    # Before the Empty is made: a refusal leaves nothing behind.
+    bodies = [_moving_body(obj) for obj in joints]
     sign = -1.0 if is_reversed else 1.0
     middle = sum((obj.matrix_world.translation for obj in joints), joints[0].matrix_world.translation * 0.0) / 2.0
     type_name = RACK if is_rack else GEAR
@@ -50,9 +52,9 @@ def couple(context: Any, *, ratio: float, radius: float, is_reversed: bool) -> A
     if joints[0].parent is not None:
         # Below what the joints are below: a file that refers to this one takes its default prim only.
         empty.parent, empty.matrix_parent_inverse = joints[0].parent, joints[0].parent.matrix_world.inverted_safe()
-    for number, obj in enumerate(joints):
+    for number, (obj, body) in enumerate(zip(joints, bodies, strict=True)):
         _lead(empty, type_name, f"physics:{ends[number]}", obj)
-        _lead(empty, type_name, f"physics:body{number}", _moving_body(obj))
+        _lead(empty, type_name, f"physics:body{number}", body)
     name, value = ("physics:ratio", sign / radius) if is_rack else ("physics:gearRatio", sign * ratio)
     vendor_edits.apply_row(empty.usdphys, type_name, vendor_schemas.attribute_named(type_name, name), value)
     return empty
