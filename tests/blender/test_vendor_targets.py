@@ -147,6 +147,8 @@ def test_a_follower_in_the_words_of_physx_is_said_in_those_of_newton():
             thing, "PhysxMimicJointAPI:rotZ", f"physxMimicJoint:rotZ:{name}", bpy.context.scene
         )
         row.number = value
+    # Without the joint that it follows nothing is converted, and no number is lost.
+    assert not vendor_edits.convert_deprecated(bpy.context.scene, thing) and len(thing.vendor) >= 2
     row = vendor_edits.add_attribute(
         thing, "PhysxMimicJointAPI:rotZ", "physxMimicJoint:rotZ:referenceJoint", bpy.context.scene
     )

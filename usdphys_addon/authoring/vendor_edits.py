@@ -152,7 +152,11 @@ def convert_deprecated(scene: Any, thing: Any) -> bool:
             source = next(row for row in thing.vendor if (row.applied, row.name) == (applied, name))
             _equal(scene, source, [made])
         remove_attribute(thing, applied, name)
-    mimics = [name for name in vendor_rows.applied_names(thing) if name.startswith("PhysxMimicJointAPI:")]
+    # Without the joint that is followed there is nothing to say in other words; its numbers stay.
+    mimics = [
+        row.applied for row in (thing.vendor if "vendor" in thing.keys() else ())
+        if row.applied.startswith("PhysxMimicJointAPI:") and row.name.endswith(":referenceJoint")
+    ]  # fmt: skip
     for applied in mimics:
         _convert_mimic(scene, thing, applied)
     return bool(found or mimics)
@@ -161,8 +165,8 @@ def convert_deprecated(scene: Any, thing: Any) -> bool:
 def _convert_mimic(scene: Any, thing: Any, applied: str) -> None:
     """PhysX: place + gearing * place of the other + offset = 0. Newton: place = offset + ratio * place of the other."""
     rows = {row.name.rsplit(":", 1)[-1]: row for row in thing.vendor if row.applied == applied and row.name}
-    leader = rows.get("referenceJoint")
-    if leader is not None and vendor_rows.row_of(thing, "newton:mimicJoint") is None:
+    leader = rows["referenceJoint"]
+    if vendor_rows.row_of(thing, "newton:mimicJoint") is None:
         target, text = leader.target, leader.text
         numbers = {name: vendor_rows.value_of(rows[old]) for name, old in _MIMIC.items() if old in rows}
         made = add_attribute(thing, "NewtonMimicAPI", "newton:mimicJoint", scene)
