@@ -35,6 +35,17 @@ class _ConceptOperator(_VendorOperator):
         dof: bpy.props.StringProperty(name="Degree of Freedom", options={"HIDDEN"})
 
 
+class _AttributeOperator(_VendorOperator):
+    """Mix-in: one attribute of an applied schema or of the prim's own type."""
+
+    if TYPE_CHECKING:
+        applied: str
+        attribute: str
+    else:
+        applied: bpy.props.StringProperty(name="Schema", options={"HIDDEN"})
+        attribute: bpy.props.StringProperty(name="Attribute", options={"HIDDEN"})
+
+
 class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
     """Set this value, for the targets that are chosen in the scene"""
 
@@ -79,18 +90,11 @@ class USDPHYS_OT_concept_remove(_ConceptOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class USDPHYS_OT_vendor_remove(_VendorOperator, bpy.types.Operator):
+class USDPHYS_OT_vendor_remove(_AttributeOperator, bpy.types.Operator):
     """Remove the attribute: its default counts again"""
 
     bl_idname = "usdphys.vendor_remove"
     bl_label = "Remove Attribute"
-
-    if TYPE_CHECKING:
-        applied: str
-        attribute: str
-    else:
-        applied: bpy.props.StringProperty(name="Schema", options={"HIDDEN"})
-        attribute: bpy.props.StringProperty(name="Attribute", options={"HIDDEN"})
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
@@ -232,18 +236,11 @@ class USDPHYS_OT_vendor_prim_add(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class USDPHYS_OT_vendor_target_add(_VendorOperator, bpy.types.Operator):
+class USDPHYS_OT_vendor_target_add(_AttributeOperator, bpy.types.Operator):
     """Add a further target"""
 
     bl_idname = "usdphys.vendor_target_add"
     bl_label = "Add Target"
-
-    if TYPE_CHECKING:
-        applied: str
-        attribute: str
-    else:
-        applied: bpy.props.StringProperty(name="Schema", options={"HIDDEN"})
-        attribute: bpy.props.StringProperty(name="Attribute", options={"HIDDEN"})
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_prims
