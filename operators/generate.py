@@ -410,6 +410,7 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
         driven: str
         steering: float
         speed: float
+        shape: str
         drive: bool
     else:
         frequency: bpy.props.FloatProperty(
@@ -442,6 +443,15 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
         speed: bpy.props.FloatProperty(
             name="Speed", default=3.0, min=0.0, unit="VELOCITY", description="Speed of the vehicle"
         )
+        shape: bpy.props.EnumProperty(
+            name="Wheel Shape",
+            default="SPHERE",
+            description="Shape of the colliders of wheels that have none",
+            items=(
+                ("SPHERE", "Spheres", "They roll straight in every simulator"),
+                ("CYLINDER", "Cylinders", "As wide as the wheels; PhysX rolls them unevenly"),
+            ),
+        )
         drive: bpy.props.BoolProperty(
             name="Drive at Start", default=True, description="The wheels turn from the start; off: only by the keys"
         )
@@ -450,7 +460,8 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
         from ..usdphys_addon.generators import vehicle
 
         made = vehicle.make_vehicle(context, vehicle.VehicleOptions(
-            self.frequency, self.ratio, self.travel, self.driven, self.steering, self.speed, self.drive
+            self.frequency, self.ratio, self.travel, self.driven, self.steering, self.speed, self.drive,
+            self.shape,
         ))  # fmt: skip
         text = f"Made a vehicle of '{made.chassis.name}' and {len(made.wheels)} wheels: play, and use the arrow keys"
         return text, made.notes

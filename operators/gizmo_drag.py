@@ -95,9 +95,11 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: Any, properties: Any) -> str:
-        name = properties.handle.partition(":")[0].rpartition(".")[2]
-        name = {"location": "Offset", "diagonal_inertia": "Inertia"}.get(name, name.replace("_", " ").capitalize())
-        return tr(f"{tr(name or 'Value')}. Drag to change it; Ctrl snaps, Shift is precise, Esc cancels")
+        from ..usdphys_addon.viewport import gizmos
+
+        text = gizmos.labels.get(properties.handle, "Value")
+        template = "{text}. Drag to change it; Ctrl snaps, Shift is precise, Esc cancels"
+        return tr(phrase(template, text=phrase(tr(text))))
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
@@ -221,7 +223,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         drag = self._drag
         text = gizmos.text_of(context, drag.handle, drag.value)
         if self._axis is not None:
-            text += f"    along {'XYZ'[self._axis]}"
+            text += "    " + tr(phrase("along {axis}", axis="XYZ"[self._axis]))
         if self._area is not None:
             self._area.header_text_set(text)
         redraw("VIEW_3D", "PROPERTIES")

@@ -266,7 +266,7 @@ hinge with limits and a servo that holds it, and all together are an articulatio
         order: bpy.props.EnumProperty(name="Order", description="Order of the parts", items=_ORDERS)
         lower: bpy.props.FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.radians(120))
         upper: bpy.props.FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.radians(120))
-        # PhysX, whose iterations leave a residual velocity in an arm, lets it sag by that times a quarter of this.
+        # In PhysX, whose iterations leave a velocity in an arm, the sag grows with this: see tuning/arm_motion.
         response: bpy.props.FloatProperty(name="Response", **{**_RESPONSE, "default": 0.1})
 
     def run(self, context: Any) -> None:
@@ -276,6 +276,8 @@ hinge with limits and a servo that holds it, and all together are an articulatio
             context, order=self.order, limits=(self.lower, self.upper), response=self.response
         )
         self.report({"INFO"}, tr(joined("; ", (_count(hinges), *joint_edits.motor_texts(motors, holds=True)))))
+        for outlook in joint_edits.fit_physx(context, hinges, self.response):
+            self.report({"WARNING" if outlook.misses else "INFO"}, tr(outlook.text))
 
 
 class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
@@ -450,6 +452,9 @@ follows from the masses and the load"""
         for note in notes:
             self.report({"WARNING"}, tr(note))
         texts = joint_edits.motor_texts(made, holds=self.holds) if len(notes) < len(made) else []
+        if self.holds:
+            joints = [obj for obj, _ in chosen]
+            texts += [outlook.text for outlook in joint_edits.fit_physx(context, joints, self.response)]
         self.outcome = "\n".join(map(tr, texts))
         if texts:
             self.report({"INFO"}, tr(joined("; ", texts)))

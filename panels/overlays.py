@@ -29,6 +29,7 @@ def _draw_parts(layout: Any, settings: Any) -> None:
     column = layout.column(heading="Preview", align=True)
     column.prop(settings, "contacts")
     column.prop(settings, "broken")
+    column.prop(settings, "loads")
     layout.separator()
     layout.prop(settings, "use_xray")
     layout.prop(settings, "line_width")

@@ -81,22 +81,43 @@ class USDPHYS_PT_preview_state(bpy.types.Panel):
             return
         layout: Any = self.layout
         column = layout.column(align=True)
-        joint = context.object
-        loads = session.load_of(joint.name) if joint is not None and joint.usdphys.joint.is_applied else []
-        for name, value in (*session.readout, *loads):
-            row = column.row()
-            row.label(text=name)
-            row.label(text=tr(value))
+        for name, value in session.readout:
+            _readout(column, name, value)
         leader = preview_guard.timeline()
         if leader is not None:
             row = column.row()
             row.label(text="Frames kept")
             kept = leader.kept
             row.label(text=tr(_range(kept[0], kept[-1])) if kept else "none after an edit")
-        for label in session.broken:
-            column.label(text=tr(phrase("Broken: {joint}", joint=label)), icon="UNLINKED")
+        from ..usdphys_addon.viewport import joint_loads, load_plot
+
+        for name, loads in joint_loads.of_selected(context, session):
+            _draw_loads(layout.column(align=True), name, loads, is_active=name == getattr(context.object, "name", ""))
+        column = layout.column(align=True)
+        for label, broken in session.broken.items():
+            draw_text(column, phrase("{joint}: {event}", joint=label, event=load_plot.break_text(broken)), "UNLINKED")
         for text in session.warnings:
             draw_text(column, text, "ERROR")
+
+
+def _readout(column: Any, name: str, value: str) -> None:
+    row = column.row()
+    row.label(text=name)
+    row.label(text=tr(value))
+
+
+def _draw_loads(column: Any, name: str, loads: Any, *, is_active: bool) -> None:
+    """The load of a selected joint; of the active one its parts along the joint frame on the second body, too."""
+    from ..usdphys_addon.viewport import load_plot
+
+    column.label(text=name, icon="CONSTRAINT", translate=False)
+    force, torque = load_plot.texts(loads)
+    _readout(column, "Force", force)
+    if is_active:
+        _readout(column, "on Body 1, X Y Z", load_plot.along_text(loads.force, "N"))
+    _readout(column, "Torque", torque)
+    if is_active:
+        _readout(column, "on Body 1, X Y Z", load_plot.along_text(loads.torque, "N m"))
 
 
 class USDPHYS_PT_preview_bake(bpy.types.Panel):

@@ -29,38 +29,54 @@ LIMIT = 300
 BEGIN, END = "<!-- table -->", "<!-- end -->"
 
 _PHYSX = """
-import importlib.util, json, sys
+import importlib.util, json, os, sys
 spec = importlib.util.spec_from_file_location("tool", sys.argv[1])
 tool = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(tool)
-px, stage = tool.load(sys.argv[2])
-paths = tool.ovstage.PathDictionary(stage)
-frames = [{name: pose.tolist() for name, pose in tool.poses(px, paths).items()}]
-for _ in range(int(sys.argv[3])):
-    px.step_sync(1 / 60)
-    frames.append({name: pose.tolist() for name, pose in tool.poses(px, paths).items()})
-json.dump(frames, open(sys.argv[4], "w"))
+
+def frames_of(scene, count):
+    px, stage = tool.load(scene)
+    paths = tool.ovstage.PathDictionary(stage)
+    frames = [{name: pose.tolist() for name, pose in tool.poses(px, paths).items()}]
+    for _ in range(count):
+        px.step_sync(1 / 60)
+        frames.append({name: pose.tolist() for name, pose in tool.poses(px, paths).items()})
+    return frames
 """
 _NEWTON = """
-import json, sys
+import json, os, sys
 import warp as wp
 wp.config.quiet = True
 import newton
-with wp.ScopedDevice("cpu"):
+
+def frames_of(scene, count):
     builder = newton.ModelBuilder()
-    builder.add_usd(sys.argv[2], load_visual_shapes=False)
+    builder.add_usd(scene, load_visual_shapes=False)
     model = builder.finalize()
     solver = newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True)
     now, after, control = model.state(), model.state(), model.control()
     newton.eval_fk(model, model.joint_q, model.joint_qd, now)
     frames = []
-    for frame in range(int(sys.argv[3]) + 1):
+    for frame in range(count + 1):
         frames.append(dict(zip(model.body_label, now.body_q.numpy().tolist())))
         for _ in range(8):
             now.clear_forces()
             solver.step(now, after, control, None, 1 / 480)
             now, after = after, now
-json.dump(frames, open(sys.argv[4], "w"))
+    return frames
+
+wp.ScopedDevice("cpu").__enter__()
+"""
+#: Simulates scenes one after the other, from a line of JSON each: (scene, number of frames, file for the poses).
+_LOOP = """
+for scene, count, found in json.load(open(sys.argv[2])):
+    try:
+        frames = frames_of(scene, count)
+    except Exception:
+        frames = None
+    with open(found + ".part", "w") as file:
+        json.dump(frames, file)
+    os.replace(found + ".part", found)
 """
 
 
@@ -84,10 +100,11 @@ def main() -> int:
         else:
             print(f"SKIP: no {name}", file=sys.stderr)
     rows, failed = [], 0
+    columns = [by_other([case for case in chosen if not case.movers], *other) for other in others.values()]
     for case in chosen:
         values = [ours(case, quality) for quality in ("draft", "normal", "exact")]
         failed += sum(not holds(case, value) for value in values[1:])
-        values += [None if case.movers else by_other(case, *other) for other in others.values()]
+        values += [column.get(case.name) for column in columns]
         rows.append(row(case, values))
         print(rows[-1], flush=True)
     head = ["scene", "answer", "Draft", "Normal", "Exact", *others]
@@ -131,32 +148,67 @@ def ours(case: Any, quality: str) -> float:
     return float(case.value(measuring.moved(helpers.world_of(filled(case), quality=quality), case)))
 
 
-def by_other(case: Any, python: str, code: str, tool: Path) -> float | None:
-    """The value by another simulator; None if it does not read the scene."""
+def by_other(cases: list[Any], python: str, code: str, tool: Path) -> dict[str, float | None]:
+    """The values of another simulator by name of the scene; None if it does not read the scene.
+
+    One process simulates all, because it takes long to start. It is started again after a scene that ends or halts it.
+    """
+    found: dict[str, float | None] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        files = {case.name: Path(folder) / f"poses{number}.json" for number, case in enumerate(cases)}
+        for number, case in enumerate(cases):
+            (Path(folder) / f"scene{number}.usda").write_text(filled(case).text(), encoding="utf-8")
+        left = list(enumerate(cases))
+        while left:
+            simulate(left, Path(folder), python, code, tool)
+            done = 0
+            for _, case in left:
+                if not files[case.name].is_file():
+                    break
+                found[case.name] = value_of(case, json.loads(files[case.name].read_text(encoding="utf-8")))
+                done += 1
+            # The scene at which it ended has no value.
+            left = left[done + 1 :]
+    return found
+
+
+def simulate(left: list[tuple[int, Any]], folder: Path, python: str, code: str, tool: Path) -> None:
+    """Run the scenes until the process ends, or one takes longer than LIMIT."""
+    measures = importlib.import_module("simulation_tests.measures")
+    jobs = [
+        (f"{folder}/scene{number}.usda", round(case.seconds * measures.RATE), f"{folder}/poses{number}.json")
+        for number, case in left
+    ]  # fmt: skip
+    (folder / "jobs.json").write_text(json.dumps(jobs), encoding="utf-8")
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    with subprocess.Popen(
+        [python, "-c", code + _LOOP, str(tool), str(folder / "jobs.json")], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, env=environment,
+    ) as process:  # fmt: skip
+        known = -1
+        while known < (now := sum(Path(found).is_file() for _, _, found in jobs)):
+            known = now
+            try:
+                process.wait(LIMIT)
+                return
+            except subprocess.TimeoutExpired:
+                continue
+        process.kill()
+
+
+def value_of(case: Any, frames: list[dict[str, list[float]]] | None) -> float | None:
+    """The number of a measure in the poses of another simulator."""
     import numpy as np
 
     measures = importlib.import_module("simulation_tests.measures")
-    with tempfile.TemporaryDirectory() as folder:
-        scene, found = Path(folder) / "scene.usda", Path(folder) / "poses.json"
-        scene.write_text(filled(case).text(), encoding="utf-8")
-        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        count = str(round(case.seconds * measures.RATE))
-        try:
-            subprocess.run(
-                [python, "-c", code, str(tool), str(scene), count, str(found)], capture_output=True, timeout=LIMIT,
-                env=environment, check=True,
-            )  # fmt: skip
-            frames = json.loads(found.read_text(encoding="utf-8"))
-        except (subprocess.SubprocessError, OSError, ValueError):
-            return None
     positions, rotations = {}, {}
-    for path in frames[0]:
-        poses = np.array([frame[path] for frame in frames], float)
+    for path in (frames or [{}])[0]:
+        poses = np.array([frame[path] for frame in frames or ()], float)
         name = path.rsplit("/", 1)[-1]
         positions[name], rotations[name] = poses[:, :3], poses[:, (6, 3, 4, 5)]
     try:
         return float(case.value(measures.Motion(positions, rotations)))
-    except (KeyError, IndexError, ZeroDivisionError):
+    except (KeyError, IndexError, ValueError, ZeroDivisionError):
         return None
 
 

@@ -41,6 +41,7 @@ OLD = b"what was there before\n"
 OLD_GLTF = b'{"asset": {"version": "2.0"}, "buffers": [{"uri": "out.bin"}], "images": [{"uri": "Checks.png"}]}'
 BAD = ("torn", "lost", "lie", "left")
 MAKE = """
+import os
 import sys
 sys.path.insert(0, sys.argv[1])
 import bpy
@@ -68,10 +69,21 @@ bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2] + "/scene.blend")
 assert cli.main(["convert", sys.argv[2] + "/scene.blend", sys.argv[2] + "/stage.usda"]) == 0
 assert cli.main(["convert", sys.argv[2] + "/scene.blend", sys.argv[2] + "/scene.glb"]) == 0
 assert cli.main(["convert", sys.argv[2] + "/stage.usda", sys.argv[2] + "/imported.blend"]) == 0
+joint = bpy.data.objects.new("Hinge", None)
+bpy.context.collection.objects.link(joint)
+joint.usdphys.joint.is_applied = True
+joint.usdphys.joint.body0, joint.usdphys.joint.body1 = bpy.data.objects["Ball"], bpy.data.objects["Crate"]
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2] + "/joined.blend")
+for name in ("scene", "joined"):
+    bpy.ops.wm.open_mainfile(filepath=f"{sys.argv[2]}/{name}.blend")
+    for mesh in bpy.data.meshes:
+        mesh.transform(__import__("mathutils").Matrix.Scale(1.5, 4))
+    bpy.data.objects["Ball"].usdphys.rigid_body.kinematic_enabled = name == "scene"
+    os.makedirs(sys.argv[2] + "/other", exist_ok=True)
+    bpy.ops.wm.save_as_mainfile(filepath=f"{sys.argv[2]}/other/{name}.blend")
 bpy.ops.wm.open_mainfile(filepath=sys.argv[2] + "/imported.blend")
 bpy.data.objects["Crate"].usdphys.rigid_body.kinematic_enabled = True
 bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2] + "/edited.blend")
-import os
 os._exit(0)
 """
 ROBOT = """<robot name="arm">
@@ -111,7 +123,16 @@ COMMANDS = {
     "from_gltf": (["convert", "{in}/scene.glb", "{out}"], ".blend"),
     "urdf": (["convert", "{in}/robot.urdf", "{out}"], ".urdf"),
     "from_urdf": (["convert", "{in}/robot.urdf", "{out}"], ".usdc"),
+    "flat": (["convert", "{in}/edited.blend", "{out}", "--flatten"], ".usdc"),
+    "onto": (["convert", "{in}/stage.usda", "{out}", "--onto", "{in}/scene.blend"], ".blend"),
+    "layers": (["convert", "{in}/scene.blend", "{out}", "--layers"], ".usda"),
+    "runtimes": (["convert", "{in}/scene.blend", "{out}", "--runtimes"], ".usda"),
+    "robot": (["convert", "{in}/joined.blend", "{out}"], ".urdf"),
+    "blend_motion": (["simulate", "{in}/scene.blend", "--seconds", "2", "--out", "{out}"], ".usdc"),
+    "batch": (["batch", "{in}/jobs.jsonl", "--workers", "1", "--out", "{out}.results.jsonl"], ".usda"),
 }
+#: Commands that write several files: the old ones are those that they make of another scene.
+SEVERAL = ("layers", "runtimes", "robot")
 
 
 def run(name: str, inputs: Path, target: Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -119,6 +140,9 @@ def run(name: str, inputs: Path, target: Path, **options: Any) -> subprocess.Com
 
 
 def command_of(name: str, inputs: Path, target: Path) -> list[str]:
+    if name == "batch":
+        job = {"op": "convert", "in": str(inputs / "scene.blend"), "out": str(target)}
+        (inputs / "jobs.jsonl").write_text(json.dumps(job))
     arguments = [part.replace("{in}", str(inputs)).replace("{out}", str(target)) for part in COMMANDS[name][0]]
     return [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
             "from usdphys_addon.cli import run; run()", *arguments]  # fmt: skip
@@ -126,7 +150,6 @@ def command_of(name: str, inputs: Path, target: Path) -> list[str]:
 
 def is_new(target: Path, whole: int) -> bool:
     """True if the target is a whole new file, told apart from a short one by what is in it."""
-    sys.path.insert(0, str(ROOT))
     from usdphys_addon.system.files import is_whole
 
     if is_old(target) or not is_whole(target):
@@ -149,7 +172,11 @@ def with_it(target: Path) -> list[Path]:
     return [target.with_suffix(".bin"), target.with_name("Checks.png")]
 
 
-def make_old(target: Path) -> None:
+def make_old(name: str, inputs: Path, target: Path) -> None:
+    target.with_name(f"{target.name}.results.jsonl").unlink(missing_ok=True)
+    if name in SEVERAL:
+        shutil.copytree(inputs / f"old_{name}", target.parent, dirs_exist_ok=True)
+        return
     for path in (target, *with_it(target)):
         path.write_bytes(OLD_GLTF if path.suffix == ".gltf" else OLD)
 
@@ -158,8 +185,10 @@ def is_old(path: Path) -> bool:
     return path.read_bytes() in (OLD, OLD_GLTF)
 
 
-def judged(status: int, target: Path, whole: int) -> str:
+def judged(status: int, name: str, inputs: Path, target: Path, whole: int) -> str:
     """The bad outcome of a run, or ""."""
+    if name in SEVERAL:
+        return judged_together(status, target.parent, inputs / f"old_{name}", inputs / f"new_{name}")
     if not all(path.exists() for path in (target, *with_it(target))):
         return "lost"
     stays = is_old(target)
@@ -169,6 +198,29 @@ def judged(status: int, target: Path, whole: int) -> str:
         return "torn"
     if status == 0 and stays:
         return "lie"
+    return ""
+
+
+def judged_together(status: int, folder: Path, old: Path, new: Path) -> str:
+    """The same for several files. old: a folder with the old ones. new: with those that a run without faults makes."""
+    from usdphys_addon.system.files import is_whole
+
+    before, after = (
+        {path.relative_to(place): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+        for place in (old, new)
+    )
+    if not all((folder / name).is_file() for name in before):
+        return "lost"
+    changed = {name for name, content in before.items() if (folder / name).read_bytes() != content}
+    if not changed:
+        return "lie" if status == 0 else ""
+    for name, content in after.items():
+        file = folder / name
+        differs = content != before.get(name)
+        if not file.is_file() or (differs and name in before and name not in changed) or not is_whole(file):
+            return "torn"
+        if file.stat().st_size < 0.9 * len(content):
+            return "torn"
     return ""
 
 
@@ -187,9 +239,9 @@ def full(inputs: Path, sizes: dict[str, int], pages: int, tell: Callable[..., No
         ):
             with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
                 target = Path(folder, f"out{COMMANDS[name][1]}")
-                make_old(target)
+                make_old(name, inputs, target)
                 done = run(name, inputs, target, preexec_fn=lambda limit=limit: limited(limit * PAGE))
-                outcome = judged(done.returncode, target, size)
+                outcome = judged(done.returncode, name, inputs, target, size)
                 if not outcome and left_over(Path(folder), target):
                     outcome = "left"
                 tell("full", name, outcome, f"files of at most {limit} of {most} pages, status {done.returncode}")
@@ -225,14 +277,14 @@ def full_disk(inputs: Path, sizes: dict[str, int], pages: int, tell: Callable[..
             for step in range(pages + 1):
                 free = round(most * step / pages)
                 target = disk / f"out{COMMANDS[name][1]}"
-                make_old(target)
+                make_old(name, inputs, target)
                 filler = disk / "filler"
                 with filler.open("wb") as stream:
                     stream.truncate(0)
                     status = os.statvfs(disk)
                     stream.write(bytes(max(0, (status.f_bavail - free) * status.f_frsize)))
                 done = run(name, inputs, target)
-                outcome = judged(done.returncode, target, size)
+                outcome = judged(done.returncode, name, inputs, target, size)
                 if not outcome and left_over(disk, target):
                     outcome = "left"
                 tell("full", name, outcome, f"a disk with {free} free pages, status {done.returncode}")
@@ -252,7 +304,7 @@ def kill(inputs: Path, sizes: dict[str, int], moments: int, tell: Callable[..., 
             run(name, inputs, target)
             seconds = time.monotonic() - begun
             for _ in range(moments):
-                make_old(target)
+                make_old(name, inputs, target)
                 moment = rng.uniform(0.3, 1.05) * seconds
                 process = subprocess.Popen(
                     command_of(name, inputs, target), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -263,7 +315,7 @@ def kill(inputs: Path, sizes: dict[str, int], moments: int, tell: Callable[..., 
                 except subprocess.TimeoutExpired:
                     process.kill()
                     status = process.wait()
-                tell("kill", name, judged(status, target, size), f"after {moment:.3f} s")
+                tell("kill", name, judged(status, name, inputs, target, size), f"after {moment:.3f} s")
         print(f"{name} was killed {moments} times", file=sys.stderr, flush=True)
 
 
@@ -277,7 +329,7 @@ def power(inputs: Path, sizes: dict[str, int], tell: Callable[..., None]) -> Non
     for name in sizes:
         with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
             target, log = Path(folder, f"out{COMMANDS[name][1]}"), Path(folder, "calls.txt")
-            make_old(target)
+            make_old(name, inputs, target)
             trace = [
                 "strace",
                 "-f",
@@ -312,6 +364,7 @@ def main() -> int:
     parser.add_argument("--only", help="some of the commands", choices=list(COMMANDS), nargs="+")
     options = parser.parse_args()
     kinds = options.kinds or ["full", "kill", "power"]
+    sys.path.insert(0, str(ROOT))
     found: Counter[str] = Counter()
 
     def tell(kind: str, name: str, outcome: str, detail: str) -> None:
@@ -334,6 +387,11 @@ def main() -> int:
                 if done.returncode:
                     sys.exit(f"{name} fails without any fault: {done.stderr.decode()[-500:]}")
                 sizes[name] = target.stat().st_size
+                for place, kind in ((inputs / "other", "old"), (inputs, "new")) if name in SEVERAL else ():
+                    (inputs / f"{kind}_{name}").mkdir()
+                    run(name, place, inputs / f"{kind}_{name}" / f"out{suffix}")
+                if name in SEVERAL:
+                    sizes[name] = sum(path.stat().st_size for path in (inputs / f"new_{name}").rglob("*"))
         if "full" in kinds:
             full(inputs, sizes, options.pages, tell)
             full_disk(inputs, sizes, options.pages, tell)

@@ -50,7 +50,9 @@ _SAID: dict[str, Any] = {
     "physxLimit:__INSTANCE_NAME__:damping": ["kg/s", "kg*m^2/s/deg"],
     "physxDrivePerformanceEnvelope:__INSTANCE_NAME__:speedEffortGradient": ["s/kg", "deg*s/kg/m^2"],
     "physxDrivePerformanceEnvelope:__INSTANCE_NAME__:velocityDependentResistance": ["kg/s", "kg*m^2/s/deg"],
-    "physxTendon:__INSTANCE_NAME__:gearing": None, "physxTendon:__INSTANCE_NAME__:forceCoefficient": None,
+    # Without a unit for the axes that move, and a length (for each degree) for those that turn.
+    "physxTendon:__INSTANCE_NAME__:gearing float[]": None, "physxTendon:__INSTANCE_NAME__:forceCoefficient": None,
+    "physxTendon:__INSTANCE_NAME__:gearing float": "1",
     "physxPBDMaterial:surfaceTension": "m",
     "physxJointAxis:__INSTANCE_NAME__:armature": ["kg", "kg*m^2"],
     "physxJointAxis:__INSTANCE_NAME__:maxJointVelocity": ["m/s", "deg/s"],
@@ -107,7 +109,10 @@ _WORLD = {
 #: Bits of the world axes X, Y, Z. Those of lockedRotAxis are axes of the body (measured in ovphysx 0.7).
 _AXES = ("physxRigidBody:lockedPosAxis",)
 #: Attribute and value with which a unit is another one: (attribute, value, fallback, unit).
+_OF_TENDON = ("physxTendon:__INSTANCE_NAME__:jointAxis", {"each": "rot"}, [])
 _UNIT_IF = {
+    "physxTendon:__INSTANCE_NAME__:gearing float[]": (*_OF_TENDON, "m/deg"),
+    "physxTendon:__INSTANCE_NAME__:forceCoefficient": (*_OF_TENDON, "m"),
     "physxForce:force": ("physxForce:mode", "force", "acceleration", "kg*m/s^2"),
     "physxForce:torque": ("physxForce:mode", "force", "acceleration", "kg*m^2/s^2"),
     "physxMaterial:compliantContactStiffness": (
@@ -177,8 +182,9 @@ def product(text: str) -> Powers | None:
 def unit_of(row: dict[str, Any]) -> Any:
     """The unit of an attribute: text, a pair of texts, or None where the vendor does not say it."""
     name = row["usd"]
-    if name in _SAID:
-        return _SAID[name]
+    for key in (name, f"{name} {row['type']}"):
+        if key in _SAID:
+            return _SAID[key]
     text = str(row.get("units") or "").split("|")[0].strip().rstrip(".")
     dimension = row.get("dimension")
     if "effort" in text:
@@ -228,8 +234,9 @@ def table_row(row: dict[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {"usd": name, "type": type_name, "fallback": plain(row["default"])}
     if is_number(type_name) or name in _SAID:
         made["unit"] = unit_of(row)
-    if name in _UNIT_IF:
-        made["unit_if"] = list(_UNIT_IF[name])
+    for key in (name, f"{name} {type_name}"):
+        if key in _UNIT_IF:
+            made["unit_if"] = list(_UNIT_IF[key])
     if name in _WORLD:
         made["world_if"] = list(_WORLD[name])
     elif name.startswith(("mjc:option:wind", "mjc:option:magnetic")):

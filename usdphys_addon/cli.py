@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a fault of ours."""
     console.open_streams()
     isolate.watch()
+    isolate.deepen_stack()
     status = _run(list(sys.argv[1:] if arguments is None else arguments))
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         try:
@@ -240,7 +241,8 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     convert.add_argument(
         "--ros-package", default="", metavar="NAME",
-        help="of a URDF that is written: name its meshes package://NAME/..., as a package of ROS in its folder",
+        help="of a URDF that is written: make its folder, or the one above a folder urdf, this package of ROS, with"
+        " the meshes",
     )  # fmt: skip
     convert.add_argument(
         "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
@@ -415,6 +417,10 @@ def _convert(options: argparse.Namespace) -> int:
     load = _load_options(options)
     source, target = formats.check_conversion(options.input, options.output, load)
     _check_convert_options(options, target)
+    if options.ros_package:
+        from .urdf import ros_package
+
+        ros_package.package_around(Path(options.output).absolute(), options.ros_package.strip())
     checked(Path(options.output), [options.input, *([options.onto] if options.onto else [])])
     import bpy
 

@@ -26,7 +26,8 @@ class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):
         filter_glob: bpy.props.StringProperty(default="*.urdf", options={"HIDDEN"})
         package: bpy.props.StringProperty(
             name="ROS Package",
-            description="Package that the folder of the file is in; meshes are then named package://NAME/...",
+            description="Make the folder of the file, or the one above a folder urdf, a package of this name, "
+            "with package.xml and the meshes",
         )
 
     def draw(self, _context: Any) -> None:

@@ -117,6 +117,17 @@ def add_joint(name: str, kind: str, body0: Any = None, body1: Any = None, **sett
     return obj
 
 
+def painted_material(name: str, image: Any) -> Any:
+    """A visual material with an image as its base colour."""
+    material = bpy.data.materials.new(name)
+    material.use_nodes = True
+    node = material.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = image
+    shader = next(one for one in material.node_tree.nodes if one.type == "BSDF_PRINCIPLED")
+    material.node_tree.links.new(node.outputs["Color"], shader.inputs["Base Color"])
+    return material
+
+
 def physics_material(name: str, **values: Any) -> Any:
     material = bpy.data.materials.new(name)
     assign(material.usdphys.physics_material, is_applied=True, **values)

@@ -21,6 +21,8 @@ from usdphys_ext.usdphys_addon.core.errors import (
 from usdphys_ext.usdphys_addon.exchange import blend_file, scene_export, usd_export
 from usdphys_ext.usdphys_addon.system import files
 
+from . import scenes
+
 OLD = "#usda 1.0\n# what was there before\n"
 
 
@@ -301,15 +303,41 @@ def test_no_script_of_a_blend_is_run_whatever_the_preferences_say(tmp_path):
 
 def test_a_package_holds_no_file_of_the_machine_that_is_no_asset(tmp_path):
     (secret := tmp_path / "secret").write_text("password")
-    material = bpy.data.materials.new("Paint")
-    material.use_nodes = True
-    node = material.node_tree.nodes.new("ShaderNodeTexImage")
-    node.image = bpy.data.images.new("Picture", 4, 4)
-    node.image.source, node.image.filepath = "FILE", str(secret)
-    material.node_tree.links.new(node.outputs[0], material.node_tree.nodes["Principled BSDF"].inputs["Base Color"])
-    body().data.materials.append(material)
+    image = bpy.data.images.new("Picture", 4, 4)
+    image.source, image.filepath = "FILE", str(secret)
+    body().data.materials.append(scenes.painted_material("Paint", image))
     export(tmp_path / "new.usdz")
     assert b"password" not in (tmp_path / "new.usdz").read_bytes()
+
+
+def linked(target, library, name, compress):
+    """A file that links a collection of another one."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(library), link=True, relative=True) as (_, wanted):
+        wanted.collections = [name]
+    made = bpy.data.collections.new(target.stem)
+    made.children.link(bpy.data.collections[name])
+    bpy.context.scene.collection.children.link(made)
+    bpy.ops.wm.save_as_mainfile(filepath=str(target), compress=compress)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of POSIX")
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_blend_that_links_a_pipe_is_refused_and_not_waited_for_also_behind_another_library(tmp_path, compress):
+    inner, middle, outer = (tmp_path / f"{name}.blend" for name in ("inner", "middle", "outer"))
+    bpy.context.scene.collection.children.link(bpy.data.collections.new("inner"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(inner), compress=compress)
+    linked(middle, inner, "inner", compress)
+    linked(outer, middle, "middle", compress)
+    assert not blend_file.open_blend(str(outer))
+    inner.unlink()
+    os.mkfifo(inner)
+    for file in (middle, outer):
+        with pytest.raises(InputError, match=r"links to the library '.*inner.blend', which is a device or a pipe"):
+            blend_file.open_blend(str(file))
+    inner.unlink()
+    with pytest.raises(InputError, match=r"inner.blend', which is missing"):
+        blend_file.open_blend(str(middle))
 
 
 @pytest.mark.parametrize("kind", ["images", "volumes"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import shutil
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 from pxr import Usd, UsdGeom, UsdPhysics, UsdShade
-from usdphys_ext.usdphys_addon.core.errors import ValidationFailedError
+from usdphys_ext.usdphys_addon.core.errors import OutputError, ValidationFailedError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks
 
@@ -147,6 +148,61 @@ def test_world_poses_are_those_of_blender(tmp_path):
     joint = prim_of(stage, "Shoulder")
     place = world_pose(prim_of(stage, "Base")) @ [*joint.GetAttribute("physics:localPos0").Get(), 1]
     assert np.allclose(place[:3], (1, 0, 1), atol=1e-5)
+
+
+def painted() -> None:
+    """A cube with an image that Blender would write into the folder `textures`."""
+    cube = scenes.solid("cube", (1, 1, 1))
+    image = bpy.data.images.new("wood", 8, 8)
+    image.pack()
+    cube.data.materials.append(scenes.painted_material("wood", image))
+    bpy.context.view_layer.update()
+
+
+def images_of(stage: Usd.Stage) -> list[Any]:
+    shaders = [UsdShade.Shader(prim) for prim in stage.Traverse() if prim.IsA(UsdShade.Shader)]
+    return [file.Get() for shader in shaders if (file := shader.GetInput("file"))]
+
+
+def test_an_image_of_another_scene_in_the_same_folder_is_not_taken_for_that_of_this_one(tmp_path):
+    painted()
+    (tmp_path / "textures").mkdir()
+    (tmp_path / "textures" / "wood.png").write_bytes(b"of another scene")
+    for _ in range(2):
+        stage, _ = export(tmp_path / "out.usda")
+        (image,) = images_of(stage)
+        assert image.path == "./textures/wood_1.png"
+        assert (tmp_path / image.path).read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "textures" / "wood.png").read_bytes() == b"of another scene"
+    assert len(list((tmp_path / "textures").iterdir())) == 2
+
+
+def test_images_that_stay_where_they_are_are_named_as_seen_from_the_file(tmp_path):
+    painted()
+    image = bpy.data.images["wood"]
+    image.filepath_raw, image.file_format = str(tmp_path / "photos" / "wood.png"), "PNG"
+    (tmp_path / "photos").mkdir()
+    image.save()
+    stage, _ = export(tmp_path / "out.usda", native={"export_textures_mode": "KEEP"})
+    (found,) = images_of(stage)
+    assert found.path == "./photos/wood.png"
+    assert not (tmp_path / "textures").exists()
+
+
+def test_a_full_disk_leaves_no_torn_image_beside_the_file(tmp_path, monkeypatch):
+    """A later export would take it for whole."""
+    painted()
+    copyfile = shutil.copyfile
+
+    def full(source, place):
+        copyfile(source, place)
+        place.write_bytes(place.read_bytes()[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfile", full)
+    with pytest.raises(OutputError, match="No space left"):
+        export(tmp_path / "out.usda")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_nothing_that_is_not_set_is_authored(tmp_path):

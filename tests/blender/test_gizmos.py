@@ -9,9 +9,11 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from usdphys_ext.operators import translations
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core import mass as mass_rules
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom
+from usdphys_ext.usdphys_addon.core.words import Phrase
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.viewport import gizmos, handles, overlay_settings, readout
 
@@ -295,6 +297,16 @@ def kinds() -> dict[str, Any]:
     generic.limits.rotY.is_applied = generic.limits.transZ.is_applied = generic.drives.rotX.is_applied = True
     generic.local_pos1, generic.local_rot1 = (0.2, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
     return {"box": box, "capsule": capsule, **joints}
+
+
+def test_the_names_of_all_handles_are_in_german_and_french():
+    found = {handle.label for obj in kinds().values() for handle in shown(obj).handles}
+    assert len(found) > 8
+    for locale in ("de_DE", "fr_FR"):
+        words = translations.table(locale)
+        parts = [label.values.get("name") if isinstance(label, Phrase) else None for label in found]
+        texts = {getattr(label, "template", label) for label in (*found, *parts) if label is not None}
+        assert {text for text in texts if ("*", text) not in words} == set()
 
 
 def test_a_drag_changes_one_property_and_what_keeps_the_other_side_in_place():

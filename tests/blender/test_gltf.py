@@ -451,6 +451,18 @@ def test_refused_file_leaves_the_scene_as_it_was(tmp_path):
     assert sorted(bpy.data.objects.keys()) == before
 
 
+@pytest.mark.skipif(bpy.app.version >= (5, 2), reason="Blender 5.2 opens meshopt compression")
+def test_compressed_file_is_refused_with_the_way_out(tmp_path):
+    before = len(bpy.data.objects)
+    (tmp_path / "packed.gltf").write_text(
+        '{"asset": {"version": "2.0"}, "nodes": [{"name": "A"}], "extensionsRequired": '
+        '["EXT_meshopt_compression"], "extensionsUsed": ["EXT_meshopt_compression"]}'
+    )
+    with pytest.raises(InputError, match=r"meshopt.*without compression"):
+        gltf_import.import_gltf(tmp_path / "packed.gltf")
+    assert len(bpy.data.objects) == before
+
+
 def test_value_that_blender_does_not_take_costs_a_sentence_and_no_traceback(tmp_path):
     cube("Box")
     document, _ = exported(tmp_path / "a.gltf")

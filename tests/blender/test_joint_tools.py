@@ -9,6 +9,7 @@ from typing import Any
 
 import bmesh
 import bpy
+import mathutils
 import numpy as np
 import pytest
 from mathutils import Matrix, Vector
@@ -1395,3 +1396,26 @@ def test_a_gear_that_is_refused_leaves_nothing_behind():
     with pytest.raises(RuntimeError, match="moves no rigid body"):
         bpy.ops.usdphys.joint_couple()
     assert set(bpy.data.objects) == before and set(bpy.context.selected_objects) == set(hinges)
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "ZXY", "YZX"])
+@pytest.mark.parametrize("below", [False, True])
+def test_a_joint_object_stands_at_its_frame_where_the_middle_angle_is_nearly_90_degrees(mode, below):
+    """Three angles in 32 bits would turn it by up to 4e-4 rad, and an export would write that."""
+    parent = bpy.data.objects.new("Parent", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.rotation_euler = (0.3, -0.4, 1.2)
+    joint = bpy.data.objects.new("Joint", None)
+    bpy.context.scene.collection.objects.link(joint)
+    if below:
+        joint.parent = parent
+    bpy.context.view_layer.update()
+    for off in (0.0, 1e-5, 1e-4, 1e-3, 0.02, 0.2):
+        for first, last in itertools.product((0.0, 0.7, -2.1), repeat=2):
+            joint.rotation_mode = mode
+            turn = np.array(mathutils.Euler((first, math.pi / 2 - off, last), "XYZ").to_matrix())
+            turn = np.roll(turn, 1, axis=0) if mode == "ZXY" else turn
+            place = frames.transform((1.0, -2.0, 3.0), frames.rotation_of(frames.transform((0, 0, 0), turn)))
+            joint_frames.set_world_matrix(joint, Matrix(place.tolist()))
+            bpy.context.view_layer.update()
+            assert np.abs(np.array(joint.matrix_world) - place).max() < 3e-6

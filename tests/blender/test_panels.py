@@ -16,6 +16,7 @@ from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks.report import FoundIssue, Report
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.playback import joint_inspector
+from usdphys_ext.usdphys_addon.simulation.load_history import JointBreak
 from usdphys_ext.usdphys_addon.viewport import readout
 
 from . import scenes
@@ -1053,11 +1054,14 @@ def test_settings_without_effect_are_grey_while_the_preview_runs(monkeypatch):
 def test_the_state_is_shown_while_the_preview_runs(monkeypatch):
     assert not is_shown(panel("preview_state"), context("VIEW_3D"))
     assert drawn("preview_state", "VIEW_3D").all() == []
-    run_session(monkeypatch, readout=(("Time", "1.5 s"),), broken=("Hinge",), warnings=("Too fast",))
+    run_session(monkeypatch, readout=(("Time", "1.5 s"),), warnings=("Too fast",),
+                has_joints=False, broken={"Hinge": JointBreak(1.25, 31.0, 2.0)})  # fmt: skip
     assert is_shown(panel("preview_state"), context("VIEW_3D"))
     labels = drawn("preview_state", "VIEW_3D").all("label")
-    assert [one.text for one in labels] == ["Time", "1.5 s", "Broken: Hinge", "Too fast"]
-    assert labels[-1].icon == "ERROR"
+    assert [one.text for one in labels] == [
+        "Time", "1.5 s", "Hinge: broke at 1.25 s under 31", "N and 2 N m", "Too fast",
+    ]  # fmt: skip
+    assert (labels[2].icon, labels[-1].icon) == ("UNLINKED", "ERROR")
 
 
 def test_the_bake_says_which_frames_it_takes():

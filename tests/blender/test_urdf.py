@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.exchange import robot_files, urdf_export, urdf_import
 from usdphys_ext.usdphys_addon.urdf import read
+
+from . import scenes
 
 ROBOT = """<?xml version="1.0"?>
 <robot name="little arm">
@@ -236,3 +239,46 @@ def test_a_mesh_file_that_is_used_often_is_one_datablock(tmp_path):
     assert len({obj.data.name for obj in users}) == len(bpy.data.meshes) == 2
     bpy.context.view_layer.update()
     assert bpy.data.objects["l2_visual"].dimensions.x == pytest.approx(3)
+
+
+def steep_chain() -> str:
+    """Four links, each turned by nearly 90 degrees about Y, with joints about several axes."""
+    links = "".join(
+        f'<link name="l{index}"><inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" '
+        'izz="0.1"/></inertial></link>' for index in range(5)
+    )  # fmt: skip
+    joints = "".join(
+        f'<joint name="j{index}" type="revolute"><parent link="l{index}"/><child link="l{index + 1}"/>'
+        f'<origin xyz="0.1 0.2 0.3" rpy="0.3 {1.5708 - 1e-5 * index} {0.7 * index}"/><axis xyz="{axis}"/>'
+        '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
+        for index, axis in enumerate(("-1 0 6e-17", "0 0.6 0.8", "0 0 1", "0 1 0"))
+    )  # fmt: skip
+    return f'<robot name="steep">{links}{joints}</robot>'
+
+
+def local_rotations() -> dict[str, np.ndarray]:
+    """Local rotations of both sides of all joints (8,), by label."""
+    found = {}
+    for prim in scenes.read_model().joints.values():
+        joint = prim.get(usd_physics.Joint)
+        found[prim.label] = np.array([*joint.resolved("local_rot0"), *joint.resolved("local_rot1")])
+    return found
+
+
+def test_frames_of_joints_stay_exact_where_angles_of_blender_do_not_and_a_small_turn_by_hand_is_written(tmp_path):
+    """Links that stand at a pitch of 90 degrees are off by 1e-5 rad in Blender; that is no edit."""
+    file = tmp_path / "steep.urdf"
+    file.write_text(steep_chain())
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    remembered = {
+        obj.name: [*map(float, f"{joint.remembered_local_rot0} {joint.remembered_local_rot1}".split())]
+        for obj in bpy.data.objects if (joint := obj.usdphys.joint).has_remembered_frames
+    }  # fmt: skip
+    before = local_rotations()
+    for name in ("j0", "j1", "j2", "j3"):
+        assert np.abs(before[name] - remembered[name]).max() < 1e-7
+    bpy.data.objects["l3"].rotation_euler.x += 3e-4
+    bpy.context.view_layer.update()
+    after = local_rotations()
+    assert np.abs(after["j2"] - before["j2"]).max() == pytest.approx(1.5e-4, rel=0.2)
+    assert np.abs(after["j0"] - before["j0"]).max() < 1e-7

@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 
 import bpy
+import mathutils
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core import frames, mass
-from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import formats, robot_files, urdf_export, urdf_import
@@ -139,6 +140,24 @@ def test_equal_meshes_share_a_file(tmp_path):
     assert len(list((tmp_path / "made_meshes").rglob("*.obj"))) == 1
 
 
+def test_a_full_disk_keeps_the_old_robot_with_its_old_meshes(tmp_path, monkeypatch):
+    mast, *_ = crane()
+    head = scenes.add("head", mesh_of("primitive_monkey_add"), parent=mast)
+    bpy.context.view_layer.update()
+    file, *_ = written(tmp_path)
+    old = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    head.data.transform(mathutils.Matrix.Scale(2, 4))
+
+    def full(_handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OutputError, match="No space left"):
+        written(tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == old
+    assert [path for path in old if path.suffix == ".obj"] and file in old
+
+
 def test_loops_are_loop_joints_and_what_no_joint_holds_is_left_out_by_name(tmp_path):
     mast, _, trolley = crane()
     scenes.add_joint("brace", "DISTANCE", mast, trolley)
@@ -245,13 +264,7 @@ def test_a_textured_mesh_takes_its_image_along(tmp_path):
     image = bpy.data.images.new("skin", 4, 4)
     image.filepath_raw, image.file_format = str(tmp_path / "skin.png"), "PNG"
     image.save()
-    material = bpy.data.materials.new("skin")
-    material.use_nodes = True
-    node = material.node_tree.nodes.new("ShaderNodeTexImage")
-    node.image = image
-    shader = next(one for one in material.node_tree.nodes if one.type == "BSDF_PRINCIPLED")
-    material.node_tree.links.new(node.outputs["Color"], shader.inputs["Base Color"])
-    head.data.materials.append(material)
+    head.data.materials.append(scenes.painted_material("skin", image))
     bpy.context.view_layer.update()
     file, robot, _ = written(tmp_path)
     (shape,) = (one for one in robot.links["mast"].visuals if one.kind == "mesh")

@@ -80,6 +80,11 @@ def write_stage(path: Path) -> Expected:
     return expected
 
 
+def is_so(value: Any, wanted: Any) -> bool:
+    """Whether a value is the one that a row names, or, of an array of tokens, all of them begin as it says."""
+    return all(token.startswith(wanted["each"]) for token in value) if isinstance(wanted, dict) else value == wanted
+
+
 def expected_in_metres(row: dict[str, Any], type_name: str, values: dict[str, Any]) -> Any:
     """What a value is in metres with Z up, by the unit that the table has for it.
 
@@ -89,7 +94,7 @@ def expected_in_metres(row: dict[str, Any], type_name: str, values: dict[str, An
     if row.get("axes"):
         return 5  # X stays X, Y is Z
     unit = row.get("unit")
-    if "unit_if" in row and values[row["unit_if"][0]] == row["unit_if"][1]:
+    if "unit_if" in row and is_so(values[row["unit_if"][0]], row["unit_if"][1]):
         unit = row["unit_if"][3]
     if isinstance(unit, list):
         # Attributes of an instance are those of a rotation, and so is a revolute joint.

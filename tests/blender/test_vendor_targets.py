@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.authoring import mirroring, vendor_edits
+from usdphys_ext.usdphys_addon.authoring import mirroring, vendor_edits, vendor_prims
 from usdphys_ext.usdphys_addon.bridge import vendor_rows
 from usdphys_ext.usdphys_addon.exchange import source_export, usd_import
 from usdphys_ext.usdphys_addon.simulation.world import World
@@ -136,6 +136,29 @@ def test_the_mirror_image_of_a_follower_follows_the_mirror_image(tmp_path):
     row = vendor_rows.row_of(bpy.data.objects["Follows.R"].usdphys, "newton:mimicJoint")
     assert row.target == bpy.data.objects["Leads.R"]
     assert vendor_rows.row_of(follower.usdphys, "newton:mimicJoint").target == leader
+
+
+def test_the_mirror_image_of_a_gear_couples_the_mirror_images():
+    bodies = {side: [scenes.solid(f"{name}.{side}") for name in ("Big", "Small")] for side in "LR"}
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        for row, body in enumerate(bodies[side]):
+            body.location = (sign * 1.0, 3.0 * row, 0.0)
+    joints = [scenes.add_joint(f"Hinge{row}.L", "REVOLUTE", body) for row, body in enumerate(bodies["L"])]
+    bpy.context.view_layer.update()
+    select(*joints)
+    bpy.context.view_layer.objects.active = joints[0]
+    gear = vendor_prims.couple(bpy.context, ratio=3.0, radius=1.0, is_reversed=False)
+    select(*joints, gear)
+    mirroring.mirror(bpy.context, "X")
+    image = bpy.data.objects[gear.name.replace(".L", ".R")]
+    targets = {row.name: row.target for row in gear.usdphys.vendor if row.target is not None}
+    flipped = {row.name: row.target for row in image.usdphys.vendor if row.target is not None}
+    assert len(flipped) == 4
+    assert {name: bpy.utils.flip_name(target.name) for name, target in targets.items()} == {
+        name: target.name for name, target in flipped.items()
+    }
+    assert vendor_rows.row_of(image.usdphys, "physics:gearRatio").number == 3.0
+    assert image.matrix_world.translation.x == pytest.approx(-gear.matrix_world.translation.x)
 
 
 def test_a_follower_in_the_words_of_physx_is_said_in_those_of_newton():

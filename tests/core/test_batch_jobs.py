@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pxr import Sdf
 from usdphys_ext.usdphys_addon import cli
-from usdphys_ext.usdphys_addon.batch import drive, executors, journal, progress, worker
+from usdphys_ext.usdphys_addon.batch import drive, executors, journal, progress, remote, worker
 from usdphys_ext.usdphys_addon.batch import jobs as batch_jobs
 from usdphys_ext.usdphys_addon.batch.jobs import Job
 from usdphys_ext.usdphys_addon.core.errors import InputError, MissingDependencyError, OutputError, UsageError
@@ -331,6 +332,43 @@ def test_outputs_are_described_and_their_folders_made(make_workers, tmp_path):
     found = make_workers().run(job("a", "write", str(output), "text", outputs=(str(output),)).as_table())
     digest = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1"
     assert found["outputs"] == [{"path": str(output), "bytes": 4, "sha256": digest}]
+
+
+def test_of_the_folder_of_an_input_only_what_it_names_is_fetched_itself_or_through_others(tmp_path):
+    asset = tmp_path / "asset"
+    (asset / "parts").mkdir(parents=True)
+    crate = Sdf.Layer.CreateAnonymous(".usda")
+    crate.ImportFromString(
+        '#usda 1.0\ndef "A" (references = @./deep.usda@</A>) {\n    asset file = @./skin.<UDIM>.png@\n}\n'
+    )
+    crate.Export(str(asset / "parts" / "crate.usdc"))
+    texts = {
+        "whole.usda": "#usda 1.0\n(\n    subLayers = [@parts/crate.usdc@]\n)\n",
+        "parts/deep.usda": "@a%20b.png@",
+        "parts/a b.png": "",
+        "parts/skin.1002.png": "",
+        "other.usda": "@parts/crate.usdc@",
+        "parts/other.png": "",
+        "robot.urdf": '<mesh filename="package://robot/parts/arm.dae"/>',
+        "parts/arm.dae": "<init_from>x.png</init_from>",
+        "parts/x.png": "",
+        "torn.blend": "no blend",
+        "torn.usdc": "PXR-USDC",
+    }
+    for name, text in texts.items():
+        (asset / name).write_text(text)
+    names = {path.relative_to(asset).as_posix() for path in asset.rglob("*") if path.is_file()}
+
+    def fetched(main):
+        got = []
+        remote.fetch(main, names, lambda name: got.append(name) or asset / name)
+        assert len(got) == len(set(got))
+        return set(got)
+
+    parts = {"parts/crate.usdc", "parts/deep.usda", "parts/a b.png", "parts/skin.1002.png"}
+    assert fetched("whole.usda") == {"whole.usda", *parts}
+    assert fetched("robot.urdf") == {"robot.urdf", "parts/arm.dae", "parts/x.png"}
+    assert fetched("torn.usdc") == names
 
 
 def test_a_url_without_its_package_is_said(make_workers, monkeypatch):

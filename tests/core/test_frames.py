@@ -266,3 +266,14 @@ def test_what_location_rotation_and_scale_cannot_hold_below_a_parent() -> None:
     np.testing.assert_allclose(uneven @ local, turned, atol=1e-12)
     assert frames.sheared_below(turned, uneven) is None
     assert frames.sheared_below(np.diag((1.0, 0.0, 1.0, 1.0)), turned) is None
+
+
+def test_many_frames_in_the_world_are_those_of_one_at_a_time():
+    turned = frames.transform((1.0, 2.0, 3.0), frames.matrix_of((0.5, 0.5, -0.5, 0.5)))
+    bodies = [np.eye(4), turned, turned @ np.diag([2.0, -0.5, 3.0, 1.0]), np.diag([1e200, 1e200, 1e200, 1.0]),
+              turned @ np.array([[1, 0.5, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])]  # fmt: skip
+    positions = [(0.1, 0.2, 0.3)] * len(bodies)
+    rotations = [(1.0, 0.0, 0.0, 0.0), (0.1, 0.2, 0.3, 0.4), (0.0, 0.0, 0.0, 0.0), (2.0, 1.0, 0.0, 0.0), (1, 2, 3, 4)]
+    found = frames.world_frames(bodies, positions, rotations)
+    for one, *part in zip(found, bodies, positions, rotations, strict=True):
+        assert np.allclose(one, frames.world_frame(*part), rtol=1e-12, atol=1e-12)

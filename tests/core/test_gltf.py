@@ -335,6 +335,28 @@ def test_rich_scene_comes_back_in_each_family(tmp_path, shared, families):
     assert "score 1.0000" in judged(shared, source.path, out)
 
 
+@pytest.mark.parametrize(
+    ("kind", "sizes", "expected"),
+    [
+        ("capsule", (1.5, 0.25, 0.25), {"radius": 0.25, "height": 2.0}),
+        ("cylinder", (1.5, 0.25, 0.25), {"radius": 0.25, "height": 1.5}),
+        ("capsule", (1.0, 0.25, 0.5), {"radius": 0.5, "height": 2.0}),
+    ],
+)
+def test_godot_finds_the_radius_and_the_full_height_of_a_capsule(tmp_path, kind, sizes, expected):
+    sizes = dict(zip(("height", "radiusBottom", "radiusTop"), sizes, strict=True))
+    node = {"name": "N", "extensions": {BODY: {"collider": {"geometry": {"shape": 0}}}}}
+    reading = khr(tmp_path, [node], [{"type": kind, kind: sizes}])
+    options = write.WriteOptions(is_for_godot=True)
+    target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"name": "N"}]}, "godot.gltf")
+    written = write.write(target, reading.model, {"/N": 0}, options)
+    (shape,), (published,) = target.pool(names.OMI_SHAPE, "shapes"), target.pool(names.KHR_SHAPE, "shapes")
+    assert shape[kind] == expected
+    assert published[kind] == sizes
+    is_tapered = sizes["radiusTop"] != sizes["radiusBottom"]
+    assert [issue.code for issue in written.issues] == ["GltfNotSaid"] * is_tapered
+
+
 @pytest.mark.parametrize("family", ["own", "KHR", "OMI"])
 def test_devset_comes_back(tmp_path, shared, family):
     chosen = {"own": None, "KHR": [names.KHR], "OMI": [names.OMI]}[family]

@@ -21,7 +21,11 @@ NOT_SHOWN = (
 )  # fmt: skip
 #: Details of what is wrong inside of a robot's or a glTF file, in English: they name elements of these formats.
 NOT_SHOWN += ("usdphys_addon/urdf/", "usdphys_addon/gltf/")
-SHOWN = ("usdphys_addon/batch/background.py", "usdphys_addon/batch/plans.py")
+#: What an export leaves out of the user's scene, and what an import keeps, are about the scene.
+SHOWN = (
+    "usdphys_addon/batch/background.py", "usdphys_addon/batch/plans.py", "usdphys_addon/gltf/write.py",
+    "usdphys_addon/gltf/read.py", "usdphys_addon/urdf/build.py", "usdphys_addon/urdf/tree.py",
+)  # fmt: skip
 #: Calls whose texts are for programmers, for the console, or labels that the tests with Blender look at.
 NOT_MESSAGES = {
     "ValueError", "AttributeError", "RuntimeError", "TypeError", "note", "print", "make_group", "compile", "search",

@@ -24,6 +24,7 @@ ROOMS = (
     "usdphys_addon/simulation",
     "usdphys_addon/simulation/rapier",
     "usdphys_addon/simulation/world.py",
+    "usdphys_addon/simulation/load_history.py",
     "usdphys_addon/simulation/record.py",
     "usdphys_addon/simulation/engines",
     "usdphys_addon/tuning",

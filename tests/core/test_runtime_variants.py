@@ -158,3 +158,32 @@ def test_colliders_joints_and_roots_have_the_schemas_that_simready_wants(divided
     assert all("MjcCollisionAPI" in has[mujoco, name] for name in ("Leaf", "Part"))
     assert "MjcJointAPI" in has[mujoco, "Hinge"]
     assert newton.GetAttributeAtPath("/Door.newton:selfCollisionEnabled").Get() is False
+
+
+def test_what_is_edited_with_a_simulator_chosen_goes_into_its_file(divided: Path, tmp_path: Path) -> None:
+    """As an export of edits writes them: over the base. What the other simulators have stays as it was."""
+    whole, target = divided.with_name("whole.usda"), tmp_path / "new" / "door.usda"
+    layer = Sdf.Layer.FindOrOpen(str(divided))
+    edited = Sdf.Layer.CreateAnonymous()
+    edited.TransferContent(layer)
+    edited.GetPrimAtPath("/Door").variantSelections["PhysX"] = "Enabled"
+    edited.Export(str(whole))
+    stage = Usd.Stage.Open(str(whole))
+    stage.GetAttributeAtPath("/Door/Hinge.physxJointAxis:angular:armature").Set(7.0)
+    stage.GetPrimAtPath("/Door/Gear").GetRelationship("physics:hinge0").SetTargets(["/Door/Follower"])
+    stage.GetPrimAtPath("/Door/Leaf").RemoveAppliedSchema("PhysxRigidBodyAPI")
+    stage.GetPrimAtPath("/Door/Part").AddAppliedSchema("PhysxCollisionAPI")
+    stage.Save()
+    target.parent.mkdir()
+    assert runtime_variants.divide(whole, target) == []
+    physx, newton, neutral = chosen(target, "PhysX"), chosen(target, "Newton"), chosen(target)
+    assert get(physx, "Hinge.physxJointAxis:angular:armature") == 7.0
+    assert physx.GetPrimAtPath("/Door/Gear").GetRelationship("physics:hinge0").GetTargets() == ["/Door/Follower"]
+    assert "PhysxRigidBodyAPI" not in applied_schemas(physx.GetPrimAtPath("/Door/Leaf"))
+    assert "PhysxCollisionAPI" in applied_schemas(physx.GetPrimAtPath("/Door/Part"))
+    assert get(newton, "Hinge.newton:armature") == 20000 and get(newton, "Part.newton:sdfMaxResolution") == 128
+    assert not neutral.GetPrimAtPath("/Door/Gear") or not neutral.GetPrimAtPath("/Door/Gear").GetProperties()
+    selection = neutral.GetDefaultPrim().GetVariantSets().GetVariantSelection("PhysX")
+    assert selection == "Disabled" and len(neutral.GetUsedLayers()) == 2
+    text = target.read_text()
+    assert "physx" not in text.replace("./runnables/physics/physx.usda", "") and "PhysxRigid" not in text

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pxr import Usd, UsdGeom, UsdPhysics
+from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.exchange import robot_files
 from usdphys_ext.usdphys_addon.urdf import inertia, layout, markup, meshes, packages, read
 from usdphys_ext.usdphys_addon.urdf.assets import Assets
-from usdphys_ext.usdphys_addon.usd import robot_stage
+from usdphys_ext.usdphys_addon.usd import import_source, importable, robot_stage
 
 INERTIAL = """<inertial><origin xyz="0.1 0 0"/><mass value="2"/>
 <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.04"/></inertial>"""
@@ -295,6 +295,85 @@ def test_the_text_of_the_urdf_is_on_the_root():
     assert "<mu1>0.75</mu1>" in staged(plan).GetDefaultPrim().GetAttribute(robot_stage.SOURCE).Get()
 
 
+# --------------------------------------------------------------------------- what an import takes
+
+
+def everything(folder: Path) -> list[str]:
+    """A robot with every kind of joint, shape, name, material and note."""
+    (folder / "m.obj").write_text(obj_text())
+    looks = '<material name="not a word"><color rgba="1 0 0 0.5"/></material>'
+    origin = '<origin xyz="0.1 0.2 0.3" rpy="0.4 -1.570796 0.6"/>'
+    shapes = [f"<geometry>{shape}</geometry>" for shape in (
+        '<mesh filename="m.obj" scale="1 -2 3"/>', '<cylinder radius="0.1" length="0.7"/>', '<sphere radius="0.3"/>',
+        '<box size="0.2 0.2 0.2"/>', '<mesh filename="m.obj"/>',
+    )]  # fmt: skip
+    parts = "".join(f"<visual>{origin}{one}{looks}</visual><collision>{origin}{one}</collision>" for one in shapes)
+    kinds = ("fixed", "revolute", "continuous", "prismatic", "planar", "floating", "revolute")
+    axes = ("1 0 0", "0 0 -1", "1 1 0", "0 1 0", "0 0 1", "1 0 0", "0 0 1")
+    links = [link("world", ""), *(link(f"l {index}", INERTIAL + BOX + (parts if index in (0, 3) else ""))
+                                  for index in range(len(kinds))), link("flange", BOX)]  # fmt: skip
+    joints = [
+        joint(f"j-{index}", "world" if index == 0 else f"l {index - 1}", f"l {index}", kind,
+              f'{origin}<axis xyz="{axis}"/>{LIMIT}<dynamics damping="0.5" friction="0.2"/><calibration rising="1"/>'
+              + (f'<mimic joint="j-{index - 5}" multiplier="-2" offset="0.3"/>' if index == 6 else ""))
+        for index, (kind, axis) in enumerate(zip(kinds, axes, strict=True))
+    ]  # fmt: skip
+    loop = '<loop_joint name="loop" type="spherical"><link1 link="l 1"/><link2 link="l 3"/></loop_joint>'
+    return [
+        *links,
+        *joints,
+        joint("end", "l 6", "flange", "fixed", ""),
+        loop,
+        '<gazebo reference="l 0"><a b="c"/></gazebo>',
+    ]
+
+
+def parsed(text: str) -> str:
+    if text in ("", "own"):
+        return text
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    assert layer.ImportFromString(text)
+    return str(layer.ExportToString())
+
+
+def test_an_import_takes_from_the_robot_itself_what_it_would_read_from_its_stage(tmp_path):
+    # Reading 500 links took longer than everything else of an import.
+    parts = everything(tmp_path)
+    sources = []
+    for physics in (True, False):
+        plan = layout.plan(robot(*parts, folder=tmp_path), layout.LayoutOptions())
+        stage = Usd.Stage.CreateInMemory()
+        assets = Assets(packages.Packages(tmp_path))
+        texts = robot_stage.write_robot(plan, assets, stage, physics=physics)
+        found = importable.check(stage, Path("r.usda"))
+        if physics:
+            sources.append(import_source.read_source(stage, found))
+        else:
+            sources.append(robot_stage.import_source_of(plan, texts, stage, found))
+    expected, quick = sources
+    for name in ("missing", "resets", "visible_materials", "face_materials", "materials", "looks"):
+        assert getattr(quick, name) == getattr(expected, name)
+    for name in ("carried", "transforms", "shapes", "bindings"):
+        assert {path: parsed(text) for path, text in getattr(quick, name).items()} == {
+            path: parsed(text) for path, text in getattr(expected, name).items()
+        }
+    for name in ("units", "order", "other_types", "other_paths"):
+        assert getattr(quick.model, name) == getattr(expected.model, name)
+    assert list(quick.model.prims) == list(expected.model.prims)
+    assert len(expected.model.joints) == 7
+    for path, prim in expected.model.prims.items():
+        other = quick.model.prims[path]
+        assert (other.type_name, other.purpose, other.is_xformable) == (prim.type_name, prim.purpose, prim.is_xformable)
+        assert np.allclose(other.world, prim.world, atol=1e-6)
+        assert list(other.schemas) == list(prim.schemas)
+        for name, value in prim.schemas.items():
+            for field, content in dict(value.authored()).items():
+                mine = getattr(other.schemas[name], field.field)
+                is_number = field.value.is_number
+                assert np.allclose(mine, content, rtol=1e-6, atol=1e-7) if is_number else mine == content
+            assert len(dict(other.schemas[name].authored())) == len(dict(value.authored()))
+
+
 # --------------------------------------------------------------------------- files
 
 POINTS = [(x, y, z) for x in (0, 2) for y in (0, 1) for z in (0, 0.5)]
@@ -428,6 +507,12 @@ def test_fixed_joints_are_of_an_articulation_too_or_newton_refuses_the_file(join
     parts = [link("l0")] + [link("l1"), joint("j", "l0", "l1", "fixed", "")] * joints
     plan = planned(*parts)
     assert list(plan.model.articulations) == [plan.link_paths["l0"]]
+
+
+def test_a_part_beside_the_robot_that_has_no_joints_is_no_second_articulation():
+    plan = planned(link("base"), link("arm"), joint("j", "base", "arm"), link("beside"))
+    assert list(plan.model.articulations) == [plan.link_paths["base"]]
+    assert plan.fixed_base == ["base", "beside"]
 
 
 def test_links_that_an_srdf_keeps_apart_do_not_collide(tmp_path):

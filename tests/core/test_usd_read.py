@@ -13,6 +13,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Mesh, Prim, SpherePoints
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom
+from usdphys_ext.usdphys_addon.system import arcs
 from usdphys_ext.usdphys_addon.usd import importable
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
@@ -358,6 +359,55 @@ def test_a_pipe_that_a_file_brings_in_is_refused_and_not_waited_for(way: str, pi
     pipe.with_name("between.usda").write_text(REFERRING["sublayer"])
     with pytest.raises(InputError, match=r"'.*scene.usda' cannot be opened: '.*pipe.usda' is a device or a pipe"):
         usd_read.open_stage(file)
+
+
+@pytest.mark.parametrize("clip", [
+    "asset[] assetPaths = [@./pipe.usda@]", 'string templateAssetPath = "./pi##.usda"\ndouble templateStartTime = 10\n'
+    "double templateEndTime = 10\ndouble templateStride = 1", "asset manifestAssetPath = @./pipe.usda@",
+])  # fmt: skip
+def test_a_value_clip_that_is_a_pipe_is_refused_before_its_values_are_read(clip: str, pipe: Path) -> None:
+    if "template" in clip:
+        pipe.rename(pipe.with_name("pi10.usda"))
+    file = pipe.with_name("scene.usda")
+    file.write_text(
+        f'{USD_TEXT}def Xform "A" (\n    clips = {{ dictionary default = {{\n{clip}\nstring primPath = "/A"\n'
+        "double2[] active = [(0, 0)]\ndouble2[] times = [(0, 0)]\n} }\n)\n{\n    double3 xformOp:translate\n"
+        '    uniform token[] xformOpOrder = ["xformOp:translate"]\n}\n'
+    )
+    with pytest.raises(InputError, match=r"'.*pi.*.usda' is a device or a pipe"):
+        usd_read.read_stage(usd_read.open_stage(file))
+
+
+@pytest.mark.parametrize("way", ["reference", "payload", "sublayer", "variant"])
+def test_a_pipe_that_a_binary_file_brings_in_is_refused(way: str, pipe: Path) -> None:
+    file = pipe.with_name("scene.usdc")
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.ImportFromString(REFERRING[way])
+    layer.Export(str(file))
+    with pytest.raises(InputError, match=r"'.*pipe.usda' is a device or a pipe"):
+        usd_read.open_stage(file)
+
+
+@pytest.mark.parametrize("suffix", ["usda", "usdc"])
+def test_a_large_layer_that_names_no_others_is_known_without_opening_it(tmp_path: Path, suffix: str) -> None:
+    """A variant that nobody chooses can be such a layer."""
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    for number in range(3000):
+        # Names that are alike, for long matches in the packed table of them.
+        prim = Sdf.CreatePrimInLayer(layer, f"/{'Box' * (number % 90)}_{number:05}")
+        prim.specifier = Sdf.SpecifierDef
+    layer.Export(str(tmp_path / f"large.{suffix}"))
+    assert arcs.named(tmp_path / f"large.{suffix}") == (False, False)
+    layer.GetPrimAtPath("/_00000").SetInfo("clips", {"default": {"primPath": "/A"}})
+    layer.Export(str(tmp_path / f"clips.{suffix}"))
+    assert arcs.named(tmp_path / f"clips.{suffix}") == (False, True)
+    layer.GetPrimAtPath("/_00000").payloadList.Prepend(Sdf.Payload("a.usda"))
+    layer.Export(str(tmp_path / f"payload.{suffix}"))
+    assert arcs.named(tmp_path / f"payload.{suffix}") == (True, True)
+    data = (tmp_path / f"payload.{suffix}").read_bytes()
+    for end in (0, 3, 30, 90, len(data) // 2):
+        (tmp_path / f"torn.{suffix}").write_bytes(data[:end])
+        assert suffix == "usda" or arcs.named(tmp_path / f"torn.{suffix}") == (True, True)
 
 
 def test_a_link_to_a_device_is_refused_and_not_read_to_its_end(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdValidation
-from usdphys_ext.usdphys_addon.core import frames, validate
+from usdphys_ext.usdphys_addon.core import frames, paths, validate
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules import colliders, scene_setup
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
@@ -864,6 +864,26 @@ def test_separation_brings_a_body_out_of_the_floor():
     solid(stage).AddTranslateOp().Set((0.3, 0, 0.25))
     way = scene_setup.separation(validate.Facts(usd_read.read_stage(stage)), B)
     assert np.allclose(way, (0, 0, 0.75), atol=1e-3)
+
+
+def test_bodies_in_one_place_deep_in_a_hierarchy_cost_their_paths_once_and_not_for_each_pair(monkeypatch):
+    """A file with 60 of them, 40 levels deep, kept the checks busy for minutes."""
+    walks, ancestors_of = [], paths.ancestors_of
+    monkeypatch.setattr(
+        "usdphys_ext.usdphys_addon.core.paths.ancestors_of", lambda path: walks.append(path) or ancestors_of(path)
+    )
+
+    def walked(count):
+        stage = new_stage()
+        for number in range(count):
+            solid(stage, f"/B{number}")
+        joint(stage, "/B0", "/B1")
+        model = usd_read.read_stage(stage)
+        walks.clear()
+        assert ("BodiesInOnePlace", f"/B{count - 1}") in found(model)
+        return len(walks)
+
+    assert walked(20) < 2.5 * walked(10)
 
 
 def test_a_mirrored_body_and_its_shape_are_one_issue():

@@ -54,6 +54,13 @@ def ball(applied: str, values: str = "", *, scene: str = "\n{\n}") -> str:
 
 
 ALLOWED = ' (prepend apiSchemas = ["PhysxSceneAPI"])\n{\n    bool physxScene:enableCCD = 1\n}'
+GEAR = """
+def PhysxPhysicsGearJoint "G"
+{{
+    rel physics:hinge0 = <{}>
+    rel physics:hinge1 = <{}>
+}}
+"""
 MESH = '"PhysicsMeshCollisionAPI", "PhysxSDFMeshCollisionAPI"'
 
 
@@ -69,6 +76,10 @@ CASES = [
      ball('"PhysxCollisionAPI", "NewtonCollisionAPI"',
           "float physxCollision:restOffset = 0.1\nfloat newton:contactMargin = 0.1")),
     ("MimicWithoutLimits", arm("NewtonMimicAPI"), arm("NewtonMimicAPI", LIMITS)),
+    ("GearWithoutJoints", arm("PhysicsFilteredPairsAPI") + GEAR.format("/J", "/Gone"),
+     arm("PhysicsFilteredPairsAPI") + GEAR.format("/J", "/J")),
+    ("GearWithoutJoints", arm("PhysicsFilteredPairsAPI", kind="PhysicsPrismaticJoint") + GEAR.format("/J", "/J"),
+     arm("PhysicsFilteredPairsAPI", kind="PhysicsJoint") + GEAR.format("/J", "/J")),
     ("MimicWrongJoint", arm("NewtonMimicAPI", kind="PhysicsSphericalJoint"), arm("NewtonMimicAPI", LIMITS)),
     ("VendorNeedsArticulation", arm("PhysxJointAxisAPI:angular", root=""), arm("PhysxJointAxisAPI:angular")),
     ("VendorNotInArticulation", arm("PhysxLimitAPI:angular"), arm("PhysxLimitAPI:angular", root="")),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom
-from usdphys_ext.usdphys_addon.core import units, vendor_units
+from usdphys_ext.usdphys_addon.core import units, validate, vendor_units
 from usdphys_ext.usdphys_addon.core.units import Dimension, StageUnits
 from usdphys_ext.usdphys_addon.usd import carry, carry_restore
 from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
@@ -197,3 +197,37 @@ def PhysxPhysicsRackAndPinionJoint "Rack"
 def test_equal_units_change_nothing() -> None:
     assert StageUnits(0.01, 1.0, "Y").is_like(StageUnits(0.009999999776482582, 1.0, "Y"))
     assert not METRES.is_like(CENTIMETRES) and not METRES.is_like(StageUnits(1.0, 1.0, "Y"))
+
+
+def test_the_gearing_of_a_tendon_is_a_length_for_a_degree_where_its_axis_turns() -> None:
+    """And nothing where it moves. Read in centimetres, written in metres; an attachment has a plain number."""
+    stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().ImportFromString("""#usda 1.0
+(
+    metersPerUnit = 0.01
+)
+def PhysicsRevoluteJoint "Turns" (prepend apiSchemas = ["PhysxTendonAxisAPI:t"])
+{
+    float[] physxTendon:t:forceCoefficient = [5]
+    float[] physxTendon:t:gearing = [2]
+    uniform token[] physxTendon:t:jointAxis = ["rotX"]
+}
+def PhysicsPrismaticJoint "Slides" (prepend apiSchemas = ["PhysxTendonAxisAPI:t"])
+{
+    float[] physxTendon:t:gearing = [2]
+    uniform token[] physxTendon:t:jointAxis = ["transX"]
+}
+def Xform "Link" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysxTendonAttachmentAPI:t"])
+{
+    float physxTendon:t:gearing = 2
+}
+""")
+    model = usd_read.read_stage(stage)
+    # Its tokens are those of an array.
+    assert "TokenUnknown" not in {issue.code for issue in validate.validate(model, check_geometry=False)}
+    new = Usd.Stage.CreateInMemory()
+    usd_write.write_model(new, model, METRES)
+    words = (("Turns", "gearing"), ("Turns", "forceCoefficient"), ("Slides", "gearing"))
+    numbers = [list(new.GetAttributeAtPath(f"/{name}.physxTendon:t:{word}").Get()) for name, word in words]
+    assert numbers == [pytest.approx([0.02]), pytest.approx([0.05]), pytest.approx([2.0])]
+    assert new.GetAttributeAtPath("/Link.physxTendon:t:gearing").Get() == 2.0

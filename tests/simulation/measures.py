@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .author import DEGREE, File, Vector, about, block
+from .author import DEGREE, IDENTITY, File, Vector, about, block
 from .catalogue import NEVER
 
 Floats = NDArray[np.float64]
@@ -168,6 +168,24 @@ def slide(file: File) -> Callable[[Motion], float]:
     return lambda motion: float(np.linalg.norm(motion.end("Box") - up))
 
 
+def rolling(radius: float, tilt: float) -> None:
+    """A solid ball that rolls has 5/7 of the acceleration of one that slides without friction."""
+
+    @measure("Friction", f"ball of {2e3 * radius:g} mm rolls down {tilt:g} degrees for 1 s: way",
+             1.0, 100.0, 2.0, "%")  # fmt: skip
+    def roll(file: File) -> Callable[[Motion], float]:
+        up = np.array((math.sin(tilt * DEGREE), 0, math.cos(tilt * DEGREE))) * radius
+        file.add(file.material("Rubber", 0.8), file.ground(material=f"{W}/Rubber", tilt=tilt, size=20),
+                 file.body("Ball", up, shape="Sphere", size=(radius,), mass=4000 * radius**3,
+                           material=f"{W}/Rubber"))  # fmt: skip
+        way = 5 / 14 * G * math.sin(tilt * DEGREE)
+        return lambda motion: 100.0 * float(np.linalg.norm(motion.end("Ball") - up)) / way
+
+
+rolling(0.005, 20.0)
+rolling(0.05, 10.0)
+
+
 def turning(rate: float) -> Callable[[float], tuple[Vector, Vector]]:
     """Up to speed (rad/s) within a second, evenly."""
 
@@ -218,6 +236,7 @@ def bullet(speed: float, size: float, wall: float, kind: str) -> None:
 
 bullet(200.0, 0.01, 0.02, "static")
 bullet(200.0, 0.01, 0.02, "dynamic")
+bullet(300.0, 0.005, 0.01, "static")
 bullet(60.0, 0.05, 0.01, "dynamic")
 bullet(30.0, 0.1, 0.05, "kinematic")
 
@@ -465,6 +484,44 @@ def scaled(file: File) -> Callable[[Motion], float]:
                         lines=[f"vector3f physics:velocity = ({file.length(1.0)}, 0, 0)"],
                         inside=[file.shape("Shape", "Sphere", (0.25,))]))  # fmt: skip
     return lambda motion: float(motion.end("Ball")[0])
+
+
+@measure("Start", "1 m/s up on a prim that is mirrored: height after 0.2 s", 0.2, 0.2 - G * 0.02, 0.005, "m")
+def mirrored(file: File) -> Callable[[Motion], float]:
+    up = f"(0, 0, {file.length(1.0)})"
+    file.add(file.xform("Ball", (0, 0, 0), apis=["PhysicsRigidBodyAPI"], scale=(-1, 1, 1),
+                        lines=[f"vector3f physics:velocity = {up}"],
+                        inside=[file.shape("Shape", "Sphere", (0.25,))]))  # fmt: skip
+    return lambda motion: float(motion.end("Ball")[2])
+
+
+# --------------------------------------------------------------------------- scaled and mirrored parents
+
+
+@measure("Scaled", "box below a parent scaled by -2, 2, 2 on a slope of 30 degrees, friction 0.3: slides in 1.5 s", 1.5,
+         G / 2 * (math.sin(30 * DEGREE) - 0.3 * math.cos(30 * DEGREE)) * 1.5**2, 0.06, "m")  # fmt: skip
+def slide_mirrored(file: File) -> Callable[[Motion], float]:
+    up = np.array((math.sin(30 * DEGREE), 0, math.cos(30 * DEGREE))) * 0.1
+    shape = file.shape("Shape", "Cube", (0.2, 0.2, 0.1), material=f"{W}/Wood")
+    box = file.xform("Box", (-0.5 * up[0], 0, 0.5 * up[2]), about("Y", -30), ["PhysicsRigidBodyAPI"], [], [shape],
+                     nested=True)  # fmt: skip
+    file.add(file.material("Wood", 0.3), file.ground(material=f"{W}/Wood", tilt=30, size=20),
+             file.xform("Parent", (0, 0, 0), scale=(-2, 2, 2), inside=[box]))  # fmt: skip
+    return lambda motion: float(np.linalg.norm(motion.end("Box") - up))
+
+
+@measure("Scaled", "pendulum below a parent scaled by 100: lowest point below the level", 1.0, 0.4, 0.004, "m")
+def swing_scaled(file: File) -> Callable[[Motion], float]:
+    bob = file.xform("Bob", (0.004, 0, 0.03), IDENTITY, ["PhysicsRigidBodyAPI", "PhysicsMassAPI"],
+                     [f"float physics:mass = {1.0 / file.units.kilograms}"],
+                     [file.shape("Shape", "Sphere", (0.0002,))], nested=True)  # fmt: skip
+    file.add(file.xform("Parent", (0, 0, 0), scale=(100,) * 3, inside=[bob]),
+             file.joint("Hinge", "Revolute", "", f"{W}/Parent/Bob", pos0=(0, 0, 3), pos1=(-0.004, 0, 0),
+                        axis="Y"))  # fmt: skip
+    return lambda motion: 3.0 - float(motion.positions["Bob"][:, 2].min())
+
+
+# --------------------------------------------------------------------------- flight
 
 
 @measure("Flight", "thrown at 4 and 3 m/s: away from the parabola after 1 s", 1.0, 0.0, 30.0, "mm")

@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.tuning import drive_design
+from usdphys_ext.usdphys_addon.tuning import arm_motion, drive_design
 from usdphys_ext.usdphys_addon.tuning.drive_design import Task, position_gains, task_of, velocity_gains
 
-from .author import CENTIMETERS, METERS, File
+from .author import CENTIMETERS, METERS, File, block
 from .helpers import model_in, turn, world_of
 
 G = 9.81
@@ -140,3 +140,95 @@ def test_an_arm_turns_to_its_angle_holds_it_and_takes_its_time(units, length: fl
 def test_damping_ratio_of_a_critical_drive_is_one():
     assert drive_design.damping_ratio(5.8339) == pytest.approx(1.0, abs=1e-3)
     assert np.isclose(drive_design.damping_ratio(400.0), 400.0 / (2 * -math.log(0.02)), rtol=0.01)
+
+
+# --------------------------------------------------------------------------- arms of several hinges
+
+
+R = f"{W}/Robot"
+
+
+def robot(file: File, count: int, drives=None, length: float = 0.9) -> None:
+    """An articulation of equal bars in a row along X, each hinged to the one before about Y, the first to the world."""
+    inside: list[str] = []
+    for number in range(count):
+        inside.append(file.body(f"Link{number}", ((number + 0.5) * length, 0, 3), size=(length, 0.1, 0.1), mass=9.0))
+        before = f"{R}/Link{number - 1}" if number else ""
+        inside.append(
+            file.joint(
+                f"Hinge{number}", "Revolute", before, f"{R}/Link{number}", axis="Y",
+                pos0=(length / 2, 0, 0) if number else (0, 0, 3), pos1=(-length / 2, 0, 0),
+                drives=None if drives is None else {"angular": drives[number]},
+            )
+        )  # fmt: skip
+    file.add(block("Xform", "Robot", inside, ["PhysicsArticulationRootAPI"]))
+
+
+def held_robot(units, count: int, response: float) -> File:
+    file = File(units)
+    robot(file, count)
+    wanted = {f"{R}/Hinge{number}": "angular" for number in range(count)}
+    tasks = drive_design.tasks_of(model_in(file), wanted)
+    gains = [position_gains(tasks[path], response, drive_design.SAG * 2 / (count + 1)) for path in wanted]
+    file = File(units)
+    robot(file, count, [{"stiffness": each.stiffness, "damping": each.damping} for each in gains])
+    return file
+
+
+@UNITS
+def test_the_hinges_of_an_arm_couple_as_its_mass_matrix_does(units):
+    """Two equal thin bars: M = m l2 ((8/3, 5/6), (5/6, 1/3)), so that the coupling is 1 + 5/6 / sqrt(8/9)."""
+    file = held_robot(units, 2, 0.5)
+    (arm_of_two,) = drive_design.arms_of(model_in(file))
+    assert arm_of_two.joints == (f"{R}/Hinge0", f"{R}/Hinge1")
+    expected = 9.0 * 0.81 * np.array([[8 / 3, 5 / 6], [5 / 6, 1 / 3]])
+    assert np.allclose(arm_of_two.inertia, expected, rtol=0.02)
+    assert arm_of_two.coupling == pytest.approx(1 + 5 / 6 / math.sqrt(8 / 9), rel=0.01)
+    assert np.allclose(np.abs(arm_of_two.load), 9.0 * G * 0.9 * np.array([2.0, 0.5]), rtol=1e-3)
+    assert arm_of_two.reach == pytest.approx(1.8, rel=0.01)
+
+
+def test_doors_of_one_cabinet_do_not_make_each_other_stiffer():
+    file = File(METERS)
+    for number in range(2):
+        door = f"Door{number}"
+        file.add(file.body(door, (number + 0.5, 0, 1), size=(1.0, 0.1, 2.0), mass=20.0))
+        drive = {"angular": {"stiffness": 10.0}}
+        ends = {"pos0": (number, 0, 1), "pos1": (-0.5, 0, 0)}
+        file.add(file.joint(f"Hinge{number}", "Revolute", "", f"{W}/{door}", axis="Z", drives=drive, **ends))
+    assert drive_design.arms_of(model_in(file)) == []
+
+
+@pytest.mark.parametrize("count", [4, 6])
+def test_more_iterations_let_physx_sag_less_and_settle_sooner_down_to_what_the_springs_do(count: int):
+    (found,) = drive_design.arms_of(model_in(held_robot(METERS, count, 0.1)))
+    motions = [arm_motion.physx_motion(found, iterations) for iterations in (32, 64, 128, 255)]
+    sags, times = [motion.sag for motion in motions], [motion.settling for motion in motions]
+    assert sags == sorted(sags, reverse=True) and times == sorted(times, reverse=True)
+    still = float(np.linalg.norm((found.load / found.stiffness) @ found.levers)) / found.reach
+    # What the iterations add is as long as their part of a step.
+    assert sags[3] - still == pytest.approx((sags[0] - still) * 32 / 255, rel=0.15)
+
+
+def test_the_most_iterations_are_chosen_where_none_keep_the_promise():
+    (found,) = drive_design.arms_of(model_in(held_robot(METERS, 7, 0.5)))
+    assert arm_motion.iterations_for(found, 1.0, 10.0) == arm_motion.ITERATIONS
+    assert arm_motion.iterations_for(found, 1e-6, 0.6) == 255
+
+
+@pytest.mark.parametrize(("units", "count", "response", "moving"), [(METERS, 7, 0.5, 0), (CENTIMETERS, 4, 0.1, 1)])
+def test_an_arm_holds_itself_and_each_hinge_takes_its_time(units, count: int, response: float, moving: int):
+    text = held_robot(units, count, response)
+    world = world_of(text)
+    for _ in range(round(1.5 / world.time_step)):
+        world.step()
+    tip = world.matrices()[world.index(f"{R}/Link{count - 1}")] @ (0.45, 0, 0, 1)
+    assert 3.0 - tip[2] < 0.01 * 0.9 * count
+    start = world.joint_position(f"{R}/Hinge{moving}", "angular")
+    world.set_drive(f"{R}/Hinge{moving}", "angular", target_position=0.3)
+    values = []
+    for _ in range(round(4 * response / world.time_step)):
+        world.step()
+        values.append(world.joint_position(f"{R}/Hinge{moving}", "angular"))
+    late = [number for number, value in enumerate(values) if abs(value - values[-1]) > 0.02 * abs(values[-1] - start)]
+    assert world.time_step * (max(late) + 1) <= max(1.2 * response, response + 1 / 60)

@@ -108,6 +108,17 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine, tmp_path, capsys):
     for program, sentence in (
         ("import nowhere_to_be_found", "no module 'nowhere_to_be_found'; have its pip install ovphysx"),
         ("raise SystemExit('the stage is too odd')", "could not simulate 'crate.usda': the stage is too odd"),
+        (
+            "raise ValueError('Error: mass and inertia of moving bodies must be larger than mjMINVAL\\nElement name '"
+            "\"'/World/Arm', id 2\")",
+            "cannot simulate 'crate.usda', because '/World/Arm' moves without a mass or an inertia",
+        ),
+        (
+            "raise ValueError('Found 2 joint(s) not belonging to any articulation. Call add_articulation() for all '"
+            "'joints. Orphan joints: ' + str(['/World/Hinge', '/World/Slide']))",
+            "because the joint '/World/Hinge' is in no articulation; add an Articulation Root",
+        ),
+        ("raise RuntimeError('two\\nlines')", "could not simulate 'crate.usda': two lines"),
         ("import os; os.abort()", "could not simulate 'crate.usda'"),
         ("", "could not simulate 'crate.usda': exit status 0"),
         (MOVES.replace("300.0, 20.0", "float('nan'), 20.0"), "PhysX has lost bodies of 'crate.usda'"),

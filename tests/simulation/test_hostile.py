@@ -180,6 +180,14 @@ def test_a_result_that_does_not_fit_is_an_error(crate: Path) -> None:
     ]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the stack cannot grow after the start")
+def test_prims_nested_30_000_levels_deep_are_refused_and_do_not_end_the_process(tmp_path: Path) -> None:
+    depth = 30_000
+    (tmp_path / "deep.usda").write_text("#usda 1.0\n" + 'def "a" {\n' * depth + "}\n" * depth)
+    found = run(["validate", "deep.usda"], tmp_path)
+    assert found.returncode == 1 and b"more than 1000 levels deep" in found.stderr
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes of other systems end in another way")
 def test_a_reader_that_has_gone_is_an_error_and_no_traceback(crate: Path) -> None:
     reader, writer = os.pipe()

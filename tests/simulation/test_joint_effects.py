@@ -205,9 +205,12 @@ def test_loads_and_breaks_of_joints_are_recorded() -> None:
     table = found.as_json(StageUnits())["joints"]["/Joint"]
     assert table["force_newtons"][-1] == pytest.approx(MASS * 9.81, rel=0.01) and "broken_seconds" not in table
     assert table["torque_newton_metres"][-1] == pytest.approx(0.0, abs=0.01)
+    assert table["force_on_body1"][-1] == pytest.approx((0, 0, MASS * 9.81), rel=0.01)
+    assert table["torque_on_body1"][-1] == pytest.approx((0, 0, 0), abs=0.01)
     weak = joint("Fixed", '"PhysicsFilteredPairsAPI"', "float physics:breakForce = 5", gravity=9.81)
     table = record(weak, 20, with_loads=True).as_json(StageUnits())["joints"]["/Joint"]
     assert 0.0 < table["broken_seconds"] < 0.1
+    assert table["broken_under_newtons"] == table["largest_force_newtons"] > 5.0
     assert max(table["force_newtons"]) > 5.0 and table["force_newtons"][-1] == 0.0
     assert weak.joint_load("/Joint")[0] == max(table["force_newtons"])
 

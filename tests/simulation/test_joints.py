@@ -550,6 +550,27 @@ def test_a_joint_that_bears_nothing_breaks_at_once() -> None:
     assert place(world, "Load")[2] == pytest.approx(3 - G / 8, abs=0.1)
 
 
+@pytest.mark.parametrize("bears", [0.08, 0.24])
+@pytest.mark.parametrize("number", [1, 2], ids=["alone", "in a loop"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_weight_that_presses_a_bond_together_does_not_break_it(bears: float, number: int, swapped: bool) -> None:
+    """A box of 100 kg lies on one side of a slope of 10 degrees without friction: it pulls by sin(10 degrees) m g."""
+    file = File(CENTIMETERS)
+    tilt = math.radians(10.0)
+    file.gravity = (G * math.sin(tilt), 0, -G * math.cos(tilt))
+    ends = [("", (0, 0, 0.5)), (f"{W}/Box", (0, 0, -0.5))]
+    (first, pos0), (second, pos1) = reversed(ends) if swapped else ends
+    limits = dict.fromkeys((*LINEAR, "rotX", "rotY", "rotZ"), NEVER) | {"transZ": (0, INF) if swapped else (-INF, 0)}
+    file.add(
+        file.body("Box", (0, 0, 1), mass=100.0),
+        *(file.joint(f"Bond{row}", "D6", first, second, pos0=pos0, pos1=pos1, limits=limits,
+                     break_force=bears * 100.0 * G, lines=("bool physics:collisionEnabled = true",))
+          for row in range(number)),
+    )  # fmt: skip
+    world = run(world_of(file), 0.5)
+    assert (world.broken_joints == ()) == (bears > math.sin(tilt))
+
+
 @pytest.mark.parametrize("share", [0.95, 1.05])
 @pytest.mark.parametrize("kind", ["Fixed", "Prismatic"])
 def test_breaks_at_the_set_torque(kind: str, share: float) -> None:
@@ -576,6 +597,45 @@ def test_the_load_of_a_joint_holds_what_lies_on_what_it_holds(swapped: bool) -> 
     force, torque = run(world_of(file), 2.0).joint_load(f"{W}/Wall")
     assert force == pytest.approx(5 * G, rel=0.01)
     assert torque == pytest.approx(G * (2 * 0.5 + 3 * 0.8), rel=0.01)
+
+
+@pytest.mark.parametrize(("swapped", "kind"), [(False, "Fixed"), (True, "Fixed"), (False, "Prismatic")])
+def test_the_force_of_a_joint_is_that_on_its_second_body_along_the_frame_there(swapped: bool, kind: str) -> None:
+    """A beam in a wall: its weight downwards on the wall, and as much upwards on the beam. The frame stands upright."""
+    file = File(CENTIMETERS)
+    up = about("Y", -90)
+    ends = [("", (0, 0, 3), up), (f"{W}/Beam", (-0.5, 0, 0), up)]
+    (first, pos0, rot0), (second, pos1, rot1) = reversed(ends) if swapped else ends
+    file.add(file.body("Beam", (0.5, 0, 3), mass=2.0, inertia=(0.01, 0.17, 0.17)))
+    axis = {"axis": "Y", "low": -0.01, "high": 0.01} if kind == "Prismatic" else {}
+    file.add(file.joint("Wall", kind, first, second, pos0=pos0, pos1=pos1, rot0=rot0, rot1=rot1, **axis))
+    world = world_of(file)
+    world.joint_load(f"{W}/Wall")
+    force, torque = run(world, 2.0).joint_wrench(f"{W}/Wall")
+    sign = -1.0 if swapped else 1.0
+    assert force == pytest.approx((sign * 2 * G, 0, 0), abs=0.1)
+    assert torque == pytest.approx((0, sign * -2 * G * 0.5, 0), abs=0.1)
+
+
+@pytest.mark.parametrize(("swapped", "breaks"), [(False, False), (True, False), (True, True)])
+def test_the_force_of_a_joint_in_a_loop_is_that_on_its_second_body(swapped: bool, breaks: bool) -> None:
+    """A beam on two hinges: each bears half of its weight. The frame of one stands upright."""
+    file = File(CENTIMETERS)
+    file.add(file.body("Beam", (0, 0, 3), size=(2, 0.2, 0.2), mass=4.0))
+    for name, x in (("Left", -1.0), ("Right", 1.0)):
+        ends = [("", (x, 0, 3)), (f"{W}/Beam", (x, 0, 0))]
+        (first, pos0), (second, pos1) = reversed(ends) if swapped else ends
+        turned = about("Y", 90) if name == "Right" else (1, 0, 0, 0)
+        file.add(file.joint(name, "Revolute", first, second, pos0=pos0, pos1=pos1, rot0=turned, rot1=turned, axis="Y",
+                            break_force=1e6 if breaks else math.inf))  # fmt: skip
+    world = world_of(file)
+    for name in ("Left", "Right"):
+        world.joint_wrench(f"{W}/{name}")
+    run(world, 2.0)
+    up = -2 * G if swapped else 2 * G
+    assert world.joint_wrench(f"{W}/Left")[0][2] == pytest.approx(up, rel=0.02)
+    # Its X is down.
+    assert world.joint_wrench(f"{W}/Right")[0][0] == pytest.approx(-up, rel=0.02)
 
 
 def test_the_load_of_a_joint_speeds_up_what_hangs_on_it() -> None:

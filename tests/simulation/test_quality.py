@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
-from usdphys_ext.usdphys_addon.simulation.quality import QUALITIES, contact_steps, hanging, is_bearable
+from usdphys_ext.usdphys_addon.simulation.quality import QUALITIES, contact_steps, hanging, is_bearable, rolling_steps
 
 from .author import CENTIMETERS, File, block
 from .helpers import codes, place, run, world_of
@@ -84,6 +86,11 @@ def test_smaller_and_more_uneven_bodies_get_smaller_steps_and_stiffer_contacts()
     assert not is_bearable(normal, 1e6) and is_bearable(QUALITIES["exact"], 1e5)
 
 
+def test_a_body_of_nearly_no_size_gets_the_most_steps_there_are_and_no_infinite_number() -> None:
+    found = contact_steps(QUALITIES["normal"], 1.0, 9.81, [1.0, 1e-300], [1e-310, 1.0])
+    assert found.small_steps == QUALITIES["normal"].small_steps and 0.0 < found.frequency < 1e6
+
+
 @pytest.mark.parametrize("quality", QUALITIES)
 def test_every_quality_simulates_a_stack_and_a_chain(quality: str) -> None:
     """Draft may be a tenth off where the others are not."""
@@ -102,3 +109,8 @@ def test_a_finer_quality_takes_more_steps() -> None:
     assert world_of(file, quality="exact", substeps=3).substeps == 3
     with pytest.raises(KeyError):
         world_of(file, quality="best")
+
+
+@pytest.mark.parametrize("spin", [math.inf, math.nan])
+def test_a_body_that_is_lost_takes_no_more_steps(spin: float) -> None:
+    assert rolling_steps(1 / 60, spin, 4) == 4 < rolling_steps(1 / 60, 1000.0, 4)

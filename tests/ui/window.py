@@ -40,13 +40,18 @@ def make_locales(folder: Path) -> None:
         Path(folder, name, "LC_MESSAGES", "blender.mo").write_bytes(data)
 
 
-def run(driver: str, extension_zip: Path) -> str:
-    """What a driver prints. Raises AssertionError where it fails or anything prints a traceback."""
+def run(driver: str, extension_zip: Path, files: tuple[Path, ...] = ()) -> str:
+    """What a driver prints. Raises AssertionError where it fails or anything prints a traceback.
+
+    files: which it finds in /share.
+    """
     width, height = GEOMETRY
     ARTEFACTS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as share:
         shutil.copytree(HERE / "drivers", Path(share, "drivers"))
         shutil.copy(extension_zip, Path(share, "extension.zip"))
+        for file in files:
+            shutil.copy(file, share)
         Path(share, "shots").mkdir()
         make_locales(Path(share, "locale"))
         command = ["timeout", "-k", "10", str(SECONDS), str(RUNNER), share]

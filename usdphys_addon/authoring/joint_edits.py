@@ -22,12 +22,13 @@ from ..bridge.joint_frames import (
     store_frame,
 )
 from ..bridge.property_values import decided
-from ..core import joint_kinds
+from ..core import joint_kinds, vendor_schemas
 from ..core.errors import InputError
 from ..core.schemas import usd_physics
 from ..core.words import joined, length_text, phrase
 from ..simulation import articulations
-from ..tuning import drive_design
+from ..tuning import arm_motion, drive_design
+from . import vendor_edits
 
 _ANGULAR_DRIVE = props.AngularDriveProperties
 _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
@@ -283,6 +284,54 @@ def motor_texts(motors: Sequence[Motor], *, holds: bool) -> list[str]:
             texts.append(phrase("PhysX needs an articulation for that"))
         return texts
     return [*texts, joined(" ", (phrase("Gravity changes the velocity by at most {amount}/s", amount=amount), *of))]
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What PhysX makes of an arm. misses: it sags further, or settles later, than was asked for."""
+
+    motion: arm_motion.Motion
+    misses: bool
+
+    @property
+    def text(self) -> str:
+        """A sentence for the user."""
+        if self.motion.settling == math.inf:
+            return phrase("In PhysX, at 60 steps a second, the arm does not come to rest")
+        return phrase(
+            "In PhysX, at 60 steps a second, the arm sags by {percent:.2g} % of its reach, and settles in "
+            "{seconds:.2g} s",
+            percent=100.0 * self.motion.sag, seconds=self.motion.settling,
+        )  # fmt: skip
+
+
+def fit_physx(context: Any, joints: Sequence[Any], response: float) -> list[Outlook]:
+    """Give the articulations of these joints the iterations that PhysX needs for their servos; what it makes of them.
+
+    response: settling time of the servos, s. The sag is to be less than 1 % of the reach. Arms of a single joint and
+    those outside of articulations are left out.
+    """
+    context.view_layer.update()
+    model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
+    roots = {link.joint.path: tree.prim for tree in articulations.trees_of(model) for link in tree.links}
+    labels = {obj.name for obj in joints}
+    wanted = {path for path, prim in model.joints.items() if prim.label in labels}
+    # One step more is no miss.
+    latest = max(1.2 * response, response + 1.0 / arm_motion.STEPS)
+    found = []
+    for arm in drive_design.arms_of(model):
+        root = roots.get(arm.joints[0], "")
+        if not root or not wanted & set(arm.joints):
+            continue
+        iterations = arm_motion.iterations_for(arm, arm_motion.SAG, latest)
+        if iterations > arm_motion.ITERATIONS:
+            name = "physxArticulation:solverPositionIterationCount"
+            attribute = vendor_schemas.attribute_named("PhysxArticulationAPI", name)
+            obj = context.scene.objects[model.prims[root].label]
+            vendor_edits.apply_row(obj.usdphys, "PhysxArticulationAPI", attribute, iterations)
+        motion = arm_motion.physx_motion(arm, iterations)
+        found.append(Outlook(motion, not (motion.sag <= arm_motion.SAG and motion.settling <= latest)))
+    return found
 
 
 def _amount_text(amount: float, is_angular: bool) -> str:

@@ -20,7 +20,7 @@ from ..core.array_text import text_of
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.primitives import Primitive
-from ..core.schema import Schema
+from ..core.schema import Place, Schema
 from ..core.schemas import usd_physics
 from . import joint_edits, joint_maker, vendor_edits
 
@@ -123,7 +123,8 @@ class _Mirror:
                 raise InputError(f"'{obj.name}' and '{flipped}' are both selected; select only the side to copy from.")
         parts = [
             obj for obj in self.selected
-            if bpy.utils.flip_name(obj.name) != obj.name and _has_physics(obj) and not _is_plain_joint(obj)
+            if bpy.utils.flip_name(obj.name) != obj.name and _has_physics(obj)
+            and not _is_plain_joint(obj) and not vendor_rows.typed_schema(obj.usdphys)
         ]  # fmt: skip
         held = self.joints_to_mirror(parts)
         if not parts and not held:
@@ -147,7 +148,10 @@ class _Mirror:
             self.write_part(obj, target)
         made = {plan.obj: self.write_joint(plan) for plan in planned}
         for plan in planned:
-            self.mirror_joint_rows(plan.obj, made)
+            self.mirror_rows(plan.obj, made, "joint", "dof")
+        for obj in list(self.scene.objects):
+            if vendor_rows.typed_schema(obj.usdphys) and any(row.target in made for row in obj.usdphys.vendor):
+                self.mirror_prim(obj, made)
         return self.result
 
     def note_linked(self, obj: Any) -> None:
@@ -298,10 +302,24 @@ class _Mirror:
                 return str(name.replace(body.name, bpy.utils.flip_name(body.name)))
         return str(name)
 
-    def mirror_joint_rows(self, obj: Any, made: dict[Any, Any]) -> None:
-        """Give the mirror image of a joint its vendor schemas. made: mirror images of joints by joint."""
+    def mirror_prim(self, obj: Any, made: dict[Any, Any]) -> None:
+        """Mirror a gear, rack or the like of mirrored joints. Angles and ways keep their signs, so ratios do."""
+        name = str(bpy.utils.flip_name(obj.name))
+        for joint, image in made.items():
+            if name == obj.name and joint.name in name:
+                name = name.replace(joint.name, image.name)
+        if name == obj.name:
+            return
+        target = self.scene.objects.get(name)
+        if target is None:
+            place = frames.transform((self.plane @ self.world(obj))[:3, 3], np.eye(3))
+            target = self.new_empty(obj, name, place)
+        self.mirror_rows(obj, {**made, obj: target}, "prim")
+
+    def mirror_rows(self, obj: Any, made: dict[Any, Any], *places: Place) -> None:
+        """Give the mirror image of an object its vendor schemas. made: mirror images by object."""
         target = made[obj]
-        vendor_edits.copy_rows(obj.usdphys, target.usdphys, "joint", "dof")
+        vendor_edits.copy_rows(obj.usdphys, target.usdphys, *places)
         for row in target.usdphys.vendor if "vendor" in target.usdphys.keys() else ():
             if row.target is not None:
                 flipped = self.scene.objects.get(bpy.utils.flip_name(row.target.name))
@@ -309,7 +327,9 @@ class _Mirror:
 
     def write_joint(self, plan: _JointPlan) -> Any:
         """Returns the mirror image."""
-        target = plan.target if plan.target is not None else self.new_joint(plan.obj, plan.both[0])
+        target = plan.target
+        if target is None:
+            target = self.new_empty(plan.obj, self.joint_name(plan.obj), plan.both[0])
         source, wanted = plan.obj.usdphys.joint, target.usdphys.joint
         for item in source.bl_rna.properties:
             name = item.identifier
@@ -329,8 +349,9 @@ class _Mirror:
         self.result.joints += 1
         return target
 
-    def new_joint(self, obj: Any, place: Matrix) -> Any:
-        made: Any = bpy.data.objects.new(self.joint_name(obj), None)
+    def new_empty(self, obj: Any, name: str, place: Matrix) -> Any:
+        """An Empty like another one, below the mirror image of its parent."""
+        made: Any = bpy.data.objects.new(name, None)
         made.empty_display_type, made.empty_display_size = obj.empty_display_type, obj.empty_display_size
         homes = [home for home in obj.users_collection if home.library is None] or [self.scene.collection]
         for home in homes:

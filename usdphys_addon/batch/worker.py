@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import importlib
 import json
 import os
 import platform
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +203,7 @@ class Workers:
         """What became of a job with the keys id, arguments, inputs and outputs: see `run_job`."""
         found: dict[str, Any] = {}
         try:
-            with _staged(job) as (arguments, outputs):
+            with _staged(job, self.settings.root) as (arguments, outputs):
                 for attempt in range(1, self.settings.retries + 2):
                     found = self._attempt(arguments)
                     found["attempts"] = attempt
@@ -281,11 +284,11 @@ class _StagingError(Exception):
 
 
 @contextmanager
-def _staged(job: Mapping[str, Any]) -> Iterator[tuple[list[str], list[tuple[str, Path]]]]:
+def _staged(job: Mapping[str, Any], root: str) -> Iterator[tuple[list[str], list[tuple[str, Path]]]]:
     """(arguments, (name, path) of each output) of a job with the files of URLs in a folder on this machine.
 
-    The folder of an input comes along, because the file may refer to others in it. On success all that was written
-    beside an output goes to its URL.
+    The files in the folder of an input that it names come along. On success all that was written beside an output goes
+    to its URL.
     """
     arguments, outputs = list(job["arguments"]), [(name, Path(name)) for name in job["outputs"]]
     if not any(is_url(name) for name in (*job["inputs"], *job["outputs"])):
@@ -303,12 +306,12 @@ def _staged(job: Mapping[str, Any]) -> Iterator[tuple[list[str], list[tuple[str,
                 places[name] = Path(scratch, f"{kind}{number}", name.rsplit("/", 1)[1])
                 _make_folder(places[name].parent)
                 if kind == "inputs":
-                    _copy(name, places[name].parent, is_download=True)
+                    _copy(name, places[name].parent, partial(_download, root))
         known = {name: str(path) for name, path in places.items()}
         yield [_replaced(argument, known) for argument in arguments], [(name, places[name]) for name, _ in outputs]
         for name, _ in outputs:
             if is_url(name) and places[name].exists():
-                _copy(name, places[name].parent, is_download=False)
+                _copy(name, places[name].parent, _upload)
 
 
 def _replaced(argument: str, known: Mapping[str, str]) -> str:
@@ -330,7 +333,8 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
 
 
-def _copy(url: str, folder: Path, *, is_download: bool) -> None:
+def _copy(url: str, folder: Path, copy: Callable[[Any, str, str, Path], None]) -> None:
+    """copy: takes a file system of fsspec, a folder of it, the name of the file in that, and the folder here."""
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
@@ -339,18 +343,43 @@ def _copy(url: str, folder: Path, *, is_download: bool) -> None:
         ) from error
     try:
         system, path = url_to_fs(url)
-        parent = path.rsplit("/", 1)[0]
-        if is_download:
-            system.get(f"{parent}/", f"{folder}/", recursive=True)
-            return
-        # The file itself comes last: what it refers to is there by then.
-        main = Path(url).name
-        system.makedirs(parent, exist_ok=True)
-        for file in sorted((each for each in folder.rglob("*") if each.is_file()), key=lambda each: each.name == main):
-            system.put_file(str(file), f"{parent}/{file.relative_to(folder).as_posix()}")
+        parent, _, main = path.rpartition("/")
+        copy(system, parent, main, folder)
     except Exception as error:  # each file system has errors of its own
         said = " ".join(str(error).split())[:200] or type(error).__name__
-        raise _StagingError(f"'{url}' could not be {'read' if is_download else 'written'} ({said}).") from error
+        raise _StagingError(f"'{url}' could not be {'written' if copy is _upload else 'read'} ({said}).") from error
+
+
+def _upload(system: Any, parent: str, main: str, folder: Path) -> None:
+    system.makedirs(parent, exist_ok=True)
+    # The file itself comes last: what it refers to is there by then.
+    for file in sorted((each for each in folder.rglob("*") if each.is_file()), key=lambda each: each.name == main):
+        system.put_file(str(file), f"{parent}/{file.relative_to(folder).as_posix()}")
+
+
+def _download(root: str, system: Any, parent: str, main: str, folder: Path) -> None:
+    """Copy a file, and those in its folder and below that it names, itself or through others."""
+    names = [name[len(parent) :].lstrip("/") for name in system.find(parent)]
+
+    def get(name: str) -> Path:
+        place = folder / name
+        if not place.resolve().is_relative_to(folder.resolve()):
+            raise ValueError(f"'{name}' lies outside of its folder")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        system.get_file(f"{parent}/{name}", str(place))
+        return place
+
+    # On a cluster this module is alone, and the program, if it is there, has the other one.
+    sys.path.insert(0, root)
+    try:
+        fetch = importlib.import_module("usdphys_addon.batch.remote").fetch
+    except ImportError:
+        for name in names:
+            get(name)
+        return
+    finally:
+        sys.path.remove(root)
+    fetch(main, names, get)
 
 
 def _described(name: str, path: Path) -> dict[str, Any]:

@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from functools import partial
+from functools import cache, partial
 from typing import Any
-
-import bpy
 
 from ..core import frames, paths
 from ..core.gprims import placed_gprim
 from ..core.model import Mesh, Prim
-from ..core.primitives import Primitive
 from ..core.schemas import usd_geom, usd_physics
 from . import gprim_properties, group_read, material_read, props, remembered, vendor_rows
 from . import mesh as meshes
-from .collider_shapes import ColliderShapes, mesh_key
+from .collider_shapes import ColliderShapes
 from .naming import prim_name
 from .placements import Placement
 from .reading import ReadingContext
@@ -27,6 +25,9 @@ _DEFORMING = frozenset({
     "OCEAN", "SOFT_BODY", "SURFACE_DEFORM", "WARP", "WAVE",
 })  # fmt: skip
 
+#: Properties of a collider that decide where a primitive is, beside its shape, and how large.
+_PLACING = ("location", "rotation", "size", "radius", "height", "axis")
+
 
 class ColliderReader:
     """Reads the colliders of one object after the other.
@@ -36,8 +37,9 @@ class ColliderReader:
 
     def __init__(self, context: ReadingContext, shapes: ColliderShapes, *, with_meshes: bool = True) -> None:
         self.context, self.shapes, self.with_meshes = context, shapes, with_meshes
-        self._meshes: dict[str, Mesh | None] = {}
-        self._places: dict[tuple[Any, ...], tuple[frames.Matrix, usd_geom.Gprim]] = {}
+        #: By key of the mesh: one for all objects that share it, which reads it once.
+        self._loaders: dict[str, Callable[[], Mesh | None]] = {}
+        self._places: dict[tuple[Any, ...], tuple[frames.Matrix, usd_geom.Gprim] | None] = {}
 
     def read(self, placement: Placement, world: frames.Matrix) -> None:
         if "colliders" not in placement.touched or not len(placement.physics.colliders):
@@ -52,20 +54,23 @@ class ColliderReader:
         self.name_deformation(placement)
         own_mesh_used = False
         for item in placement.physics.colliders:
-            is_geometry, kind = item.is_geometry, item.shape
+            # The keys of a group are its set properties: all others have their defaults.
+            touched = item.keys()
+            is_geometry = "is_geometry" in touched and item.is_geometry
+            kind = item.shape if "shape" in touched else "AUTO"
             if is_geometry and kind in props.GPRIM_SHAPES:
-                self.finish(self.geometry_prim(item, placement, world), item, placement)
+                self.finish(self.geometry_prim(item, touched, placement, world), item, touched, placement)
                 continue
             if is_geometry and not remembered.is_geometry(placement.obj):
                 # A collider on a prim without geometry: some readers take the geometry below it.
                 above = self.own_prim(placement.path, "Xform", placement, world)
-                self.add_approximation(above, item)
-                self.finish(above, item, placement)
+                self.add_approximation(above, item, touched)
+                self.finish(above, item, touched, placement)
                 continue
             bounding = self.shapes.bounding(placement) if kind == "AUTO" else ""
-            shape = None if bounding else self.shapes.shape(item, placement)
-            if shape is not None:
-                prim: Prim | None = self.primitive_prim(item, shape, placement, world)
+            placed = None if bounding else self._placed(item, touched, kind, placement, world)
+            if placed is not None:
+                prim: Prim | None = self.primitive_prim(item, touched, placed, placement, world)
             elif own_mesh_used:
                 self.context.issue(
                     "MeshColliderTwice", "error", placement.path, placement.obj.name,
@@ -77,11 +82,14 @@ class ColliderReader:
                 own_mesh_used = True
                 prim = self.mesh_prim(item, bounding, placement, world)
             if prim is not None:
-                self.finish(prim, item, placement)
+                self.finish(prim, item, touched, placement)
 
     def name_deformation(self, placement: Placement) -> None:
         """Report modifiers that change the mesh over time: a collider keeps one shape."""
-        found = [modifier for modifier in placement.obj.modifiers if modifier.type in _DEFORMING]
+        modifiers = placement.obj.modifiers
+        if not modifiers:
+            return
+        found = [modifier for modifier in modifiers if modifier.type in _DEFORMING]
         shown = next((modifier for modifier in found if modifier.show_viewport), None)
         if shown is not None:
             name = placement.obj.name
@@ -113,7 +121,10 @@ class ColliderReader:
         if approximation is not None or item.has_mesh_collision:
             prim.add(usd_physics.MeshCollisionAPI(approximation))
         if self.with_meshes:
-            prim.mesh = partial(_load, self._meshes, mesh_key(placement), placement.evaluated, self.context.meters)
+            key = placement.mesh_key
+            if key not in self._loaders:
+                self._loaders[key] = cache(partial(meshes.read_mesh, placement.evaluated, self.context.meters))
+            prim.mesh = self._loaders[key]
         purpose = item.purpose
         prim.purpose = purpose.lower() if purpose != "AUTO" else "guide" if obj.hide_render else "default"
         return prim
@@ -126,26 +137,33 @@ class ColliderReader:
                 return bool(body.rigid_body_enabled and not body.kinematic_enabled)
         return False
 
-    def primitive_prim(self, item: Any, shape: Primitive, placement: Placement, world: frames.Matrix) -> Prim:
+    def primitive_prim(
+        self, item: Any, touched: list[str], placed: tuple[frames.Matrix, usd_geom.Gprim], placement: Placement,
+        world: frames.Matrix,
+    ) -> Prim:  # fmt: skip
         """A gprim below the object, without shear or uneven scale even if the object has them."""
-        name = prim_name(item.name or f"{shape.kind.usd_name}_collider")
+        local, gprim = placed
+        given = item.name if "name" in touched else ""
+        name = prim_name(given) if given else f"{gprim.usd_name}_collider"
         path = paths.free(f"{placement.path}/{name}", self.context.taken.__contains__)
         self.context.taken.add(path)
-        local, gprim = self._placed(shape, world)
-        prim = Prim(path, shape.kind.usd_name, world @ local, label=placement.obj.name, local=local)
-        prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "guide"
-        self.add_approximation(prim, item)
+        prim = Prim(path, gprim.usd_name, world @ local, label=placement.chain[-1], local=local)
+        prim.purpose = _purpose_of(item, touched) or "guide"
+        self.add_approximation(prim, item, touched)
         prim.add(gprim)
         return self.context.model.add(prim)
 
-    def _placed(self, shape: Primitive, world: frames.Matrix) -> tuple[frames.Matrix, usd_geom.Gprim]:
-        """`placed_gprim`, computed once for the copies of an object."""
-        size, center, turn = shape.size.tobytes(), shape.center.tobytes(), shape.rotation.tobytes()
-        key = (shape.kind, shape.axis, shape.radius, shape.height, size, center, turn, world[:3, :3].tobytes())
+    def _placed(
+        self, item: Any, touched: list[str], kind: str, placement: Placement, world: frames.Matrix
+    ) -> tuple[frames.Matrix, usd_geom.Gprim] | None:
+        """`placed_gprim` of a collider, computed once for copies of an object; None where its mesh collides."""
+        own = tuple([_plain(item, name) if name in touched else None for name in _PLACING])
+        key = (kind, own, placement.mesh_key, world[:3, :3].tobytes())
         if key not in self._places:
-            self._places[key] = placed_gprim(shape, world, self.context.meters)
-        local, gprim = self._places[key]
-        return local.copy(), copy(gprim)
+            shape = self.shapes.shape(item, placement)
+            self._places[key] = None if shape is None else placed_gprim(shape, world, self.context.meters)
+        found = self._places[key]
+        return None if found is None else (found[0].copy(), copy(found[1]))
 
     def own_prim(self, path: str, type_name: str, placement: Placement, world: frames.Matrix) -> Prim:
         """The prim of the object's own geometry, which may be the prim of the object itself."""
@@ -155,32 +173,32 @@ class ColliderReader:
         prim.type_name = type_name
         return prim
 
-    def geometry_prim(self, item: Any, placement: Placement, world: frames.Matrix) -> Prim:
+    def geometry_prim(self, item: Any, touched: list[str], placement: Placement, world: frames.Matrix) -> Prim:
         """The object itself as a gprim, sized by the properties of its collider."""
         gprim = gprim_properties.gprim_of(item, self.context.meters)
         prim = self.own_prim(placement.path, gprim.usd_name, placement, world)
-        prim.purpose = item.purpose.lower() if item.purpose != "AUTO" else "default"
-        self.add_approximation(prim, item)
+        prim.purpose = _purpose_of(item, touched) or "default"
+        self.add_approximation(prim, item, touched)
         prim.add(gprim)
         return prim
 
-    def add_approximation(self, prim: Prim, item: Any) -> None:
+    def add_approximation(self, prim: Prim, item: Any, touched: list[str]) -> None:
         """Add the approximation of a collider that has no mesh of its own, if it had one in the file."""
-        if item.has_mesh_collision:
+        if "has_mesh_collision" in touched and item.has_mesh_collision:
             prim.add(usd_physics.MeshCollisionAPI(_approximation_of(item)))
 
-    def finish(self, prim: Prim, item: Any, placement: Placement) -> None:
+    def finish(self, prim: Prim, item: Any, touched: list[str], placement: Placement) -> None:
         """Add the data of all kinds of colliders: collision, mass, filters, groups, material."""
         context, obj = self.context, placement.obj
-        collision = context.properties.read(item, usd_physics.CollisionAPI)
-        touched = item.keys()
+        collision = context.properties.read(item, usd_physics.CollisionAPI, keys=touched)
         if "simulation_owner" in touched:
             collision.simulation_owner = context.owner(item.simulation_owner, prim.path, placement.chain[-1])
         prim.add(collision)
         if "extras" in touched:
             prim.extras.update(remembered.extras_of(item.extras))
         group_read.read_mass_and_filters(context, item, touched, prim, placement)
-        vendor_rows.read_vendor(context, item, prim)
+        if "vendor" in touched:
+            vendor_rows.read_vendor(context, item, prim)
         material = item.physics_material if "physics_material" in touched else None
         if material is None and "physics_material" in placement.touched:
             material = placement.physics.physics_material
@@ -192,6 +210,8 @@ class ColliderReader:
             prim.physics_binding = context.root + placement.physics.physics_material_path
             return
         slots = [slot.material for slot in obj.material_slots]
+        if not slots:
+            return
         paths = dict.fromkeys(material_read.slot_path(context, material) for material in slots if material is not None)
         # Blender binds the whole mesh to the first slot, which comes last in the model.
         prim.materials = tuple(path for path in reversed(paths) if path)
@@ -200,13 +220,18 @@ class ColliderReader:
             prim.physics_binding = prim.materials[-1]
 
 
+def _plain(item: Any, name: str) -> Any:
+    """The value of a property of a collider, vectors as tuples."""
+    value = getattr(item, name)
+    return value if isinstance(value, float | str) else tuple(value)
+
+
+def _purpose_of(item: Any, touched: list[str]) -> str:
+    """The purpose of a collider; empty where it is automatic."""
+    purpose = item.purpose if "purpose" in touched else "AUTO"
+    return "" if purpose == "AUTO" else str(purpose).lower()
+
+
 def _approximation_of(item: Any) -> str | None:
     """The approximation of a collider that is set, or the word of a simulator in its place; None without both."""
     return str(item.approximation) if item.is_property_set("approximation") else str(item.other_approximation) or None
-
-
-def _load(known: dict[str, Mesh | None], key: str, evaluated: bpy.types.Object, meters: float) -> Mesh | None:
-    """The mesh of an evaluated object, cached by key for objects that share it."""
-    if key not in known:
-        known[key] = meshes.read_mesh(evaluated, meters)
-    return known[key]

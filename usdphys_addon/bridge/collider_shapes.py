@@ -32,6 +32,7 @@ class ColliderShapes:
     def __init__(self) -> None:
         self._points: dict[str, np.ndarray[Any, Any]] = {}
         self._recognised: dict[str, Primitive | None] = {}
+        self._aligned_boxes: set[str] = set()
         self._recognised_points: dict[tuple[bytes, bytes, bytes], Primitive | None] = {}
         self._fitted: dict[tuple[Any, ...], Primitive] = {}
 
@@ -63,7 +64,7 @@ class ColliderShapes:
     ) -> Primitive:  # fmt: skip
         """A primitive turned as the collider is; in the size of the mesh where that is needed. Copies share it."""
         scale = placement.matrix[:3, :3].tobytes() if needs_fit else b""
-        key = (mesh_key(placement) if needs_fit else "", kind, axis, turn, scale)
+        key = (placement.mesh_key if needs_fit else "", kind, axis, turn, scale)
         known = self._fitted.get(key)
         if known is None:
             rotation = np.eye(3) if turn is None else frames.matrix_of(turn)
@@ -72,14 +73,14 @@ class ColliderShapes:
         return copy(known)
 
     def points(self, placement: Placement) -> np.ndarray[Any, Any]:
-        key = mesh_key(placement)
+        key = placement.mesh_key
         if key not in self._points:
             self._points[key] = meshes.vertices_of(placement.evaluated)
         return self._points[key]
 
     def recognised(self, placement: Placement) -> Primitive | None:
         """The primitive that the mesh is, if it still is one with the scale of the object; else None."""
-        key = mesh_key(placement)
+        key = placement.mesh_key
         if key not in self._recognised:
             coordinates, corners, sizes = meshes.surface_of(placement.evaluated)
             # Cached by content too, because copies of a mesh are as common as shared meshes.
@@ -89,11 +90,13 @@ class ColliderShapes:
                 found = primitives.recognise(points)
                 is_solid = found is not None and primitives.is_closed(points, corners, sizes)
                 self._recognised_points[content] = found if is_solid else None
-            self._recognised[key] = self._recognised_points[content]
+            found = self._recognised[key] = self._recognised_points[content]
+            if found is not None and found.kind is usd_geom.Cube and found.is_aligned:
+                self._aligned_boxes.add(key)
         found = self._recognised[key]
-        if found is None or not (_is_unsheared_box(found, placement) or found.survives(placement.matrix)):
-            return None
-        return found
+        # Only shear from a parent could make an aligned box no box.
+        is_unsheared = placement.parent is None and key in self._aligned_boxes
+        return found if found is not None and (is_unsheared or found.survives(placement.matrix)) else None
 
     def bounding(self, placement: Placement) -> str:
         """The approximation that is exactly the box or sphere of the mesh; empty if there is none.
@@ -101,9 +104,11 @@ class ColliderShapes:
         Then the mesh prim itself is the collider, which needs no second prim.
         """
         found = self.recognised(placement)
-        if found is not None and found.kind is usd_geom.Cube and found.is_aligned:
+        if found is None:
+            return ""
+        if placement.mesh_key in self._aligned_boxes:
             return "boundingCube"
-        if found is not None and found.kind is usd_geom.Sphere:
+        if found.kind is usd_geom.Sphere:
             return "boundingSphere"
         return ""
 
@@ -113,16 +118,3 @@ class ColliderShapes:
         if isinstance(mesh, bpy.types.Mesh):
             return bool(len(mesh.polygons))
         return meshes.has_faces(placement.evaluated)
-
-
-def _is_unsheared_box(found: Primitive, placement: Placement) -> bool:
-    """True for an aligned box without a parent: only shear from a parent could make it no box."""
-    return found.kind is usd_geom.Cube and placement.parent is None and found.is_aligned
-
-
-def mesh_key(placement: Placement) -> str:
-    """Cache key of an object's mesh: the mesh, or the object itself if modifiers or shape keys change the mesh."""
-    obj = placement.obj
-    if obj.modifiers or obj.data is None or getattr(obj.data, "shape_keys", None) is not None:
-        return f"object {obj.name_full}"
-    return f"data {obj.data.name_full}"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,10 @@ from .roles import applies, is_bare
 
 #: Largest difference of equal frames: metres, and elements of a rotation matrix.
 _SAME = 1e-5
+_IDENTITY = mathutils.Matrix()
+#: Rotation modes of three angles, and the middle angle (rad) beyond which these are not exact.
+_EULER = frozenset({"XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"})
+_STEEP = math.radians(87.0)
 
 
 def keep(model: PhysicsModel, after: Mapping[str, Matrix], meters: float) -> None:
@@ -177,13 +182,17 @@ def set_world_matrix(obj: bpy.types.Object, world: mathutils.Matrix) -> None:
     """Give an object a world matrix, exactly.
 
     Below a parent with uneven scale, location, rotation and scale may not be able to hold it; the parent inverse can.
+    Three angles in 32 bits are up to 4e-4 rad wrong where the middle one is nearly 90 degrees; a quaternion is not.
     """
     if obj.parent is not None:
         undone = obj.parent.matrix_world.inverted_safe()
-        if frames.is_sheared(np.array(undone @ world), 1e-6):
+        if undone != _IDENTITY and frames.is_sheared(np.array(undone @ world), 1e-6):
             obj.matrix_parent_inverse, obj.matrix_basis = undone, world
             return
     obj.matrix_world = world
+    if obj.rotation_mode in _EULER and abs(obj.rotation_euler["XYZ".index(obj.rotation_mode[1])]) > _STEEP:
+        obj.rotation_mode = "QUATERNION"
+        obj.matrix_world = world
 
 
 def coincide(one: Matrix, other: Matrix) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import frames, joint_kinds, paths, schema
 from ..core.model import Prim
 from ..core.schemas import usd_physics
-from . import props, remembered, vendor_rows
+from . import import_notes, props, remembered, vendor_rows
 from .naming import prim_name
 from .placements import Placement
 from .property_units import si_value
@@ -19,6 +19,8 @@ from .roles import is_bare
 
 #: Rounding of a 32-bit position, relative to its distance from the origin.
 _FLOAT_NOISE = 1e-6
+#: Rounding of three angles in 32 bits where the middle one is nearly 90 degrees (rad).
+_ANGLE_NOISE = 1e-3
 
 
 def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matrix) -> None:
@@ -102,7 +104,7 @@ def _read_side(
             f"Give '{body.name}' and its parents a scale that is not zero.",
         )  # fmt: skip
         return
-    if _is_remembered_frame(reading, group, side, position, rotation, place, prim.world):
+    if _is_remembered_frame(reading, (placement.obj, body), side, position, rotation, place, prim.world):
         _recall_frame(reading, joint, group, side)
         return
     if getattr(joint, f"local_pos{side}") is None:
@@ -120,13 +122,18 @@ def _unshown_matrix(obj: Any) -> frames.Matrix:
 
 
 def _is_remembered_frame(
-    reading: ReadingContext, group: Any, side: int, position: schema.Vector, rotation: schema.Quaternion,
+    reading: ReadingContext, objects: tuple[Any, Any], side: int, position: schema.Vector, rotation: schema.Quaternion,
     body: frames.Matrix | None, place: frames.Matrix,
 ) -> bool:  # fmt: skip
-    """True where the objects stand as they were imported, so that the local frame is the imported one."""
+    """True where the objects stand as they were imported, so that the local frame is the imported one.
+
+    objects: the joint and the body, None for the world. body, place: their world matrices.
+    """
+    group = objects[0].usdphys.joint
     if not group.has_remembered_frames:
         return False
-    if group.is_property_set(f"local_pos{side}"):
+    is_set = group.is_property_set(f"local_pos{side}")
+    if is_set:
         # Set by the import, or by somebody since.
         position = si_value(getattr(group, f"local_pos{side}"), reading.meters)
         rotation = si_value(getattr(group, f"local_rot{side}"), 1.0)
@@ -137,12 +144,23 @@ def _is_remembered_frame(
     size = max(1.0, *(abs(part) for part in old_position))
     apart = np.subtract(position, old_position)
     turned = np.abs(frames.matrix_of(rotation) - frames.matrix_of(old_rotation)).max()
-    if turned > 1e-5 or np.abs(apart).max() <= 1e-5 * size:
-        return bool(turned <= 1e-5)
+    if turned > 1e-5:
+        return bool(turned <= _ANGLE_NOISE) and not is_set and not any(_was_moved(obj) for obj in objects)
+    if np.abs(apart).max() <= 1e-5 * size:
+        return True
     # Compare in the world, where Blender rounds: the space of the body can be scaled down.
     body = np.eye(4) if body is None else body
     noise = _FLOAT_NOISE * (np.linalg.norm(place[:3, 3]) + np.linalg.norm(body[:3, 3]))
     return bool(np.linalg.norm(body[:3, :3] @ apart) <= noise)
+
+
+def _was_moved(obj: Any) -> bool:
+    """True where an object or one above it does not stand below its parent as an import has put it there."""
+    while obj is not None:
+        if import_notes.is_moved(obj):
+            return True
+        obj = obj.parent
+    return False
 
 
 def _recall_frame(reading: ReadingContext, joint: usd_physics.Joint, group: Any, side: int) -> None:

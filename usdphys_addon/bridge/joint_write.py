@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import mathutils
+import numpy as np
 
 from ..core import frames, joint_kinds, units
 from ..core.model import Prim
@@ -17,6 +18,7 @@ from .writing import WritingContext
 
 #: Identifiers of the enum of joint types by type of prim.
 KINDS = {name: kind.identifier for name, kind in joint_kinds.BY_TYPE_NAME.items()}
+_WORLD = np.eye(4)
 
 
 def write_joint(writing: WritingContext, obj: Any, prim: Prim, joint: usd_physics.Joint) -> None:
@@ -25,7 +27,7 @@ def write_joint(writing: WritingContext, obj: Any, prim: Prim, joint: usd_physic
     write_joint_values(writing.properties, group, prim, joint)
     for side in (0, 1):
         _write_body(writing, group, joint, side)
-    _write_frames(writing, obj, group, joint)
+    _write_frames(writing, obj, group, prim, joint)
     writing.written.count("joints")
 
 
@@ -59,12 +61,12 @@ def _write_body(writing: WritingContext, group: Any, joint: usd_physics.Joint, s
         setattr(group, f"body{side}_path", targets[0])
 
 
-def _write_frames(writing: WritingContext, obj: Any, group: Any, joint: usd_physics.Joint) -> None:
+def _write_frames(writing: WritingContext, obj: Any, group: Any, prim: Prim, joint: usd_physics.Joint) -> None:
     """Place the object at the frame of body 0; set the frame of body 1 only if the two differ.
 
     The frames of the file are remembered as text, so that an export gives exactly them if nothing was moved.
     """
-    places = [_world_frame(writing, joint, side) for side in (0, 1)]
+    places = _world_frames(writing, prim.path)
     group.has_remembered_frames = True
     for name in props.LOCAL_FRAME_FIELDS:
         if joint.holds(name):
@@ -91,11 +93,21 @@ def _frame_unit(writing: WritingContext, joint: usd_physics.Joint, name: str) ->
     return writing.local if getattr(joint, f"body{name[-1]}") else writing.meters
 
 
-def _world_frame(writing: WritingContext, joint: usd_physics.Joint, side: int) -> frames.Matrix:
-    """World frame of a side, metres."""
-    targets = getattr(joint, f"body{side}")
-    prim = writing.model.prims.get(targets[0]) if targets else None
-    return frames.world_frame(
-        prim.world if prim is not None else None,
-        joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"),
-    )  # fmt: skip
+def _world_frames(writing: WritingContext, path: str) -> tuple[frames.Matrix, frames.Matrix]:
+    """World frames of both sides of a joint, metres. Those of all joints are computed at once, which is quicker."""
+    if not writing.joint_places:
+        bodies, positions, rotations = [], [], []
+        joints = writing.model.joints
+        for one in joints.values():
+            joint = one.get(usd_physics.Joint)
+            for side in (0, 1):
+                targets = getattr(joint, f"body{side}")
+                body = writing.model.prims.get(targets[0]) if targets else None
+                bodies.append(body.world if body is not None else _WORLD)
+                positions.append(joint.resolved(f"local_pos{side}"))  # type: ignore[union-attr]
+                rotations.append(joint.resolved(f"local_rot{side}"))  # type: ignore[union-attr]
+        places = frames.world_frames(bodies, positions, rotations)
+        writing.joint_places.update(
+            (joint_path, (places[2 * row], places[2 * row + 1])) for row, joint_path in enumerate(joints)
+        )
+    return writing.joint_places[path]

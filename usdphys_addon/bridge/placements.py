@@ -43,6 +43,7 @@ class Placement:
     path: str = ""
     geometry: str = ""
     _matrix: Matrix | None = None
+    _mesh_key: str = ""
 
     @property
     def matrix(self) -> Matrix:
@@ -57,6 +58,17 @@ class Placement:
         """Determinant of the world matrix: volume of the object's unit cube, negative if mirrored."""
         world = self.evaluated.matrix_world if self.instance_matrix is None else self.instance_matrix
         return float(world.determinant())
+
+    @property
+    def mesh_key(self) -> str:
+        """What holds the mesh, as a key of caches: its data, or the object if modifiers or shape keys change it."""
+        if not self._mesh_key:
+            obj, data = self.obj, self.obj.data
+            if obj.modifiers or data is None or getattr(data, "shape_keys", None) is not None:
+                self._mesh_key = f"object {obj.name_full}"
+            else:
+                self._mesh_key = f"data {data.name_full}"
+        return self._mesh_key
 
     def ancestors(self) -> Iterator[Placement]:
         """The placements above, nearest first."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -78,16 +79,19 @@ class PropertyReader:
 
     def read(
         self, group: Any, cls: type[SchemaT], *, angular: bool = False, into: SchemaT | None = None,
-        skip: frozenset[str] = frozenset(),
+        skip: frozenset[str] = frozenset(), keys: Iterable[str] | None = None,
     ) -> SchemaT:  # fmt: skip
-        """A schema with the values that are set on a property group, in SI. skip: fields to leave out."""
+        """A schema with the values that are set on a property group, in SI.
+
+        skip: fields to leave out. keys: of the group, where they are known.
+        """
         rows = self._rows.get((cls, angular))
         if rows is None:
             rows = self._rows[cls, angular] = _rows_of(cls, angular, self.meters)
         value = cls() if into is None else into
         accelerates = None
         # The keys of a group are its set properties, which is faster than is_property_set for each.
-        for name in group.keys():
+        for name in group.keys() if keys is None else keys:
             if name in skip or name not in rows:
                 continue
             attribute, factor, acceleration_factor = rows[name]

@@ -434,6 +434,11 @@ GltfProperties = make_group(
             name="Keep USD Physics", default=True,
             description="Keep in the extras of the file what glTF cannot say, for an import with this add-on",
         ),
+        "is_for_godot": bpy.props.BoolProperty(
+            name="Capsules for Godot 4",
+            description="Write OMI capsules and cylinders with the one radius, and capsules with the full height, that "
+            "Godot 4 reads, in place of the published form",
+        ),
         "is_imported": bpy.props.BoolProperty(
             name="Physics", default=True, description="Read the physics of glTF files",
         ),

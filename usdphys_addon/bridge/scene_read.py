@@ -78,7 +78,7 @@ class SceneReader:
         hidden_steps: Callable[[Callable[[Any], None]], Iterator[None]] | None = None,
     ) -> None:  # fmt: skip
         self.context, self.colliders, self.keep = context, colliders, keep
-        self.hidden_steps = hidden_steps or self.find_hidden
+        self.hidden_steps = hidden_steps
         self.physical: list[Placement] = []
 
     def has_physics(self) -> bool:
@@ -93,7 +93,7 @@ class SceneReader:
                 self.physical.append(placement)
             yield
         if not self.has_physics():
-            yield from self.hidden_steps(self.report_hidden)
+            yield from self.search_hidden()
             return
         self.context.result.object_paths.update(placement.path for placement in self.context.placements.all)
         self.context.taken.update(self.context.result.object_paths)
@@ -104,7 +104,7 @@ class SceneReader:
             yield
         self.read_physics_scenes()
         yield
-        yield from self.hidden_steps(self.report_hidden)
+        yield from self.search_hidden()
         for placement in self.physical:
             self.colliders.read(placement, self.read_object(placement))
             yield
@@ -114,6 +114,10 @@ class SceneReader:
         yield
         material_read.read_other_materials(self.context)
         yield
+
+    def search_hidden(self) -> Iterator[None]:
+        # The reader holds no bound method of its own: only the garbage collector could free the model then.
+        return (self.hidden_steps or self.find_hidden)(self.report_hidden)
 
     def find_hidden(self, report: Callable[[Any], None]) -> Iterator[None]:
         plain = [placement for placement in self.context.placements.all if placement.instance is None]
@@ -177,19 +181,24 @@ class SceneReader:
             joint_read.read_typed(self.context, placement, type_name)
         prim = Prim(placement.path, "Xform", world, label=label)
         # Only a changed transform can animate a body: its own, or that of something above it.
-        prim.is_animated = _is_animated(obj) or any(_is_animated(above.obj) for above in placement.ancestors())
-        prim.sheared_local = _sheared_local(placement)
+        prim.is_animated = _is_animated(obj)
+        if placement.parent is not None:
+            prim.is_animated |= any(_is_animated(above.obj) for above in placement.ancestors())
+            prim.sheared_local = _sheared_local(placement)
         if "prim" in touched:
             prim.extras.update(remembered.extras_of(physics.prim.extras))
         group = physics.rigid_body if "rigid_body" in touched else None
         if group is not None and group.is_applied:
-            body = self.context.properties.read(group, usd_physics.RigidBodyAPI)
-            body.simulation_owner = self.context.owner(group.simulation_owner, prim.path, label)
+            keys = group.keys()
+            body = self.context.properties.read(group, usd_physics.RigidBodyAPI, keys=keys)
+            if "simulation_owner" in keys:
+                body.simulation_owner = self.context.owner(group.simulation_owner, prim.path, label)
             prim.add(body)
         if "articulation_root" in touched and physics.articulation_root.is_applied:
             prim.add(usd_physics.ArticulationRootAPI())
         group_read.read_mass_and_filters(self.context, physics, touched, prim, placement)
-        vendor_rows.read_vendor(self.context, physics, prim, "body", "articulation")
+        if "vendor" in touched:
+            vendor_rows.read_vendor(self.context, physics, prim, "body", "articulation")
         if "colliders" not in touched or not len(physics.colliders):
             # Prims below inherit the binding. Colliders of the object itself bind it each.
             if "physics_material" in touched and physics.physics_material is not None:
@@ -222,7 +231,7 @@ class SceneReader:
 def _sheared_local(placement: Placement) -> frames.Matrix | None:
     """Transform (4, 4) relative to the parent if it is sheared, so that location, rotation and scale cannot hold it."""
     obj = placement.obj
-    if obj.parent is None or placement.parent is None or obj.matrix_parent_inverse.is_identity:
+    if placement.parent is None or obj.parent is None or obj.matrix_parent_inverse.is_identity:
         return None
     return frames.sheared_below(placement.parent.matrix, placement.matrix)
 

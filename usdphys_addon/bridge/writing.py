@@ -10,6 +10,7 @@ from typing import Any
 
 import bpy
 
+from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from .property_units import PropertyWriter
@@ -48,6 +49,8 @@ class WritingContext:
         self.moves_joints = True
         #: Collider items of prims that have no object of their own, by prim path.
         self.items: dict[str, Any] = {}
+        #: World frames of both sides of each joint, by its path; see `joint_write`.
+        self.joint_places: dict[str, tuple[Matrix, Matrix]] = {}
         #: Names in Blender, by prim path.
         self.scene_names: dict[str, str] = {}
         self.group_names: dict[str, str] = {}

@@ -393,11 +393,13 @@ def colliders_by_body(model: PhysicsModel, others: Collection[str] = ()) -> dict
     for path, prim in model.colliders.items():
         if not _resolved(prim, usd_physics.CollisionAPI, "collision_enabled"):
             continue
-        for above in (path, *paths.ancestors_of(path)):
+        above = path
+        while above and above not in enabled:
             if above in found:
                 found[above].append(prim)
-            if above in enabled:
-                break
+            above = paths.parent_of(above)
+        if above:
+            found[above].append(prim)
     return found
 
 

@@ -82,9 +82,11 @@ class Prim:
     def get(self, cls: type[SchemaT]) -> SchemaT | None:
         """The schema of this class, or of a class derived from it, on this prim."""
         found = self.schemas.get(cls.usd_name)
-        if found is None and cls in _DERIVED and not _DERIVED[cls].isdisjoint(self.schemas):
-            for name in self.schemas.keys() & _DERIVED[cls]:
-                return self.schemas[name]  # type: ignore[return-value]
+        if found is None and cls in _DERIVED:
+            derived = _DERIVED[cls]
+            for name, value in self.schemas.items():
+                if name in derived:
+                    return value  # type: ignore[return-value]
         return found  # type: ignore[return-value]
 
     def instances(self, cls: type[SchemaT]) -> Iterator[tuple[str, SchemaT]]:
@@ -179,17 +181,15 @@ class PhysicsModel:
 
     def body_of(self, path: str) -> Prim | None:
         """The nearest rigid body at or above a path; the search ends at a prim that resets the transform stack."""
-        prim = self.prims.get(path)
-        if prim is not None:
-            if prim.get(usd_physics.RigidBodyAPI) is not None:
-                return prim
-            if prim.resets_xform_stack:
-                return None
-        for above in self.ancestors(path):
-            if above.get(usd_physics.RigidBodyAPI) is not None:
-                return above
-            if above.resets_xform_stack:
-                return None
+        name = usd_physics.RigidBodyAPI.usd_name
+        while path:
+            prim = self.prims.get(path)
+            if prim is not None:
+                if name in prim.schemas:
+                    return prim
+                if prim.resets_xform_stack:
+                    return None
+            path = paths.parent_of(path)
         return None
 
     def colliders_of(self, body_path: str) -> list[Prim]:

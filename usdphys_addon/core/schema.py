@@ -8,7 +8,7 @@ constructor; `None` means "not authored". Values are SI, radians and Z up. Vendo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, dataclass_transform
 
@@ -111,8 +111,10 @@ class Attribute:
         return self.type not in ("rel", "opaque")
 
     def allows(self, value: Any) -> bool:
-        """True for a value of the right type; if there are tokens, it must be one of them."""
-        return self.accepts(value) and (not self.tokens or value in self.tokens)
+        """True for a value of the right type; if there are tokens, it must be one of them, or an array of them."""
+        if not self.tokens or not self.accepts(value):
+            return self.accepts(value)
+        return all(token in self.tokens for token in (value if isinstance(value, tuple) else (value,)))
 
     def is_automatic(self, value: Any, instance: str = "") -> bool:
         """True if the simulator decides: the value is None or the sentinel named by `automatic`."""
@@ -172,7 +174,8 @@ class Schema:
     on: ClassVar[Place]
     #: Field that decides about the units of others; empty if none does.
     mode_field: ClassVar[str] = ""
-    _values: ClassVar[Callable[[Schema], tuple[Any, ...]]]
+    #: The values of all attributes in declaration order, None if not authored.
+    every_value: Any
 
     def __init__(self, *values: Any, **named: Any) -> None:
         # `__init__` is generated on first use: generating it for every class would slow down start-up.
@@ -188,6 +191,9 @@ class Schema:
         shown = ", ".join(f"{attribute.field}={value!r}" for attribute, value in self.authored())
         return f"{type(self).__name__}({shown})"
 
+    def __copy__(self) -> Self:
+        return type(self)(*self.all_values())
+
     @property
     def unit_mode(self) -> Any:
         """The value of the field that decides about units; None without one."""
@@ -200,7 +206,8 @@ class Schema:
 
     def all_values(self) -> tuple[Any, ...]:
         """The values of all attributes in declaration order, None if not authored."""
-        return type(self)._values(self)
+        found: tuple[Any, ...] = self.every_value
+        return found
 
     def authored(self) -> Iterator[tuple[Attribute, Any]]:
         """(attribute, value) of all authored attributes."""
@@ -287,13 +294,14 @@ def _make_schema(
 def _give_attributes(cls: type[Schema], attributes: tuple[Attribute, ...]) -> None:
     cls.attributes = attributes
     names = [attribute.field for attribute in attributes]
+    # A getter in C: values of thousands of schemas are asked for.
     if len(names) > 1:
-        cls._values = attrgetter(*names)
+        cls.every_value = property(attrgetter(*names))
     elif names:
         get = attrgetter(*names)
-        cls._values = lambda value: (get(value),)
+        cls.every_value = property(lambda value: (get(value),))
     else:
-        cls._values = lambda value: ()
+        cls.every_value = ()
 
 
 #: Class members that conflict with `__slots__`.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,11 +26,11 @@ _COUNTED = {
 def counts(model: PhysicsModel) -> dict[str, int]:
     """Number of prims of each kind."""
     found = dict.fromkeys(_COUNTED.values(), 0)
-    for prim in model.prims.values():
-        for value in prim.schemas.values():
-            kind = "joints" if isinstance(value, usd_physics.Joint) else _COUNTED.get(value.usd_name)
-            if kind is not None:
-                found[kind] += 1
+    numbers = Counter(type(value) for prim in model.prims.values() for value in prim.schemas.values())
+    for cls, number in numbers.items():
+        kind = "joints" if issubclass(cls, usd_physics.Joint) else _COUNTED.get(cls.usd_name)
+        if kind is not None:
+            found[kind] += number
     return found
 
 

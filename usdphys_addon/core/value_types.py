@@ -48,6 +48,8 @@ class ValueType(NamedTuple):
 
     def accepts(self, value: Any) -> bool:
         """True if a value of the model has this type."""
+        if type(value) is float:  # the usual case
+            return self.base in ("int", "float") and self.size == 1 and not self.is_array
         if self.is_array:
             return isinstance(value, tuple) and all(self._accepts_element(element) for element in value)
         return self._accepts_element(value)

@@ -25,15 +25,16 @@ class VendorAttribute(Attribute):
     """An attribute of a table.
 
     unit: None for what has no number. runtime: "PhysX", "Newton", ... mode: its unit is another one while a field of
-    the schema has a value: (field, value, fallback). world_if: it is a direction in the world only under such a
-    condition. axes: a bit for each of the world axes. is_deprecated: its vendor wants another word for it.
+    the schema has a value; the attribute of the condition is that field. world_if: it is a direction in the world
+    only under such a condition. axes: a bit for each of the world axes. is_deprecated: its vendor wants another word
+    for it.
     """
 
     __slots__ = ("axes", "is_deprecated", "mode", "runtime", "unit", "world_if")
 
     def __init__(
         self, *arguments: Any, unit: VendorUnit | None = None, runtime: str = "",
-        mode: tuple[str, Any, Any] | None = None, world_if: tuple[str, Any, Any] | None = None, axes: bool = False,
+        mode: Condition | None = None, world_if: Condition | None = None, axes: bool = False,
         is_deprecated: bool = False, **keywords: Any,
     ) -> None:  # fmt: skip
         super().__init__(*arguments, **keywords)
@@ -41,23 +42,19 @@ class VendorAttribute(Attribute):
         self.is_deprecated = is_deprecated
 
     def dimension_for(self, instance: str = "", mode: Any = None) -> Dimension:
-        if self.mode is not None and self.unit is not None and self.unit.other is not None:
-            _, wanted, fallback = self.mode
-            if (fallback if mode is None else mode) == wanted:
-                return self.unit.other[1]
+        if self.unit is not None and self.unit.other is not None and self.mode is not None and self.mode.holds(mode):
+            return self.unit.other[1]
         if instance in ANGULAR_DOFS and self.angular_dimension is not None:
             return self.angular_dimension
         return self.dimension
 
     def depends_on(self, _value: Schema) -> tuple[str, ...]:
-        return tuple(condition[0] for condition in (self.mode, self.world_if) if condition is not None)
+        return tuple(condition.attribute for condition in (self.mode, self.world_if) if condition is not None)
 
     def turns(self, value: Schema) -> bool:
         if self.world_if is None:
             return self.space == "world" or self.axes
-        field, wanted, fallback = self.world_if
-        found = getattr(value, field)
-        return bool((fallback if found is None else found) == wanted)
+        return self.world_if.holds(getattr(value, self.world_if.attribute))
 
     def turned(self, value: Any, rotation: Any) -> Any:
         if not self.axes:
@@ -67,6 +64,16 @@ class VendorAttribute(Attribute):
     @property
     def has_known_unit(self) -> bool:
         return not self.value.has_unit or (self.unit is not None and self.unit.linear is not None)
+
+    def deciding_name(self, applied: str) -> str:
+        """Name of the attribute that decides about the unit, on a prim with an applied schema; empty if none does."""
+        if self.unit is None or self.unit.other is None:
+            return ""
+        return self.unit.other[0].attribute.replace(schema.INSTANCE, schema.split_applied(applied)[1])
+
+    def has_known_unit_in(self, mode: Any) -> bool:
+        """mode: value of the field that decides about the unit; None for its fallback."""
+        return self.has_known_unit or (self.mode is not None and self.mode.holds(mode))
 
 
 def is_known(attribute: Attribute) -> bool:
@@ -150,7 +157,7 @@ def _make(runtime: str, data: dict[str, Any]) -> type[Schema]:
     cls = schema.table_class(
         data["name"], data["kind"], data.get("on", ""), runtime, tuple(data.get("instances", ())), made
     )
-    cls.mode_field = next((item.mode[0] for item in made if item.mode is not None), "")
+    cls.mode_field = next((item.mode.attribute for item in made if item.mode is not None), "")
     return cls
 
 
@@ -171,8 +178,8 @@ def _attribute(item: dict[str, Any], fields: dict[str, str], runtime: str, data:
     linear = unit.linear if unit is not None else None
     angular = unit.angular if unit is not None else None
 
-    def condition(found: Condition | None) -> tuple[str, Any, Any] | None:
-        return None if found is None else (fields[found.attribute], found.value, found.fallback)
+    def condition(found: Condition | None) -> Condition | None:
+        return None if found is None else found._replace(attribute=fields[found.attribute])
 
     return VendorAttribute(
         fields[usd], usd, type_, fallback, item.get("label") or _label(usd), item.get("doc", ""),

@@ -16,11 +16,21 @@ _FACTOR = re.compile(r"(^|[*/])(kg|m|s|deg|1)(?:\^(\d+))?")
 
 
 class Condition(NamedTuple):
-    """True where an attribute of the same prim has a value. fallback: its value where it is not authored."""
+    """True where an attribute of the same prim has a value. fallback: its value where it is not authored.
+
+    A value {"each": "rot"} is that of an array with tokens that all begin so.
+    """
 
     attribute: str
     value: Any
     fallback: Any
+
+    def holds(self, found: Any) -> bool:
+        """found: the value of the attribute; None if it is not authored."""
+        found = self.fallback if found is None else found
+        if isinstance(self.value, dict):
+            return bool(found) and all(str(token).startswith(self.value["each"]) for token in found)
+        return bool(found == self.value)
 
 
 class VendorUnit(NamedTuple):

@@ -13,6 +13,7 @@ import bpy
 from ..bridge import props
 from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
+from ..system import blend_parts
 from ..system.files import is_endless, regular, replacing
 
 
@@ -37,6 +38,7 @@ def open_blend(file: str) -> list[Issue]:
     path = regular(Path(file)).absolute()
     if not path.is_file():
         raise InputError(f"There is no file '{file}'; check the name.")
+    blend_parts.check_libraries(path)
     try:
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
     except RuntimeError as error:

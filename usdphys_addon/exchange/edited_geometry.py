@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import filecmp
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -166,33 +164,3 @@ def _write_geometry(file: Path) -> None:
             )  # fmt: skip
         except RuntimeError as error:
             raise OutputError(f"Blender's USD exporter failed: {str(error).strip()}") from error
-
-
-# --------------------------------------------------------------------------- images
-
-
-def brought(folder: Path, target: Path, asset: str) -> str:
-    """Path of an image file, which Blender has written below a folder, seen from the target; copies it there.
-
-    A package takes it from that folder. A file of that name with another content stays.
-    """
-    file = folder / asset
-    tiles = sorted(file.parent.glob(file.name.replace("<UDIM>", "[0-9]*"))) if "<" in file.name else [file]
-    if not asset or not all(tile.is_file() for tile in tiles):
-        return asset
-    if target.suffix.lower() == ".usdz":
-        return f"./{file.relative_to(target.parent).as_posix()}"
-    home, count = target.parent / file.parent.name, 0
-
-    def named(tile: Path) -> Path:
-        return home / (f"{tile.stem}_{count}{tile.suffix}" if count else tile.name)
-
-    while any(named(tile).exists() and not filecmp.cmp(tile, named(tile), shallow=False) for tile in tiles):
-        count += 1
-    try:
-        home.mkdir(exist_ok=True)
-        for tile in tiles:
-            shutil.copyfile(tile, named(tile))
-    except OSError as error:
-        raise OutputError(f"'{named(file)}' could not be written ({error.strerror}).") from error
-    return f"./{home.name}/{named(file).name}"

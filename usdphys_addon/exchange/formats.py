@@ -321,14 +321,14 @@ def _read_gltf(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel,
 def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
     import bpy
 
-    from ..gltf import write
     from . import blend_file, gltf_export
 
     if options.collection:
         blend_file.select_collection(options.collection)
     scene: Any = bpy.context.scene
     wanted = gltf_export.options_of(scene.usdphys.gltf)
-    wanted = write.WriteOptions(wanted.families, options.hierarchy == "flat" if options.hierarchy else wanted.is_flat)
+    if options.hierarchy:
+        wanted.is_flat = options.hierarchy == "flat"
     return gltf_export.export_gltf(
         bpy.context, file, wanted, strict=options.strict, export_animations=options.animation,
         use_selection=bool(options.collection),

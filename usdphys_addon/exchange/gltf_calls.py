@@ -19,9 +19,10 @@ from typing import Any, Protocol
 
 import bpy
 
+from ..bridge.language import tr
 from ..core.errors import UsdPhysError
 from ..core.validate import Issue
-from ..core.words import tally
+from ..core.words import joined, phrase, tally
 from ..system.console import note
 
 IMPORTER, EXPORTER = "glTF2ImportUserExtension", "glTF2ExportUserExtension"
@@ -88,7 +89,7 @@ class ImportExtension:
     def gather_import_scene_after_nodes_hook(self, _gltf_scene: Any, scene: Any, gltf: Any) -> None:
         self._put(gltf, scene)
         if self.error is not None and not is_suspended():
-            gltf.log.warning(f"The physics was not read: {self.error}", popup=True)
+            gltf.log.warning(tr(phrase("The physics was not read: {error}", error=self.error)), popup=True)
 
     @_guarded
     def _put(self, gltf: Any, scene: Any) -> None:
@@ -96,10 +97,10 @@ class ImportExtension:
         if result is None or is_suspended():
             return
         # Blender's importer reports these where the user sees them.
-        numbers = ", ".join(tally(result.counts.get(kind, 0), kind) for kind in ("bodies", "colliders", "joints"))
-        gltf.log.info(f"USD Physics: {numbers}", popup=True)
+        numbers = joined(", ", (tally(result.counts.get(kind, 0), kind) for kind in ("bodies", "colliders", "joints")))
+        gltf.log.info(f"USD Physics: {tr(numbers)}", popup=True)
         for text in _texts(result.issues):
-            gltf.log.warning(text, popup=True)
+            gltf.log.warning(tr(text), popup=True)
 
 
 class ExportExtension:
@@ -132,7 +133,8 @@ class ExportExtension:
             self.job.number_nodes(gltf)
         if self.error is not None:
             # Later messages are not shown any more.
-            settings["log"].error(f"The physics was not written: {self.error}", popup=True)
+            message = tr(phrase("The physics was not written: {error}", error=self.error))
+            settings["log"].error(message, popup=True)
 
     @_guarded
     def post_export_hook(self, settings: Any) -> None:
@@ -144,7 +146,7 @@ class ExportExtension:
 
 def _texts(issues: list[Issue]) -> list[str]:
     """What a user has to know of an import or export."""
-    return [f"{issue.message} {issue.fix}" for issue in issues if issue.severity != "info"]
+    return [joined(" ", (issue.message, issue.fix)) for issue in issues if issue.severity != "info"]
 
 
 def _show(texts: list[str]) -> None:
@@ -153,9 +155,9 @@ def _show(texts: list[str]) -> None:
         note(f"USD Physics: {text}")
     if not texts or bpy.app.background:
         return
-    lines = [line for text in texts[:_MOST_SHOWN] for line in textwrap.wrap(text, _LINE)]
+    lines = [line for text in texts[:_MOST_SHOWN] for line in textwrap.wrap(tr(text), _LINE)]
     if len(texts) > _MOST_SHOWN:
-        lines.append(f"{len(texts) - _MOST_SHOWN} more in the console")
+        lines.append(tr(phrase("{count} more in the console", count=len(texts) - _MOST_SHOWN)))
 
     def draw(menu: Any, _context: Any) -> None:
         for line in lines:

@@ -29,12 +29,16 @@ from . import gltf_calls, gltf_memory
 from .gltf_import import require_blenders_gltf
 from .usd_export import ExportResult, refuse_errors
 
+#: Looking a type up in bpy.types takes longer than a check of many objects should.
+_OBJECT: Any = bpy.types.Object
 _FAMILIES = {"BOTH": names.FAMILIES, "KHR": (names.KHR,), "OMI": (names.OMI,)}
 
 
 def options_of(settings: Any) -> gltf_write.WriteOptions:
     """The options that are set in the dialog of the exporter."""
-    return gltf_write.WriteOptions(_FAMILIES[settings.families], settings.hierarchy == "FLAT", settings.keeps_usd)
+    return gltf_write.WriteOptions(
+        _FAMILIES[settings.families], settings.hierarchy == "FLAT", settings.keeps_usd, settings.is_for_godot
+    )
 
 
 @dataclass(slots=True)
@@ -119,9 +123,9 @@ class GltfExport:
 
     def is_guide(self, obj: Any) -> bool:
         """True for an object that is only a collider: its mesh is not to be seen."""
-        if obj is None or not isinstance(obj, bpy.types.Object) or not obj.hide_render:
+        if not isinstance(obj, _OBJECT) or not obj.hide_render:
             return False
-        physics: Any = obj.usdphys  # type: ignore[attr-defined]
+        physics: Any = obj.usdphys
         return "colliders" in physics.keys() and bool(len(physics.colliders))
 
     def number_nodes(self, gltf: Any) -> None:
@@ -182,11 +186,13 @@ def _has_physics(model: PhysicsModel) -> bool:
 
 def _chain(vtree: Any, vnode: Any) -> tuple[str, ...]:
     """Names of the objects from the root down to a node; empty for what is no object."""
-    if not isinstance(vnode.blender_object, bpy.types.Object) or vnode.blender_bone is not None:
+    if not isinstance(vnode.blender_object, _OBJECT) or vnode.blender_bone is not None:
         return ()
+    if vnode.parent_uuid is None:
+        return (vnode.blender_object.name,)
     names_: list[str] = []
     while vnode is not None:
-        if isinstance(vnode.blender_object, bpy.types.Object) and vnode.blender_bone is None:
+        if isinstance(vnode.blender_object, _OBJECT) and vnode.blender_bone is None:
             names_.append(vnode.blender_object.name)
         vnode = vtree.nodes.get(vnode.parent_uuid) if vnode.parent_uuid is not None else None
     return tuple(reversed(names_))

@@ -60,7 +60,13 @@ def import_gltf(file: str | Path) -> GltfImport:
                 with printed_on_success():
                     ended = bpy.ops.import_scene.gltf(filepath=str(path), import_pack_images=True)
             except RuntimeError as error:
-                raise InputError(f"Blender's glTF importer failed on '{path.name}': {_last_line(error)}.") from error
+                reason = _last_line(error)
+                if "meshopt" in reason:
+                    raise InputError(
+                        f"'{path.name}' has meshopt compression, which this Blender does not open; save it without "
+                        "compression (gltfpack without -c)."
+                    ) from error
+                raise InputError(f"Blender's glTF importer failed on '{path.name}': {reason}.") from error
         if made and made[-1].error is not None:
             raise made[-1].error
         if "FINISHED" not in ended or not made:

@@ -24,6 +24,9 @@ def draw_export(context: Any, layout: Any) -> None:
         body.prop(settings, "families")
         body.prop(settings, "hierarchy")
         body.prop(settings, "keeps_usd")
+        row = body.row()
+        row.active = settings.families != "KHR"
+        row.prop(settings, "is_for_godot")
 
 
 def draw_import(context: Any, layout: Any) -> None:

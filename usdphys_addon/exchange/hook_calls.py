@@ -38,8 +38,11 @@ def handled_by(event: Event, handler: Callable[[Any], bool]) -> Iterator[None]:
 
     handler: must not raise; an exception that leaves a hook is lost in Blender's log. Returns True for success.
     """
+    # A class is freed by the garbage collector only, so it does not hold what the handler holds.
+    handlers = [handler]
     members = {
-        "bl_idname": f"USDPHYS_{event}_call", "bl_label": "USD Physics", event: staticmethod(handler), "__doc__": "",
+        "bl_idname": f"USDPHYS_{event}_call", "bl_label": "USD Physics",
+        event: staticmethod(lambda call: handlers[0](call)), "__doc__": "",
     }  # fmt: skip
     hook = type(f"USDPHYS_{event}_call", (HookType,), members)
     suspended = [other for other in _standing if hasattr(other, event)]
@@ -49,6 +52,7 @@ def handled_by(event: Event, handler: Callable[[Any], bool]) -> Iterator[None]:
     try:
         yield
     finally:
+        handlers.clear()
         bpy.utils.unregister_class(hook)
         for other in suspended:
             bpy.utils.register_class(other)

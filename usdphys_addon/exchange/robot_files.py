@@ -16,6 +16,7 @@ from ..urdf.layout import Base
 if TYPE_CHECKING:
     from ..urdf.layout import Layout
     from ..urdf.robot import Robot
+    from ..usd.robot_stage import RobotTexts
 
 
 @dataclass(slots=True)
@@ -77,8 +78,13 @@ def plan_robot(path: Path, options: RobotOptions) -> Layout:
     return layout.plan(read_robot(path, options), chosen)
 
 
-def write_stage(plan: Layout, options: RobotOptions, target: Path, *, textures: Path | None = None) -> None:
-    """Write a robot as a USD file. textures: folder beside it that images are copied to; None leaves them in place."""
+def write_stage(
+    plan: Layout, options: RobotOptions, target: Path, *, textures: Path | None = None, physics: bool = True
+) -> RobotTexts:
+    """Write a robot as a USD file. textures: folder beside it that images are copied to; None leaves them in place.
+
+    physics: see `robot_stage.write_robot`.
+    """
     from pxr import Usd
 
     from ..urdf.assets import Assets
@@ -87,8 +93,9 @@ def write_stage(plan: Layout, options: RobotOptions, target: Path, *, textures: 
 
     packages = Packages(plan.robot.path.absolute().parent, options.packages)
     stage = Usd.Stage.CreateInMemory(target.name)
-    robot_stage.write_robot(plan, Assets(packages), stage, textures)
+    texts = robot_stage.write_robot(plan, Assets(packages), stage, textures, physics=physics)
     stage.GetRootLayer().Export(str(target))
+    return texts
 
 
 @contextmanager

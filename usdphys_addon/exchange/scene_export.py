@@ -32,10 +32,19 @@ def export_scene(
     physics_only: of a source, write the edits of the physics only. Raises what `export_edits` and `export_usd` raise,
     and InputError where the options and the form contradict each other.
     """
-    if options.runtimes:
+    chosen_runtimes = source_export.chosen_runtimes(context.scene) and not options.layers and not physics_only
+    if options.runtimes or (chosen_runtimes and form in ("auto", "copy") and Path(filepath).suffix.lower() != ".usdz"):
         return _export_runtimes(context, filepath, options, form, physics_only)
     if options.layers:
         return _export_layers(context, filepath, options, form, physics_only)
+    return _export_one(context, filepath, options, form, physics_only=physics_only)
+
+
+def _export_one(
+    context: bpy.types.Context, filepath: str | Path, options: ExportOptions, form: SceneForm, *,
+    physics_only: bool = False,
+) -> ExportResult:  # fmt: skip
+    """Write the scene as one file, or as a layer over its source."""
     scene: Any = context.scene
     obstacle = "" if form == "composed" else _obstacle(scene, options)
     if physics_only and form == "composed":
@@ -79,7 +88,7 @@ def _export_runtimes(
     for file in (target, *known):
         checked(file, inputs)
     with scratch_file(target) as whole, scratch_folder(target) as folder:
-        result = export_scene(context, whole, replace(options, runtimes=False), form)
+        result = _export_one(context, whole, replace(options, runtimes=False), form)
         left = runtime_variants.divide(whole, folder / target.name)
         replace_together(folder, target, known)
     asset_layers.reload((target, *runtime_variants.replaceable(target)))

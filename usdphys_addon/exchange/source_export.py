@@ -26,12 +26,13 @@ from ..bridge.source_paths import source_paths, used_materials
 from ..core import frames, paths, summary, validate
 from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
-from ..core.runtimes import add_physx_words
+from ..core.runtimes import FILES, add_physx_words
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.vendors import is_placeless
 from ..system.files import USD_SUFFIXES, checked, first_changed, scratch_folder
-from .edited_geometry import Chosen, Geometry, brought
+from .edited_geometry import Chosen, Geometry
+from .image_files import brought
 from .import_repair import world_conversion
 from .usd_export import ExportResult, refuse_errors
 
@@ -104,6 +105,12 @@ def errors_of_source(scene: Any) -> frozenset[tuple[str, str]]:
     names = {path: name for known in (places.materials, places.objects) for name, path in known.items()}
     issues = validate.validate(old, check_geometry=False)
     return frozenset((issue.code, names.get(issue.path, "")) for issue in issues if issue.severity == "error")
+
+
+def chosen_runtimes(scene: Any) -> bool:
+    """True if the scene was imported with a runtime variant, such as `/Robot{PhysX=Enabled}`."""
+    lines = scene.usdphys.source.variants.splitlines()
+    return any(line.endswith(f"{{{runtime}=Enabled}}") for line in lines for runtime in FILES)
 
 
 def _export(
@@ -420,30 +427,12 @@ class _Comparison:
 
     def _moves(self) -> dict[str, str]:
         """New paths of imported things that were renamed, or given another parent."""
-        wanted: dict[str, str] = {}
         moves: dict[str, str] = {}
         taken = set(self.old.order)
-
-        def new_path(obj: bpy.types.Object) -> str:
-            origin = self.sources.objects.get(obj.name)
-            if origin is None:
-                placement = self.by_name.get(obj.name)
-                return paths.followed(self.sources.home if placement is None else placement.path, moves)
-            if origin in wanted:
-                return wanted[origin]
-            place = self.sources.path_above_origin(origin)
-            above = new_path(obj.parent) if obj.parent is not None else paths.followed(place, moves)
-            leaf = prim_name(obj.name) if remembered.is_renamed(obj) else paths.name_of(origin)
-            expected = paths.followed(origin, moves)
-            path = f"{above}/{leaf}"
-            if path != expected:
-                path = moves[origin] = self._free(path, taken, obj.name)
-            wanted[origin] = path
-            return path
-
         origins = sorted(self.sources.objects.items(), key=lambda item: item[1].count("/"))
+        wanted: dict[str, str] = {}
         for name, _ in origins:
-            new_path(self.scene.objects[name])
+            self._move(self.scene.objects[name], moves, wanted, taken)
         physics = self.scene.usdphys
         materials = (material for material in bpy.data.materials if material.name in self.sources.materials)
         for thing in (*materials, *physics.physics_scenes, *physics.collision_groups):
@@ -452,6 +441,25 @@ class _Comparison:
                 place = paths.followed(paths.parent_of(prim.path), moves)
                 moves[prim.path] = self._free(f"{place}/{prim_name(thing.name)}", taken, thing.name)
         return moves
+
+    def _move(self, obj: bpy.types.Object, moves: dict[str, str], wanted: dict[str, str], taken: set[str]) -> str:
+        """The new path of an object. moves: gets it where it differs. wanted: known results by path in the source."""
+        origin = self.sources.objects.get(obj.name)
+        if origin is None:
+            placement = self.by_name.get(obj.name)
+            return paths.followed(self.sources.home if placement is None else placement.path, moves)
+        if origin in wanted:
+            return wanted[origin]
+        if obj.parent is not None:
+            above = self._move(obj.parent, moves, wanted, taken)
+        else:
+            above = paths.followed(self.sources.path_above_origin(origin), moves)
+        leaf = prim_name(obj.name) if remembered.is_renamed(obj) else paths.name_of(origin)
+        path = f"{above}/{leaf}"
+        if path != paths.followed(origin, moves):
+            path = moves[origin] = self._free(path, taken, obj.name)
+        wanted[origin] = path
+        return path
 
     def _free(self, path: str, taken: set[str], name: str) -> str:
         """A free path for renamed or moved data; reports it where the source has a prim of that name."""

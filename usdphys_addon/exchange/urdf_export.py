@@ -26,7 +26,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from ..core.units import SI
 from ..core.validate import Issue
-from ..system.files import checked, replacing, work_folder
+from ..system.files import checked, replace_together, scratch_folder, work_folder
 from . import usd_export
 from .usd_export import ExportResult
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..urdf.layout import Layout
     from ..urdf.mesh_files import MeshFiles
     from ..urdf.robot import Joint, Robot
+    from ..urdf.ros_package import RosPackage
 
 #: Largest relative difference of numbers that nobody edited: rounding of 32 bits, in Blender's units and USD's.
 _SAME = 3e-6
@@ -44,13 +45,16 @@ _SAME = 3e-6
 def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str = "") -> ExportResult:
     """Write the robot of the scene as a URDF. The target is replaced in one step, or stays as it was.
 
-    package: of ROS that the folder of the URDF is in; its meshes are then named by `package://`.
+    package: name of the package of ROS that the URDF is in, see `ros_package`; its meshes are in the package, too.
     Raises InputError where the scene holds no robot, or several of which none is selected.
     """
     require_usd()
+    from ..urdf import ros_package
     from ..usd import read as usd_read
 
-    target = checked(Path(bpy.path.abspath(str(filepath))).absolute())
+    target = Path(bpy.path.abspath(str(filepath))).absolute()
+    home = ros_package.package_around(target, package) if package else None
+    target = checked(target)
     memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
     folder = Path(bpy.path.abspath(memory.filepath)).parent if memory.filepath else target.parent
     with work_folder() as scratch:
@@ -60,18 +64,25 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
         model = usd_read.read_stage(stage)
         meshes: MeshFiles | None = None
         try:
-            text, issues = edited_text(stage, model, folder, target.parent)
+            text, issues = edited_text(stage, model, folder, target.parent, home)
             counts = {"bodies": len(model.bodies), "joints": len(model.joints)}
         except _OtherPartsError as reason:
-            text, issues, counts, meshes = _new_text(context, stage, model, target, package, reason)
+            text, issues, counts, meshes = _new_text(context, stage, model, target, home, reason)
         # A report of no colliders would be believed.
         counts["colliders"] = len(re.findall(r"<collision[\s>]", text))
         issues = [issue for issue in written.issues if issue.severity == "error"] + issues
         del stage
-        with replacing(target) as made:
+        root = target.parent if home is None else home.folder
+        mesh_folder = _mesh_folder(target) if home is None else "meshes"
+        with scratch_folder(target) as made:
             if meshes is not None:
-                meshes.write(target.parent / _mesh_folder(target))
-            made.write_text(text, encoding="utf-8", newline="")
+                meshes.write(made / mesh_folder)
+            if home is not None:
+                home.write(made)
+            file = made / target.relative_to(root)
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="")
+            replace_together(made, target, list((root / mesh_folder).rglob("*")), root)
     return ExportResult(target, issues, counts)
 
 
@@ -88,15 +99,19 @@ def _mesh_folder(target: Path) -> str:
 
 
 def _new_text(
-    context: bpy.types.Context, stage: Any, model: PhysicsModel, target: Path, package: str, reason: _OtherPartsError
+    context: bpy.types.Context,
+    stage: Any,
+    model: PhysicsModel,
+    target: Path,
+    home: RosPackage | None,
+    reason: _OtherPartsError,
 ) -> tuple[str, list[Issue], dict[str, int], MeshFiles]:
     """The URDF of a robot that was made in Blender, or of which parts were added or removed since its import."""
     from ..urdf import build, further
     from ..urdf.mesh_files import MeshFiles
     from .robot_geometry import visible_parts
 
-    folder = _mesh_folder(target)
-    files = MeshFiles(f"package://{package}/{folder}/" if package else f"{folder}/")
+    files = MeshFiles(f"{_mesh_folder(target)}/" if home is None else home.meshes)
     names = {
         str(prim.GetPath()): str(name)
         for prim in stage.TraverseAll() if (name := prim.GetMetadata("displayName"))
@@ -187,8 +202,12 @@ def _selected(context: bpy.types.Context, model: PhysicsModel) -> list[str]:
 _NAMELESS = frozenset({"", "root", "world", "scene", "stage"})
 
 
-def edited_text(stage: Any, new: PhysicsModel, folder: Path, target: Path) -> tuple[str, list[Issue]]:
+def edited_text(
+    stage: Any, new: PhysicsModel, folder: Path, target: Path, home: RosPackage | None = None
+) -> tuple[str, list[Issue]]:
     """The URDF of the robot on a stage in SI units. folder: of the old URDF. target: of the new one.
+
+    home: package that gets copies of the meshes.
 
     Raises _OtherPartsError where a URDF has to be written anew.
     """
@@ -214,7 +233,10 @@ def edited_text(stage: Any, new: PhysicsModel, folder: Path, target: Path) -> tu
     comparison = _Comparison(plan, usd_read.read_stage(before), new, before, stage, root, edits)
     comparison.run()
     _complete(robot, edits)
-    _move_files(robot, edits, folder, target)
+    if home is None:
+        _move_files(robot, edits, folder, target)
+    else:
+        comparison.issues += _take_files(robot, edits, folder, home)
     return edits.result(), comparison.issues
 
 
@@ -416,3 +438,27 @@ def _move_files(robot: Robot, edits: TextEdits, folder: Path, target: Path) -> N
         file = folder / uri.replace("\\", "/")
         if file.is_file() or Path(unquote(str(file))).is_file():
             edits.set(element, "filename", below(file))
+
+
+def _take_files(robot: Robot, edits: TextEdits, folder: Path, home: RosPackage) -> list[Issue]:
+    """Copy meshes and images into a package, and name them there."""
+    from ..urdf.packages import IMAGE_SUFFIXES, MESH_SUFFIXES, Packages
+
+    packages = Packages(folder)
+    found, issues = {}, []
+    for element in robot.element.walk():
+        uri = element.get("filename")
+        if element.tag not in ("mesh", "texture") or not uri:
+            continue
+        file = packages.file(uri, MESH_SUFFIXES | IMAGE_SUFFIXES)
+        if file is not None:
+            found[id(element)] = (element, file)
+        else:
+            issues.append(Issue(
+                "UrdfFileMissing", "warning", "", "", f"'{uri}' is not found, so the package does not have it.",
+                "Put the file there, or import the URDF from the folder of its package.",
+            ))  # fmt: skip
+    uris = home.take(list(dict.fromkeys(file for _, file in found.values())))
+    for element, file in found.values():
+        edits.set(element, "filename", uris[file])
+    return issues

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,9 @@ import numpy as np
 from ..bridge.environment import require_usd
 from ..bridge.naming import prim_name
 from ..core import paths
-from ..system.files import usable_name
+from ..system.files import usable_name, work_folder
 from . import usd_import
-from .robot_files import RobotOptions, robot_as_stage
+from .robot_files import RobotOptions, plan_robot, write_stage
 from .usd_import import ImportResult, Step
 
 if TYPE_CHECKING:
@@ -43,12 +44,19 @@ def import_steps(
 ) -> Generator[Step, None, ImportResult]:
     """`import_urdf` step by step. Closing the generator undoes the steps so far."""
     require_usd()
+    from ..usd import robot_stage
+
     path = Path(bpy.path.abspath(usable_name(str(filepath)))).absolute()
     yield Step(0.0, f"Reading {path.name}")
-    with robot_as_stage(path, options) as (stage_file, plan), usd_import.undone_on_failure(context.scene):
+    with work_folder() as folder, usd_import.undone_on_failure(context.scene):
+        plan = plan_robot(path, options)
+        stage_file = folder / f"{plan.root[1:][:80]}.usdc"
+        texts = write_stage(plan, options, stage_file, physics=False)
         memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
         before = memory.filepath
-        result = yield from usd_import.import_steps(context, stage_file, usd_import.ImportOptions())
+        result = yield from usd_import.import_steps(
+            context, stage_file, usd_import.ImportOptions(), partial(robot_stage.import_source_of, plan, texts)
+        )
         result.path = path
         result.issues[:0] = plan.issues
         _finish(plan, result)
@@ -61,10 +69,8 @@ def import_steps(
 
 def _finish(plan: Layout, result: ImportResult) -> None:
     """Give the objects the names of the URDF, and draw the Empties of the links small."""
-    objects: dict[str, Any] = {}
-    for name in result.objects:
-        obj: Any = bpy.data.objects[name]
-        objects[obj.usdphys.prim.path] = obj
+    new = set(result.objects)
+    objects: dict[str, Any] = {obj.usdphys.prim.path: obj for obj in bpy.data.objects if obj.name in new}  # type: ignore[attr-defined]
     # Two names that Blender's exporter writes alike would change their prims: such objects keep the names of those.
     written = Counter(prim_name(plan.names.get(path, paths.name_of(path))) for path in plan.link_paths.values())
     written.update(prim_name(plan.names.get(path, paths.name_of(path))) for path in plan.joint_paths.values())

@@ -27,7 +27,7 @@ from ..core.validate import Hierarchy, Issue
 from ..core.words import counted
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
-from . import stage_layout
+from . import image_files, stage_layout
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
 
@@ -111,13 +111,15 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)
+    apart = image_files.are_expected(target)
     with (
-        replacing(target, verify=lambda scratch: usd_verify.verify(scratch, target, job.outline)) as scratch,
+        replacing(target, verify=lambda made: usd_verify.verify(made, target, job.outline), apart=apart) as scratch,
         handled_by("on_export", partial(_run, job)),
         Background(
             "Translating the physics", usd_write.opinions_of, reading.model, _local_units(options.units, reading)
         ) as job.opinions,
     ):
+        job.place = (scratch.parent, target) if apart else None
         _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
         if job.error is not None:
             raise job.error
@@ -225,13 +227,14 @@ def checked_target(filepath: str | Path) -> Path:
 class _Job:
     """One export: what the hook is to write, and its outcome.
 
-    outline: of the finished stage. by_name: correct the expected paths by the object names that Blender writes.
-    opinions: computed in a thread.
+    place: the temporary folder of the file, and the target, where Blender may write images. outline: of the finished
+    stage. by_name: correct the expected paths by the object names that Blender writes. opinions: computed in a thread.
     """
 
     reading: SceneReading | None
     options: ExportOptions | None
     by_name: bool = True
+    place: tuple[Path, Path] | None = None
     opinions: Background[dict[str, PrimOpinions]] | None = None
     issues: list[Issue] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
@@ -246,7 +249,10 @@ def _run(job: _Job, export_context: Any) -> bool:
 
     try:
         _write_physics(export_context, job)
-        job.outline = usd_verify.outline(export_context.get_stage().GetRootLayer())
+        layer = export_context.get_stage().GetRootLayer()
+        if job.place is not None:
+            image_files.bring_all(layer, *job.place)
+        job.outline = usd_verify.outline(layer)
         job.done = True
     except UsdPhysError as error:
         job.error = error

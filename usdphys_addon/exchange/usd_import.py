@@ -33,6 +33,9 @@ from .hook_calls import handled_by
 if TYPE_CHECKING:
     from ..usd.import_source import ImportSource
 
+    #: (stage, opinions of all its prims) -> what an import needs of them.
+    ReadSource = Callable[[Any, list[Any]], ImportSource]
+
 
 #: First and last frame of a new scene.
 _NEW_FRAMES = (1, 250)
@@ -109,13 +112,16 @@ def run_steps(steps: Generator[Step, None, ImportResult], tell: Callable[[Step],
 
 
 def import_steps(
-    context: bpy.types.Context, filepath: str | Path, options: ImportOptions
+    context: bpy.types.Context, filepath: str | Path, options: ImportOptions, read: ReadSource | None = None
 ) -> Generator[Step, None, ImportResult]:
-    """`import_usd` step by step. Closing the generator undoes the steps so far."""
+    """`import_usd` step by step. Closing the generator undoes the steps so far.
+
+    read: reads the stage, given the opinions of all its prims; by default `import_source.read_source`.
+    """
     require_usd()
     path = Path(bpy.path.abspath(str(filepath))).absolute()
     with _usd_errors_as_input_errors(path):
-        return (yield from _steps(context, path, options))
+        return (yield from _steps(context, path, options, read))
 
 
 @contextmanager
@@ -134,7 +140,9 @@ def _usd_errors_as_input_errors(path: Path) -> Iterator[None]:
         raise InputError(f"'{path.name}' holds names that are not UTF-8; it is damaged.") from error
 
 
-def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Generator[Step, None, ImportResult]:
+def _steps(
+    context: bpy.types.Context, path: Path, options: ImportOptions, read: ReadSource | None
+) -> Generator[Step, None, ImportResult]:
     from ..usd import composition, import_source, importable
     from ..usd import read as usd_read
 
@@ -159,7 +167,8 @@ def _steps(context: bpy.types.Context, path: Path, options: ImportOptions) -> Ge
         yield Step(0.2, "Blender imports geometry and materials, and gets the physics")
         # A collector that runs in the thread would delete Blender's objects while Blender works.
         with gc_paused(), ExitStack() as threads, _selected_file(path, choices) as file:
-            landing = _Landing(context, stage, path, options, choices, opinions, threads)
+            read = read or import_source.read_source
+            landing = _Landing(context, stage, path, options, choices, opinions, threads, read)
             result = _native_import(file, options, landing)
         yield Step(0.9, "Blender shows what came in")
     return result
@@ -176,6 +185,7 @@ class _Landing:
     choices: list[Any]
     opinions: list[Any]
     threads: ExitStack
+    read: ReadSource
     reading: Background[ImportSource] | None = None
     is_new_scene: bool = False
 
@@ -190,11 +200,9 @@ class _Landing:
 
     def begin(self) -> None:
         """Read the physics while Blender imports."""
-        from ..usd import import_source
-
         self.is_new_scene = not bpy.data.actions and (self.scene.frame_start, self.scene.frame_end) == _NEW_FRAMES
         what = f"Reading the physics of '{self.path.name}'"
-        reading = Background(what, import_source.read_source, self.stage, self.opinions)
+        reading = Background(what, self.read, self.stage, self.opinions)
         self.reading = self.threads.enter_context(reading)
 
     def finish(self, found: ImportedIDs) -> ImportResult:

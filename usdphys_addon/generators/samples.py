@@ -20,7 +20,7 @@ WHEEL, WIDTH, TURNS = 0.35, 0.25, 6.0
 BALL_SPEED = 2.0
 DOMINOES = 10
 #: Bricks of a course, courses, and size of a brick, m; mass (kg) and speed (m/s) of the ball that meets the chimney.
-CHIMNEY, BRICK, WRECKER = (8, 1, 10), (0.4, 0.2, 0.25), (800.0, 15.0)
+CHIMNEY, BRICK, WRECKER = (8, 1, 10), (0.4, 0.2, 0.25), (300.0, 15.0)
 #: (name, parent, head, tail) of the bones of a figure of 1.8 m, with the names of Rigify; those with .L are mirrored.
 BONES = (
     ("spine", "", (0, 0, 0.95), (0, 0, 1.08)), ("spine.001", "spine", (0, 0, 1.08), (0, 0, 1.25)),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import bpy
+import mathutils
 import numpy as np
 
 from ..authoring.joint_maker import JointMaker, JointOptions
@@ -38,7 +39,7 @@ class VehicleOptions:
     """frequency: of the springs, Hz. ratio: their damping ratio. travel: of a wheel up and down, Blender units.
 
     driven: FRONT, REAR or ALL. steering: largest angle, rad; 0 for none. speed: Blender units a second. drives: the
-    drives turn the wheels from the start.
+    drives turn the wheels from the start. shape: of the colliders that wheels get, SPHERE or CYLINDER.
     """
 
     frequency: float = 2.0
@@ -48,6 +49,7 @@ class VehicleOptions:
     steering: float = math.radians(30.0)
     speed: float = 3.0
     drives: bool = True
+    shape: str = "SPHERE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
             raise InputError(f"'{wheel.obj.name}' does not stand in line with the other wheels; turn it.")
     _find_front(wheels, forward)
     depsgraph = context.evaluated_depsgraph_get()
+    bare = [wheel for wheel in wheels if not len(wheel.obj.usdphys.colliders)]
     Tagging(depsgraph, [chassis], "DYNAMIC").apply()
     Tagging(depsgraph, [wheel.obj for wheel in wheels], "DYNAMIC").apply()
     for wheel in wheels:
@@ -93,6 +96,8 @@ def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
     context.view_layer.update()
     model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
     weights = {prim.label: mass.mass_properties(model, path) for path, prim in model.bodies.items()}
+    for wheel in bare if options.shape == "SPHERE" else ():
+        _make_sphere(wheel, weights[wheel.obj.name].mass)
     body = weights[chassis.name]
     place = next(prim.world for prim in model.bodies.values() if prim.label == chassis.name)
     center = frames.rotation_of(place) @ np.array(body.center_of_mass) + place[:3, 3]
@@ -200,6 +205,17 @@ def _share_load(wheels: Sequence[Wheel], weight: float, center: Any, meters: flo
 
 
 # --------------------------------------------------------------------------- hubs and joints
+
+
+def _make_sphere(wheel: Wheel, weight: float) -> None:
+    """Make the collider of a wheel a sphere that is as high, and keep its mass (kg)."""
+    physics = wheel.obj.usdphys
+    for item in physics.colliders:
+        item.shape, item.location = "SPHERE", wheel.obj.matrix_world.inverted_safe() @ mathutils.Vector(wheel.center)
+        item.radius = wheel.radius / max(map(abs, wheel.obj.matrix_world.to_scale()))
+    if not physics.mass.is_applied:
+        physics.mass.is_applied = True
+        physics.mass.mass = weight
 
 
 def _hub(collection: Any, wheel: Wheel, weight: float, turn: Any, meters: float) -> Any:

@@ -168,13 +168,23 @@ def bond(context: Any, objects: Sequence[Any], options: BondOptions) -> Bonded:
     joiner = joints.Joiner(context)
     made = []
     for body0, body1, touch in found:
-        joint = joiner.add("FIXED", body0, body1, frames.transform(touch.center / meters))
+        joint = joiner.add("GENERIC", body0, body1, _facing(touch.center / meters, touch.normal))
+        # Pressure is borne by the pieces, so that their weight does not break the bond; they collide once it is broken.
+        joint.usdphys.joint.collision_enabled = True
+        joints.lock(joint, [*joints.TRANSLATIONS[1:], *joints.ROTATIONS])
+        joint.usdphys.joint.limits.transX.is_applied, joint.usdphys.joint.limits.transX.high = True, 0.0
         force, torque = contact_area.bond(touch.area, strength)
         joint.usdphys.joint.break_force = force
         joint.usdphys.joint.break_torque = torque
         made.append(joint)
     _select(context, pieces)
     return Bonded(pieces, made)
+
+
+def _facing(place: Any, normal: Any) -> frames.Matrix:
+    """A frame whose X axis is the normal."""
+    turn: Any = mathutils.Vector(normal.tolist()).to_track_quat("X", "Z")
+    return frames.transform(place, np.array(turn.to_matrix()))
 
 
 def _split(context: Any, obj: Any) -> list[Any]:

@@ -172,7 +172,7 @@ class Document:
         return [item if isinstance(item, dict) else {} for item in items] if isinstance(items, list) else []
 
     def node_name(self, index: int) -> str:
-        return str(self.nodes[index].get("name") or "")
+        return str(self.json["nodes"][index].get("name") or "")
 
     def ancestors(self, index: int | None) -> Iterator[int]:
         """A node and the nodes above it, nearest first."""
@@ -460,8 +460,8 @@ class Document:
 
     def put_extension(self, index: int, name: str, value: dict[str, Any]) -> None:
         """Set an extension of a node, merged with what it has of the same name."""
-        extensions = self.nodes[index].setdefault("extensions", {})
-        extensions[name] = {**extensions.get(name, {}), **value}
+        extensions = self.json["nodes"][index].setdefault("extensions", {})
+        extensions[name] = {**extensions[name], **value} if name in extensions else value
         self.use(name)
 
     def root_extension(self, name: str) -> dict[str, Any]:

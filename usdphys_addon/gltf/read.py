@@ -79,8 +79,8 @@ def read(document: Document) -> GltfReading:
 class _Reader:
     def __init__(self, reading: GltfReading) -> None:
         self.reading, self.document, self.model = reading, reading.document, reading.model
-        self.family = family_of(self.document) or OMI
         reading.family = family_of(self.document)
+        self.family = reading.family or OMI
         self.live = self.document.live()
         self.taken: set[str] = set()
         self.bodies: set[int] = set()
@@ -176,9 +176,10 @@ class _Reader:
             if factor == 0.0:
                 vendor.apply(prim, vendor.BODY, disableGravity=True)
             prim.extras.setdefault("motion", {})["gravityFactor"] = factor
-        leaf = self.document.node_extension(index, self.family.body)
-        for key, trigger in (("collider", False), ("trigger", True)):
-            if motion is leaf and is_number(leaf.get(key)):
+        # The first form of OMI_physics_body has the values on the node itself.
+        is_old = motion is self.document.node_extension(index, self.family.body)
+        for key, trigger in (("collider", False), ("trigger", True)) if is_old else ():
+            if is_number(motion.get(key)):
                 self._issue(
                     "GltfOldForm", f"'{prim.path}' has a {'trigger' if trigger else 'collider'} in a form that was "
                     "never published, so it is left out.", "Save the file again with a newer program.", path=prim.path,
@@ -199,6 +200,8 @@ class _Reader:
             body.angular_velocity = _triple(spin)
 
     def _read_mass(self, prim: Prim, motion: dict[str, Any], *, is_static: bool) -> None:
+        if not motion and self.family.is_khr:
+            return
         mass = usd_physics.MassAPI()
         value = motion.get("mass", None if is_static else self.family.mass)
         if is_number(value) and value > 0.0:
@@ -297,7 +300,7 @@ class _Reader:
             if not is_numbers(size, 3) or min(size) <= 0.0:
                 return False
             prim.add(usd_geom.Cube(1.0))
-            prim.local = frames.transform((0.0, 0.0, 0.0), None, axes.size_in(size))
+            prim.local = np.diag((*axes.size_in(size), 1.0))
             prim.world = prim.world @ prim.local
         elif kind == "sphere":
             prim.add(usd_geom.Sphere(_length(sizes.get("radius", 0.5))))

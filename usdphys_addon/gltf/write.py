@@ -30,11 +30,15 @@ _COMBINE = {theirs: ours for ours, theirs in names.COMBINE.items()}
 
 @dataclass(slots=True)
 class WriteOptions:
-    """families: that are written. is_flat: bodies below a body are moved beside it. keeps_usd: see `gltf.keep`."""
+    """families: that are written. is_flat: bodies below a body are moved beside it. keeps_usd: see `gltf.keep`.
+
+    is_for_godot: OMI capsules and cylinders have the one radius, and capsules the full height, that Godot 4 reads.
+    """
 
     families: Sequence[Family] = names.FAMILIES
     is_flat: bool = False
     keeps_usd: bool = True
+    is_for_godot: bool = False
 
 
 @dataclass(slots=True)
@@ -80,6 +84,8 @@ class _Writer:
         self.pools: dict[tuple[str, str], dict[str, int]] = {}
         self.meshes: dict[int, tuple[Mesh, int]] = {}
         self.masses: dict[tuple[Any, ...], mass.BodyMassProperties] = {}
+        self.kinds: dict[tuple[Any, ...], _Kind] = {}
+        self.dynamic: dict[str, bool] = {}
 
     def _is_foreign(self, family: Family) -> bool:
         used = self.document.json.get("extensionsUsed") or ()
@@ -176,6 +182,11 @@ class _Writer:
             )  # fmt: skip
 
     def _is_dynamic(self, path: str) -> bool:
+        if path not in self.dynamic:
+            self.dynamic[path] = self._find_dynamic(path)
+        return self.dynamic[path]
+
+    def _find_dynamic(self, path: str) -> bool:
         prim = self.model.prims.get(path)
         body = prim.get(usd_physics.RigidBodyAPI) if prim is not None else None
         return body is not None and body.resolved("rigid_body_enabled") and not body.resolved("kinematic_enabled")
@@ -212,6 +223,8 @@ class _Writer:
         return motion
 
     def _gravity_factor(self, prim: Prim) -> float:
+        if not prim.extras and vendor.BODY not in prim.schemas:
+            return 1.0
         kept = prim.extras.get("motion", {}).get("gravityFactor", 1.0)
         if vendor.value(prim, vendor.BODY, "disableGravity"):
             return 0.0
@@ -220,6 +233,8 @@ class _Writer:
     def _write_velocities(
         self, family: Family, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]
     ) -> None:
+        if body.velocity is None and body.angular_velocity is None:
+            return
         for key, value, turn in (
             ("linearVelocity", body.velocity, prim.world[:3, :3]),
             ("angularVelocity", body.angular_velocity, frames.rotation_of(prim.world)),
@@ -278,16 +293,13 @@ class _Writer:
 
     def _mass_key(self, prim: Prim, colliders: list[Prim]) -> tuple[Any, ...] | None:
         """What decides about the mass of a body of primitives; None for a body with other colliders."""
-        parts: list[Any] = [prim.world[:3, :3].tobytes(), repr(prim.get(usd_physics.MassAPI))]
+        own = prim.get(usd_physics.MassAPI)
+        parts: list[Any] = [prim.world[:3, :3].tobytes(), own.all_values() if own is not None else ()]
         for one in colliders:
-            gprim = one.get(usd_geom.Gprim)
-            if gprim is None or one.local is None or paths.parent_of(one.path) != prim.path:
+            key = self._kind_key(one)
+            if key is None or one.local is None or paths.parent_of(one.path) != prim.path:
                 return None
-            material = self._material_of(one)
-            parts += [
-                repr(gprim), one.local.tobytes(), repr(one.get(usd_physics.MassAPI)),
-                repr(material.get(usd_physics.MaterialAPI)) if material is not None else "",
-            ]  # fmt: skip
+            parts.append(key)
         return tuple(parts)
 
     def _has_densities(self, prim: Prim, colliders: list[Prim]) -> bool:
@@ -314,7 +326,7 @@ class _Writer:
         ]  # fmt: skip
         found, numbers = filters.filters_of(self.model, [prim.path for prim in chosen])
         for prim in chosen:
-            number = numbers.get(prim.path)
+            number = numbers.get(prim.path) if numbers else None
             self._write_collider(prim, None if number is None else found[number])
 
     def _is_written(self, prim: Prim, api: usd_physics.CollisionAPI) -> bool:
@@ -333,7 +345,11 @@ class _Writer:
                     "Export the object.", "error", prim,
                 )  # fmt: skip
             return
-        shapes = self._shapes(prim, is_dynamic=owner is not None and self._is_dynamic(owner.path))
+        kind = self._kind_of(prim)
+        if kind is not None:
+            shapes = kind.shapes
+        else:
+            shapes = self._shapes(prim, is_dynamic=owner is not None and self._is_dynamic(owner.path))
         if not shapes:
             self._lost(prim, f"the shape {prim.type_name}")
             return
@@ -342,12 +358,40 @@ class _Writer:
         body = self.bodies[owner.path] if owner is not None else None
         own = prim.path if prim.path in self.nodes else paths.parent_of(prim.path)
         for shape, offset in shapes:
-            index, scale = self._collider_node(prim, base, body, offset, shape, is_of_base=own in self.nodes)
+            index, scale = self._collider_node(prim, base, body, offset, shape, kind, is_of_base=own in self.nodes)
             for family in self.families:
-                value = self._collider(family, prim, index, shape.scaled(scale), is_trigger=is_trigger)
+                value = kind.values.get((family.name, scale)) if kind is not None else None
+                if value is None:
+                    value = self._collider(family, prim, index, shape.scaled(scale), is_trigger=is_trigger)
+                    if kind is not None:
+                        kind.values[family.name, scale] = value
                 if filter_ is not None:
-                    value["collisionFilter"] = self._pooled(family.body, "collisionFilters", filter_)
+                    value = {**value, "collisionFilter": self._pooled(family.body, "collisionFilters", filter_)}
                 self.document.put_extension(index, family.body, {"trigger" if is_trigger else "collider": value})
+
+    def _kind_key(self, prim: Prim) -> tuple[Any, ...] | None:
+        """What decides about the shape, the material and the mass of a primitive; None for other colliders."""
+        if prim.extras or prim.get(usd_geom.Gprim) is None:
+            return None
+        schemas = tuple((name, one.all_values()) for name, one in prim.schemas.items())
+        material = self._material_of(prim)
+        local = prim.local.tobytes() if prim.local is not None else b""
+        return (schemas, local, material.path if material is not None else "")
+
+    def _kind_of(self, prim: Prim) -> _Kind | None:
+        """What primitives share that are copies of each other; None where each is looked at by itself."""
+        key = self._kind_key(prim)
+        if key is None:
+            return None
+        kind = self.kinds.get(key)
+        if kind is None:
+            gprim = prim.get(usd_geom.Gprim)
+            assert gprim is not None
+            shape, offset = self._gprim_shape(prim, gprim)
+            if shape.kind == "plane" or (self.options.is_for_godot and shape.is_tapered):
+                return None
+            kind = self.kinds[key] = _Kind([(shape, offset)])
+        return kind
 
     def _collider(
         self, family: Family, prim: Prim, index: int, shape: _Shape, *, is_trigger: bool
@@ -359,6 +403,10 @@ class _Writer:
                 value["geometry"]["convexHull"] = True
         else:
             made = {"type": shape.kind, shape.kind: shape.sizes}
+            if self.options.is_for_godot and not family.is_khr and "radiusTop" in shape.sizes:
+                made[shape.kind] = shape.for_godot()
+                if shape.is_tapered:
+                    self._lost(prim, "in the form of Godot 4 the two radii", "Use one radius, or a hull.")
             if shape.mesh is not None:
                 made[shape.kind] = {"mesh": self._mesh(prim, index, shape.mesh)}
             elif shape.kind == "plane" and not family.is_khr:
@@ -408,21 +456,37 @@ class _Writer:
         return found
 
     def _collider_node(
-        self, prim: Prim, base: int, body: int | None, offset: Matrix | None, shape: _Shape, *, is_of_base: bool
+        self,
+        prim: Prim,
+        base: int,
+        body: int | None,
+        offset: Matrix | None,
+        shape: _Shape,
+        kind: _Kind | None,
+        *,
+        is_of_base: bool,
     ) -> tuple[int, tuple[float, float, float]]:
         """(node that a collider goes on, scale of the shape there).
 
-        offset: place of the shape in the space of the prim. is_of_base: `base` is the node of the prim, or of its
-        parent.
+        offset: place of the shape in the space of the prim. kind: what it shares with its copies. is_of_base: `base` is
+        the node of the prim, or of its parent.
         """
         document = self.document
         key = "trigger" if vendor.TRIGGER in prim.schemas else "collider"
-        taken = any(key in document.node_extension(base, family.body) for family in self.families)
-        if body is not None and not document.is_below(base, body):
+        taken = "extensions" in document.nodes[base] and any(
+            key in document.node_extension(base, family.body) for family in self.families
+        )
+        if body is not None and base != body and not document.is_below(base, body):
             # The exporter has flattened the hierarchy.
             taken = True
         if not taken and "skin" not in document.nodes[base]:
-            scale = self._scale_on(prim, base, offset, shape, is_of_base=is_of_base)
+            if kind is not None and is_of_base and prim.local is not None and prim.path not in self.nodes:
+                # Only its pose below the node decides.
+                if not kind.is_placed:
+                    kind.scale, kind.is_placed = self._scale_on(prim, base, offset, shape, is_of_base=True), True
+                scale = kind.scale
+            else:
+                scale = self._scale_on(prim, base, offset, shape, is_of_base=is_of_base)
             if scale is not None:
                 return base, scale
         world = prim.world if offset is None else prim.world @ offset
@@ -685,6 +749,8 @@ class _Writer:
     def _write_kept(self) -> None:
         """Compound triggers and volumes with gravity, as they were imported."""
         for path, prim in self.model.prims.items():
+            if not prim.extras:
+                continue
             index = self.nodes.get(path)
             parts = prim.extras.get("trigger_nodes")
             if index is not None and isinstance(parts, list):
@@ -738,6 +804,16 @@ class _Shape:
             values.append(float(np.ptp(self.mesh.points, axis=0).max()))
         return float(max([*values, *edges], default=1.0))
 
+    @property
+    def is_tapered(self) -> bool:
+        return bool(self.sizes.get("radiusTop") != self.sizes.get("radiusBottom"))
+
+    def for_godot(self) -> dict[str, float]:
+        """Lengths of a capsule or cylinder in the form before September 2024."""
+        radius = max(self.sizes["radiusTop"], self.sizes["radiusBottom"])
+        height = self.sizes["height"] + (2.0 * radius if self.kind == "capsule" else 0.0)
+        return {"radius": radius, "height": height}
+
     def scaled(self, scale: tuple[float, float, float]) -> _Shape:
         """In a space with a scale by the rules of UsdPhysics; axes of the model."""
         if self.mesh is not None or max(abs(factor - 1.0) for factor in scale) <= 1e-9:
@@ -754,6 +830,20 @@ class _Shape:
             if key in sizes:
                 sizes[key] *= factor
         return _Shape(self.kind, sizes)
+
+
+@dataclass(slots=True)
+class _Kind:
+    """Primitives that are copies of each other.
+
+    shapes: as `_Writer._shapes` gives them. scale: on the node that they belong to, if is_placed; None where they need
+    a node of their own. values: what a collider says, by family and scale.
+    """
+
+    shapes: list[tuple[_Shape, Matrix | None]]
+    scale: tuple[float, float, float] | None = None
+    is_placed: bool = False
+    values: dict[tuple[str, tuple[float, float, float]], dict[str, Any]] = field(default_factory=dict)
 
 
 def _upright(axis: str) -> Matrix:

@@ -20,6 +20,7 @@ from ..core.steps import Steps, finished, part
 from ..core.validate import Issue
 from ..core.vendors import is_vendor
 from ..core.words import phrase
+from ..simulation import load_history
 from ..simulation.vendor_settings import is_simulated
 from .poses import PoseWriter, Transform, applied, freed, restored, saved
 
@@ -153,9 +154,9 @@ class PreviewSession:
             # The objects show the authored poses now, so all of them must be written.
             for poses in self._shown:
                 poses[:] = np.inf
-        #: Path of the joint of an object, and the largest force (N) and torque (N m) of a joint, see `load_of`.
-        self._joint_names: dict[str, str] = {}
-        self._peaks: dict[str, tuple[float, float]] = {}
+        self._history = load_history.LoadHistory(self.world)
+        #: Paths of the simulated joints by the names of their objects.
+        self._joint_names = {self.model.prims[path].label: path for path in self.world.joints}
         self._edited = False
         self._is_writing = False
         self._debt = 0.0
@@ -275,7 +276,7 @@ class PreviewSession:
             self.take_edits(context)
         self._lead_kinematic(context)
         self.world.step()
-        self._note_loads()
+        self._history.note()
         lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
         if lost:
             label = self.model.prims[lost[0]].label or lost[0]
@@ -496,32 +497,19 @@ class PreviewSession:
             *([("Real time", f"{self.real_time_factor:.2f}x")] if self.time_shown is None else []),
         ]
 
-    def load_of(self, name: str) -> list[tuple[str, str]]:
-        """Force and torque of the joint of an object as texts (name, value), and the largest so far; empty for others.
+    @property
+    def has_joints(self) -> bool:
+        return bool(self._joint_names)
 
-        They are measured from the first call on.
-        """
+    def loads_of(self, name: str) -> load_history.JointLoads | None:
+        """What the joint of an object has borne; None if it has none. It is measured from the first call on."""
         path = self._joint_names.get(name)
-        if path is None:
-            path = next((path for path in self.world.joints if self.model.prims[path].label == name), "")
-            self._joint_names[name] = path
-        if not path:
-            return []
-        load = self.world.joint_load(path)
-        self._peaks.setdefault(path, (0.0, 0.0))
-        texts = zip(("Force", "Torque"), load, self._peaks[path], ("N", "N m"), strict=True)
-        return [(name, f"{now:.4g} {unit}, most {most:.4g}") for name, now, most, unit in texts]
-
-    def _note_loads(self) -> None:
-        """Remember the largest loads of the joints that are looked at."""
-        for path, (force, torque) in self._peaks.items():
-            now = self.world.joint_load(path)
-            self._peaks[path] = (max(force, now[0]), max(torque, now[1]))
+        return None if path is None else self._history.loads_of(path)
 
     @property
-    def broken(self) -> list[str]:
-        """Labels of the joints that broke."""
-        return [self.model.prims[path].label or path for path in self.world.broken_joints]
+    def broken(self) -> dict[str, load_history.JointBreak]:
+        """When and under which load joints broke, by label, in that order."""
+        return {self.model.prims[path].label or path: found for path, found in self._history.breaks.items()}
 
     @property
     def warnings(self) -> list[str]:
@@ -659,6 +647,7 @@ class PreviewSession:
         if self._is_restarted:
             self.restart(context)
         self.world.reset()
+        self._history.forget()
         self._was_awake[:] = True
         self._show(context, self._was_awake)
 

@@ -20,6 +20,8 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from .notices import Notices
 
+#: Names of the schemas that filter collisions.
+FILTERING = frozenset({usd_physics.CollisionGroup.usd_name, usd_physics.FilteredPairsAPI.usd_name})
 BITS = 32
 ALL = (1 << BITS) - 1
 #: Largest number of body pairs that replace one filter for which no bit is left.

@@ -90,7 +90,7 @@ class JointFacts:
 
     frame0, frame1: joint frames (4, 4) in the body's frame, or in the world without a body. names: index of the degree
     of freedom by instance name. distance: limits and drive of the distance of the anchors. cone: largest tilt of the
-    X axis towards Y and towards Z, rad.
+    X axis towards Y and towards Z, rad. first: the axis of the authored frames, 0 for X, that is X of these frames.
     """
 
     prim: Prim
@@ -111,6 +111,9 @@ class JointFacts:
     excluded: bool = False
     break_force: float = INF
     break_torque: float = INF
+    first: int = 0
+    #: Of a bond: its axis, and the sign of the motion that it holds back; the bodies bear the pressure.
+    pull: tuple[int, float] | None = None
 
     @property
     def path(self) -> str:
@@ -130,6 +133,8 @@ class JointFacts:
 
 def read_joints(layout: Layout, notices: Notices) -> list[JointFacts]:
     """The joints that can be simulated, in the order of the model."""
+    if joint_kinds.BY_TYPE_NAME.keys().isdisjoint(layout.names):
+        return []
     result = []
     for prim in layout.model.joints.values():
         joint = prim.get(usd_physics.Joint)
@@ -173,7 +178,29 @@ def _read(layout: Layout, prim: Prim, joint: usd_physics.Joint, notices: Notices
     _apply_settings(facts)
     if facts.kind == "Joint":
         _single_axis_first(facts)
+        _hold_bond(facts)
     return facts
+
+
+def _hold_bond(facts: JointFacts) -> None:
+    """Lock the one axis on which a bond can only be pressed together, and leave out the contacts of its bodies.
+
+    They touch there, so contact and lock bear the same pressure, and the lock takes no small steps. It counts as pull
+    and shear only do.
+    """
+    free = [row for row, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
+    if not (facts.breaks and facts.collides and len(free) == 1 and free[0] < 3) or facts.drives:
+        return
+    freedom = facts.freedoms[free[0]]
+    if (
+        freedom.settings != PLAIN_AXIS
+        or not {freedom.low, freedom.high} & {0.0}
+        or freedom.high - freedom.low < NO_LIMIT
+    ):
+        return
+    facts.pull = (free[0], 1.0 if freedom.high == 0.0 else -1.0)
+    facts.freedoms[free[0]] = locked()
+    facts.collides = False
 
 
 def _at_most(value: float | None) -> float:
@@ -237,6 +264,7 @@ def _turn(facts: JointFacts, axis: str) -> None:
     turn = np.eye(4)
     turn[:3, :3] = np.eye(3)[:, [(first + step) % 3 for step in range(3)]]
     facts.frame0, facts.frame1 = facts.frame0 @ turn, facts.frame1 @ turn
+    facts.first = (facts.first + first) % 3
 
 
 def _single_axis_first(facts: JointFacts) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core import frames
+from ..core import frames, paths
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.rules.base import Above
@@ -29,22 +29,34 @@ DEFAULT_FRICTION, DEFAULT_RESTITUTION = 0.5, 0.0
 
 @dataclass(slots=True)
 class Body:
-    """An enabled rigid body: position (3,), rotation (3, 3), and stretch (3, 3), the scale and shear of its prim.
+    """An enabled rigid body. scene: path of its physics scene, or "". row: of its prim in `places`.
 
-    The linear part of the prim's world matrix is rotation @ stretch. scene: path of its physics scene, or "".
-    colliders: enabled colliders that move with it. inside: all colliders whose nearest enabled body it is, ignoring
-    resets of the transform stack; candidates for its mass.
+    inside: all colliders whose nearest enabled body it is, ignoring resets of the transform stack; candidates for its
+    mass. colliders: enabled colliders that move with it; the same list as `inside` if no collider is in one only.
     """
 
     prim: Prim
     is_kinematic: bool
     scene: str
-    position: Matrix
-    rotation: Matrix
-    quaternion: Quaternion
-    stretch: Matrix
-    colliders: list[Prim] = field(default_factory=list)
-    inside: list[Prim] = field(default_factory=list)
+    places: Places
+    row: int
+    inside: list[Prim]
+    colliders: list[Prim]
+
+    @property
+    def position(self) -> Matrix:
+        """(3,)"""
+        return np.asarray(self.places.positions[self.row])
+
+    @property
+    def rotation(self) -> Matrix:
+        """(3, 3)"""
+        return np.asarray(self.places.rotations[self.row])
+
+    @property
+    def stretch(self) -> Matrix:
+        """Scale and shear of the prim (3, 3): the linear part of its world matrix is rotation @ stretch."""
+        return np.asarray(self.places.stretches[self.row])
 
     @property
     def pose(self) -> Matrix:
@@ -53,12 +65,14 @@ class Body:
 
     @property
     def velocity_scale(self) -> float:
-        """Factor of the body's velocity: 1, or its scale if that converts length units, as a root prim's may."""
+        """Factor of the body's velocity, in its rotation: 1, or its scale if that converts length units, as a root
+        prim's may; negative for a mirrored prim, because a rotation cannot mirror."""
         scale = frames.scale_of(self.stretch)
+        sign = math.copysign(1.0, scale[0])
         if not frames.is_uniform(np.abs(scale)):
-            return 1.0
+            return sign
         size = float(abs(scale[0]))
-        return size if any(abs(size / ratio - 1.0) < SAME_RATIO for ratio in UNIT_RATIOS) else 1.0
+        return sign * size if any(abs(size / ratio - 1.0) < SAME_RATIO for ratio in UNIT_RATIOS) else sign
 
 
 class RigidPose(NamedTuple):
@@ -78,15 +92,23 @@ class Places(Mapping[str, RigidPose]):
     """The poses of many prims, by path; together in arrays, because one by one they would take most of the time to
     build a world.
 
-    worlds (n, 4, 4): world matrices of the prims. positions (n, 3), rotations (n, 3, 3), quaternions (n, 4), w first,
-    stretches (n, 3, 3): scale and shear; the linear part of a world matrix is rotation @ stretch.
+    Prims that share their world matrix share a row. worlds (n, 4, 4): world matrices of the prims. positions (n, 3),
+    rotations (n, 3, 3), quaternions (n, 4), w first, stretches (n, 3, 3): scale and shear; the linear part of a world
+    matrix is rotation @ stretch.
     """
 
     def __init__(self, prims: Iterable[Prim]) -> None:
-        listed = list(prims)
-        self._rows = {prim.path: row for row, prim in enumerate(listed)}
+        self._rows: dict[str, int] = {}
+        # A prim and its geometry often share their matrix, and then a row.
+        row_of: dict[int, int] = {}
+        distinct: list[Matrix] = []
+        for prim in prims:
+            world = prim.world
+            row = self._rows[prim.path] = row_of.setdefault(id(world), len(distinct))
+            if row == len(distinct):
+                distinct.append(world)
         # Of twice the speed of np.array for thousands of matrices.
-        worlds = np.concatenate([prim.world for prim in listed]) if listed else np.zeros((0, 4))
+        worlds = np.concatenate(distinct) if distinct else np.zeros((0, 4))
         self.worlds: Matrix = worlds.astype(float).reshape(-1, 4, 4)
         self.positions: Matrix = self.worlds[:, :3, 3]
         self.rotations: Matrix = frames.rotations_of(self.worlds)
@@ -95,7 +117,11 @@ class Places(Mapping[str, RigidPose]):
 
     def rows(self, paths: Iterable[str]) -> list[int]:
         """Rows of prims in the arrays."""
-        return [self._rows[path] for path in paths]
+        return list(map(self._rows.__getitem__, paths))
+
+    def row(self, path: str) -> int:
+        """Row of a prim in the arrays."""
+        return self._rows[path]
 
     def __getitem__(self, path: str) -> RigidPose:
         row = self._rows[path]
@@ -122,6 +148,8 @@ class Layout:
     gravity: dict[str, Matrix] = field(default_factory=dict)
     bodies: dict[str, Body] = field(default_factory=dict)
     statics: dict[str, str] = field(default_factory=dict)
+    #: Types and schemas of all prims.
+    names: set[str] = field(default_factory=set)
     owners: Above = field(default_factory=lambda: Above({}))
     places: Places = field(default_factory=lambda: Places(()))
 
@@ -146,39 +174,56 @@ def gravity_of(scene: usd_physics.PhysicsScene) -> Matrix:
 def layout(model: PhysicsModel, notices: Notices) -> Layout:
     """Classify the prims of a model, in linear time."""
     result = Layout(model)
+    body_name, collider_name = usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name
+    bodies, colliders, cuts = dict[str, Prim](), dict[str, Prim](), set[str]()
+    # All in one pass over the prims.
+    for path, prim in model.prims.items():
+        result.names.add(prim.type_name)
+        result.names.update(prim.schemas)
+        if body_name in prim.schemas:
+            bodies[path] = prim
+        if collider_name in prim.schemas:
+            colliders[path] = prim
+        if prim.resets_xform_stack:
+            cuts.add(path)
     for path, prim in model.scenes.items():
         result.gravity[path] = gravity_of(prim.schemas[usd_physics.PhysicsScene.usd_name])  # type: ignore[arg-type]
     if not result.gravity:
         result.gravity[""] = np.array([0.0, 0.0, -EARTH_GRAVITY])
         notices.add("SceneMissing", None, "There is no physics scene: earth gravity is used.")
-    bodies, colliders = model.bodies, model.colliders
     result.places = places = Places({**bodies, **colliders}.values())
-    # The bodies are the first rows.
-    for (path, prim), position, rotation, quaternion, stretch in zip(
-        bodies.items(), places.positions, places.rotations, places.quaternions.tolist(), places.stretches, strict=False
-    ):
-        api = prim.get(usd_physics.RigidBodyAPI)
-        if api is None or not api.resolved("rigid_body_enabled"):
-            continue
-        scene = _scene(result, prim, api.simulation_owner, notices)
-        is_kinematic = bool(api.resolved("kinematic_enabled"))
-        result.bodies[path] = Body(prim, is_kinematic, scene, position, rotation, tuple(quaternion), stretch)
-    cuts = {path for path, prim in model.prims.items() if prim.resets_xform_stack}
-    result.owners = Above({path: body.prim for path, body in result.bodies.items()}, cuts)
+    first, enabled = next(iter(result.gravity)), result.bodies
+    for path, prim in bodies.items():
+        api = prim.schemas[body_name]
+        assert isinstance(api, usd_physics.RigidBodyAPI)
+        # Asking for None first, not authored, is faster for thousands of bodies.
+        if api.rigid_body_enabled is None or api.resolved("rigid_body_enabled"):
+            scene = _scene(result, prim, api.simulation_owner, notices) if api.simulation_owner else first
+            is_kinematic = api.kinematic_enabled is not None and bool(api.resolved("kinematic_enabled"))
+            inside: list[Prim] = []
+            enabled[path] = Body(prim, is_kinematic, scene, places, places.row(path), inside, inside)
+    is_all = len(enabled) == len(bodies)
+    result.owners = Above(bodies if is_all else {path: body.prim for path, body in enabled.items()}, cuts)
     by_mass = Above(result.owners.wanted) if cuts else result.owners
     for path, prim in colliders.items():
-        heavy = by_mass.at(path)
-        owner = None if heavy is None else result.bodies[heavy.path]
+        # Most colliders are at or just below their body.
+        heavy = enabled.get(path) or enabled.get(paths.parent_of(path))
+        if heavy is None and (found := by_mass.at(path)) is not None:
+            heavy = enabled[found.path]
+        collider = prim.schemas[collider_name]
+        assert isinstance(collider, usd_physics.CollisionAPI)
+        collides = collider.collision_enabled is None or collider.resolved("collision_enabled")
+        owner = heavy if collides and not cuts else result.body_of(path) if collides else None
+        if heavy is not None:
+            if heavy is not owner and heavy.colliders is heavy.inside:
+                heavy.colliders = list(heavy.inside)
+            heavy.inside.append(prim)
         if owner is not None:
-            owner.inside.append(prim)
-        collider = prim.get(usd_physics.CollisionAPI)
-        if collider is None or not collider.resolved("collision_enabled"):
-            continue
-        if cuts:
-            owner = result.body_of(path)
-        if owner is not None:
-            owner.colliders.append(prim)
-        else:
+            if owner is not heavy and owner.colliders is owner.inside:
+                owner.colliders = list(owner.inside)
+            if owner.colliders is not owner.inside:
+                owner.colliders.append(prim)
+        elif collides:
             result.statics[path] = _scene(result, prim, _static_owner(model, prim, collider), notices)
     return result
 

@@ -19,6 +19,7 @@ from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_geom
 from ..core.units import StageUnits
+from .load_history import JointBreak, LoadHistory
 from .world import World
 
 Floats = NDArray[np.float64]
@@ -34,7 +35,8 @@ _LARGEST = 1e15
 class Recording:
     """matrices (f, n, 4, 4): world matrices, SI and Z up. positions (f, n, 3). rotations (f, n, 4): (w, x, y, z).
 
-    loads (f, 2): force (N) and torque (N m) of joints by path. broken: s, when joints broke.
+    loads (f, 2): force (N) and torque (N m) of joints by path. wrenches (f, 2, 3): the same on their second bodies, at
+    the joint frames there and along their axes. broken: the joints that broke.
     """
 
     fps: float
@@ -44,7 +46,8 @@ class Recording:
     positions: Floats
     rotations: Floats
     loads: Mapping[str, Floats] = field(default_factory=dict)
-    broken: Mapping[str, float] = field(default_factory=dict)
+    wrenches: Mapping[str, Floats] = field(default_factory=dict)
+    broken: Mapping[str, JointBreak] = field(default_factory=dict)
 
     def in_stage(self, units: StageUnits) -> Floats:
         """World matrices (f, n, 4, 4) in the units and axes of a stage."""
@@ -67,11 +70,19 @@ class Recording:
         if not self.loads:
             return found
         joints: dict[str, dict[str, Any]] = {
-            path: {"force_newtons": load[:, 0].tolist(), "torque_newton_metres": load[:, 1].tolist()}
+            path: {
+                "force_newtons": load[:, 0].tolist(), "torque_newton_metres": load[:, 1].tolist(),
+                "largest_force_newtons": float(load[:, 0].max()),
+                "largest_torque_newton_metres": float(load[:, 1].max()),
+                "force_on_body1": self.wrenches[path][:, 0].tolist(),
+                "torque_on_body1": self.wrenches[path][:, 1].tolist(),
+            }
             for path, load in self.loads.items()
-        }
-        for path, seconds in self.broken.items():
-            joints[path]["broken_seconds"] = seconds
+        }  # fmt: skip
+        for path, broken in self.broken.items():
+            joints[path]["broken_seconds"] = broken.seconds
+            joints[path]["broken_under_newtons"] = broken.force
+            joints[path]["broken_under_newton_metres"] = broken.torque
         return {**found, "joints": joints}
 
 
@@ -141,7 +152,9 @@ def record(world: World, count: int, movers: Movers | None = None, *, with_loads
     """
     joints = world.joints if with_loads else ()
     loads = {path: np.zeros((count + 1, 2)) for path in joints}
-    broken: dict[str, float] = {}
+    wrenches = {path: np.zeros((count + 1, 2, 3)) for path in joints}
+    history = LoadHistory(world)
+    broken = history.breaks
     matrices = np.empty((count + 1, len(world.paths), 4, 4))
     positions, rotations = np.empty((count + 1, len(world.paths), 3)), np.empty((count + 1, len(world.paths), 4))
     known = set(world.paths)
@@ -154,16 +167,14 @@ def record(world: World, count: int, movers: Movers | None = None, *, with_loads
                 else:
                     world.set_static_pose(path, place, turn)
             world.step()
+            history.note()
         matrices[frame] = world.matrices()
         positions[frame], rotations[frame] = world.positions, world.rotations
         for path in joints:
-            if path in broken:
-                continue
-            loads[path][frame] = world.joint_load(path)
-            if path in world.broken_joints:
-                broken[path] = world.time
+            if path not in broken or broken[path].seconds == world.time:
+                loads[path][frame], wrenches[path][frame] = world.joint_load(path), world.joint_wrench(path)
     for row, path in enumerate(world.paths):
         if not (np.isfinite(matrices[:, row]).all() and np.isfinite(rotations[:, row]).all()):
             raise InputError(f"The motion of '{path}' is not finite; look for odd values with validate.")
     rate = 1.0 / world.time_step
-    return Recording(rate, world.paths, world.kinematic, matrices, positions, rotations, loads, broken)
+    return Recording(rate, world.paths, world.kinematic, matrices, positions, rotations, loads, wrenches, broken)

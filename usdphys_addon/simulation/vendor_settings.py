@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import schema
+from ..core import schema, vendor_schemas
 from ..core.joint_settings import GEAR, RACK, following
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
@@ -152,8 +153,19 @@ def is_simulated(name: str, field: str = "") -> bool:
     return found is not None and (not field or field in found)
 
 
-def report_others(model: PhysicsModel, notices: Notices) -> None:
-    """Notices about the settings of bodies, joints and materials that are not simulated."""
+def _may_be_left_out(name: str) -> bool:
+    """False for the name of a schema or type that `report_others` has nothing to say about."""
+    cls = vendor_schemas.find(schema.split_applied(name)[0])
+    return cls is not None and cls.family not in schema.OWN_FAMILIES
+
+
+def report_others(model: PhysicsModel, names: Iterable[str], notices: Notices) -> None:
+    """Notices about the settings of bodies, joints and materials that are not simulated.
+
+    names: of the types and schemas in the model.
+    """
+    if not any(map(_may_be_left_out, names)):
+        return
     for prim in model.prims.values():
         if is_vendor_type(prim.type_name) and not is_simulated(prim.type_name):
             notices.add("VendorNotSimulated", prim, f"{prim.display} is a {prim.type_name}, which the preview ignores.")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain, count
 from typing import Literal
 
 import numpy as np
@@ -24,16 +24,17 @@ from ..core.errors import EngineError, InputError
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..core.rules.base import Above, Issue
+from ..core.schema import Vector
 from ..core.schemas import usd_physics
 from ..core.steps import Steps, finished
 from .articulations import Tree, trees
-from .filters import Filters, filters
+from .filters import FILTERING, Filters, filters
 from .joint_facts import JointFacts, read_joints
 from .joint_poses import carried, clamped, moved, shift
 from .layout import Layout, layout
 from .notices import Notices
 from .quality import QUALITIES, Quality
-from .rapier.constraints import Constraint, matrix_of
+from .rapier.constraints import NO_WRENCH, Constraint, matrix_of
 from .rapier.energy import PERIOD
 from .rapier.grab import Grab
 from .rapier.space import FASTEST, SavedSpace, Setup, SolverSpace
@@ -95,12 +96,11 @@ class World:
         self._grabs: dict[int, tuple[SolverSpace, Grab]] = {}
         self._ids = count(1)
         self._layout = layout(model, self._notices)
-        report_others(model, self._notices)
+        report_others(model, self._layout.names, self._notices)
         with _panics_named():
             self._spaces = yield from _spaces(self._layout, self._notices, time_step, substeps, QUALITIES[quality])
-        self.paths = tuple(path for space in self._spaces for path in space.paths)
-        self._index = {path: index for index, path in enumerate(self.paths)}
-        self._space_of = {path: space for space in self._spaces for path in space.paths}
+        self.paths = tuple(chain.from_iterable(space.paths for space in self._spaces))
+        self._index = dict(zip(self.paths, count()))
         self._ranges = []
         start = 0
         for space in self._spaces:
@@ -206,6 +206,12 @@ class World:
         result[:, 3, 3] = 1.0
         return result
 
+    def _space_with(self, path: str) -> SolverSpace:
+        for space in self._spaces:
+            if path in space.handles:
+                return space
+        raise KeyError(path)
+
     def index(self, path: str) -> int:
         """Row of a body in the arrays. Raises KeyError if it is not an enabled body."""
         return self._index[path]
@@ -296,7 +302,7 @@ class World:
         if not self.kinematic[self._index[path]]:
             raise KeyError(path)
         turn = np.asarray(rotation, float)
-        self._space_of[path].targets[path] = (np.array(position, float), turn / np.linalg.norm(turn))
+        self._space_with(path).targets[path] = (np.array(position, float), turn / np.linalg.norm(turn))
 
     def set_static_pose(self, path: str, position: ArrayLike, rotation: ArrayLike) -> None:
         """Teleport a static collider. Raises KeyError for any other prim."""
@@ -348,7 +354,7 @@ class World:
         """Set the mass, kg, of a dynamic body; its inertia follows. Raises KeyError for other bodies or mass <= 0."""
         if self.kinematic[self._index[path]] or not mass > 0.0:
             raise KeyError(path)
-        self._space_of[path].set_mass(path, mass)
+        self._space_with(path).set_mass(path, mass)
 
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
         """Switch a joint on or off; a broken joint stays broken. Raises KeyError for one that is not simulated."""
@@ -425,7 +431,7 @@ class World:
         """
         if self.kinematic[self._index[path]]:
             raise KeyError(path)
-        space = self._space_of[path]
+        space = self._space_with(path)
         number = next(self._ids)
         self._grabs[number] = (space, space.grab(path, np.asarray(point, float)))
         return number
@@ -501,9 +507,18 @@ class World:
         """
         space, constraint = self._joints[path]
         if path in space.broken:
-            return space.last_loads[path]
+            return space.last_loads[path][0]
         space.loads.asked.add(path)
         return constraint.load
+
+    def joint_wrench(self, path: str) -> tuple[Vector, Vector]:
+        """Force (N) and torque (N m), (3,) each, of a joint on its second body, at the joint frame there and along its
+        axes. Of the moment that `joint_load` is of. Of a joint in a loop the torque is not known, and zero."""
+        load = self.joint_load(path)
+        space, constraint = self._joints[path]
+        if path in space.broken:
+            return space.last_loads[path][1]
+        return constraint.wrench_in_frame(space.physics) if any(load) else NO_WRENCH
 
     def joint_position(self, path: str, dof: str) -> float:
         """Position (m) or angle (rad) of a degree of freedom; angles are within half a turn."""
@@ -571,13 +586,15 @@ def _spaces(
 ) -> Steps[list[SolverSpace]]:
     """One solver space for each physics scene that has bodies or static colliders; in steps."""
     joints = read_joints(found, notices)
-    kinematic = {path for path, body in found.bodies.items() if body.is_kinematic}
-    articulations = trees(found.model, joints, kinematic, notices)
+    kinematic = {path for path, body in found.bodies.items() if body.is_kinematic} if joints else set()
+    articulations = trees(found.model, joints, kinematic, notices) if joints else []
     chosen = _filters(found, joints, articulations, notices)
     by_scene: dict[str, Setup] = {
         scene: Setup(scene, gravity, {}, []) for scene, gravity in found.gravity.items()
     }  # fmt: skip
-    for path, body in found.bodies.items():
+    if len(by_scene) == 1:
+        next(iter(by_scene.values())).bodies = found.bodies
+    for path, body in found.bodies.items() if len(by_scene) > 1 else ():
         by_scene[body.scene].bodies[path] = body
     for path, scene in found.statics.items():
         by_scene[scene].statics.append(found.model.prims[path])
@@ -598,6 +615,8 @@ def _spaces(
 
 
 def _filters(found: Layout, joints: list[JointFacts], articulations: list[Tree], notices: Notices) -> Filters:
+    if not joints and found.names.isdisjoint(FILTERING):
+        return Filters()
     carriers = {collider.path: path for path, body in found.bodies.items() for collider in body.colliders}
     carriers.update({path: path for path in found.statics})
     links: dict[str, set[str]] = defaultdict(set)

@@ -65,18 +65,19 @@ def usable_name(name: str) -> str:
 
 @contextmanager
 def replacing(
-    target: Path, *, inputs: Iterable[str | Path] = (), verify: Callable[[Path], None] | None = None
+    target: Path, *, inputs: Iterable[str | Path] = (), verify: Callable[[Path], None] | None = None,
+    apart: bool = False,
 ) -> Iterator[Path]:  # fmt: skip
     """Yield an unused path beside the target; what is written there replaces the target when the block ends.
 
     Before that the file must be whole, and is forced to the disk. If anything fails, the target stays as it was.
     If the target is a symbolic link, the link stays, and the file that it names is replaced.
     inputs: files that the output is made from, which it never replaces. verify: further checks, which raise.
-    Raises OutputError.
+    apart: in a temporary folder of its own, for a writer that makes more files beside it. Raises OutputError.
     """
     checked(target, inputs)
     try:
-        with scratch_file(target) as scratch:
+        with scratch_file(target, apart=apart) as scratch:
             yield scratch
             if scratch.is_file():
                 # The disk works while the file is read back.
@@ -90,15 +91,19 @@ def replacing(
         raise OutputError(f"'{target}' could not be written ({_reason(error)}); the old file is untouched.") from error
 
 
-def replace_together(folder: Path, target: Path, replaceable: Collection[Path] = ()) -> None:
+def replace_together(
+    folder: Path, target: Path, replaceable: Collection[Path] = (), root: Path | None = None
+) -> None:  # fmt: skip
     """Put the files of a folder beside the target in place, the one with the name of the target last.
 
     All are whole, in their folders and on the disk before the first of them replaces an old file.
     replaceable: old files that are those of the target. Another one stays, unless the new one is the same.
-    Raises OutputError.
+    root: what the folder stands for, at or above the folder of the target; by default that. Raises OutputError.
     """
-    made = sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path == folder / target.name)
-    places = [target.parent / path.relative_to(folder) for path in made]
+    root = root or target.parent
+    last = folder / target.relative_to(root)
+    made = sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path == last)
+    places = [root / path.relative_to(folder) for path in made]
     try:
         for path, place in zip(made, places, strict=True):
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -211,13 +216,14 @@ def _digest(file: Path) -> str:
 
 
 @contextmanager
-def scratch_file(target: Path) -> Iterator[Path]:
+def scratch_file(target: Path, *, apart: bool = False) -> Iterator[Path]:
     """Yield an unused path beside the target; a file that is still there on exit is deleted.
 
     A .usdz gets a temporary folder, because the names inside the package come from its file name. Other files must be
-    in the folder of the target, because they hold paths relative to it. Raises OutputError if it takes no files.
+    in the folder of the target, because they hold paths relative to it, unless they are made apart. Raises OutputError
+    if it takes no files.
     """
-    if target.suffix.lower() == ".usdz":
+    if apart or target.suffix.lower() == ".usdz":
         with scratch_folder(target) as folder:
             yield folder / target.name
         return

@@ -27,6 +27,8 @@ _STEPS = {
     "blend_file": "while it opened or saved the .blend file",
     "scene_read": "while it evaluated the scene",
 }
+#: Bytes of the main stack. Linux keeps at least twice as much free below it.
+_STACK = 64 * 1024**2
 
 
 def is_isolated() -> bool:
@@ -39,6 +41,21 @@ def watch() -> None:
     if is_isolated():
         log = Path(os.environ[FAULT_LOG]).open("w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
         faulthandler.enable(log)
+
+
+def deepen_stack() -> None:
+    """Let the main stack grow further: USD calls itself for each level of prims, and 20,000 fill the usual 8 MiB.
+
+    Linux looks at the limit when the stack grows. Elsewhere it stays as it was when the process began.
+    """
+    if sys.platform == "linux":
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+        if soft != resource.RLIM_INFINITY and soft < _STACK:
+            most = _STACK if hard == resource.RLIM_INFINITY else min(_STACK, hard)
+            with suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_STACK, (most, hard))
 
 
 def run(arguments: Sequence[str], outputs: Iterable[str]) -> tuple[int, str]:

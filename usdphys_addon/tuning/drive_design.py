@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,18 +18,20 @@ from ..core import mass
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
-from ..simulation.joint_facts import JointFacts, read_joints
+from ..simulation.joint_facts import Drive, JointFacts, read_joints
 from ..simulation.layout import Layout, layout
 from ..simulation.notices import Notices
+from .arm_motion import SETTLED, Arm
 
-#: A motion has settled when this part of it, or less, is left.
-SETTLED = 0.02
 #: Largest sag of a position under gravity, as a part of the reach; largest error of a velocity, as a part of it.
 SAG = 0.005
 SLIP = 0.01
 #: Settling time of a critically damped oscillator, times its angular frequency: (1 + t) exp(-t) = SETTLED.
 _CRITICAL = 5.8339
 _DECAY = -math.log(SETTLED)
+#: Joints that move bodies in common have this damping / stiffness, as a part of the settling time, and at least this
+#: damping ratio: every motion of theirs is overdamped and takes 0.85 to 1.1 of the settling time.
+_COMMON, _OVERDAMPED = 0.28, 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +40,14 @@ class Task:
 
     inertia: kg or kg m2, along or about the axis of the degree of freedom. load: largest force (N) or torque (N m) of
     gravity in any position. reach: distance of the farthest moved point from the axis, m; 1 m if it has no geometry.
+    coupling: how much more inertia it has where all joints move that hold a position and bodies in common.
     """
 
     inertia: float
     load: float
     reach: float
     is_angular: bool
+    coupling: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,10 @@ class Gains:
 def position_gains(task: Task, settling: float, sag: float = SAG) -> Gains:
     """Gains that reach a position within `settling` seconds without overshoot, and sag by a part of the reach."""
     span = 1.0 if task.is_angular else task.reach
+    if task.coupling > 1.0:
+        rate = 2.0 * _OVERDAMPED / (_COMMON * settling)
+        stiffness = max(task.coupling * task.inertia * rate**2, task.load / (sag * span))
+        return Gains(stiffness, _COMMON * settling * stiffness, settling, task.load / stiffness)
     stiffness = max(task.inertia * (_CRITICAL / settling) ** 2, task.load / (sag * span))
     rate = math.sqrt(stiffness / task.inertia)
     damping = 2.0 * damping_ratio(settling * rate) * stiffness / rate
@@ -109,17 +118,75 @@ class _Side:
     points: Matrix
 
 
+class _Scene:
+    """What the tasks of a model's drives are computed from."""
+
+    def __init__(self, model: PhysicsModel) -> None:
+        self.found = layout(model, Notices())
+        self.joints = read_joints(self.found, Notices())
+        #: The colliders that give each body its mass.
+        self.weighed = mass.colliders_by_body(model)
+        self._bodies: dict[str, _Side] = {}
+
+    def body(self, path: str) -> _Side:
+        """A body alone."""
+        if path not in self._bodies:
+            body = self.found.bodies[path]
+            own = mass.mass_properties(self.found.model, path, self.weighed[path])
+            center = body.position + body.rotation @ np.asarray(own.center_of_mass)
+            points = [center, *itertools.chain.from_iterable(_corners(self.found, prim) for prim in body.colliders)]
+            self._bodies[path] = _Side(
+                own.mass, center, body.rotation @ own.inertia @ body.rotation.T, np.array(points)
+            )  # fmt: skip
+        return self._bodies[path]
+
+    def side(self, group: set[str]) -> _Side:
+        """Bodies that move as one."""
+        bodies = [self.body(path) for path in sorted(group)]
+        weights = [body.mass for body in bodies]
+        total = sum(weights)
+        if not total > 0.0:
+            return _Side(0.0, np.zeros(3), np.zeros((3, 3)), np.zeros((0, 3)))
+        center = np.average([body.center for body in bodies], axis=0, weights=weights)
+        inertia = sum(mass.translated(body.inertia, body.mass, body.center - center) for body in bodies)
+        return _Side(total, center, np.asarray(inertia), np.concatenate([body.points for body in bodies]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """A degree of freedom that a drive moves. direction, place: (3,), of its axis in the world. bodies: those that move
+    if all other joints hold, by `sign` along or about the axis."""
+
+    joint: JointFacts
+    axis: int
+    direction: Matrix
+    place: Matrix
+    bodies: frozenset[str]
+    sign: float
+
+    @property
+    def is_angular(self) -> bool:
+        return 3 <= self.axis < 6
+
+    def motion(self, point: Matrix) -> Matrix:
+        """Velocity (3,) of a point of its bodies for a speed of 1."""
+        turned = np.cross(self.direction, point - self.place) if self.is_angular else self.direction
+        return np.asarray(self.sign * turned)
+
+    def spin(self) -> Matrix:
+        return self.sign * self.direction if self.is_angular else np.zeros(3)
+
+
 def tasks_of(model: PhysicsModel, wanted: dict[str, str]) -> dict[str, Task]:
     """The task of each drive. wanted: degree of freedom by path of the joint. A joint that cannot be simulated, or
     whose drive can move nothing, is not in the result."""
-    found = layout(model, Notices())
-    joints = read_joints(found, Notices())
-    weighed = mass.colliders_by_body(model)
+    scene = _Scene(model)
+    couplings = {path: arm.coupling for arm in _arms(scene, wanted) for path in arm.joints}
     result = {}
-    for joint in joints:
+    for joint in scene.joints:
         dof = wanted.get(joint.path)
         if dof is not None and dof in joint.names:
-            task = _task(found, weighed, joints, joint, joint.names[dof])
+            task = _task(scene, joint, joint.names[dof], couplings.get(joint.path, 1.0))
             if task is not None:
                 result[joint.path] = task
     return result
@@ -134,16 +201,101 @@ def task_of(model: PhysicsModel, path: str, dof: str) -> Task:
     return task
 
 
-def _task(
-    found: Layout, weighed: dict[str, list[Prim]], joints: list[JointFacts], joint: JointFacts, axis: int
-) -> Task | None:  # fmt: skip
-    """weighed: the colliders that give each body its mass."""
+def arms_of(model: PhysicsModel, wanted: Mapping[str, str] | None = None) -> list[Arm]:
+    """The arms of a model: two joints or more whose drives hold positions of bodies in common.
+
+    wanted: degree of freedom by path of further joints that are to hold positions.
+    """
+    return _arms(_Scene(model), wanted or {})
+
+
+def _arms(scene: _Scene, wanted: Mapping[str, str]) -> list[Arm]:
+    moved: list[_Moved] = []
+    for joint in scene.joints:
+        axis = joint.names.get(wanted.get(joint.path, ""))
+        if axis is None:
+            held = (at for at, each in enumerate(joint.freedoms) if each.drive is not None and each.drive.stiffness > 0)
+            axis = next(held, None)
+        if axis is not None and axis < 6 and joint.enabled:
+            found = _moved(scene, joint, axis)
+            if found is not None:
+                moved.append(found)
+    moved.sort(key=lambda each: -len(each.bodies))
+    groups: list[list[_Moved]] = []
+    for each in moved:
+        shared = [group for group in groups if any(each.bodies & other.bodies for other in group)]
+        groups = [group for group in groups if group not in shared]
+        groups.append([*itertools.chain.from_iterable(shared), each])
+    return [_arm(scene, group) for group in groups if len(group) > 1]
+
+
+def _moved(scene: _Scene, joint: JointFacts, axis: int) -> _Moved | None:
+    groups, sides = _sides(scene, joint)
+    moved = [(side.mass, number) for number, side in enumerate(sides) if side is not None]
+    if not moved or not min(moved)[0] > 0.0:
+        return None
+    number = min(moved)[1]
+    frame = _frame(scene.found, joint)
+    return _Moved(
+        joint, axis, frame[:3, axis % 3], frame[:3, 3], frozenset(groups[number]), 1.0 if number else -1.0
+    )  # fmt: skip
+
+
+def _arm(scene: _Scene, moved: list[_Moved]) -> Arm:
+    count, first = len(moved), moved[0]
+    gravity = _gravity(scene.found, first.joint)
+    bodies = {path: scene.body(path) for each in moved for path in each.bodies}
+    if first.is_angular:
+        total = sum(bodies[path].mass for path in first.bodies)
+        center = sum(bodies[path].mass * bodies[path].center for path in first.bodies) / total
+        # The first joint may turn until gravity acts on it most.
+        way = np.cross(first.direction, center - first.place)
+        along = first.direction * (gravity @ first.direction)
+        if np.linalg.norm(way) > 0.0:
+            gravity = along + way / np.linalg.norm(way) * np.linalg.norm(gravity - along)
+    inertia, load = np.zeros((count, count)), np.zeros(count)
+    farthest, reach, end = first.place, 0.0, ""
+    for path, body in bodies.items():
+        movers = [number for number, each in enumerate(moved) if path in each.bodies]
+        speeds = np.array([moved[number].motion(body.center) for number in movers])
+        spins = np.array([moved[number].spin() for number in movers])
+        inertia[np.ix_(movers, movers)] += body.mass * speeds @ speeds.T + spins @ body.inertia @ spins.T
+        load[movers] += body.mass * speeds @ gravity
+        away = np.linalg.norm(body.points - first.place, axis=1)
+        if path in first.bodies and len(away) and away.max() > reach:
+            reach, farthest, end = float(away.max()), body.points[away.argmax()], path
+    levers = np.array([each.motion(farthest) if end in each.bodies else np.zeros(3) for each in moved])
+    drives = [each.joint.freedoms[each.axis].drive or Drive() for each in moved]
+    # A body without extent still has some inertia.
+    least = 1e-9 * max(float(np.trace(inertia)), 1e-9)
+    return Arm(
+        tuple(each.joint.path for each in moved), inertia + least * np.eye(count), load, levers, reach or 1.0,
+        np.array([drive.stiffness for drive in drives]), np.array([drive.damping for drive in drives]),
+    )  # fmt: skip
+
+
+def _frame(found: Layout, joint: JointFacts) -> Matrix:
+    """Joint frame in the world."""
+    return joint.frame0 if not joint.body0 else found.bodies[joint.body0].pose @ joint.frame0
+
+
+def _gravity(found: Layout, joint: JointFacts) -> Matrix:
+    return found.gravity.get(joint.scene, next(iter(found.gravity.values())))
+
+
+def _sides(scene: _Scene, joint: JointFacts) -> tuple[list[set[str]], list[_Side | None]]:
+    """(the bodies on both sides of a joint; what may move of them, None for a side that is held)."""
+    found, joints = scene.found, scene.joints
     groups = [_group(found, joints, joint, body) for body in (joint.body0, joint.body1)]
     if groups[0] and groups[0] & groups[1]:
         # A loop: the bodies beside the joint stand for it.
         groups = [{joint.body0}, {joint.body1}]
-    sides = [_side(found, weighed, group) if _is_free(found, joints, joint, group) else None for group in groups]
-    frame = joint.frame0 if not joint.body0 else found.bodies[joint.body0].pose @ joint.frame0
+    return groups, [scene.side(group) if _is_free(found, joints, joint, group) else None for group in groups]
+
+
+def _task(scene: _Scene, joint: JointFacts, axis: int, coupling: float) -> Task | None:
+    _, sides = _sides(scene, joint)
+    frame = _frame(scene.found, joint)
     direction, place = frame[:3, axis % 3] if axis < 6 else frame[:3, 0], frame[:3, 3]
     is_angular = 3 <= axis < 6
     moved = [side for side in sides if side is not None]
@@ -154,7 +306,7 @@ def _task(
         return None
     # The lighter side moves, the other one stands.
     side = min(moved, key=lambda each: each.mass)
-    gravity = found.gravity.get(joint.scene, next(iter(found.gravity.values())))
+    gravity = _gravity(scene.found, joint)
     arm = side.center - place
     if is_angular:
         across = np.linalg.norm(arm - direction * (arm @ direction))
@@ -169,7 +321,7 @@ def _task(
         reach = float(np.ptp(side.points @ direction)) if len(side.points) else 0.0
     # Rounding of 32-bit places is no load.
     least = 1e-4 * side.mass * float(np.linalg.norm(gravity)) * (reach or 1.0)
-    return Task(inertia, load if load > least else 0.0, reach or 1.0, is_angular)
+    return Task(inertia, load if load > least else 0.0, reach or 1.0, is_angular, coupling)
 
 
 def _group(found: Layout, joints: list[JointFacts], without: JointFacts, start: str) -> set[str]:
@@ -203,28 +355,6 @@ def _is_free(found: Layout, joints: list[JointFacts], without: JointFacts, group
         if other and any(not path or found.bodies[path].is_kinematic for path in other):
             return False
     return True
-
-
-def _side(found: Layout, weighed: dict[str, list[Prim]], group: set[str]) -> _Side:
-    weights, centers, tensors, points = [], [], [], []
-    for path in sorted(group):
-        body = found.bodies[path]
-        own = mass.mass_properties(found.model, path, weighed[path])
-        weights.append(own.mass)
-        centers.append(body.position + body.rotation @ np.asarray(own.center_of_mass))
-        tensors.append(body.rotation @ own.inertia @ body.rotation.T)
-        points.append(centers[-1])
-        for prim in body.colliders:
-            points += _corners(found, prim)
-    total = sum(weights)
-    if not total > 0.0:
-        return _Side(0.0, np.zeros(3), np.zeros((3, 3)), np.zeros((0, 3)))
-    center = np.average(centers, axis=0, weights=weights)
-    inertia = sum(
-        mass.translated(tensor, weight, middle - center)
-        for tensor, weight, middle in zip(tensors, weights, centers, strict=True)
-    )
-    return _Side(total, center, np.asarray(inertia), np.array(points))
 
 
 def _corners(found: Layout, prim: Prim) -> list[Matrix]:

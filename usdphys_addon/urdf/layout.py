@@ -433,8 +433,10 @@ class _Planner:
                     welded.add(name)
             layout.fixed_base += [name for name in bases if name in welded]
             joints = [joint for name in robot.downwards(root) if (joint := robot.parents.get(name)) is not None]
-            # Also where all are fixed: Newton refuses a file with a joint that no articulation holds.
-            if not bases or not (welded or any(joint.name in layout.joint_paths for joint in joints)):
+            # Also where all are fixed: Newton refuses a file with a joint that no articulation holds, but for one that
+            # holds a single body to the world.
+            has_joints = any(joint.name in layout.joint_paths for joint in joints)
+            if not bases or not (has_joints or (welded and len(robot.roots) == 1)):
                 continue
             jointed = [name for name in bases if self.has_joints(name)] or bases
             if len(jointed) == 1:

@@ -55,9 +55,11 @@ class Element:
 
     def walk(self) -> Iterator[Element]:
         """This element and all below it, in the order of the text."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        pending = [self]
+        while pending:
+            one = pending.pop()
+            yield one
+            pending.extend(reversed(one.children))
 
 
 def text_of(data: bytes) -> str:

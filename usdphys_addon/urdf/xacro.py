@@ -26,13 +26,13 @@ _XML = frozenset({".xacro", ".urdf", ".xml", ".srdf", ".gazebo", ".trans"})
 _YAML = frozenset({".yaml", ".yml"})
 _PART = re.compile(r"\$\$(?=[{(])|\$\{|\$\(")
 _PARAMETER = re.compile(r"\s*([^\s:=]+?)(?::?=(\^\|?)?((?:'[^']*')|(?:\"[^\"]*\")|[^\s]*))?(?=\s|\Z)")
-_PREFIXED = re.compile(r"xacro:")
 
 
 def is_xacro(root: Element) -> bool:
     """True if an element or attribute of a file is one of xacro."""
-    return any(_PREFIXED.match(one.tag) for one in root.walk()) or any(
-        "${" in value or "$(" in value for one in root.walk() for value in one.attributes.values()
+    return any(
+        one.tag.startswith("xacro:") or any("${" in value or "$(" in value for value in one.attributes.values())
+        for one in root.walk()
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from pxr import Gf, Sdf
 
 from ..core import vendor_units
+from ..core.schema import INSTANCE
 from ..core.units import PRACTICALLY_INFINITE, StageUnits, is_infinite
 from ..core.vendor_units import Condition, VendorUnit
 
@@ -42,7 +43,7 @@ class CarriedUnits:
         dimension = None
         if unit is not None:
             dimension = unit.dimension(name, spec.typeName)
-            if unit.other is not None and _holds(unit.other[0], item.owner):
+            if unit.other is not None and _holds(unit.other[0], item.owner, name):
                 dimension = unit.other[1]
         if unit is None or dimension is None:
             is_vendor = unit is not None or (":" in name and not name.startswith(_OTHERS))
@@ -51,7 +52,7 @@ class CarriedUnits:
             return value
         local = unit.space == "local"
         factor = self.source.factor(dimension, local=local) / self.target.factor(dimension, local=local)
-        turns = _is_world(unit, item.owner)
+        turns = _is_world(unit, item.owner, name)
         return _converted(value, factor, self.turn if turns else None)
 
     def axes(self, bits: int) -> int:
@@ -77,14 +78,14 @@ def _says_something(value: Any) -> bool:
     return bool(((numbers != 0) & (np.abs(numbers) < np.inf)).any())
 
 
-def _holds(condition: Condition, prim: Sdf.PrimSpec) -> bool:
-    found = prim.attributes.get(condition.attribute)
-    value = found.default if found is not None and found.default is not None else condition.fallback
-    return bool(value == condition.value)
+def _holds(condition: Condition, prim: Sdf.PrimSpec, name: str) -> bool:
+    """name: of an attribute of the same instance."""
+    found = prim.attributes.get(condition.attribute.replace(INSTANCE, name.split(":")[1]))
+    return condition.holds(found.default if found is not None else None)
 
 
-def _is_world(unit: VendorUnit, prim: Sdf.PrimSpec) -> bool:
-    return unit.space == "world" and (unit.world_if is None or _holds(unit.world_if, prim))
+def _is_world(unit: VendorUnit, prim: Sdf.PrimSpec, name: str) -> bool:
+    return unit.space == "world" and (unit.world_if is None or _holds(unit.world_if, prim, name))
 
 
 def _converted(value: Any, factor: float, turn: Any) -> Any:

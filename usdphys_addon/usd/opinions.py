@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
 from ..core.errors import InputError
+from .files import layers
 
 #: Types of transform operations whose USDA text can be copied verbatim.
 _PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
@@ -169,11 +170,12 @@ class Operations(NamedTuple):
 
 
 def of_prims(stage: Usd.Stage, prims: Iterable[Usd.Prim]) -> Iterator[Opinions]:
-    """The opinions of prims of a stage. prims: parents before children."""
+    """The opinions of prims of a stage. prims: parents before children. Raises InputError for clips that never end."""
     is_still = not any(layer.ListAllTimeSamples() for layer in stage.GetUsedLayers())
     for usd_prim in prims:
         opinions = Opinions(usd_prim, is_still=is_still)
-        if is_still and opinions.has_clips():
+        if opinions.has_clips():
+            layers.check_clips(usd_prim)
             is_still = opinions.is_still = False
         yield opinions
 

@@ -206,7 +206,7 @@ def read_stage(
     reader.add_joint_targets(stage)
     reader.model.other_paths = frozenset(others) - reader.model.prims.keys()
     reader.model.other_types = others
-    reader.model.locate = reader.locate
+    reader.model.locate = reader.places.locate
     return reader.model
 
 
@@ -244,14 +244,35 @@ class _StagePrim(Prim):
         self._world = value
 
 
+class _Places:
+    """Where the prims of a stage are. Holds no model: prims of the model hold it, and are freed with the model."""
+
+    def __init__(self, stage: Usd.Stage, stage_units: StageUnits) -> None:
+        self.stage, self.units = stage, stage_units
+        self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
+        self.rotation = stage_units.to_z_up
+
+    def locate(self, path: str) -> frames.Matrix | None:
+        """World matrix (4, 4) of a prim, metres and Z up; None if it does not exist."""
+        usd_prim = self.stage.GetPrimAtPath(path)
+        if not usd_prim:
+            return None
+        matrix = np.array(despite_broken_ops(self.cache.GetLocalToWorldTransform, usd_prim)).T
+        if self.units.up_axis == "Z" and self.units.meters_per_unit == 1.0:
+            return matrix
+        matrix[:3, :3] = self.rotation @ matrix[:3, :3]
+        matrix[:3, 3] = self.rotation @ matrix[:3, 3] * self.units.meters_per_unit
+        return matrix
+
+
 class _Reader:
     def __init__(self, stage: Usd.Stage, local_meters: float | None) -> None:
         self.stage = stage
         found = units.checked_units(stage_units(stage), stage.GetRootLayer().GetDisplayName())
         self.units = found._replace(local_meters_per_unit=local_meters)
         self.model = PhysicsModel(self.units, source=stage.GetRootLayer().identifier)
-        self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
-        self.rotation = self.units.to_z_up
+        self.places = _Places(stage, self.units)
+        self.rotation = self.places.rotation
         self.purposes = frozenset(UsdGeom.Imageable.GetOrderedPurposeTokens())
         self.colliders: list[tuple[Prim, Usd.Prim]] = []
         #: GeomSubsets by path of their mesh.
@@ -318,7 +339,7 @@ class _Reader:
 
     def placed(self, opinions: Opinions, found: dict[str, Schema]) -> Prim:
         prim = _StagePrim(opinions.path, opinions.type_name, None, found)  # type: ignore[arg-type]
-        prim.find = partial(self.locate, opinions.path)
+        prim.find = partial(self.places.locate, opinions.path)
         prim.is_instance_proxy = self.has_instances and opinions.usd_prim.IsInstanceProxy()
         kind = opinions.kind
         prim.is_xformable = kind.is_xformable
@@ -337,19 +358,6 @@ class _Reader:
                     usd_prim = stage.GetPrimAtPath(path)
                     if usd_prim and path not in self.model.prims:
                         self.model.add(self.placed(Opinions(usd_prim), {}))
-
-    def locate(self, path: str) -> frames.Matrix | None:
-        """World matrix (4, 4) of a prim; None if it does not exist."""
-        usd_prim = self.stage.GetPrimAtPath(path)
-        return self.world(usd_prim) if usd_prim else None
-
-    def world(self, usd_prim: Usd.Prim) -> frames.Matrix:
-        matrix = np.array(despite_broken_ops(self.cache.GetLocalToWorldTransform, usd_prim)).T
-        if self.units.up_axis == "Z" and self.units.meters_per_unit == 1.0:
-            return matrix
-        matrix[:3, :3] = self.rotation @ matrix[:3, :3]
-        matrix[:3, 3] = self.rotation @ matrix[:3, 3] * self.units.meters_per_unit
-        return matrix
 
     def fill(
         self, value: Schema, opinions: Opinions, instance: str, attributes: Iterable[Attribute], resolve: bool = False

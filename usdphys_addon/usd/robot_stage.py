@@ -3,26 +3,32 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pxr import Gf, Kind, Sdf, Usd, UsdShade, Vt
 
-from ..core import frames, paths
+from ..core import frames, paths, vendor_schemas
 from ..core.gprims import half_extent
-from ..core.model import Prim
+from ..core.model import PhysicsModel, Prim
+from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import SI
 from ..core.validate import Issue
+from ..core.vendors import held_class
 from ..urdf import layout as urdf_layout
 from ..urdf.assets import Assets
 from ..urdf.layout import Base, Layout, LayoutOptions, Note, PlacedShape
 from ..urdf.mesh_data import MeshData, MeshMaterial, linear
 from ..urdf.robot import Material, Shape
-from . import write
-from .opinions import BINDING_API
+from . import carry, looks, write
+from .import_source import ImportSource
+from .opinions import BINDING_API, Opinions
 
 #: The whole text of the URDF, on the root prim: a later export of a URDF changes only what was edited.
 SOURCE = "urdf:source"
@@ -32,12 +38,27 @@ SOURCE_FILE = "urdf:file"
 SOURCE_OPTIONS = "urdf:options"
 
 
-def write_robot(layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None = None) -> None:
+@dataclass(slots=True)
+class RobotTexts:
+    """What an import remembers of the prims of a robot, see `import_source.ImportSource`."""
+
+    transforms: dict[str, str] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
+    bindings: dict[str, str] = field(default_factory=dict)
+    visible_materials: dict[str, str] = field(default_factory=dict)
+
+
+def write_robot(
+    layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None = None, *, physics: bool = True
+) -> RobotTexts:
     """Author a robot on an empty stage. What is missing is reported to the issues of the layout.
 
     textures: folder beside the file of the stage that images are copied to; None: their own paths are written.
+    physics: False for an import, which takes the physics from the layout: joints are prims of their types only.
     """
-    _RobotWriter(layout, assets, stage, textures).write()
+    writer = _RobotWriter(layout, assets, stage, textures)
+    writer.write(physics=physics)
+    return writer.texts
 
 
 def sources_of(stage: Usd.Stage) -> list[tuple[str, str, str, LayoutOptions]]:
@@ -66,12 +87,14 @@ class _RobotWriter:
         self.layer = stage.GetRootLayer()
         self.made: dict[tuple[Any, ...], str] = {}
         self.names: set[str] = set()
+        self.texts = RobotTexts()
 
-    def write(self) -> None:
+    def write(self, *, physics: bool) -> None:
         layout = self.layout
         write.write_units(self.stage, SI)
         with Sdf.ChangeBlock():
             root = self.define(layout.root, "Xform")
+            self.texts.transforms[layout.root] = _transform_text("")
             self.layer.defaultPrim = root.name
             root.SetInfo("kind", Kind.Tokens.component)
             root.SetInfo("assetInfo", {"name": layout.robot.name})
@@ -90,13 +113,17 @@ class _RobotWriter:
                 self.collider(placed, mesh)
             else:
                 self.bind(placed, mesh)
-        write.write_model(self.stage, layout.model, SI)
+        if physics:
+            write.write_model(self.stage, layout.model, SI)
         with Sdf.ChangeBlock():
+            for path, prim in layout.model.prims.items() if not physics else ():
+                if prim.get(usd_physics.Joint) is not None:
+                    self.define(path, prim.type_name)
             for path in layout.others:
                 self.define(path, "")
             for path, notes in layout.notes.items():
-                self.notes(path, notes)
-            for path, names in layout.applied.items():
+                self.notes(path, notes if physics else _unheld(layout, path))
+            for path, names in layout.applied.items() if physics else ():
                 write.apply_schemas(self.layer.GetPrimAtPath(path), names)
             for path, name in layout.names.items():
                 spec = self.layer.GetPrimAtPath(path)
@@ -120,18 +147,25 @@ class _RobotWriter:
     def place(self, spec: Sdf.PrimSpec, pose: frames.Matrix, scale: tuple[float, ...] = (1.0, 1.0, 1.0)) -> None:
         """Author a pose in double precision, and a scale inside it."""
         ops: list[str] = []
+        text = ""
         if pose[:3, 3].any():
-            self.set(spec, "xformOp:translate", "double3", Gf.Vec3d(*pose[:3, 3].tolist()))
+            position = pose[:3, 3].tolist()
+            self.set(spec, "xformOp:translate", "double3", Gf.Vec3d(*position))
             ops.append("xformOp:translate")
+            text += f"    double3 xformOp:translate = {tuple(position)}\n"
         rotation = frames.quaternion_of(pose[:3, :3])
         if not frames.is_identity(rotation, 1e-15):
             self.set(spec, "xformOp:orient", "quatd", Gf.Quatd(*rotation))
             ops.append("xformOp:orient")
+            text += f"    quatd xformOp:orient = {tuple(map(float, rotation))}\n"
         if tuple(scale) != (1.0, 1.0, 1.0):
             self.set(spec, "xformOp:scale", "float3", Gf.Vec3f(*scale))
             ops.append("xformOp:scale")
+            text += f"    float3 xformOp:scale = {tuple(map(float, scale))}\n"
         if ops:
             self.set(spec, "xformOpOrder", "token[]", Vt.TokenArray(ops), uniform=True)
+            text += f"    uniform token[] xformOpOrder = {json.dumps(ops)}\n"
+        self.texts.transforms[str(spec.path)] = _transform_text(text)
 
     def set(self, spec: Sdf.PrimSpec, name: str, type_: str, value: Any, *, uniform: bool = False) -> None:
         variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
@@ -170,11 +204,15 @@ class _RobotWriter:
         return mesh
 
     def gprim(self, spec: Sdf.PrimSpec, gprim: usd_geom.Gprim) -> None:
+        text = ""
         for attribute, value in gprim.authored():
             self.set(spec, attribute.usd, attribute.type, value, uniform=attribute.uniform)
+            text += f"    {'uniform ' * attribute.uniform}{attribute.type} {attribute.usd} = {json.dumps(value)}\n"
         half = half_extent(gprim)
-        low, high = (Gf.Vec3f(*(sign * part for part in half)) for sign in (-1, 1))
-        self.set(spec, "extent", "float3[]", Vt.Vec3fArray([low, high]))
+        ends = [tuple(float(sign * part) for part in half) for sign in (-1, 1)]
+        self.set(spec, "extent", "float3[]", Vt.Vec3fArray([Gf.Vec3f(*end) for end in ends]))
+        text += f"    float3[] extent = {ends}\n"
+        self.texts.shapes[str(spec.path)] = f'#usda 1.0\n\nover "prim"\n{{\n{text}}}\n'
 
     def mesh(self, spec: Sdf.PrimSpec, mesh: MeshData) -> None:
         points = np.ascontiguousarray(mesh.points, np.float32)
@@ -237,6 +275,10 @@ class _RobotWriter:
         relationship = Sdf.RelationshipSpec(spec, "material:binding", custom=False)
         relationship.targetPathList.explicitItems = [Sdf.Path(material)]
         write.apply_schemas(spec, (BINDING_API,))
+        if spec.typeName != "GeomSubset":
+            self.texts.bindings[path] = carry.OWN_BINDING
+            if spec.typeName != "Mesh":
+                self.texts.visible_materials[path] = material
 
     def material_of(self, placed: PlacedShape, *, has_uvs: bool) -> str:
         """Path of the URDF's material of a visual; empty if it has none."""
@@ -327,6 +369,93 @@ class _RobotWriter:
             shutil.copyfile(file, self.textures / name)
             self.copied[file] = f"./{self.textures.name}/{name}"
         return self.copied[file]
+
+
+def import_source_of(
+    layout: Layout, texts: RobotTexts, stage: Usd.Stage, opinions: list[Opinions]
+) -> ImportSource:  # fmt: skip
+    """What `import_source.read_source` reads from the stage of a robot, many times faster: the layout has it.
+
+    stage: as `write_robot` has written it without physics. opinions: of all its prims.
+    """
+    model = PhysicsModel(SI, source=stage.GetRootLayer().identifier)
+    model.order = {one.path: index for index, one in enumerate(opinions)}
+    shapes = {placed.path: placed for placed in layout.shapes if placed.is_collider}
+    source = ImportSource(model, [], [], [], {}, texts.transforms, texts.shapes, texts.bindings)
+    source.visible_materials = texts.visible_materials
+    special = {layout.root, *layout.names, *layout.notes, *layout.others}
+    for one in opinions:
+        path, known = one.path, layout.model.prims.get(one.path)
+        if known is not None and known.schemas:
+            model.add(_import_prim(layout, known, one.type_name, shapes.get(path)))
+        else:
+            model.other_types[path] = one.type_name
+        if one.type_name == "Material":
+            source.materials.append(path)
+        if path in special and one.type_name != "Shader" and (text := carry.capture(one, SI)):
+            source.carried[path] = text
+    for joint in list(model.joints.values()):
+        # Also what joints hold and has no physics: the place of it counts.
+        for path in _joint_targets(joint):
+            if path not in model.prims and path in model.other_types:
+                model.add(Prim(path, model.other_types[path], layout.model.prims[path].world))
+    model.other_paths = frozenset(model.other_types) - model.prims.keys()
+    source.looks = looks.capture_looks(stage, source.materials, source.materials)
+    return source
+
+
+def _joint_targets(prim: Prim) -> Iterator[str]:
+    joint = prim.get(usd_physics.Joint)
+    if joint is not None:
+        yield from (*(joint.body0 or ()), *(joint.body1 or ()))
+
+
+def _import_prim(layout: Layout, known: Prim, type_name: str, placed: PlacedShape | None) -> Prim:
+    """A prim of the layout with the schemas that its stage has beside."""
+    prim = replace(known, type_name=type_name, schemas=dict(known.schemas), label="")
+    for name, value in _held(layout, known):
+        prim.schemas[name] = value
+    if prim.get(usd_physics.Joint) is not None:
+        prim.is_xformable = False
+    if placed is not None:
+        prim.world = layout.worlds[placed.link.name] @ urdf_layout.local_of(placed.shape)
+        gprim = urdf_layout.gprim_of(placed.shape)
+        if gprim is not None:
+            prim.add(gprim)
+    return prim
+
+
+def _held(layout: Layout, prim: Prim) -> Iterator[tuple[str, Schema]]:
+    """The schemas of simulators that notes of a prim stand for, with their values."""
+    applied = layout.applied.get(prim.path, ())
+    if not applied:
+        return
+    notes = {note.name: note.value for note in layout.notes[prim.path]}
+    for name in applied:
+        cls = held_class(name, prim.type_name, applied)
+        if cls is None:
+            continue
+        value = cls()
+        instance = vendor_schemas.dof_of(cls, "", prim.type_name)
+        for attribute in cls.attributes:
+            found = notes.get(attribute.usd_name(""))
+            if found is not None and attribute.is_relationship:
+                setattr(value, attribute.field, found)
+            elif found is not None:
+                factor = SI.factor(attribute.dimension_for(instance, value.unit_mode))
+                setattr(value, attribute.field, found * factor)
+        yield name, value
+
+
+def _unheld(layout: Layout, path: str) -> list[Note]:
+    """The notes of a prim that are not values of its schemas of simulators."""
+    applied = layout.applied.get(path, ())
+    names = {item.usd_name("") for name in applied if (cls := vendor_schemas.find(name)) for item in cls.attributes}
+    return [note for note in layout.notes[path] if note.name not in names]
+
+
+def _transform_text(operations: str) -> str:
+    return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{operations}}}\n'
 
 
 def _is_stretched(shape: Shape) -> bool:

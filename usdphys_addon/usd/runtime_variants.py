@@ -49,6 +49,7 @@ def _is_divided(target: Path) -> bool:
 def divide(file: Path, target: Path) -> list[str]:
     """Write a file as a neutral base with the files of the simulators beside it, in a folder that is empty.
 
+    A file that is divided already keeps what its simulators' files say, with what the file itself says in place of it.
     Returns the paths of prims whose settings stay in the base. Raises InputError where there is no default prim.
     """
     stage = usd_read.open_stage(file)
@@ -59,7 +60,10 @@ def divide(file: Path, target: Path) -> list[str]:
     base = Sdf.Layer.CreateAnonymous(target.suffix)
     base.TransferContent(stage.GetRootLayer())
     layers = {runtime: _new_layer(base, default) for runtime in FILES}
-    divider = _Divider(base, layers, model, f"/{default}")
+    known = {runtime: old for runtime in FILES if (old := _file_of(stage.GetRootLayer(), f"/{default}", runtime))}
+    for runtime, old in known.items():
+        layers[runtime].TransferContent(old)
+    divider = _Divider(base, layers, model, f"/{default}", known)
     with Sdf.ChangeBlock():
         for path in _paths(base):
             divider.prim(path)
@@ -82,6 +86,15 @@ def _new_layer(base: Sdf.Layer, default: str) -> Sdf.Layer:
     return layer
 
 
+def _file_of(divided: Sdf.Layer, path: str, runtime: str) -> Sdf.Layer | None:
+    """The file of a simulator that a divided one has; None if there is none."""
+    enabled = divided.GetPrimAtPath(f"{path}{{{runtime}=Enabled}}")
+    payloads = enabled.payloadList.GetAddedOrExplicitItems() if enabled is not None else ()
+    files = [divided.ComputeAbsolutePath(payload.assetPath) for payload in payloads if payload.assetPath]
+    old = Sdf.Layer.FindOrOpen(files[0]) if len(files) == 1 else None
+    return old if old is not None and f"/{old.defaultPrim}" == path else None
+
+
 def _paths(layer: Sdf.Layer) -> list[Sdf.Path]:
     """Paths of all prims of a layer, parents first."""
     found: list[Sdf.Path] = []
@@ -98,11 +111,16 @@ def _author_variants(base: Sdf.Layer, path: str) -> None:
     spec = base.GetPrimAtPath(path)
     physics = {}
     for runtime in FILES:
-        variants = Sdf.VariantSetSpec(spec, runtime)
-        Sdf.VariantSpec(variants, "Disabled")
-        enabled = Sdf.VariantSpec(variants, "Enabled")
-        enabled.primSpec.payloadList.prependedItems = [Sdf.Payload(payload_of(runtime))]
-        spec.variantSetNameList.prependedItems = [*spec.variantSetNameList.prependedItems, runtime]
+        is_known = runtime in spec.variantSets
+        variants = spec.variantSets[runtime] if is_known else Sdf.VariantSetSpec(spec, runtime)
+        for option in ("Disabled", "Enabled"):
+            if option not in variants.variants:
+                Sdf.VariantSpec(variants, option)
+        payloads = variants.variants["Enabled"].primSpec.payloadList
+        payloads.ClearEdits()
+        payloads.prependedItems = [Sdf.Payload(payload_of(runtime))]
+        if not is_known:
+            spec.variantSetNameList.prependedItems = [*spec.variantSetNameList.prependedItems, runtime]
         spec.variantSelections[runtime] = "Disabled"
         physics[runtime] = {"prim": path, "variantSetName": runtime, "activateOption": "Enabled"}
     data = dict(base.customLayerData)
@@ -114,8 +132,12 @@ def _author_variants(base: Sdf.Layer, path: str) -> None:
 class _Divider:
     """Moves the opinions about simulators from a layer to those of each."""
 
-    def __init__(self, base: Sdf.Layer, layers: dict[str, Sdf.Layer], model: PhysicsModel, root: str) -> None:
-        self.base, self.layers, self.model, self.root = base, layers, model, root
+    def __init__(
+        self, base: Sdf.Layer, layers: dict[str, Sdf.Layer], model: PhysicsModel, root: str,
+        known: dict[str, Sdf.Layer],
+    ) -> None:  # fmt: skip
+        """known: earlier files of simulators, whose contents are in their layers."""
+        self.base, self.layers, self.model, self.root, self.known = base, layers, model, root, known
         self.writers = {runtime: usd_write.SpecWriter(layer, model.units) for runtime, layer in layers.items()}
 
     def prim(self, path: Sdf.Path) -> None:
@@ -127,22 +149,47 @@ class _Divider:
         if runtime:
             self.move_whole(spec, runtime)
             return
+        runtime = self.typed_in(path)
+        if runtime:
+            for name in list(spec.properties.keys()):
+                self.move(spec, name, runtime)
+            if not spec.nameChildren:
+                del spec.nameParent.nameChildren[spec.name]
+            return
         prim = self.model.prims.get(str(path), Prim(str(path), str(spec.typeName)))
         owners = _owners(spec)
         for name in list(spec.properties.keys()):
             owner = owners.get(name) or runtimes.runtime_of_property(name)
             if owner:
-                over = self.over(owner, path)
-                Sdf.CopySpec(self.base, spec.properties[name].path, over.layer, over.path.AppendProperty(name))
-                spec.RemoveProperty(spec.properties[name])
+                self.move(spec, name, owner)
+        for name in _deleted(spec):
+            owner = runtimes.runtime_of(name)
+            if owner in self.known:
+                usd_write.remove_schema(self.over(owner, path), name)
+                usd_write.forget_deleted(spec, name)
         for name in _applied(spec):
             owner = runtimes.runtime_of(name)
             if owner:
                 usd_write.apply_schemas(self.over(owner, path), [name])
                 usd_write.remove_schema(spec, name)
         for runtime in FILES:
-            self.translate(prim, runtime)
+            if runtime not in self.known:
+                self.translate(prim, runtime)
         self.approximation(spec)
+
+    def typed_in(self, path: Sdf.Path) -> str:
+        """The simulator whose earlier file defines a prim of its own type; empty for others."""
+        for runtime in self.known:
+            spec = self.layers[runtime].GetPrimAtPath(path)
+            if spec is not None and spec.typeName and runtimes.runtime_of(spec.typeName) == runtime:
+                return runtime
+        return ""
+
+    def move(self, spec: Sdf.PrimSpec, name: str, runtime: str) -> None:
+        """Move a property to the layer of a simulator."""
+        over = self.over(runtime, spec.path)
+        Sdf.CopySpec(self.base, spec.properties[name].path, over.layer, over.path.AppendProperty(name))
+        spec.RemoveProperty(spec.properties[name])
 
     def move_whole(self, spec: Sdf.PrimSpec, runtime: str) -> None:
         """Move a prim of a simulator's own type."""
@@ -186,11 +233,12 @@ class _Divider:
     def foreign(self, stage: Usd.Stage) -> list[str]:
         """Paths of prims with opinions about simulators outside of the default prim, or in another layer."""
         left = []
+        divided = (stage.GetRootLayer(), *self.known.values())
         for usd_prim in stage.Traverse():
             path = str(usd_prim.GetPath())
             has_any = any(map(runtimes.runtime_of, (str(usd_prim.GetTypeName()), *applied_schemas(usd_prim))))
             is_here = paths.is_at_or_below(path, self.root)
-            own = [spec for spec in usd_prim.GetPrimStack() if spec.layer != stage.GetRootLayer()]
+            own = [spec for spec in usd_prim.GetPrimStack() if spec.layer not in divided]
             if has_any and (not is_here or any(map(_has_vendors, own))):
                 left.append(path)
         return left
@@ -211,6 +259,10 @@ def _applied(spec: Sdf.PrimSpec) -> list[str]:
     if not spec.HasInfo("apiSchemas"):
         return []
     return [str(name) for name in spec.GetInfo("apiSchemas").GetAddedOrExplicitItems()]
+
+
+def _deleted(spec: Sdf.PrimSpec) -> list[str]:
+    return [str(name) for name in spec.GetInfo("apiSchemas").deletedItems] if spec.HasInfo("apiSchemas") else []
 
 
 def _has_vendors(spec: Sdf.PrimSpec) -> bool:

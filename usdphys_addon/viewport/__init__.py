@@ -9,9 +9,10 @@ def register() -> None:
     import bpy
 
     if not bpy.app.background:
-        from . import gizmos, overlay
+        from . import gizmos, joint_loads, overlay
 
         overlay.register()
+        joint_loads.register()
         gizmos.register()
 
 
@@ -19,7 +20,8 @@ def unregister() -> None:
     import bpy
 
     if not bpy.app.background:
-        from . import gizmos, overlay
+        from . import gizmos, joint_loads, overlay
 
         gizmos.unregister()
+        joint_loads.unregister()
         overlay.unregister()

@@ -17,10 +17,12 @@ import bpy
 import numpy as np
 
 from ..bridge import joint_frames, props
+from ..bridge.language import tr
 from ..bridge.property_values import decided
 from ..core import frames, joint_kinds, schema, units
 from ..core.schema import Schema
 from ..core.schemas import usd_physics
+from ..core.words import phrase
 from ..playback import guard as preview_guard
 from . import handles, overlay_settings
 from .handles import Handle, View
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Operator that starts when a handle is pressed.
 DRAG_OPERATOR = "usdphys.drag_handle"
+#: Labels of the handles that a view has shown, by key, for their tooltips.
+labels: dict[str, str] = {}
 #: Pixels: radius of the dials of limits, drives and frames; distance of a linear limit that is not set; radius of a
 #: handle; distance at which the mouse hits it.
 _DIAL, _DRIVE_DIAL, _FRAME_DIAL, _REST, _DOT, _REACH = 80.0, 100.0, 48.0, 90.0, 5.5, 12.0
@@ -175,7 +179,14 @@ def _add_collider(shown: Shown, obj: Any, depsgraph: Any) -> None:
         shown.guides.append(Guide(handles.box(center, directions, shape.size * lengths), "size"))
         for axis, name in enumerate(_AXIS_NAMES):
             for sign, mark in ((1.0, "+"), (-1.0, "-")):
-                face(f"collider.size:{mark}{name}", f"Size {name}", "size", sign, axis, float(shape.size[axis]))
+                face(
+                    f"collider.size:{mark}{name}",
+                    phrase("Size {axis}", axis=name),
+                    "size",
+                    sign,
+                    axis,
+                    float(shape.size[axis]),
+                )
     elif kind == "SPHERE":
         length = float(lengths.max())
         radius(center, shown.view.right, length)
@@ -271,7 +282,8 @@ def _add_inertia(shown: Shown, mass: Any, found: Any, place: Array, space: Array
     for axis, name in enumerate(_AXIS_NAMES):
         others = np.delete(size, axis)
         handle = Handle(
-            f"mass.diagonal_inertia:{name}", f"Inertia, box along {name}", "LINE", place, float(size[axis]),
+            f"mass.diagonal_inertia:{name}", phrase("Inertia, box along {axis}", axis=name), "LINE", place,
+            float(size[axis]),
             axis=directions[:, axis], scale=0.5, whole=size, weight=weight, axes=None if has_axes else axes,
             low=float(others.max()) * handles.THINNEST, high=float(others.min()) / handles.THINNEST,
             lift=0.0 if is_alone else _INERTIA_LIFT * shown.pixel, role="inertia", is_set=is_set,
@@ -308,18 +320,20 @@ def _add_joint(shown: Shown, obj: Any, depsgraph: Any) -> None:
         for dof in joint_kinds.BY_IDENTIFIER[kind].limits:
             limit = getattr(joint.limits, dof)
             if limit.is_applied and not joint_kinds.is_locked(limit.low, limit.high):
-                label = f"{_dof_label(dof)}: "
-                reader.limits(f"joint.limits.{dof}", limit, usd_physics.LimitAPI, ("low", "high"), dof, label)
+                reader.limits(f"joint.limits.{dof}", limit, usd_physics.LimitAPI, ("low", "high"), dof, names_dof=True)
     for dof in joint_kinds.BY_IDENTIFIER[kind].drives:
         if getattr(joint.drives, dof).is_applied:
             reader.drive(dof)
     reader.frames(obj, depsgraph)
 
 
-def _dof_label(dof: str) -> str:
+def _label_of_dof(dof: str, name: str) -> str:
+    """Name of a property of one degree of freedom."""
     if dof == "distance":
-        return "Distance"
-    return f"{'About' if dof.startswith('rot') else 'Along'} {dof[-1]}"
+        return phrase("Distance: {name}", name=phrase(name))
+    if dof.startswith("rot"):
+        return phrase("About {axis}: {name}", axis=dof[-1], name=phrase(name))
+    return phrase("Along {axis}: {name}", axis=dof[-1], name=phrase(name))
 
 
 def _label(group: Any, name: str) -> str:
@@ -339,9 +353,10 @@ class _JointHandles:
         return np.asarray(self.both[0][:3, [(first + step) % 3 for step in range(3)]])
 
     def limits(
-        self, path: str, group: Any, cls: type[Schema], names: tuple[str, str], dof: str, label: str = ""
+        self, path: str, group: Any, cls: type[Schema], names: tuple[str, str], dof: str, *, names_dof: bool = False
     ) -> None:
-        """Handles of a lower and an upper limit. cls: schema of the group."""
+        """Handles of a lower and an upper limit. cls: schema of the group. names_dof: labels name the degree of
+        freedom."""
         sign_counts = dof == "distance"
         low, high = (_limit(group, cls, name, dof) for name in names)
         is_angle = dof.startswith("rot")
@@ -351,7 +366,7 @@ class _JointHandles:
         for name, value, (least, most), role, is_set in zip(
             names, values, bounds, ("lower", "upper"), (low is not None, high is not None), strict=True
         ):
-            text = label + _label(group, name)
+            text = _label_of_dof(dof, _label(group, name)) if names_dof else _label(group, name)
             least = max(least, 0.0) if sign_counts else least
             if is_angle:
                 made.append(self.dial(f"{path}.{name}", text, dof, value, _DIAL, role, (least, most), is_set))
@@ -429,7 +444,7 @@ class _JointHandles:
         """The handle of the target of a drive."""
         group = getattr(self.joint.drives, dof)
         moved = f"rot{self.joint.axis}" if dof == "angular" else f"trans{self.joint.axis}" if dof == "linear" else dof
-        label = "Drive Target" if moved != dof else f"{_dof_label(dof)}: Drive Target"
+        label = "Drive Target" if moved != dof else _label_of_dof(dof, "Drive Target")
         key, value, free = f"joint.drives.{dof}.target_position", float(group.target_position), (-math.inf, math.inf)
         is_set = group.is_property_set("target_position")
         if moved.startswith("rot"):
@@ -488,7 +503,7 @@ class _JointHandles:
             center = frame[:3, 3].copy()
             if self.joint.is_property_set(f"local_pos{side}"):
                 self.shown.handles.append(Handle(
-                    f"joint.local_pos{side}", f"Anchor in Body {side}", "FREE", center,
+                    f"joint.local_pos{side}", phrase("Anchor in Body {side}", side=side), "FREE", center,
                     np.array(getattr(self.joint, f"local_pos{side}"), float),
                     basis=np.eye(3) if body is None else body[:3, :3], role="frame",
                 ))  # fmt: skip
@@ -498,7 +513,8 @@ class _JointHandles:
             for index, name in enumerate(_AXIS_NAMES):
                 axis, zero = frame[:3, index].copy(), frame[:3, (index + 1) % 3].copy()
                 self.shown.handles.append(Handle(
-                    f"joint.local_rot{side}:{name}", f"Frame in Body {side} about {name}", "TURN", center, 0.0,
+                    f"joint.local_rot{side}:{name}", phrase("Frame in Body {side} about {axis}", side=side, axis=name),
+                    "TURN", center, 0.0,
                     axis=axis, zero=handles.direction_at(axis, zero, math.pi / 4.0), scale=radius,
                     whole=np.array(getattr(self.joint, f"local_rot{side}"), float), role="frame",
                 ))  # fmt: skip
@@ -627,15 +643,18 @@ def find(context: Any, key: str, view: View) -> Handle | None:
 def text_of(context: Any, handle: Handle, value: float | Array) -> str:
     """The text of a drag in the header of the 3D view."""
     if handle.motion == "TURN":
-        return f"{handle.label}: {math.degrees(float(np.asarray(value))):.4g}°"
+        return f"{tr(handle.label)}: {math.degrees(float(np.asarray(value))):.4g}°"
     settings = context.scene.unit_settings
     if handle.weight:
         edge = float(np.asarray(value))
         moments = handles.box_moments(handle.weight, _resized(handle, edge))
         numbers = "  ".join(f"{part:.4g}" for part in moments.tolist())
-        return f"Inertia: {numbers} kg·m²    box along {handle.key[-1]}: {_length(settings, edge)}"
+        return tr(phrase(
+            "Inertia: {moments} kg·m²    box along {axis}: {length}",
+            moments=numbers, axis=handle.key[-1], length=_length(settings, edge),
+        ))  # fmt: skip
     shown = [_length(settings, part) for part in np.atleast_1d(np.asarray(value, float)).tolist()]
-    return f"{handle.label}: {'  '.join(shown)}"
+    return f"{tr(handle.label)}: {'  '.join(shown)}"
 
 
 def _length(settings: Any, value: float) -> str:
@@ -864,16 +883,17 @@ class USDPHYS_GGT_handles(bpy.types.GizmoGroup):
         seen = [] if shown is None else [item for item in shown.handles if not item.faces_viewer(shown.view)]
         for handle in seen:
             if handle.key not in self.by_key:
-                self.by_key[handle.key] = self.add(handle.key)
+                self.by_key[handle.key] = self.add(handle)
         keys = {handle.key for handle in seen}
         for key, gizmo in self.by_key.items():
             gizmo.shown, gizmo.hide = shown, key not in keys
 
-    def add(self, key: str) -> Any:
+    def add(self, handle: Handle) -> Any:
         gizmo: Any = self.gizmos.new(USDPHYS_GT_handle.bl_idname)
         gizmo.use_draw_modal = True
-        gizmo.shown, gizmo.key = None, key
-        gizmo.target_set_operator(DRAG_OPERATOR).handle = key
+        gizmo.shown, gizmo.key = None, handle.key
+        gizmo.target_set_operator(DRAG_OPERATOR).handle = handle.key
+        labels[handle.key] = handle.label
         return gizmo
 
 

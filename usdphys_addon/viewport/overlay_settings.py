@@ -53,6 +53,7 @@ class USDPHYS_OverlaySettings(bpy.types.PropertyGroup):
         articulations: str
         contacts: bool
         broken: bool
+        loads: bool
         use_xray: bool
         line_width: float
         joint_size: float
@@ -77,6 +78,9 @@ class USDPHYS_OverlaySettings(bpy.types.PropertyGroup):
         articulations: _scope("Articulations", "Root of each articulation, and the tree of its links")
         contacts: _switch("Contacts", "Contact points of colliders and their normals, while the preview runs", False)
         broken: _switch("Broken Joints", "Crosses at joints that broke, while the preview runs", True)
+        loads: _switch(
+            "Joint Loads", "Force and torque of the selected joints over the last seconds, while the preview runs", True
+        )
         use_xray: _switch("X-Ray", "Also draw lines behind surfaces, fainter", False)
         line_width: bpy.props.FloatProperty(
             name="Line Width",

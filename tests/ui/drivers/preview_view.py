@@ -47,6 +47,7 @@ def steps():
     yield from kit.install()
     guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
     overlay = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay")
+    joint_loads = import_module(f"{kit.MODULE}.usdphys_addon.viewport.joint_loads")
     draw_data = import_module(f"{kit.MODULE}.usdphys_addon.viewport.draw_data")
     space = kit.area().spaces.active
     for name in ("show_axis_x", "show_axis_y", "show_floor", "show_cursor"):
@@ -175,12 +176,19 @@ def steps():
     assert not scene.usdphys.preview.is_running
     assert "USDPHYS_OT_preview_play" not in [operator.bl_idname for operator in kit.window().modal_operators]
     kit.shot("6-failed")
-    # And it plays again.
+    # And it plays again, with the load of the selected joint in the corner.
+    weld.select_set(True)
+    bpy.context.view_layer.objects.active = weld
     play()
     yield from kit.begun(guard)
     session = guard.current()
-    yield from kit.until(lambda: session.world.time > 0.1, "the preview plays again")
+    yield from kit.until(lambda: session.world.time > 0.1 and session.broken, "the preview plays again")
+    yield from kit.until(lambda: len(session.loads_of("Weld").values) > 60, "the load is plotted")
+    assert not joint_loads.failed
+    kit.shot("7-loads")
     reset()
+    weld.select_set(False)
+    bpy.context.view_layer.objects.active = None
     yield 0.5
     assert everything() == before
 

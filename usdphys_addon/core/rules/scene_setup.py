@@ -87,12 +87,9 @@ def _tied(facts: Facts) -> set[frozenset[str]]:
     return found
 
 
-def _are_tied(tied: set[frozenset[str]], one: str, other: str) -> bool:
-    """True where a joint or a filtered pair names both prims, or prims above them."""
-    if not tied:
-        return False
-    above, others = ((path, *paths.ancestors_of(path)) for path in (one, other))
-    return any(frozenset(pair) in tied for pair in itertools.product(above, others))
+def _named(solid: Solid, ends: frozenset[str]) -> list[str]:
+    """Paths of the prim of a collider and of those above it, as far as joints and filtered pairs name them."""
+    return [path for path in (solid.prim.path, *paths.ancestors_of(solid.prim.path)) if path in ends]
 
 
 def _groups(facts: Facts) -> tuple[collision_groups.MergedGroups, dict[str, set[int]]]:
@@ -122,6 +119,9 @@ def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
     if not any(moves):
         return
     tied, (merged, of) = _tied(facts), _groups(facts)
+    ends: frozenset[str] = frozenset().union(*tied)
+    # Paths in deep hierarchies are many, and each collider can meet all others.
+    named = [_named(solid, ends) for solid in solids]
     yield
     for one, other in overlap.close_pairs(solids):
         if not moves[one]:
@@ -129,7 +129,7 @@ def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
         if not moves[one] or (carriers[one] is not None and carriers[one] is carriers[other]):
             continue
         first, second = solids[one], solids[other]
-        if _are_tied(tied, first.prim.path, second.prim.path):
+        if any(frozenset(pair) in tied for pair in itertools.product(named[one], named[other])):
             continue
         if any(merged.ignore_each_other(a, b) for a in of[first.prim.path] for b in of[second.prim.path]):
             continue

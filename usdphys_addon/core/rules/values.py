@@ -80,9 +80,12 @@ def unknown_token(facts: Facts) -> Iterator[Finding]:
         if set(column.values) <= known | {None}:
             continue
         for prim, value in column.authored():
-            if value not in known:
+            other = next(
+                (token for token in (value if isinstance(value, tuple) else (value,)) if token not in known), None
+            )
+            if other is not None:
                 yield Finding(
-                    prim, f"{column.name} of {prim.display} is '{value}', which is not one of the allowed values.",
+                    prim, f"{column.name} of {prim.display} is '{other}', which is not one of the allowed values.",
                     {"value": column.name, "tokens": ", ".join(attribute.tokens)},
                 )  # fmt: skip
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import concepts, schema, vendor_schemas
+from ..joint_settings import gearing_of
 from ..model import Prim
 from ..schema import Attribute, Schema
 from ..schemas import usd_physics
@@ -145,6 +146,27 @@ def mimic_on_other_joint(facts: Facts) -> Iterator[Finding]:
         joint = prim.get(usd_physics.Joint)
         if joint is not None and not isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
             yield Finding(prim, f"{prim.display} has no single axis along which it could follow another joint.")
+
+
+@rule(
+    "GearWithoutJoints", "warning", "error", None,
+    meaning="A gear, or a rack with its pinion, names no joint or one of another type; PhysX ignores it.",
+    fix="Let both ends of {X} name {kinds}.",
+)  # fmt: skip
+def gear_without_joints(facts: Facts) -> Iterator[Finding]:
+    for prim in facts.model.prims.values():
+        gearing = gearing_of(prim)
+        if gearing is None or not gearing.is_enabled:
+            continue
+        for path, axis in zip(gearing.joints, gearing.axes, strict=True):
+            other = facts.model.prims.get(path)
+            joint = other.get(usd_physics.Joint) if other is not None else None
+            kind = usd_physics.RevoluteJoint if axis >= 3 else usd_physics.PrismaticJoint
+            values = {"kinds": gearing.needs}
+            if joint is None or other is None:
+                yield Finding(prim, f"One end of {prim.display} is no joint.", values)
+            elif not isinstance(joint, kind) and type(joint) is not usd_physics.Joint:
+                yield Finding(prim, f"{prim.display} couples {other.display}, which is of another type.", values)
 
 
 @rule(

@@ -10,12 +10,25 @@ up.
 
 from __future__ import annotations
 
+import re
 import sys
+from typing import Any
 
 import numpy as np
 
 #: Steps of the solver per second, at least.
 RATE = 480.0
+
+
+def _solver(newton: Any, model: Any) -> Any:
+    """The solver. What it says of bodies names their prims: MuJoCo itself takes no slashes."""
+    try:
+        return newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True)
+    except ValueError as error:
+        text = str(error)
+        for label in model.body_label:
+            text = text.replace(f"'{re.sub('[^A-Za-z0-9_]', '_', label)}'", f"'{label}'")
+        raise ValueError(text) from None
 
 
 def main(file: str, steps: int, seconds: float, target: str) -> None:
@@ -28,9 +41,12 @@ def main(file: str, steps: int, seconds: float, target: str) -> None:
         builder = newton.ModelBuilder()
         builder.add_usd(file, load_visual_shapes=False)
         model = builder.finalize()
-        solver = newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True)
+        solver = _solver(newton, model)
         now, after, control = model.state(), model.state(), model.control()
-        newton.eval_fk(model, model.joint_q, model.joint_qd, now)
+        if model.joint_count:
+            # Joints start at the angles that the poses in the file have, and not at zero.
+            newton.eval_ik(model, now, model.joint_q, model.joint_qd)
+            newton.eval_fk(model, model.joint_q, model.joint_qd, now)
         parts = max(1, round(seconds * RATE))
         poses = np.empty((steps + 1, model.body_count, 7))
         for number in range(steps + 1):

@@ -18,6 +18,7 @@ from rapier3d import GenericJoint, ImpulseJointHandle, Isometry3, JointAxesMask,
 
 from ...core import frames
 from ...core.frames import Matrix
+from ...core.schema import Vector
 from ..articulations import Link
 from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 
@@ -38,6 +39,8 @@ RESISTANCE = "resistance"
 _FOLLOWS = 0.25
 #: Smallest angle (rad) of a cone with two angles: an ellipse of zero width would block the other direction too.
 _NARROW = 0.01
+#: No force and no torque.
+NO_WRENCH: tuple[Vector, Vector] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 def isometry(matrix: Matrix) -> Isometry3:
@@ -114,7 +117,10 @@ class Constraint:
         self.turns = [index for index in moving if index >= 3] == [3]
         self._turns = tuple(frames.quaternion_of(frame[:3, :3]) for frame in (facts.frame0, facts.frame1))
         self._anchors = tuple(_point(frame) for frame in (facts.frame0, facts.frame1))
+        #: Force (N) and torque (N m) of the last solver step; and both on the second body, at its joint frame, along
+        #: the axes of the world.
         self.load = (0.0, 0.0)
+        self.wrench: tuple[Vector, Vector] = NO_WRENCH
 
     # ----------------------------------------------------------------------- building
 
@@ -378,6 +384,12 @@ class Constraint:
         """The joint frames (4, 4) on both bodies, in the world."""
         first, second = (matrix_of(physics.rigid_bodies[handle].position) for handle in self.handles)
         return first @ self.facts.frame0, second @ self.facts.frame1
+
+    def wrench_in_frame(self, physics: PhysicsWorld) -> tuple[Vector, Vector]:
+        """`wrench` along the axes of the authored joint frame on the second body."""
+        to_frame = self.frames(physics)[1][:3, :3].T
+        force, torque = (np.roll(to_frame @ part, self.facts.first).tolist() for part in self.wrench)
+        return (force[0], force[1], force[2]), (torque[0], torque[1], torque[2])
 
     def relative(self, physics: PhysicsWorld) -> Matrix:
         """Pose (4, 4) of the frame on body 1 in the frame on body 0."""

@@ -11,6 +11,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,11 @@ from ...core import frames
 from ...core.frames import Matrix
 from ...core.mass import inertia_tensor
 from ...core.schema import Quaternion, Vector
-from .constraints import Constraint
+from .constraints import NO_WRENCH, Constraint
+
+#: Joints that bear more than they can break together from this part of the largest overload on.
+FIRST = 0.9
+_LINEAR, _ANGULAR, _TO_TUPLE = attrgetter("linvel"), attrgetter("angvel"), methodcaller("to_tuple")
 
 
 @dataclass(slots=True)
@@ -52,7 +58,8 @@ class Weight:
 @dataclass(slots=True)
 class _Cut:
     """A joint that alone holds the bodies in rows `start` to `end`, or all others of its group in rows `first` to
-    `last`, where `is_rest`. row, anchor: a body and the place of the joint in it."""
+    `last`, where `is_rest`. sign: -1 if what it holds hangs on its first body. row, anchor: its second body, -1 for one
+    without a row, and the place of the joint in it."""
 
     constraint: Constraint
     start: int
@@ -60,6 +67,7 @@ class _Cut:
     first: int
     last: int
     is_rest: bool
+    sign: float
     row: int
     anchor: Vector
 
@@ -77,7 +85,13 @@ class Loads:
         #: Number of `asked` when the cuts were found; -1 if they have to be found anew.
         self._known = -1
         self._cuts: list[_Cut] = []
-        self._plain: list[Constraint] = []
+        #: Forces and torques (n, 3) on the second bodies of the cuts, along the axes of the world.
+        self._wrenches: tuple[Matrix, Matrix] = (np.zeros((0, 3)), np.zeros((0, 3)))
+        self._plain: list[tuple[Constraint, int]] = []
+        #: Measured joints of which the load cannot be known.
+        self._unknown: list[Constraint] = []
+        #: Rows of cuts that are bonds, with the axis and the sign of their pull.
+        self._bonds: list[tuple[int, int, float]] = []
         self._rows: list[str] = []
         self._views: list[Any] = []
         self._colliders: list[tuple[int, Any]] = []
@@ -91,6 +105,17 @@ class Loads:
     def measures(self, constraint: Constraint) -> bool:
         """True for a joint that can break, or whose load was asked for."""
         return constraint.facts.breaks or constraint.facts.path in self.asked
+
+    @property
+    def in_loops(self) -> bool:
+        """True if the solver's impulses are what some of the loads are read from."""
+        return bool(self._plain)
+
+    def breaks_in_loops(self, physics: PhysicsWorld, constraints: Sequence[Constraint]) -> bool:
+        """True if joints that can break hold bodies in loops."""
+        if any(constraint.facts.breaks for constraint in constraints):
+            self._find(physics, constraints)
+        return bool(self._plain)
 
     def before(self, physics: PhysicsWorld, constraints: Sequence[Constraint], *, is_next: bool = False) -> None:
         """Remember the momenta of what hangs on the joints. is_next: nothing has happened since the last step."""
@@ -108,7 +133,16 @@ class Loads:
         self._walk(active, {item.facts.path: item for item in measured})
         alone = {cut.constraint.facts.path for cut in self._cuts}
         # The solver's impulses are rounded much more, in small steps and far from the origin: only for loops.
-        self._plain = [item for item in measured if _is_plain(item) and item.facts.path not in alone]
+        bodies = physics.rigid_bodies
+        self._plain = [
+            (item, max(bodies[handle].additional_solver_iterations for handle in item.handles))
+            for item in measured if _is_plain(item) and item.facts.path not in alone
+        ]  # fmt: skip
+        known = alone | {item.facts.path for item, _ in self._plain}
+        for item in constraints:
+            if not item.active:
+                item.load, item.wrench = (0.0, 0.0), NO_WRENCH
+        self._unknown = [item for item in measured if item.facts.path not in known]
         if not self._cuts:
             self._rows = []
         self._views = [physics.rigid_bodies[self.handles[path]] for path in self._rows]
@@ -117,7 +151,10 @@ class Loads:
         self._matter = _Matter([self.weights[path] for path in self._rows])
         self._spans = np.array([(cut.start, cut.end, cut.first, cut.last) for cut in self._cuts], int).reshape(-1, 4).T
         self._is_rest = np.array([cut.is_rest for cut in self._cuts], bool)
+        self._signs = np.array([cut.sign for cut in self._cuts], float)
+        self._bonds = [(row, *pull) for row, cut in enumerate(self._cuts) if (pull := cut.constraint.facts.pull)]
         self._held = np.array([cut.row for cut in self._cuts], int)
+        self._wrenches = np.zeros((len(self._cuts), 3)), np.zeros((len(self._cuts), 3))
         self._anchors = np.array([cut.anchor for cut in self._cuts], float).reshape(-1, 3)
 
     def _walk(self, active: Sequence[Constraint], wanted: Mapping[str, Constraint]) -> None:
@@ -168,25 +205,43 @@ class Loads:
                 size = len(self._rows) - group_start
                 facts = item.facts
                 is_rest = bool(root) and 2 * (end - start) > size
-                frame = facts.frame1 if facts.body1 == path else facts.frame0
-                x, y, z = frame[:3, 3].tolist()
-                self._cuts.append(_Cut(item, start, end, group_start, len(self._rows), is_rest, start, (x, y, z)))
+                sign = 1.0 if (facts.body1 == path) is not is_rest else -1.0
+                row = starts[facts.body1] if facts.body1 in self.weights else -1
+                x, y, z = facts.frame1[:3, 3].tolist()
+                self._cuts.append(_Cut(item, start, end, group_start, len(self._rows), is_rest, sign, row, (x, y, z)))
 
     def after(self, physics: PhysicsWorld, constraints: Iterable[Constraint], dt: float) -> list[Constraint]:
         """Set the load (N, N m) of each measured joint; returns the joints that break."""
-        for constraint in constraints:
-            constraint.load = (0.0, 0.0)
         if self._before is not None:
             self._balance(physics, self._before, dt)
-        for constraint in self._plain:
+        steps = physics.integration_parameters.num_solver_iterations
+        for constraint, more in self._plain:
             if constraint.active:
-                impulses = physics.impulse_joints[constraint.state.base].impulses[:3]
-                steps = physics.integration_parameters.num_solver_iterations
-                constraint.load = (math.hypot(*impulses) * steps / dt, constraint.load[1])
-        return [
+                constraint.load = (math.hypot(*_pushes(physics, constraint)) * (steps + more) / dt, 0.0)
+        for constraint in self._unknown:
+            constraint.load = (0.0, 0.0)
+        breaking = [
             item for item in constraints
             if (item.load[0] > item.facts.break_force or item.load[1] > item.facts.break_torque) and item.active
         ]  # fmt: skip
+        if self.asked or breaking:
+            self._set_wrenches(physics, self.asked | {item.facts.path for item in breaking}, dt)
+        return breaking
+
+    def _set_wrenches(self, physics: PhysicsWorld, wanted: set[str], dt: float) -> None:
+        """Set the wrenches of joints by path: only of those that are looked at, because arrays cost less."""
+        for cut, force, torque in zip(self._cuts, *self._wrenches, strict=True):
+            if cut.constraint.facts.path in wanted:
+                cut.constraint.wrench = tuple(force.tolist()), tuple(torque.tolist())
+        steps = physics.integration_parameters.num_solver_iterations
+        for constraint, more in self._plain:
+            if constraint.active and constraint.facts.path in wanted:
+                # The solver's impulses are those of one small step, and on the first body.
+                impulses = np.array(_pushes(physics, constraint)) * -(steps + more) / dt
+                x, y, z = (constraint.frames(physics)[0][:3, :3] @ impulses).tolist()
+                constraint.wrench = (x, y, z), (0.0, 0.0, 0.0)
+        for constraint in self._unknown:
+            constraint.wrench = NO_WRENCH
 
     def _balance(self, physics: PhysicsWorld, before: _Momenta, dt: float) -> None:
         """The loads from the change of momentum of what hangs on each joint, less gravity and contacts."""
@@ -204,50 +259,84 @@ class Loads:
             found[rest] = (sums[lasts] - sums[firsts] - found)[rest]
         anchors = np.einsum("nij,nj->ni", before.turns[self._held], self._anchors)
         anchors += before.positions[self._held]
-        about = found[:, 3:] - _cross(anchors, found[:, :3])
-        forces = np.linalg.norm(found[:, :3], axis=1) / dt
-        torques = np.linalg.norm(about, axis=1) / dt
+        for index in np.flatnonzero(self._held < 0).tolist():
+            anchors[index] = self._cuts[index].constraint.frames(physics)[1][:3, 3]
+        found *= self._signs[:, None] / dt
+        forces, torques = found[:, :3], found[:, 3:] - _cross(anchors, found[:, :3])
+        for row, axis, sign in self._bonds:
+            # The bodies bear what presses them together. Pulled, the second body is pulled back.
+            along = sign * self._cuts[row].constraint.frames(physics)[1][:3, axis]
+            forces[row] -= max(float(forces[row] @ along), 0.0) * along
         self._before = after
-        for cut, force, torque in zip(self._cuts, forces.tolist(), torques.tolist(), strict=True):
+        sizes = np.linalg.norm((forces, torques), axis=2).T.tolist()
+        self._wrenches = forces, torques
+        for cut, (force, torque) in zip(self._cuts, sizes, strict=True):
             cut.constraint.load = (force, torque)
+
+    def _pairs(self, physics: PhysicsWorld) -> Iterator[Any]:
+        """The pairs of colliders that touch, of which one or both are of the bodies, once each."""
+        known, phase = self._row_of, physics.narrow_phase
+        if 2 * len(known) > len(physics.colliders):
+            for pair in phase.contact_pairs():
+                if pair.has_any_active_contact and (pair.collider1 in known or pair.collider2 in known):
+                    yield pair
+            return
+        for _, collider in self._colliders:
+            for pair in phase.contact_pairs_with(collider):
+                # The second of two colliders has been or will be seen with the first.
+                if pair.has_any_active_contact and (pair.collider1 == collider or pair.collider1 not in known):
+                    yield pair
 
     def _contacts(self, physics: PhysicsWorld) -> tuple[Matrix, Matrix]:
         """Impulses (n, 3) and their moments (n, 3) about the origin, of the contacts of each body.
 
         Contacts between two bodies of a range cancel.
         """
-        rows: list[int] = []
-        found: list[tuple[float, ...]] = []
-        colliders, pairs_with, known = physics.colliders, physics.narrow_phase.contact_pairs_with, self._row_of
-        for row, collider in self._colliders:
-            for pair in pairs_with(collider):
-                first, second = pair.collider1, pair.collider2
-                if second == collider and first in known:
-                    # Its other collider has been or will be seen with it.
-                    continue
-                if not pair.has_any_active_contact:
-                    continue
-                pushed = [(row, 1.0 if second == collider else -1.0)]
-                if second != collider and second in known:
-                    pushed.append((known[second], 1.0))
-                place = colliders[first].position.transform_point
-                for manifold in pair.manifolds:
-                    normal = None
-                    for point in manifold.points:
-                        impulse = point.impulse
-                        if impulse:
-                            normal = manifold.data.normal.to_tuple() if normal is None else normal
-                            at = place(point.local_p1).to_tuple()
-                            for one, sign in pushed:
-                                rows.append(one)
-                                found.append((sign * impulse, *normal, *at))
+        # Bodies that are not in the tree share a last row.
         size = len(self._views)
+        rows: list[int] = []
+        found: list[float] = []
+        poses: list[bytes] = []
+        counts: list[int] = []
+        for pair in self._pairs(physics):
+            before = len(found)
+            for manifold in pair.manifolds:
+                normal = None
+                for point in manifold.points:
+                    impulse = point.impulse
+                    if impulse:
+                        normal = manifold.data.normal.to_tuple() if normal is None else normal
+                        found += (impulse, *normal, *point.local_p1.to_tuple())
+            if len(found) > before:
+                counts.append((len(found) - before) // 7)
+                rows += self._row_of.get(pair.collider1, size), self._row_of.get(pair.collider2, size)
+                poses.append(physics.colliders[pair.collider1].position.to_bytes())
+        if not found:
+            return np.zeros((size, 3)), np.zeros((size, 3))
         values = np.array(found, float).reshape(-1, 7)
+        places, turns = _places(poses)
+        at = np.repeat(np.arange(len(poses)), counts)
         pushes = values[:, :1] * values[:, 1:4]
-        both = np.concatenate((pushes, _cross(values[:, 4:], pushes)), axis=1)
-        at_row = np.array(rows, int)
-        sums = np.stack([np.bincount(at_row, column, size).astype(float) for column in both.T], axis=1)
+        points = np.einsum("nij,nj->ni", turns[at], values[:, 4:]) + places[at]
+        both = np.concatenate((pushes, _cross(points, pushes)), axis=1)
+        firsts, seconds = np.array(rows, int).reshape(-1, 2)[at].T
+        received, given = (
+            np.stack([np.bincount(ends, column, size + 1) for column in both.T], axis=1) for ends in (seconds, firsts)
+        )
+        sums = np.asarray(received - given, float)[:size]
         return sums[:, :3], sums[:, 3:]
+
+
+def _numbers(vectors: Iterable[Any], count: int) -> Matrix:
+    """Vectors (n, 3) of the solver; in half of the time of a loop in Python."""
+    return np.fromiter(chain.from_iterable(map(_TO_TUPLE, vectors)), float, 3 * count).reshape(-1, 3)
+
+
+def _places(poses: Sequence[bytes]) -> tuple[Matrix, Matrix]:
+    """Positions (n, 3) and rotations (n, 3, 3) of serialized poses of the solver."""
+    values = np.ascontiguousarray(np.frombuffer(b"".join(poses), np.uint8).reshape(len(poses), -1)[:, -28:])
+    numbers = values.view("<f4").reshape(len(poses), 7).astype(float)
+    return numbers[:, 4:], frames.matrices_of(numbers[:, (3, 0, 1, 2)])
 
 
 class _Matter:
@@ -264,15 +353,12 @@ class _Momenta:
     (n, 3) about the origin."""
 
     def __init__(self, views: Sequence[Any], matter: _Matter) -> None:
-        raw = b"".join([view.position.to_bytes() for view in views])
-        values = np.ascontiguousarray(np.frombuffer(raw, np.uint8).reshape(len(views), -1)[:, -28:])
-        numbers = values.view("<f4").reshape(len(views), 7).astype(float)
-        self.positions = numbers[:, 4:]
-        self.turns = frames.matrices_of(numbers[:, (3, 0, 1, 2)])
-        speeds = np.array([(*view.linvel.to_tuple(), *view.angvel.to_tuple()) for view in views], float)
+        self.positions, self.turns = _places([view.position.to_bytes() for view in views])
+        moves = _numbers(map(_LINEAR, views), len(views))
+        spins = _numbers(map(_ANGULAR, views), len(views))
         self.centers = np.einsum("nij,nj->ni", self.turns, matter.centers) + self.positions
-        self.linear = matter.masses[:, None] * speeds[:, :3]
-        own = np.einsum("nji,nj->ni", self.turns, speeds[:, 3:])
+        self.linear = matter.masses[:, None] * moves
+        own = np.einsum("nji,nj->ni", self.turns, spins)
         spin = np.einsum("nij,nj->ni", self.turns, np.einsum("nij,nj->ni", matter.inertia, own))
         self.angular = spin + _cross(self.centers, self.linear)
 
@@ -292,3 +378,25 @@ def _is_plain(constraint: Constraint) -> bool:
     return all(item.is_locked for item in state.freedoms[:3]) and not any(
         item.is_limited or item.drive is not None or item.settings.is_special for item in state.freedoms
     )
+
+
+def _pushes(physics: PhysicsWorld, constraint: Constraint) -> list[float]:
+    """The solver's impulses (3,) of a joint, along its axes; of a bond without what presses its bodies together."""
+    pushes = list(physics.impulse_joints[constraint.state.base].impulses[:3])
+    if constraint.facts.pull is not None:
+        axis, sign = constraint.facts.pull
+        pushes[axis] = max(sign * pushes[axis], 0.0)
+    return pushes
+
+
+def most_loaded(constraints: Sequence[Constraint]) -> list[Constraint]:
+    """Of joints that bear more than they can, those that do so by far the most."""
+    shares = [_share(constraint) for constraint in constraints]
+    least = FIRST * max(shares, default=0.0)
+    return [constraint for constraint, share in zip(constraints, shares, strict=True) if share >= least]
+
+
+def _share(constraint: Constraint) -> float:
+    """The load of a joint relative to what it bears."""
+    most = (constraint.facts.break_force, constraint.facts.break_torque)
+    return max(load / limit if limit > 0.0 else math.inf for load, limit in zip(constraint.load, most, strict=True))

@@ -45,6 +45,7 @@ class Geometries:
 
     def __init__(self) -> None:
         self._loaded: dict[str, Geometry] = {}
+        self.forget = self._loaded.clear
 
     def of(self, prim: Prim) -> Geometry:
         """The mesh or points of a collider, or None."""
@@ -53,9 +54,6 @@ class Geometries:
         if prim.path not in self._loaded:
             self._loaded[prim.path] = prim.mesh()
         return self._loaded[prim.path]
-
-    def forget(self) -> None:
-        self._loaded.clear()
 
 
 class Weigher:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,9 @@ from rapier3d import (
 
 from ...core import frames
 from ...core.frames import Matrix
-from ...core.joint_settings import following
+from ...core.joint_settings import GEAR, RACK, following
 from ...core.model import Prim
-from ...core.schema import Quaternion
+from ...core.schema import Quaternion, Vector
 from ...core.schemas import usd_physics
 from ..articulations import WORLD, Link, Tree
 from ..filters import Filters
@@ -41,9 +42,11 @@ from ..quality import (
     Quality,
     contact_steps,
     hanging,
+    impact_damping,
     is_bearable,
     joint_steps,
     joint_sweeps,
+    rolling_steps,
     turning_steps,
 )  # fmt: skip
 from ..vendor_settings import (
@@ -63,12 +66,12 @@ from .energy import EnergyWatch, Matter
 from .followers import Follower, followers_of
 from .gears import Gear, gears_of
 from .grab import Grab, grab, pull, release
-from .loads import Loads, Weight
+from .loads import Loads, Weight, most_loaded
 from .matter import Geometries, Weigher
 from .reduced import bend, follow, start_tree, undamp
 from .shapes import Placed, shape_of
 from .start import close, put_to_sleep
-from .templates import Template, isometries, keys, known
+from .templates import Template, keys, poses
 
 #: m/s. A faster body counts as unstable; the solver clamps velocities to CLAMP.
 FASTEST, CLAMP = 1000.0, 1e5
@@ -76,14 +79,14 @@ FASTEST, CLAMP = 1000.0, 1e5
 TRIAL_STEPS = 60
 #: m/s. A free tree whose centre of mass gains more than this in its trial, gravity aside, is unstable.
 STRAY_SPEED = 0.05
+#: Times that a step is made again because joints broke in it.
+MOST_BREAKS = 60
 #: Time steps between states of articulated bodies that are kept for a rescue.
 SANE_STEPS = 10
 #: Sleep thresholds, m/s and rad/s.
 SLOW, SLOW_TURN = 0.01, 0.02
 #: Equal bodies that are made in one step of the build.
 TOGETHER = 32
-#: Of contacts, as springs.
-DAMPING_RATIO = 10.0
 #: A velocity that the scale of the prim changes by less than this part counts as unscaled.
 SAME_SPEED = 1e-3
 #: By the words of PhysX.
@@ -129,8 +132,11 @@ class SolverSpace:
         self.physics = PhysicsWorld(tuple(setup.gravity.tolist()))
         self.handles: dict[str, Any] = {}
         self.static_handles: dict[str, Any] = {}
-        #: By material: (path, number of the collider among those of the body or static collider).
-        self.surfaces: dict[str, list[tuple[str, int]]] = {}
+        #: Of bodies that are equal but for their place; and the number of that of each body, (n,).
+        self._templates: list[Template] = []
+        self._template_of: NDArray[np.int64] = np.zeros(0, np.int64)
+        #: Materials of static colliders, by path.
+        self._static_materials: dict[str, str] = {}
         self.weights: dict[str, Weight] = {}
         self.constraints: list[Constraint] = []
         self.followers: list[Follower] = []
@@ -138,15 +144,13 @@ class SolverSpace:
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
         #: Force (N) and torque (N m) under which joints broke.
-        self.last_loads: dict[str, tuple[float, float]] = {}
+        #: Of broken joints: the load under which they broke, and `Constraint.wrench_in_frame`.
+        self.last_loads: dict[str, tuple[tuple[float, float], tuple[Vector, Vector]]] = {}
         self._moves = False
         self._asleep: set[str] = set()
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
         #: True if the bodies are not where their prims are, because joints were closed.
         self.is_moved_at_start = False
-        self._extents: list[float] = []
-        #: Shorter side, m, of the largest collider of each body.
-        self._sizes: dict[str, float] = {}
         self._bounces = False
         self._surfaces: dict[Any, Surface] = {}
         self._ground: Any = None
@@ -173,16 +177,17 @@ class SolverSpace:
         # In proportion to the time step, above 1/60 s.
         steps = quality.busy_steps if self.constraints or self._bounces else quality.steps
         self.substeps = substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
+        self.loads = Loads(self.handles, self.weights)
         self._tune()
         self._kept_up()
-        self.loads = Loads(self.handles, self.weights)
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
-        self._leaps = np.array([
-            0.5 * self._sizes[path] if path in self._sizes and path in self.weights else np.inf for path in self.paths
-        ])  # fmt: skip
+        leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
+        self._leaps = np.array(leaps, float)[self._template_of]
         self._watched = np.zeros(len(self.paths), bool)
         self._views: list[Any] = []
-        self._watch, self._matter = EnergyWatch(), _matter(self.paths, self.weights)
+        self._watch = EnergyWatch()
+        matter = _matter([template.weight for template in self._templates])
+        self._matter = Matter(matter.masses[self._template_of], matter.moments[self._template_of])
         self._belts = Belts(self._surfaces)
         self._belts.attach(self.physics)
         self._refresh()
@@ -199,20 +204,32 @@ class SolverSpace:
     def _tune(self) -> None:
         parameters = self.physics.integration_parameters
         parameters.dt = self.time_step / self.substeps
-        size = float(np.median(self._extents)) if self._extents else LARGEST
+        numbers = self._template_of.tolist()
+        longer = [[side for _, side in template.sides] for template in self._templates]
+        extents = list(chain.from_iterable([longer[number] for number in numbers]))
+        size = float(np.median(extents)) if extents else LARGEST
         parameters.length_unit = min(max(size, SMALLEST), LARGEST)
         parameters.normalized_max_linear_velocity = CLAMP / parameters.length_unit
-        weights = self.weights
-        masses = [weights[path].mass for path in self._sizes if path in weights]
-        sizes = [size for path, size in self._sizes.items() if path in weights]
-        contacts = contact_steps(self.quality, parameters.dt, math.hypot(*self.gravity), masses, sizes)
+        sizes = [template.size for template in self._templates]
+        masses = [0.0 if item.weight is None or not item.sides else item.weight.mass for item in self._templates]
+        sized = [number for number in numbers if masses[number] > 0.0]
+        contacts = contact_steps(
+            self.quality,
+            parameters.dt,
+            math.hypot(*self.gravity),
+            [masses[number] for number in sized],
+            [sizes[number] for number in sized],
+        )
         parameters.num_solver_iterations = contacts.small_steps
         parameters.num_internal_pgs_iterations = self.quality.sweeps
-        parameters.contact_softness = SpringCoefficients(contacts.frequency, DAMPING_RATIO)
-        parameters.static_contact_softness = SpringCoefficients(2.0 * contacts.frequency, DAMPING_RATIO)
+        self._frequency = contacts.frequency
+        self._soften_contacts(0.0)
         self._tune_joints(contacts.small_steps)
-        if any(joint_effects.needs_equal_steps(constraint) for constraint in self.constraints):
-            # The motor of an armature remembers a speed for a whole step of the solver: it takes no smaller ones.
+        if self.loads.breaks_in_loops(self.physics, self.constraints) or any(
+            joint_effects.needs_equal_steps(constraint) for constraint in self.constraints
+        ):
+            # The motor of an armature remembers a speed for a whole step of the solver: it takes no smaller ones. The
+            # solver tells the load of a joint for the last of the smaller ones only, in which a blow may be over.
             bodies = [self.physics.rigid_bodies[self.handles[path]] for path in self.weights]
             more = max(body.additional_solver_iterations for body in bodies)
             self.substeps *= parameters.num_solver_iterations + more
@@ -221,8 +238,19 @@ class SolverSpace:
                 body.additional_solver_iterations = 0
         if self._bounces:
             # A body that is seen to come does not enter the other in the step of its impact, which would cost height.
-            for path, size in self._sizes.items():
-                self.physics.rigid_bodies[self.handles[path]].soft_ccd_prediction = 0.5 * size
+            for path, number in zip(self.paths, numbers, strict=True):
+                if sizes[number] > 0.0:
+                    self.physics.rigid_bodies[self.handles[path]].soft_ccd_prediction = 0.5 * sizes[number]
+
+    def _soften_contacts(self, rate: float) -> None:
+        """Set how contacts yield. rate: how many of its own sizes the fastest body moves in a second."""
+        parameters = self.physics.integration_parameters
+        step = self.time_step / self.substeps / parameters.num_solver_iterations
+        for name, frequency in (
+            ("contact_softness", self._frequency),
+            ("static_contact_softness", 2.0 * self._frequency),
+        ):
+            setattr(parameters, name, SpringCoefficients(frequency, impact_damping(frequency, step, rate)))
 
     def _tune_joints(self, small_steps: int) -> None:
         """Jointed bodies need more iterations and, where much hangs on a light one, smaller steps."""
@@ -236,10 +264,15 @@ class SolverSpace:
             # The solver gives the force of a joint for one small step: all must have the same.
             small_steps = max([small_steps, *wanted])
             self.physics.integration_parameters.num_solver_iterations = small_steps
+        springs = Counter(
+            item.facts.body1 or item.facts.body0 for item in self.constraints
+            if any(drive.stiffness > 0.0 for drive in item.facts.drives)
+        )  # fmt: skip
         for group, steps in zip(groups, wanted, strict=True):
+            sweeps = joint_sweeps(group, max(steps, small_steps), sum(springs[path] for path in group.bodies))
             for path in group.bodies:
                 body = bodies[self.handles[path]]
-                body.additional_pgs_iterations = joint_sweeps(group, max(steps, small_steps))
+                body.additional_pgs_iterations = sweeps
                 body.additional_solver_iterations = max(steps - small_steps, 0)
             if not is_bearable(self.quality, group.ratio):
                 prim = self.bodies[group.body].prim
@@ -252,46 +285,59 @@ class SolverSpace:
     def _add_bodies(self, filters: Filters) -> Iterator[int]:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
-        made: dict[Hashable, Template] = {}
-        every = isometries(self.places, self.places.rows(self.paths))
+        made: dict[Hashable, int] = {}
+        add, templates = self.physics.add_body, self._templates
+        handles, numbers = [], []
         pending = 0
-        for row, (path, place, key) in enumerate(
-            zip(self.paths, every, keys(self.layout, self.paths, geometries, filters), strict=True)
-        ):
-            template = None if key is None else known(made, key)
-            is_new = template is None
-            if template is None:
-                said = len(self.notices.issues)
-                template = self._template(self.bodies[path], weigher, filters)
+        for path, (position, rotation), key in zip(
+            self.paths, poses(self.places, self.places.rows(self.paths)),
+            keys(self.layout, self.paths, geometries, filters), strict=True,
+        ):  # fmt: skip
+            number = made.get(key) if key is not None else None
+            is_new = number is None
+            if number is None:
+                said, number = len(self.notices.issues), len(templates)
+                templates.append(self._template(self.bodies[path], weigher, filters))
                 # What is said about one is to be said about each.
                 if key is not None and len(self.notices.issues) == said:
-                    with suppress(TypeError):
-                        made[key] = template
+                    made[key] = number
             geometries.forget()
-            template.body.position = place
-            handle = self.handles[path] = self.physics.add_body(template.body, template.colliders)
-            self._note(row, path, handle, template)
+            template = templates[number]
+            # Both as one pose take four times as long.
+            template.body.translation, template.body.rotation = position, rotation
+            handles.append(add(template.body, template.colliders))
+            numbers.append(number)
             pending += 1
             if is_new or pending >= TOGETHER:
                 yield pending
                 pending = 0
+        if pending:
+            yield pending
+        self._note(handles, numbers)
 
-    def _note(self, row: int, path: str, handle: Any, template: Template) -> None:
-        """Keep what is needed of a body beside the solver."""
+    def _note(self, handles: Sequence[Any], numbers: Sequence[int]) -> None:
+        """Keep what is needed of the bodies beside the solver. numbers: of their templates."""
+        self._template_of = np.array(numbers, np.int64)
+        self.handles = dict(zip(self.paths, handles, strict=True))
+        weights = [template.weight for template in self._templates]
+        for path, number in zip(self.paths, numbers, strict=True):
+            weight = weights[number]
+            if weight is not None:
+                self.weights[path] = weight
+        special = {number for number, template in enumerate(self._templates) if not template.is_plain}
+        for row, number in enumerate(numbers) if special else ():
+            if number in special:
+                self._note_special(row, self._templates[number])
+
+    def _note_special(self, row: int, template: Template) -> None:
+        path, settings = self.paths[row], template.settings
         if template.weight is not None:
-            self.weights[path] = template.weight
             if template.starts_asleep:
                 self._asleep.add(path)
-            settings = template.settings
-            if settings is not PLAIN and min(settings.max_speed, settings.max_spin) < NO_LIMIT:
+            if min(settings.max_speed, settings.max_spin) < NO_LIMIT:
                 self._slow.append((row, settings.max_speed, settings.max_spin))
         if template.surface is not None:
-            self._surfaces[handle] = template.surface
-        if template.sides:
-            self._extents += [longer for _, longer in template.sides]
-            self._sizes[path] = max([shorter for shorter, _ in template.sides])
-        for number, material in enumerate(template.materials):
-            self.surfaces.setdefault(material, []).append((path, number))
+            self._surfaces[self.handles[path]] = template.surface
 
     def _template(self, body: Body, weigher: Weigher, filters: Filters) -> Template:
         """What is added to the solver for a body, and for its twins elsewhere."""
@@ -376,7 +422,7 @@ class SolverSpace:
             pose = _isometry(place.position, place.quaternion)
             handle = self.physics.add_body(rapier3d.RigidBody.fixed().position(pose), [builder])
             self.static_handles[prim.path] = handle
-            self.surfaces.setdefault(material.material, []).append((prim.path, 0))
+            self._static_materials[prim.path] = material.material
 
     def _collider(
         self, prim: Prim, placed: Placed, frame: Matrix | None, material: ContactMaterial, filters: Filters
@@ -498,6 +544,8 @@ class SolverSpace:
                 constraint.insert(self.physics)
 
     def _add_gears(self) -> None:
+        if self.layout.names.isdisjoint((GEAR, RACK)):
+            return
         self.gears, idle = gears_of(self.model, self.constraints)
         for path, needs in idle:
             prim = self.model.prims[path]
@@ -588,7 +636,8 @@ class SolverSpace:
         """True for a body with a collider on a driven hinge without limits."""
         hinge = link.joint.freedoms[3]
         turns = [not freedom.is_locked for freedom in link.joint.freedoms] == [False] * 3 + [True, False, False]
-        return turns and not hinge.is_limited and hinge.drive is not None and link.child in self._sizes
+        has_collider = bool(self.physics.rigid_bodies[self.handles[link.child]].colliders)
+        return turns and not hinge.is_limited and hinge.drive is not None and has_collider
 
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
         """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST.
@@ -655,38 +704,66 @@ class SolverSpace:
         self._remember_sane()
         starts = {path: self.pose(path) for path in self.targets}
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
-        steps = max(self.substeps, self._turning_steps(starts))
+        steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps())
         self.physics.integration_parameters.dt = self.time_step / steps
         for number in range(steps):
-            part = (number + 1) / steps
-            for path, (position, rotation) in self.targets.items():
-                self._drive_kinematic(path, starts[path], position, rotation, part)
-            for held in self.grabs:
-                pull(self.physics, held, 1.0 / (steps - number))
-            for constraint in self._kept_up():
-                constraint.upkeep(self.physics)
-            for constraint in self._effective:
-                joint_effects.aim(constraint, self.physics, self.time_step / steps)
-            for follower in self.followers:
-                follower.aim(self.physics, self.time_step / steps)
-            for gear in self.gears:
-                gear.push(self.physics, self.weights, self.time_step / steps)
-            if measured:
-                self.loads.before(self.physics, self.constraints, is_next=number > 0)
-            self.physics.step()
-            for gear in self.gears:
-                gear.release(self.physics)
+            before = self._states() if measured and self.loads.in_loops else []
+            self._advance(number, steps, starts, measured)
+            overloaded = self.loads.after(self.physics, measured, self.time_step / steps) if measured else []
+            for _ in range(MOST_BREAKS if before else 0):
+                # What breaks first takes the load from others: the same step again without it.
+                first = most_loaded(overloaded)
+                if len(first) == len(overloaded):
+                    break
+                for constraint in first:
+                    self._break(constraint)
+                for view, pose, speed, spin in before:
+                    view.position, view.linvel, view.angvel = pose, speed, spin
+                self._advance(number, steps, starts, measured, is_again=True)
+                overloaded = self.loads.after(self.physics, measured, self.time_step / steps)
+            for constraint in overloaded:
+                self._break(constraint)
             if not self.physics.quarantine.is_empty():
                 lost += self._rescue()
             joint_effects.limit_speeds(self._limited, self.physics)
             self._slow_down()
-            if measured:
-                for constraint in self.loads.after(self.physics, measured, self.time_step / steps):
-                    self._break(constraint)
         if self.targets or self.grabs or lost:
             self._watch.forget()
         self.targets.clear()
         return lost
+
+    def _advance(
+        self, number: int, steps: int, starts: Mapping[str, tuple[Matrix, Matrix]], measured: Sequence[Constraint],
+        *, is_again: bool = False,
+    ) -> None:  # fmt: skip
+        """The step of the solver with a number, of so many in a time step. measured: joints whose loads are wanted.
+
+        is_again: the step was made before, with joints that are broken now; their impulses are no start for others.
+        """
+        part, seconds = (number + 1) / steps, self.time_step / steps
+        for path, (position, rotation) in self.targets.items():
+            self._drive_kinematic(path, starts[path], position, rotation, part)
+        for held in self.grabs:
+            pull(self.physics, held, 1.0 / (steps - number))
+        for constraint in self._kept_up():
+            constraint.upkeep(self.physics)
+        for constraint in self._effective:
+            joint_effects.aim(constraint, self.physics, seconds)
+        for follower in self.followers:
+            follower.aim(self.physics, seconds)
+        for gear in self.gears:
+            gear.push(self.physics, self.weights, seconds)
+        if measured:
+            self.loads.before(self.physics, self.constraints, is_next=number > 0)
+        parameters = self.physics.integration_parameters
+        parameters.warmstart_coefficient = 0.0 if is_again else 1.0
+        self.physics.step()
+        for gear in self.gears:
+            gear.release(self.physics)
+
+    def _states(self) -> list[tuple[Any, Any, Any, Any]]:
+        """Of each body: itself, its pose, its linear and its angular velocity."""
+        return [(view, view.position, view.linvel, view.angvel) for view in self._views]
 
     def _slow_down(self) -> None:
         for row, speed, spin in self._slow:
@@ -704,6 +781,9 @@ class SolverSpace:
         watched = ways > self._leaps * self.substeps
         for row in np.flatnonzero(watched != self._watched).tolist():
             self._views[row].ccd_enabled = bool(watched[row])
+        rate = float((ways[watched] / self._leaps[watched]).max()) / (2.0 * self.time_step) if watched.any() else 0.0
+        if watched.any() or self._watched.any():
+            self._soften_contacts(rate)
         self._watched = watched
 
     def _turning_steps(self, starts: Mapping[str, tuple[Matrix, Matrix]]) -> int:
@@ -713,6 +793,15 @@ class SolverSpace:
             cosine = min(abs(float(before @ self.targets[path][1])), 1.0)
             steps = turning_steps(self.time_step, 2.0 * math.acos(cosine) / self.time_step)
             if steps > most and self._touches(path):
+                most = steps
+        return most
+
+    def _rolling_steps(self) -> int:
+        """Steps that the fastest body takes that rolls."""
+        most = self.substeps
+        for row in np.flatnonzero(self._watched).tolist():
+            steps = rolling_steps(self.time_step, self._views[row].angvel.norm(), self.substeps)
+            if steps > most and self._touches(self.paths[row]):
                 most = steps
         return most
 
@@ -748,7 +837,7 @@ class SolverSpace:
         self.loads.forget()
         self._watch.forget()
         self.broken.append(constraint.facts.path)
-        self.last_loads[constraint.facts.path] = constraint.load
+        self.last_loads[constraint.facts.path] = constraint.load, constraint.wrench_in_frame(self.physics)
         for path in (constraint.facts.body0, constraint.facts.body1):
             if path:
                 self.physics.wake_up(self.handles[path])
@@ -927,9 +1016,14 @@ class SolverSpace:
     def set_surface(self, material: str, friction: float, restitution: float | None) -> None:
         """Set friction and restitution of all colliders with a material."""
         self._watch.forget()
-        handles = {**self.static_handles, **self.handles}
-        for path, number in self.surfaces.get(material, ()):
-            collider = self.physics.colliders[self.physics.rigid_bodies[handles[path]].colliders[number]]
+        found = [
+            (self.handles[path], place)
+            for path, number in zip(self.paths, self._template_of.tolist(), strict=True)
+            for place, bound in enumerate(self._templates[number].materials) if bound == material
+        ]  # fmt: skip
+        found += [(self.static_handles[path], 0) for path, bound in self._static_materials.items() if bound == material]
+        for handle, place in found:
+            collider = self.physics.colliders[self.physics.rigid_bodies[handle].colliders[place]]
             collider.friction = friction
             if restitution is not None:
                 collider.restitution = restitution
@@ -974,7 +1068,7 @@ class SolverSpace:
         self.loads.forget()
         body = self.physics.rigid_bodies[self.handles[path]]
         body.set_additional_mass_properties(self.weights[path].of_solver, True)
-        self._matter = _matter(self.paths, self.weights)
+        self._matter = _matter([self.weights.get(path) for path in self.paths])
         self._watch.forget()
 
     # ----------------------------------------------------------------------- snapshots
@@ -999,7 +1093,7 @@ class SolverSpace:
         self._upkeep = None
         self.targets.clear()
         self._sane, self._steps_made = [], 0
-        self._matter = _matter(self.paths, self.weights)
+        self._matter = _matter([self.weights.get(path) for path in self.paths])
         self._watch.forget()
         self._refresh()
         self.loads.forget()
@@ -1015,10 +1109,9 @@ def _isometry(position: Matrix, quaternion: Quaternion) -> Isometry3:
     return Isometry3(tuple(position.tolist()), rapier3d.Rotation3(*quaternion))
 
 
-def _matter(paths: Sequence[str], weights: Mapping[str, Weight]) -> Matter:
-    found = [weights.get(path) for path in paths]
-    masses = [0.0 if weight is None else weight.mass for weight in found]
-    moments = [0.0 if weight is None else max(weight.moments) for weight in found]
+def _matter(weights: Sequence[Weight | None]) -> Matter:
+    masses = [0.0 if weight is None else weight.mass for weight in weights]
+    moments = [0.0 if weight is None else max(weight.moments) for weight in weights]
     return Matter(np.array(masses, float), np.array(moments, float))
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,14 +14,10 @@ from ...core.frames import Matrix
 from ...core.model import Prim
 from ...core.schemas import usd_physics
 from ..filters import Filters
-from ..layout import Body, Layout, Places
+from ..layout import Layout, Places
 from ..vendor_settings import PLAIN, BodySettings, Surface
 from .loads import Weight
 from .matter import COARSE, DIGITS, Geometries, fingerprint
-
-_IDENTITY = rapier3d.Isometry3.identity().to_bytes()
-#: Numbers at the end of a serialized pose: quaternion (x, y, z, w) and position, of 4 bytes each.
-_POSE = 7
 
 
 @dataclass(slots=True)
@@ -41,60 +37,91 @@ class Template:
     materials: list[str] = field(default_factory=list)
     sides: list[tuple[float, float]] = field(default_factory=list)
 
+    @property
+    def is_plain(self) -> bool:
+        """False for a body that is watched or driven beside the solver, or asleep."""
+        return self.settings is PLAIN and self.surface is None and not self.starts_asleep
+
+    @property
+    def size(self) -> float:
+        """Shorter side, m, of the largest collider; 0 without one."""
+        return max((shorter for shorter, _ in self.sides), default=0.0)
+
 
 def keys(layout: Layout, paths: Sequence[str], geometries: Geometries, filters: Filters) -> Iterator[Hashable]:
     """For each body all that decides what it is in the solver, but for its place; None for one that moves at the start.
 
-    The space of a body has no place in the world, so that a body may be turned. Only what vendors say about a body may
-    be about the axes of the world.
+    Keys of one call can be compared. The space of a body has no place in the world, so that a body may be turned. Only
+    what vendors say about a body may be about the axes of the world.
     """
-    places = layout.places
+    places, masks, numbers = layout.places, filters.masks, _Numbers()
     listed = [layout.bodies[path] for path in paths]
-    parts = [_parts(body) for body in listed]
-    below = [
-        (body, prim) for body, prims in zip(listed, parts, strict=True) for prim, _ in prims if prim is not body.prim
-    ]
-    owners, owned = places.rows(body.prim.path for body, _ in below), places.rows(prim.path for _, prim in below)
+    apart = []
+    for body in listed:
+        world, row = body.prim.world, body.row
+        apart += [(row, places.row(prim.path)) for prim in body.inside if prim.world is not world]
+        if body.colliders is not body.inside:
+            apart += [(row, places.row(prim.path)) for prim in body.colliders if prim.world is not world]
+    frames = dict(zip(apart, _rounded(_local(places, apart)), strict=True))
+    prints: dict[int, bytes] = {}
+    number_of, name = numbers.of, usd_physics.RigidBodyAPI.usd_name
+    for body, stretch in zip(listed, _rounded(places.stretches[[body.row for body in listed]]), strict=True):
+        own, inside, colliders = body.prim, body.inside, body.colliders
+        api: Any = own.schemas[name]
+        if api.velocity or api.angular_velocity:
+            yield None
+            continue
+        found: list[Hashable] = [number_of(own), stretch]
+        for prims in (inside,) if inside is colliders else (inside, colliders):
+            for prim in prims:
+                if prim is not own:
+                    found.append(number_of(prim))
+                    if prim.world is not own.world:
+                        found.append(frames[body.row, places.row(prim.path)])
+                    if len(inside) > 1:
+                        # Tells which of several is below another.
+                        found.append(prim.path[len(own.path) :])
+                if masks and (mask := masks.get(prim.path)) is not None:
+                    found.append((mask.member, mask.meets))
+                if (loader := prim.mesh) is not None:
+                    # Equal shapes often share their loader.
+                    if id(loader) not in prints:
+                        prints[id(loader)] = fingerprint(geometries.of(prim))
+                    found.append(prints[id(loader)])
+            found.append(None)
+        if "PhysxRigidBodyAPI" in own.schemas:
+            found.append(body.rotation.tobytes())
+        yield tuple(found)
+
+
+class _Numbers:
+    """Numbers of what prims say, but for their place and geometry: equal where they say the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, int] = {}
+        self._alone = 0
+
+    def of(self, prim: Prim) -> int:
+        """A negative number is given once, to a prim with a value of a wrong type that has no hash."""
+        schemas = prim.schemas
+        # Faster than tuples, which would be joined: called twice for each body.
+        said: list[Hashable] = [prim.materials, prim.physics_binding, *schemas]
+        said += [value.every_value for value in schemas.values()]
+        if prim.extras:
+            said.append(repr(prim.extras))
+        try:
+            return self._known.setdefault(tuple(said), len(self._known))
+        except TypeError:
+            self._alone -= 1
+            return self._alone
+
+
+def _local(places: Places, apart: Sequence[tuple[int, int]]) -> Matrix:
+    """Frames (n, 3, 4) of prims in the spaces of their bodies. apart: rows of body and prim."""
+    owners, owned = np.array(apart, int).reshape(-1, 2).T
     local = places.worlds[owned, :3]
     local[:, :, 3] -= places.positions[owners]
-    frames = iter(_rounded(places.rotations[owners].swapaxes(1, 2) @ local))
-    masks = filters.masks
-    for body, prims, stretch in zip(listed, parts, _rounded(places.stretches[places.rows(paths)]), strict=True):
-        found: list[Hashable] = [body.is_kinematic, stretch]
-        for prim, role in prims:
-            mask = masks.get(prim.path) if masks else None
-            found += (
-                role, None if prim is body.prim else (prim.path[len(body.prim.path) :], next(frames)), _facts(prim),
-                mask and (mask.member, mask.meets), prim.mesh and fingerprint(geometries.of(prim)),
-            )  # fmt: skip
-        if not prims or prims[0][0] is not body.prim:
-            found.append(_facts(body.prim))
-        if "PhysxRigidBodyAPI" in body.prim.schemas:
-            found.append(body.rotation.tobytes())
-        api = body.prim.schemas[usd_physics.RigidBodyAPI.usd_name]
-        moves = api.velocity or api.angular_velocity  # type: ignore[attr-defined]
-        yield None if moves else tuple(found)
-
-
-def _facts(prim: Prim) -> tuple[Hashable, ...]:
-    """What a prim says, but for its place and geometry."""
-    schemas = prim.schemas
-    return (
-        *schemas, *[value.all_values() for value in schemas.values()], prim.materials, prim.physics_binding,
-        repr(prim.extras) if prim.extras else "",
-    )  # fmt: skip
-
-
-def _parts(body: Body) -> list[tuple[Prim, int]]:
-    """The prims that decide mass (1), shape (2) or both (3) of a body."""
-    inside, colliders = body.inside, body.colliders
-    if len(inside) == len(colliders) and all(map(_is, inside, colliders)):
-        return [(prim, 3) for prim in inside]
-    return [*((prim, 1) for prim in inside), *((prim, 2) for prim in colliders)]
-
-
-def _is(one: Any, other: Any) -> bool:
-    return one is other
+    return np.asarray(places.rotations[owners].swapaxes(1, 2) @ local)
 
 
 def _rounded(matrices: Matrix) -> list[bytes]:
@@ -107,19 +134,6 @@ def _rounded(matrices: Matrix) -> list[bytes]:
     return found
 
 
-def known(templates: Mapping[Hashable, Template], key: Hashable) -> Template | None:
-    """The template of a key; None for a new one, or where a value of a wrong type has no hash."""
-    try:
-        return templates.get(key)
-    except TypeError:
-        return None
-
-
-def isometries(places: Places, rows: Sequence[int]) -> list[rapier3d.Isometry3]:
-    """Where prims are, for the solver."""
-    numbers = np.empty((len(rows), _POSE), "<f4")
-    numbers[:, (3, 0, 1, 2)] = places.quaternions[rows]
-    numbers[:, 4:] = places.positions[rows]
-    head = _IDENTITY[: -4 * _POSE]
-    make = rapier3d.Isometry3.from_bytes
-    return [make(head + raw) for raw in numbers.view(np.dtype((np.void, 4 * _POSE))).ravel().tolist()]
+def poses(places: Places, rows: Sequence[int]) -> Iterator[tuple[list[float], list[float]]]:
+    """Where prims are, for the solver: position, and quaternion with w last."""
+    return zip(places.positions[rows].tolist(), places.quaternions[rows][:, (1, 2, 3, 0)].tolist(), strict=True)

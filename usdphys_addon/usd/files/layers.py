@@ -3,25 +3,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import glob
+import re
+from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from pxr import Ar, Sdf, Tf
+from pxr import Ar, Sdf, Tf, Usd
 
+from ...system import arcs
 from ...system.files import regular
 
 
 def open_all(path: str, cached: Collection[str]) -> list[Sdf.Layer]:
-    """Open a layer and all that it depends on, in all variants. Kept, they are not opened again by a stage.
+    """Open the layers that name others, in all variants. Kept, they are not opened again by a stage.
 
-    A layer that cannot be read is left to the stage, which says so. cached: identifiers of the layers that USD had
-    before. Raises InputError where one of them is a device or a pipe.
+    A layer that cannot be read is left to the stage, which says so, and so is one that names no other. cached:
+    identifiers of the layers that USD had before. Raises InputError where a layer or a value clip is a device or pipe.
     """
     found: list[Sdf.Layer] = []
     waiting, known = [path], {path}
     while waiting:
         name = waiting.pop()
-        regular(_file(name))
+        file = regular(_file(name))
+        has_arcs, has_clips = (True, True) if Ar.IsPackageRelativePath(name) else arcs.named(file)
+        if not has_arcs and not has_clips:
+            continue
         try:
             layer = Sdf.Layer.FindOrOpen(name)
         except Tf.ErrorException:
@@ -29,22 +37,56 @@ def open_all(path: str, cached: Collection[str]) -> list[Sdf.Layer]:
         if not layer:
             continue
         found.append(layer)
-        for asset in _dependencies(layer, cached):
-            below = Sdf.ComputeAssetPathRelativeToLayer(layer, asset)
+        now = _as_on_disk(layer, cached)
+        if now and has_clips:
+            # Without a manifest, USD opens the clips as soon as the stage.
+            now.Traverse(Sdf.Path.absoluteRootPath, partial(_check_clips_at, now, layer))
+        for asset in now.GetCompositionAssetDependencies() if now and has_arcs else ():
+            below = Sdf.ComputeAssetPathRelativeToLayer(layer, asset) if asset else ""
             if below and below not in known:
                 known.add(below)
                 waiting.append(below)
     return found
 
 
-def _dependencies(layer: Sdf.Layer, cached: Collection[str]) -> list[str]:
-    """Asset paths of the sublayers, references and payloads of a layer, as its file is now."""
+def _as_on_disk(layer: Sdf.Layer, cached: Collection[str]) -> Sdf.Layer | None:
     if layer.identifier in cached and not layer.anonymous:
         try:
-            layer = Sdf.Layer.OpenAsAnonymous(layer.identifier)
+            return Sdf.Layer.OpenAsAnonymous(layer.identifier)
         except Tf.ErrorException:
-            return []
-    return [asset for asset in layer.GetCompositionAssetDependencies() if asset] if layer else []
+            return None
+    return layer
+
+
+def _check_clips_at(layer: Sdf.Layer, named: Sdf.Layer, path: Sdf.Path) -> None:
+    """named: the layer to which the paths are relative."""
+    if path.IsPrimPath() or path.IsPrimVariantSelectionPath():
+        spec = layer.GetPrimAtPath(path)
+        if spec is not None and spec.HasInfo("clips"):
+            _check_clips(named, spec.GetInfo("clips"))
+
+
+def check_clips(usd_prim: Usd.Prim) -> None:
+    """Raise InputError where a value clip of a prim is a device or a pipe, before its values are asked for."""
+    for spec in usd_prim.GetPrimStack():
+        if spec.HasInfo("clips"):
+            _check_clips(spec.layer, spec.GetInfo("clips"))
+
+
+def _check_clips(layer: Sdf.Layer, clips: dict[str, Any]) -> None:
+    for one in clips.values():
+        for asset in filter(None, _clip_assets(one) if isinstance(one, dict) else ()):
+            file = _file(Sdf.ComputeAssetPathRelativeToLayer(layer, asset))
+            # In a template, # stands for a digit of a frame.
+            for clip in file.parent.glob(re.sub("#+", "*", glob.escape(file.name))):
+                regular(clip)
+
+
+def _clip_assets(clips: dict[str, Any]) -> Iterator[str]:
+    assets = [clips.get("manifestAssetPath"), *(clips.get("assetPaths") or ())]
+    yield from (asset.path for asset in assets if isinstance(asset, Sdf.AssetPath))
+    if isinstance(template := clips.get("templateAssetPath"), str):
+        yield template
 
 
 def _file(identifier: str) -> Path:

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether the file of a layer can name other layers, without opening it: most that are large hold geometry only."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from pathlib import Path
+
+#: Fields that name layers; value clips are not among the composition arcs.
+ARCS = (b"references", b"payload", b"subLayers")
+CLIPS = b"clips"
+CRATE, _TEXT = b"PXR-USDC", b"#usda"
+#: Tokens of more bytes are not looked at.
+_MOST_BYTES = 1 << 26
+
+
+def named(file: Path) -> tuple[bool, bool]:
+    """(whether a file may have composition arcs to others, whether it may have value clips). In doubt, both."""
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(88)
+            if head.startswith(_TEXT):
+                with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
+                    return text.find(b"@") >= 0, text.find(CLIPS) >= 0
+            if head.startswith(CRATE):
+                with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                    tokens = b"\0" + names_of_crate(data)
+                return any(b"\0" + name + b"\0" in tokens for name in ARCS), b"\0" + CLIPS + b"\0" in tokens
+    except (OSError, ValueError, IndexError, struct.error):
+        pass  # USD says what is wrong with the file
+    return True, True
+
+
+def names_of_crate(data: mmap.mmap | bytes) -> bytes:
+    """All names and texts in a crate file, each followed by a zero. Raises ValueError, IndexError or struct.error for
+    damage."""
+    version = tuple(data[8:11])
+    (contents,) = struct.unpack_from("<q", data, 16)
+    (count,) = struct.unpack_from("<Q", data, contents)
+    for at in range(min(count, 64)):
+        name, start, _ = struct.unpack_from("<16sqq", data, contents + 8 + 32 * at)
+        if name.rstrip(b"\0") == b"TOKENS":
+            break
+    else:
+        raise ValueError
+    if version < (0, 4, 0):
+        (size,) = struct.unpack_from("<Q", data, start + 8)
+        return data[start + 16 : start + 16 + size]
+    size, packed = struct.unpack_from("<QQ", data, start + 8)
+    if size > _MOST_BYTES or start + 24 + packed > len(data):
+        raise ValueError
+    # The first byte counts the chunks of more than 2 GB; none stands for one without a size before it.
+    if packed == 0 or data[start + 24] != 0:
+        raise ValueError
+    found = unpacked(data[start + 25 : start + 24 + packed], size)
+    if len(found) != size:
+        raise ValueError
+    return found
+
+
+def unpacked(block: bytes, most: int) -> bytes:
+    """A block of LZ4. Raises ValueError or IndexError for a damaged one, or one that has more bytes than `most`."""
+    made = bytearray()
+    at, end = 0, len(block)
+    while at < end:
+        token = block[at]
+        at += 1
+        size = token >> 4
+        if size == 15:
+            more, at = _length(block, at)
+            size += more
+        made += block[at : at + size]
+        at += size
+        if at >= end:
+            break
+        back = block[at] | block[at + 1] << 8
+        at += 2
+        size = (token & 15) + 4
+        if size == 19:
+            more, at = _length(block, at)
+            size += more
+        start = len(made) - back
+        if back == 0 or start < 0 or len(made) + size > most:
+            raise ValueError
+        if size <= back:
+            made += made[start : start + size]
+        else:
+            made += (made[start:] * (size // back + 1))[:size]
+    return bytes(made)
+
+
+def _length(block: bytes, at: int) -> tuple[int, int]:
+    """(what is added to a length in a block of LZ4, the place after it): bytes of 255, and a last one."""
+    size = 0
+    while block[at] == 255:
+        size += 255
+        at += 1
+    return size + block[at], at + 1

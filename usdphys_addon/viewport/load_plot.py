@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plot of the force and the torque of a joint over the last seconds, as lines and texts. Needs neither Blender nor
+a GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.words import Phrase, phrase
+
+if TYPE_CHECKING:
+    from ..simulation.load_history import JointBreak, JointLoads
+
+
+class Curves(NamedTuple):
+    """Lines of a plot, two vertices each, (n, 2), in a box from (0, 0) to (1, 1): one full height is the largest value
+    in the plot. broken: a line at the moment of breaking."""
+
+    force: NDArray[np.float32]
+    torque: NDArray[np.float32]
+    broken: NDArray[np.float32]
+
+
+def curves(loads: JointLoads, seconds: float) -> Curves:
+    """seconds: the width of the plot; its right edge is the last value."""
+    values = np.array(loads.values, float).reshape(-1, 3)
+    end = values[-1, 0] if len(values) else 0.0
+    across = 1.0 - (end - values[:, 0]) / seconds
+    force, torque = (_line(across, values[:, column]) for column in (1, 2))
+    lines = []
+    if loads.broken is not None and (at := 1.0 - (end - loads.broken.seconds) / seconds) >= 0.0:
+        lines = [(at, 0.0), (at, 1.0)]
+    return Curves(force, torque, np.array(lines, np.float32).reshape(-1, 2))
+
+
+def _line(across: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float32]:
+    most = float(values.max(initial=0.0))
+    points = np.stack((across, values / most if most > 0.0 else values), axis=1)[across >= 0.0]
+    return np.stack((points[:-1], points[1:]), axis=1).reshape(-1, 2).astype(np.float32)
+
+
+def texts(loads: JointLoads) -> tuple[Phrase, Phrase]:
+    """The force and the torque as texts: now, and the largest so far."""
+    _, force, torque = loads.values[-1] if loads.values else (0.0, 0.0, 0.0)
+    return (
+        phrase("{now:.4g} N, most {most:.4g}", now=force, most=loads.most_force),
+        phrase("{now:.4g} N m, most {most:.4g}", now=torque, most=loads.most_torque),
+    )
+
+
+def break_text(broken: JointBreak) -> Phrase:
+    """When and under which load a joint broke."""
+    return phrase(
+        "broke at {seconds:.2f} s under {force:.4g} N and {torque:.4g} N m",
+        seconds=broken.seconds, force=broken.force, torque=broken.torque,
+    )  # fmt: skip
+
+
+def along_text(vector: tuple[float, float, float], unit: str) -> str:
+    """The parts of a force or torque along the axes of the joint frame."""
+    return "  ".join(f"{0.0 if abs(part) < 5e-4 else part:.4g}" for part in vector) + f" {unit}"
