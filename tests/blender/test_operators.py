@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -157,11 +158,17 @@ def authored() -> list[Any]:
     return [(owner.name, property_values.snapshot(owner.usdphys)) for owner in owners]
 
 
+def facts() -> list[tuple[str, str]]:
+    """What the scene says of physics; a mesh by what it loads, for its loader is another object at each reading."""
+    prims = scenes.read_model().prims.values()
+    return [(str(replace(prim, mesh=None)), str(prim.mesh and prim.mesh())) for prim in prims]
+
+
 @pytest.mark.parametrize(("idname", "values", "build"), REFUSED, ids=[f"{one[0]}-{one[2].__name__}" for one in REFUSED])
 def test_a_refusal_changes_nothing_and_is_no_step_to_undo(idname, values, build):
     build()
     before, names = history(), [obj.name for obj in bpy.data.objects]
-    physics = [str(prim) for prim in scenes.read_model().prims.values()]
+    physics = facts()
     try:
         result = run(idname, **values)
     except RuntimeError:
@@ -170,7 +177,7 @@ def test_a_refusal_changes_nothing_and_is_no_step_to_undo(idname, values, build)
     assert result == {"CANCELLED"}
     assert history() == before
     assert [obj.name for obj in bpy.data.objects] == names
-    assert [str(prim) for prim in scenes.read_model().prims.values()] == physics
+    assert facts() == physics
 
 
 def test_what_is_done_is_a_step_to_undo():
