@@ -16,7 +16,6 @@ from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.exchange import source_export, usd_export, usd_import
 from usdphys_ext.usdphys_addon.usd import import_source
-from usdphys_ext.usdphys_addon.usd import write as usd_write
 
 
 def test_the_switch_interval_is_short_while_a_thread_works():
@@ -148,17 +147,6 @@ def test_the_garbage_collector_does_not_run_in_the_reading_thread(tmp_path, monk
     assert gc.isenabled()
     assert list(usd_import.import_steps(bpy.context, tmp_path / "cube.usda", usd_import.ImportOptions()))
     assert asked == [False] and gc.isenabled()
-
-
-def test_a_translator_that_blocks_ends_the_export_with_a_sentence_and_the_old_file(tmp_path, block):
-    bpy.ops.mesh.primitive_cube_add()
-    bpy.context.object.usdphys.rigid_body.is_applied = True
-    target = tmp_path / "cube.usda"
-    target.write_text("old")
-    block(usd_write, "opinions_of")
-    with pytest.raises(UsdPhysError, match="Translating the physics does not go on"):
-        usd_export.export_usd(bpy.context, target, usd_export.ExportOptions())
-    assert target.read_text() == "old" and list(tmp_path.iterdir()) == [target]
 
 
 def test_a_thread_that_works_is_not_given_up(monkeypatch):

@@ -74,7 +74,7 @@ def threads_are_safe() -> bool:
 
 
 class Background(Generic[_Result]):
-    """Work in a thread while Blender imports or exports, which releases the GIL; make one right before.
+    """Work in a thread while Blender imports, which releases the GIL; make one right before.
 
     Use it in a `with`: the thread does not outlive the block unless it is stuck, and a stuck one does not keep the
     process from its end. Where a thread would bring Blender down, the work is done at once, see `threads_are_safe`.

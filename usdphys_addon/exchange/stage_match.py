@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -29,15 +28,14 @@ class StageMatcher:
     specs: of the model's prims, by expected path. is_as_expected: every prim was found at its expected path.
     """
 
-    def __init__(self, stage: Any, export_context: Any, *, by_name: bool = True, paths: Mapping[str, Any] = {}) -> None:
-        """by_name: False if the expected paths are certain. paths: Sdf.Path by path string, where it is known."""
+    def __init__(self, stage: Any, export_context: Any, *, by_name: bool = True) -> None:
+        """by_name: False if the expected paths are certain."""
         self.stage = stage
         self.layer = stage.GetEditTarget().GetLayer()
         self.specs: dict[str, Any] = {}
         self.is_as_expected = True
         self._context = export_context
         self._by_name = by_name
-        self._paths = paths
         self._map: dict[str, str] | None = None
         self._chains: dict[Chain, list[str]] | None = None
 
@@ -78,7 +76,7 @@ class StageMatcher:
 
     def spec_at(self, path: str) -> Any:
         """The spec of a prim; added to `specs`."""
-        spec = self.layer.GetPrimAtPath(self._paths.get(path, path))
+        spec = self.layer.GetPrimAtPath(path)
         if spec is not None:
             self.specs[path] = spec
         return spec

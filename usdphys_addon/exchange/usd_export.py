@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..bridge import scene_read
-from ..bridge.environment import Background, gc_paused, require_usd
+from ..bridge.environment import gc_paused, require_usd
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.source_paths import looks_of
 from ..core import summary, validate
@@ -30,10 +30,6 @@ from ..system.files import USD_SUFFIXES, checked, replacing
 from . import image_files, stage_layout
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
-
-if TYPE_CHECKING:
-    from ..usd.write import PrimOpinions
-
 
 #: Errors with which a file would hold something else than the scene.
 UNWRITABLE = frozenset({"NameClash"})
@@ -94,10 +90,7 @@ def export_usd(context: bpy.types.Context, filepath: str | Path, options: Export
 
 
 def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
-    # Imported here, before the thread starts: two threads cannot import the modules of USD at once.
-    from ..usd import hierarchy as usd_hierarchy  # noqa: F401
     from ..usd import verify as usd_verify
-    from ..usd import write as usd_write
     from ..usd.files import packages as usd_packages
 
     if options.root is None:
@@ -115,9 +108,6 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
     with (
         replacing(target, verify=lambda made: usd_verify.verify(made, target, job.outline), apart=apart) as scratch,
         handled_by("on_export", partial(_run, job)),
-        Background(
-            "Translating the physics", usd_write.opinions_of, reading.model, _local_units(options.units, reading)
-        ) as job.opinions,
     ):
         job.place = (scratch.parent, target) if apart else None
         _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
@@ -228,14 +218,13 @@ class _Job:
     """One export: what the hook is to write, and its outcome.
 
     place: the temporary folder of the file, and the target, where Blender may write images. outline: of the finished
-    stage. by_name: correct the expected paths by the object names that Blender writes. opinions: computed in a thread.
+    stage. by_name: correct the expected paths by the object names that Blender writes.
     """
 
     reading: SceneReading | None
     options: ExportOptions | None
     by_name: bool = True
     place: tuple[Path, Path] | None = None
-    opinions: Background[dict[str, PrimOpinions]] | None = None
     issues: list[Issue] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
     error: UsdPhysError | None = None
@@ -306,17 +295,12 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         looks = "" if root else looks_of(scene_of(depsgraph))
         places = stage_layout.restore(stage, looks, reading.materials)
     units = _local_units(units, reading)
-    opinions = job.opinions.result() if job.opinions is not None else {}
-    paths = {path: known.path for path, known in opinions.items()}
-    matcher = StageMatcher(stage, export_context, by_name=job.by_name, paths=paths)
+    matcher = StageMatcher(stage, export_context, by_name=job.by_name)
     model = matcher.matched(reading, job.issues)
     _write_sheared(stage, model)
     _restore_default_prim(stage, scene_of(depsgraph).usdphys.source.default_prim)
     usd_write.write_units(stage, units)
-    if matcher.is_as_expected:
-        usd_write.write_model(stage, model, units, opinions, matcher.specs)
-    else:
-        usd_write.write_model(stage, model, units)
+    usd_write.write_model(stage, model, units, matcher.specs if matcher.is_as_expected else None)
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)

@@ -21,7 +21,7 @@ from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
 from ..core.value_types import ValueType, value_type, with_elements
-from ..core.vendors import is_vendor_type
+from ..core.vendors import is_placeless, is_vendor_type
 from .opinions import BINDING_API, PHYSICS_BINDING
 
 _Values = TypeVar("_Values", schema.Vector, schema.Quaternion)
@@ -44,41 +44,21 @@ class Property(NamedTuple):
     uniform: bool
 
 
-class PrimOpinions(NamedTuple):
-    """The properties and API schemas to author on a prim; computed without a stage.
-
-    property_paths: as long as properties. is_placeless: it gets its type, and has no transform.
-    """
-
-    path: Sdf.Path
-    properties: tuple[Property, ...]
-    property_paths: tuple[Sdf.Path, ...]
-    applied: tuple[str, ...]
-    is_placeless: bool
-
-
-def opinions_of(model: PhysicsModel, stage_units: StageUnits) -> dict[str, PrimOpinions]:
-    """The opinions that `write_model` will author, by path. Can run in another thread before the stage exists."""
-    translator = Translator(stage_units)
-    return {path: translator.opinions(prim) for path, prim in model.prims.items()}
-
-
 def write_model(
-    stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits, opinions: Mapping[str, PrimOpinions] | None = None,
-    specs: Mapping[str, Sdf.PrimSpec] | None = None,
-) -> None:  # fmt: skip
+    stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits, specs: Mapping[str, Sdf.PrimSpec] | None = None
+) -> None:
     """Author the physics of a model on a stage, in the stage's units.
 
     A prim that does not exist is created with its type and `local` pose. An existing prim with a joint schema gets the
     type of the joint and loses its transform.
 
-    opinions: result of `opinions_of` for this model and units. specs: known prim specs by path, to skip their lookup.
+    specs: known prim specs by path, to skip their lookup.
     """
-    opinions, specs = opinions or {}, specs or {}
+    specs = specs or {}
     writer = SpecWriter(stage.GetEditTarget().GetLayer(), stage_units)
     with Sdf.ChangeBlock():
         for path, prim in model.prims.items():
-            writer.write(prim, opinions.get(path), specs.get(path))
+            writer.write(prim, specs.get(path))
 
 
 class _Row(NamedTuple):
@@ -98,25 +78,17 @@ class Translator:
         self._factors: dict[tuple[Attribute, str, Any], float] = {}
         self._rows: dict[tuple[type[Schema], str, Any], list[_Row]] = {}
 
-    def opinions(self, prim: Prim) -> PrimOpinions:
-        properties: list[Property] = []
-        applied = []
-        is_placeless = is_vendor_type(prim.type_name)
-        for name, value in prim.schemas.items():
-            if value.kind != "typed":
-                applied.append(name)
-            elif isinstance(value, usd_physics.CollisionGroup):
-                applied.append("CollectionAPI:colliders")
-            properties += self.values(value, instance_of(value, name, prim.type_name))
-            if isinstance(value, usd_physics.Joint):
-                is_placeless = True
-                properties += self.world_frames(value)
-        path = Sdf.Path(prim.path)
-        places = tuple([path.AppendProperty(item.name) for item in properties])
-        return PrimOpinions(path, tuple(properties), places, tuple(applied), is_placeless)
+    def properties(self, name: str, value: Schema, type_name: str) -> Iterator[Property]:
+        """All properties of a schema. name: its own. type_name: of its prim."""
+        yield from self.values(value, instance_of(value, name, type_name))
+        if isinstance(value, usd_physics.Joint):
+            yield from self.world_frames(value)
 
     def values(self, value: Schema, instance: str) -> Iterator[Property]:
         """The authored properties of a schema. Rows are cached by class, instance and drive type."""
+        contents = value.all_values()
+        if contents.count(None) == len(contents):
+            return
         mode = value.unit_mode
         key = (type(value), instance, mode)
         rows = self._rows.get(key)
@@ -124,7 +96,7 @@ class Translator:
             rows = self._rows[key] = [
                 _Row(item, item.usd_name(instance), self.is_kept(item, instance, mode)) for item in value.attributes
             ]
-        for row, content in zip(rows, value.all_values(), strict=True):
+        for row, content in zip(rows, contents, strict=True):
             if content is None:
                 continue
             attribute = row.attribute
@@ -184,18 +156,24 @@ class SpecWriter:
         self.units = stage_units
         self.translator = Translator(stage_units)
 
-    def write(self, prim: Prim, opinions: PrimOpinions | None = None, spec: Sdf.PrimSpec | None = None) -> None:
-        """Author a prim. opinions, spec: if already known."""
-        path, properties, places, applied, is_placeless = opinions or self.translator.opinions(prim)
-        spec = spec or self.layer.GetPrimAtPath(path) or self.make(prim)
+    def write(self, prim: Prim, spec: Sdf.PrimSpec | None = None) -> None:
+        """Author a prim. spec: if already known."""
+        spec = spec or self.layer.GetPrimAtPath(prim.path) or self.make(prim)
         if prim.purpose != "default":
             self.set(spec, "purpose", "token", prim.purpose, uniform=True)
-        if is_placeless:
+        if is_placeless(prim):
             retype(spec, prim.type_name)
-        for item, place in zip(properties, places, strict=True):
-            self.put(spec, item, place)
+        applied = []
+        path = spec.path
+        for name, value in prim.schemas.items():
+            if value.kind != "typed":
+                applied.append(name)
+            elif isinstance(value, usd_physics.CollisionGroup):
+                applied.append("CollectionAPI:colliders")
+            for item in self.translator.properties(name, value, prim.type_name):
+                self.put(spec, item, path.AppendProperty(item.name))
         if prim.physics_binding and _is_target(prim.physics_binding):
-            applied = (*applied, BINDING_API)
+            applied.append(BINDING_API)
             self.relationship(spec, PHYSICS_BINDING, [Sdf.Path(prim.physics_binding)])
         apply_schemas(spec, applied)
         if prim.extras:
