@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.exchange import formats, usd_import
+from usdphys_ext.usdphys_addon.usd import overview
 
 from pxr import Gf, Usd, UsdGeom, UsdShade  # isort: skip
 
@@ -327,6 +328,19 @@ def test_a_physics_binding_without_its_schema_is_told(tmp_path):
     said = [issue for issue in load(tmp_path, BARE).issues if issue.code == "BindingNotApplied"]
     assert [(issue.path, "1 such prim" in issue.message) for issue in said] == [("/World/Ball", True)]
     assert "BindingNotApplied" not in {issue.code for issue in load(tmp_path, HEAVY).issues}
+
+
+@pytest.mark.parametrize(("declared", "told"), [("float", False), ("double", True), ("int", True)])
+def test_a_number_of_another_type_than_its_schema_says_is_told(tmp_path, declared, told):
+    """OpenUSD's parser asks for a float, and gets nothing where the file has a double."""
+    text = BARE.replace("float physics:density", f"{declared} physics:density")
+    said = [issue for issue in load(tmp_path, text).issues if issue.code == "WrongValueType"]
+    assert [(issue.path, f"is a {declared} in place of a float (1 such value)" in issue.message) for issue in said] == (
+        [("/World/Rubber", True)] if told else []
+    )
+    (tmp_path / "inspected.usda").write_text(HEAD + text)
+    found = overview.overview(tmp_path / "inspected.usda").issues
+    assert ("WrongValueType" in {issue.code for issue in found}) == told
 
 
 def test_a_new_physics_material_has_its_schema(tmp_path):

@@ -34,6 +34,7 @@ from .carry_fields import (
     converted,
     copy_fields,
     folder,
+    is_stored_as,
     parsed,
     relative_path,
     set_paths,
@@ -80,8 +81,11 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
     `carried_units`.
     Relative asset paths that resolve are kept relative to the folder of the stage.
     """
-    if _is_plain(opinions):
-        return ""
+    return "" if is_plain(opinions) else capture_unusual(opinions, stage_units)
+
+
+def capture_unusual(opinions: Opinions, stage_units: StageUnits) -> str:
+    """`capture` of a prim that is not plain."""
     if text := _plain_text(opinions):
         return text
     usd_prim, type_name, names = opinions.usd_prim, opinions.type_name, opinions.schemas
@@ -104,7 +108,7 @@ def capture(opinions: Opinions, stage_units: StageUnits) -> str:
     return carried.text()
 
 
-def _is_plain(opinions: Opinions) -> bool:
+def is_plain(opinions: Opinions) -> bool:
     """True if nothing is to be carried. A fast test for the usual case, a prim with opinions in one layer only."""
     if opinions.spec is None:
         return False
@@ -120,7 +124,7 @@ def _are_held(opinions: Opinions, rows: Iterable[tuple[str, Attribute]]) -> bool
             if not isinstance(item, Sdf.RelationshipSpec) or not PROPERTY_FIELDS.issuperset(item.ListInfoKeys()):
                 return False
         else:
-            if not alike(opinions.plain_type(name), attribute.type):
+            if not (kind := opinions.plain_type(name)) or not is_stored_as(kind, attribute.type):
                 return False
             # Value clips can add time samples that are not in this layer.
             if not opinions.is_still and opinions.usd_prim.GetAttribute(name).GetNumTimeSamples():

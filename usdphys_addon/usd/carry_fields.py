@@ -120,6 +120,12 @@ def alike(one: str, other: str) -> bool:
     return one == other or any(one in family and other in family for family in _READ_ALIKE)
 
 
+@cache
+def is_stored_as(one: str, other: str) -> bool:
+    """Whether values of two types are the same in C++; simulators ask for values by that type, and get no other."""
+    return one == other or usd_write.sdf_type(one).type == usd_write.sdf_type(other).type
+
+
 def converted(attribute: Attribute, raw: Any, factor: float, turn: Any) -> Any:
     """A USD value after a unit factor and, if not None, a rotation (3, 3)."""
     value = usd_read.plain_value(raw, 1.0)

@@ -16,6 +16,7 @@ from ..core.validate import Issue
 from ..core.words import counted
 from . import opinions as usd_opinions
 from . import read as usd_read
+from .carry_fields import alike, is_stored_as, table_properties
 from .opinions import BINDING_API, PHYSICS_BINDING, Opinions
 
 _CHOICE = re.compile(r"(/[^{}]*)\{([^{}=]+)=([^{}]*)\}\Z")
@@ -166,6 +167,28 @@ def unapplied_bindings(opinions: Iterable[Opinions]) -> list[Issue]:
         f"'{found[0]}' binds a physics material without MaterialBindingAPI ({counted(len(found), 'such prim')}): "
         "simulators and the preview use the material, OpenUSD's own reader of physics does not.",
         "Apply MaterialBindingAPI to such prims in the USD file.",
+    )]  # fmt: skip
+
+
+def mistyped_values(opinions: Iterable[Opinions]) -> list[Issue]:
+    """A warning if numbers of schemas have another type than the schema says."""
+    found = []
+    for one in opinions:
+        for name, (attribute, _) in table_properties(one.type_name, one.schemas).items():
+            if name in one.names and attribute.type not in ("rel", "opaque"):
+                item = one.usd_prim.GetAttribute(name)
+                stack = item.GetPropertyStack(Usd.TimeCode.Default()) if item else ()
+                kind = str(stack[0].typeName) if stack else attribute.type
+                if alike(kind, attribute.type) and not is_stored_as(kind, attribute.type):
+                    found.append((one.path, name, kind, attribute.type))
+    if not found:
+        return []
+    path, name, kind, wanted = found[0]
+    return [Issue(
+        "WrongValueType", "warning", path, "",
+        f"'{name}' of '{path}' is a {kind} in place of a {wanted} ({counted(len(found), 'such value')}): here it "
+        "counts, OpenUSD's own reader of physics and simulators built on it ignore it.",
+        "Declare such values with the type of their schema in the USD file.",
     )]  # fmt: skip
 
 

@@ -58,29 +58,33 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> ImportSource:
         composition.instancer_paths(opinions), composition.instance_paths(stage),
     )  # fmt: skip
     divided: set[str] = set()
-    source.model = usd_read.read_stage(stage, _noted(source, opinions, divided))
+    unusual: list[Opinions] = []
+    source.model = usd_read.read_stage(stage, _noted(source, opinions, divided, unusual))
     # Blender's importer binds the materials of meshes without subsets.
     _read_visible_materials(source, [
         one for one in opinions
         if one.type_name in GPRIM_TYPES or (_COLLISION in one.schemas and (one.path in divided or not one.kind.is_mesh))
     ])  # fmt: skip
-    source.missing += composition.unapplied_bindings(opinions)
+    source.missing += composition.unapplied_bindings(opinions) + composition.mistyped_values(unusual)
     source.looks = looks.capture_looks(stage, source.materials, source.materials)
     return source
 
 
-def _noted(source: ImportSource, opinions: list[Opinions], divided: set[str]) -> Iterator[Opinions]:
+def _noted(
+    source: ImportSource, opinions: list[Opinions], divided: set[str], unusual: list[Opinions]
+) -> Iterator[Opinions]:
     """Yield the opinions; after each, read the rest of the prim while its properties are cached, then clear that cache.
 
-    divided: set to which the paths of prims with subsets are added.
+    divided: set to which the paths of prims with subsets are added. unusual: list to which those are added of which the
+    model does not hold everything.
     """
     for one in opinions:
         yield one
-        _read_rest(source, one, divided)
+        _read_rest(source, one, divided, unusual)
         one.forget()
 
 
-def _read_rest(source: ImportSource, one: Opinions, divided: set[str]) -> None:
+def _read_rest(source: ImportSource, one: Opinions, divided: set[str], unusual: list[Opinions]) -> None:
     """Read the data of a prim that the model does not hold."""
     kind = one.kind
     if kind.is_subset:
@@ -91,8 +95,10 @@ def _read_rest(source: ImportSource, one: Opinions, divided: set[str]) -> None:
         return
     if kind.is_material and not (source.materials and paths.is_below(one.path, source.materials[-1])):
         source.materials.append(one.path)
-    if text := carry.capture(one, source.model.units):
-        source.carried[one.path] = text
+    if not carry.is_plain(one):
+        unusual.append(one)
+        if text := carry.capture_unusual(one, source.model.units):
+            source.carried[one.path] = text
     if text := carry.capture_shape(one):
         source.shapes[one.path] = text
     if text := carry.capture_binding(one):

@@ -76,6 +76,7 @@ def _contents(stage: Usd.Stage, path: Path) -> Overview:
     except InputError as error:
         return Overview("", refusal or str(error))
     issues = composition.missing_assets(stage, opinions) + composition.unapplied_bindings(opinions)
+    issues += composition.mistyped_values(opinions)
     issues += validate.validate(model, check_geometry=False)
     return Overview(
         "", refusal, tuple(composition.files_outside(stage, path)), model.units, summary.counts(model),
