@@ -13,7 +13,7 @@ from ..usdphys_addon.core.value_types import value_type
 #: Boxes that are shown where nothing of theirs is applied, by target of the scene.
 _RUNTIMES = ("Newton", "PhysX", "MuJoCo")
 _DOF_LABELS = {"transX": "X", "transY": "Y", "transZ": "Z", "rotX": "Rotation X", "rotY": "Rotation Y",
-               "rotZ": "Rotation Z", "angular": "", "linear": "", "distance": ""}  # fmt: skip
+               "rotZ": "Rotation Z", "angular": "", "linear": "", "distance": "", "cone": "Cone"}  # fmt: skip
 
 _VIEWS = {
     units.LENGTH: "length", units.ANGLE: "angle", units.ANGULAR_VELOCITY: "angle", units.VELOCITY: "speed",
@@ -104,7 +104,7 @@ def _draw_concepts(
     missing = []
     column = layout.column(align=True)
     for concept in concepts.concepts_of(*places):
-        for dof in dofs if concept.place == "dof" else ("",):
+        for dof in concepts.taken(concept.twins[0], dofs) if concept.place == "dof" else ("",):
             row = authored.get((concept.identifier, dof))
             label = f"{concept.label} {_DOF_LABELS.get(dof, dof)}".strip()
             if row is not None:

@@ -279,7 +279,12 @@ def _applied(cls: Any, thing: Any) -> list[str]:
     if cls.kind != "multiple":
         return [cls.usd_name]
     if cls.on == "dof":
-        return [f"{cls.usd_name}:{dof}" for dof in dofs_of(thing) if dof in cls.instances]
+        dofs = concepts.taken(concepts.Twin(cls.family, cls.usd_name, ""), dofs_of(thing))
+        joint = thing.id_data.usdphys.joint
+        if joint.type == "REVOLUTE" and "angular" not in cls.instances:
+            # PhysX names the axis of a hinge that follows another.
+            dofs = [f"rot{joint.axis}"]
+        return [f"{cls.usd_name}:{dof}" for dof in dofs if dof in cls.instances]
     named = [name for name in vendor_rows.applied_names(thing) if name.startswith(f"{cls.usd_name}:")]
     return named or [f"{cls.usd_name}:{instance}" for instance in cls.instances or ("default",)]
 
