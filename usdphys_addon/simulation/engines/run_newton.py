@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A program for a Python with `newton[sim]` and `usd-core`: simulates USD files in Newton, with MuJoCo's solver.
+"""A program for a Python with `newton[sim]`, `usd-core` and `scipy`: simulates USD files in Newton.
+
+MuJoCo's solver is used; Newton needs scipy for hulls of meshes.
 
     python run_newton.py FILE STEPS SECONDS POSES [FILE STEPS SECONDS POSES ...]
 
