@@ -118,7 +118,8 @@ def _search_items(self: Any, context: Any) -> list[tuple[str, str, str]]:
     if thing is None and self.data_path != FIRST_SCENE:
         return []
     items = []
-    for applied, attribute in vendor_edits.choices(vendor_rows.PLACES[self.owner], self.runtime, thing):
+    places = tuple(self.places.split()) or vendor_rows.PLACES[self.owner]
+    for applied, attribute in vendor_edits.choices(places, self.runtime, thing):
         base, instance = schema.split_applied(applied)
         if attribute is None:
             items.append((f"{applied} ", f"{base} ({applied})", tr("Apply the schema")))
@@ -139,10 +140,13 @@ class USDPHYS_OT_vendor_add(_VendorOperator, bpy.types.Operator):
 
     if TYPE_CHECKING:
         owner: str
+        places: str
         runtime: str
         attribute: str
     else:
         owner: bpy.props.StringProperty(name="Owner", default="object", options={"HIDDEN"})
+        # Those of the panel, with blanks between them; all of the owner where there are none.
+        places: bpy.props.StringProperty(name="Places", options={"HIDDEN"})
         runtime: bpy.props.StringProperty(name="Runtime", options={"HIDDEN"})
         attribute: bpy.props.EnumProperty(name="Attribute", items=_search_items)
 

@@ -63,7 +63,7 @@ def draw(layout: Any, context: Any, thing: Any, owner: str, data_path: str, *pla
         header, body = layout.panel(f"usdphys_{owner}_{shown[0]}_{runtime}", default_closed=True)
         count = sum(bool(row.name) for row in rows.get(runtime, ()))
         header.label(text=f"{runtime} ({count})" if count else runtime)
-        _draw_search(header, owner, runtime, data_path, "")
+        _draw_search(header, owner, shown, runtime, data_path, "")
         if body is not None:
             _draw_box(body, data_path, rows.get(runtime, []))
 
@@ -72,7 +72,7 @@ def draw_prim(layout: Any, thing: Any, data_path: str) -> None:
     """What an object that stands for a prim of a vendor's type has of it."""
     rows = _by_runtime(thing, ("prim",))
     for runtime in rows:
-        _draw_search(layout.row(), "object", runtime, data_path, "Search Attributes")
+        _draw_search(layout.row(), "object", ("prim",), runtime, data_path, "Search Attributes")
         _draw_box(layout, data_path, rows[runtime])
 
 
@@ -142,12 +142,15 @@ def _draw_value(line: Any, row: Any, label: str) -> None:
     line.prop(row, view_of(row), text=label)
 
 
-def _draw_search(line: Any, owner: str, runtime: str, data_path: str, text: str) -> None:
+def _draw_search(
+    line: Any, owner: str, places: tuple[Place, ...], runtime: str, data_path: str, text: str
+) -> None:  # fmt: skip
     if runtime == "Other":
         line.operator("usdphys.vendor_add_other", text=text, icon="ADD").data_path = data_path
     else:
         button = line.operator("usdphys.vendor_add", text=text, icon="VIEWZOOM")
         button.data_path, button.owner, button.runtime = data_path, owner, runtime
+        button.places = " ".join(places)
 
 
 def _draw_box(layout: Any, data_path: str, rows: list[Any]) -> None:

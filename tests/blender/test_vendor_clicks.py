@@ -109,11 +109,9 @@ def reached(one: Any) -> dict[str, int]:
         return {name or applied: 1 for applied, name in places}
     if idname == "usdphys.vendor_add":
         # The button, and the attribute in the list.
-        thing = owner_of(bpy.context, one.values["data_path"])
-        places = vendor_rows.PLACES[one.values["owner"]]
         return {
             attribute.usd_name(schema.split_applied(applied)[1]): 2
-            for applied, attribute in vendor_edits.choices(places, one.values["runtime"], thing)
+            for applied, attribute in offered_by(one)
             if attribute is not None
         }
     return {}
@@ -127,6 +125,26 @@ def test_what_matters_most_is_three_clicks_away(place):
     found = clicks()
     names = [name.format("angular") for name in WANTED[place].split()]
     assert {name: found.get(name, 99) for name in names if found.get(name, 99) > MOST} == {}
+
+
+@pytest.mark.parametrize(("name", "wanted"), [("rigid_body", {"body"}), ("articulation_root", {"articulation"})])
+def test_the_search_of_a_panel_offers_what_the_panel_shows(name, wanted):
+    """What another panel would show looks lost. A script that names no places may add anything."""
+    show("body")
+    panel = next(cls for cls in CLASSES if cls.__name__ == f"USDPHYS_PT_{name}")
+    for button in layout_recorder.draw(panel).buttons("usdphys.vendor_add"):
+        offered = offered_by(button)
+        assert {vendor_rows.place_of(applied) for applied, _ in offered} <= wanted
+    assert offered
+    values = {"data_path": "object.usdphys", "attribute": "PhysxArticulationAPI physxArticulation:sleepThreshold"}
+    assert bpy.ops.usdphys.vendor_add(**values) == {"FINISHED"}
+
+
+def offered_by(button: Any) -> Any:
+    """(applied schema, attribute) of all that the search of a button lists."""
+    thing = owner_of(bpy.context, button.values["data_path"])
+    places = tuple(button.values["places"].split()) or vendor_rows.PLACES[button.values["owner"]]
+    return vendor_edits.choices(places, button.values["runtime"], thing)
 
 
 def test_an_approximation_of_a_simulator_is_chosen_from_the_menu(tmp_path):
