@@ -19,12 +19,12 @@ from ..bridge import props, vendor_rows
 from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
 from ..core import frames, joint_kinds
-from ..core.units import is_infinite
 from ..core.errors import InputError
 from ..core.rules import scene_setup
 from ..core.rules.base import Facts
 from ..core.rules.colliders import TRIANGLES
 from ..core.schemas import usd_physics
+from ..core.units import is_infinite
 from .report import FoundIssue
 
 FixFunction = Callable[[Any, FoundIssue], None]
