@@ -82,15 +82,17 @@ def steps():
     show(body)
     yield 0.5
     yield from three_clicks(body)
-    open_panels("Rigid Body", "Joint")
+    yield from at(52, 238)
     for concept in ("linear_damping", "max_speed", "locked_rotation", "ccd", "surface_velocity", "force"):
         with bpy.context.temp_override(window=kit.window(), object=body):
             bpy.ops.usdphys.concept_add(data_path="object.usdphys", concept=concept)
     yield 1.5
     kit.shot("7-body")
 
+    yield from at(52, 238)
     show(joint)
-    open_panels("Joint")
+    yield 0.5
+    yield from at(52, 247)
     with bpy.context.temp_override(window=kit.window(), object=joint):
         bpy.ops.usdphys.joint_preset(preset="CYLINDRICAL")
         bpy.ops.usdphys.joint_motion(dof="rotX", motion="LIMITED")
@@ -104,6 +106,8 @@ def steps():
 
     open_panels("USD Physics")
     body.data.materials.append(bpy.data.materials.new("Rubber"))
+    show(body)
+    yield 0.5
     show(body, "MATERIAL")
     yield 1.0
     kit.shot("9-material")
