@@ -99,7 +99,22 @@ def owner_of(context: Any, data_path: str) -> Any:
     owner = owners.get(head)
     if owner is None and head == "material" and context.object is not None:
         owner = context.object.active_material
-    return None if owner is None else owner.path_resolve(rest)
+    if owner is None:
+        return None
+    if data_path == FIRST_SCENE and not len(owner.usdphys.physics_scenes):
+        return None
+    return owner.path_resolve(rest)
+
+
+#: Path to the first physics scene. Panels draw it before there is one: a setting of it makes it.
+FIRST_SCENE = "scene.usdphys.physics_scenes[0]"
+
+
+def made_owner_of(context: Any, data_path: str) -> Any:
+    """The same; a first physics scene is made."""
+    if data_path == FIRST_SCENE and not len(context.scene.usdphys.physics_scenes):
+        context.scene.usdphys.physics_scenes.add().name = LISTS["physics_scenes"][2]
+    return owner_of(context, data_path)
 
 
 class USDPHYS_OT_unset(bpy.types.Operator):

@@ -9,7 +9,7 @@ from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
-from .edit_lists import owner_of
+from .edit_lists import FIRST_SCENE, made_owner_of, owner_of
 from .outcome import refuse
 
 
@@ -63,7 +63,7 @@ class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
         from ..usdphys_addon.authoring import vendor_edits
         from ..usdphys_addon.core.concepts import concepts
 
-        thing = owner_of(context, self.data_path)
+        thing = made_owner_of(context, self.data_path)
         if thing is None or self.concept not in concepts():
             return {"CANCELLED"}
         try:
@@ -115,10 +115,11 @@ def _search_items(self: Any, context: Any) -> list[tuple[str, str, str]]:
     from ..usdphys_addon.core import schema
 
     thing = owner_of(context, self.data_path)
-    if thing is None:
+    if thing is None and self.data_path != FIRST_SCENE:
         return []
     items = []
-    for applied, attribute in vendor_edits.choices(vendor_rows.PLACES[self.owner], self.runtime, thing):
+    places = tuple(self.places.split()) or vendor_rows.PLACES[self.owner]
+    for applied, attribute in vendor_edits.choices(places, self.runtime, thing):
         base, instance = schema.split_applied(applied)
         if attribute is None:
             items.append((f"{applied} ", f"{base} ({applied})", tr("Apply the schema")))
@@ -139,10 +140,13 @@ class USDPHYS_OT_vendor_add(_VendorOperator, bpy.types.Operator):
 
     if TYPE_CHECKING:
         owner: str
+        places: str
         runtime: str
         attribute: str
     else:
         owner: bpy.props.StringProperty(name="Owner", default="object", options={"HIDDEN"})
+        # Those of the panel, with blanks between them; all of the owner where there are none.
+        places: bpy.props.StringProperty(name="Places", options={"HIDDEN"})
         runtime: bpy.props.StringProperty(name="Runtime", options={"HIDDEN"})
         attribute: bpy.props.EnumProperty(name="Attribute", items=_search_items)
 
@@ -153,11 +157,37 @@ class USDPHYS_OT_vendor_add(_VendorOperator, bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
 
-        thing = owner_of(context, self.data_path)
+        thing = made_owner_of(context, self.data_path)
         if thing is None:
             return {"CANCELLED"}
         applied, _, name = self.attribute.partition(" ")
         vendor_edits.add_attribute(thing, applied, name, context.scene)
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
+    """Approximate the mesh in a way that only a simulator knows. UsdPhysics and the preview have no word for it"""
+
+    bl_idname = "usdphys.approximation_add"
+    bl_label = "Approximation of a Simulator"
+
+    if TYPE_CHECKING:
+        word: str
+    else:
+        word: bpy.props.EnumProperty(
+            name="Approximation",
+            items=(
+                ("sdf", "Distance Field (PhysX)", "A signed distance field: hollow bodies may move"),
+                ("sphereFill", "Spheres (PhysX)", "Spheres that fill the shape"),
+            ),
+        )  # fmt: skip
+
+    def execute(self, context: Any) -> set[Any]:
+        collider = owner_of(context, self.data_path)
+        if collider is None:
+            return {"CANCELLED"}
+        collider.property_unset("approximation")
+        collider.other_approximation = self.word
         return {"FINISHED"}
 
 
@@ -184,7 +214,7 @@ class USDPHYS_OT_vendor_add_other(_VendorOperator, bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
 
-        thing = owner_of(context, self.data_path)
+        thing = made_owner_of(context, self.data_path)
         if thing is None:
             return {"CANCELLED"}
         try:
@@ -257,5 +287,5 @@ class USDPHYS_OT_vendor_target_add(_AttributeOperator, bpy.types.Operator):
 
 CLASSES = (
     USDPHYS_OT_concept_add, USDPHYS_OT_concept_remove, USDPHYS_OT_vendor_remove, USDPHYS_OT_vendor_add,
-    USDPHYS_OT_vendor_add_other, USDPHYS_OT_vendor_prim_add, USDPHYS_OT_vendor_target_add,
+    USDPHYS_OT_vendor_add_other, USDPHYS_OT_approximation_add, USDPHYS_OT_vendor_prim_add, USDPHYS_OT_vendor_target_add,
 )  # fmt: skip

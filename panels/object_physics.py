@@ -114,7 +114,12 @@ class _Colliders(_SubPart):
             if shapes and index < len(shapes):
                 column.label(text=tr(phrase("Automatic: {shape}", shape=phrase(shapes[index]))), icon="INFO")
         if collider.shape in ("MESH", "AUTO"):
-            attributes.draw_one(column, collider, "approximation", path)
+            row = attributes.draw_one(column, collider, "approximation", path)
+            if context.scene.usdphys.targets & {"NEUTRAL", "PHYSX"}:
+                button = row.operator_menu_enum(
+                    "usdphys.approximation_add", "word", text="", icon="DOWNARROW_HLT"
+                )  # fmt: skip
+                button.data_path = path
             if not collider.is_property_set("approximation"):
                 column.prop(collider, "other_approximation")
         kind = GPRIM_SHAPES.get(collider.shape)

@@ -32,7 +32,7 @@ class _Scene(Part):
 
 
 class _PhysicsScenes(Part):
-    name, label, parent = "physics_scenes", "Physics Scenes", "scene"
+    name, label, parent, closed = "physics_scenes", "Physics Scenes", "scene", False
 
     def draw(self, context: Any) -> None:
         layout, physics = self.split_layout(), context.scene.usdphys
@@ -40,6 +40,7 @@ class _PhysicsScenes(Part):
         index = physics.active_scene_index
         if not len(physics.physics_scenes):
             layout.label(text="One is made at export, with Blender's gravity", icon="INFO")
+            vendor.draw(layout, context, None, "scene", "scene.usdphys.physics_scenes[0]")
         elif 0 <= index < len(physics.physics_scenes):
             item, path = physics.physics_scenes[index], f"scene.usdphys.physics_scenes[{index}]"
             attributes.draw(layout, item, attributes.fields_of(usd_physics.PhysicsScene), path)

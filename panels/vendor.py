@@ -13,7 +13,7 @@ from ..usdphys_addon.core.value_types import value_type
 #: Boxes that are shown where nothing of theirs is applied, by target of the scene.
 _RUNTIMES = ("Newton", "PhysX", "MuJoCo")
 _DOF_LABELS = {"transX": "X", "transY": "Y", "transZ": "Z", "rotX": "Rotation X", "rotY": "Rotation Y",
-               "rotZ": "Rotation Z", "angular": "", "linear": "", "distance": ""}  # fmt: skip
+               "rotZ": "Rotation Z", "angular": "", "linear": "", "distance": "", "cone": "Cone"}  # fmt: skip
 
 _VIEWS = {
     units.LENGTH: "length", units.ANGLE: "angle", units.ANGULAR_VELOCITY: "angle", units.VELOCITY: "speed",
@@ -46,9 +46,9 @@ def view_of(row: Any) -> str:
 
 
 def draw(layout: Any, context: Any, thing: Any, owner: str, data_path: str, *places: Place) -> None:
-    """owner: which kind of owner, see vendor_rows.PLACES. data_path: from "object", "scene" or "material" to it.
+    """thing: the owner; None for a physics scene that the first setting makes. owner: its kind, vendor_rows.PLACES.
 
-    places: of an object, the parts that the panel is about.
+    data_path: from "object", "scene" or "material" to it. places: of an object, the parts that the panel is about.
     """
     from ..usdphys_addon.authoring import vendor_edits
 
@@ -63,21 +63,27 @@ def draw(layout: Any, context: Any, thing: Any, owner: str, data_path: str, *pla
         header, body = layout.panel(f"usdphys_{owner}_{shown[0]}_{runtime}", default_closed=True)
         count = sum(bool(row.name) for row in rows.get(runtime, ()))
         header.label(text=f"{runtime} ({count})" if count else runtime)
+        _draw_search(header, owner, shown, runtime, data_path, "")
         if body is not None:
-            _draw_box(body, thing, owner, runtime, data_path, rows.get(runtime, []))
+            _draw_box(body, data_path, rows.get(runtime, []))
 
 
 def draw_prim(layout: Any, thing: Any, data_path: str) -> None:
     """What an object that stands for a prim of a vendor's type has of it."""
     rows = _by_runtime(thing, ("prim",))
     for runtime in rows:
-        _draw_box(layout, thing, "object", runtime, data_path, rows[runtime])
+        _draw_search(layout.row(), "object", ("prim",), runtime, data_path, "Search Attributes")
+        _draw_box(layout, data_path, rows[runtime])
+
+
+def _rows_of(thing: Any) -> Any:
+    return thing.vendor if thing is not None and "vendor" in thing.keys() else ()
 
 
 def _by_runtime(thing: Any, places: tuple[Place, ...]) -> dict[str, list[Any]]:
     """The rows of an owner by runtime; those of unknown vendors under "Other"."""
     found: dict[str, list[Any]] = {}
-    for row in thing.vendor if "vendor" in thing.keys() else ():
+    for row in _rows_of(thing):
         cls = vendor_rows.class_of(row)
         if cls is None:
             # An object has several panels; one of them shows what nobody knows.
@@ -95,16 +101,16 @@ def _draw_concepts(
     from ..usdphys_addon.authoring import vendor_edits
     from ..usdphys_addon.core import concepts
 
-    dofs = vendor_edits.dofs_of(thing)
+    dofs = () if thing is None else vendor_edits.dofs_of(thing)
     authored: dict[tuple[str, str], Any] = {}
-    for row in thing.vendor if "vendor" in thing.keys() else ():
+    for row in _rows_of(thing):
         known = concepts.concept_of(row.applied, row.name)
         if known is not None:
             authored.setdefault((known[0].identifier, known[1] if known[0].place == "dof" else ""), row)
     missing = []
     column = layout.column(align=True)
     for concept in concepts.concepts_of(*places):
-        for dof in dofs if concept.place == "dof" else ("",):
+        for dof in concepts.taken(concept.twins[0], dofs) if concept.place == "dof" else ("",):
             row = authored.get((concept.identifier, dof))
             label = f"{concept.label} {_DOF_LABELS.get(dof, dof)}".strip()
             if row is not None:
@@ -136,14 +142,21 @@ def _draw_value(line: Any, row: Any, label: str) -> None:
     line.prop(row, view_of(row), text=label)
 
 
-def _draw_box(layout: Any, thing: Any, owner: str, runtime: str, data_path: str, rows: list[Any]) -> None:
-    """All attributes of a runtime that are authored, by schema."""
-    line = layout.row()
+def _draw_search(
+    line: Any, owner: str, places: tuple[Place, ...], runtime: str, data_path: str, text: str
+) -> None:  # fmt: skip
     if runtime == "Other":
-        line.operator("usdphys.vendor_add_other", icon="ADD").data_path = data_path
+        line.operator("usdphys.vendor_add_other", text=text, icon="ADD").data_path = data_path
     else:
-        button = line.operator("usdphys.vendor_add", text="Search Attributes", icon="VIEWZOOM")
+        button = line.operator("usdphys.vendor_add", text=text, icon="VIEWZOOM")
         button.data_path, button.owner, button.runtime = data_path, owner, runtime
+        button.places = " ".join(places)
+
+
+def _draw_box(layout: Any, data_path: str, rows: list[Any]) -> None:
+    """All attributes of a runtime that are authored, by schema."""
+    if not rows:
+        layout.label(text="Nothing is set; search with the lens", icon="INFO")
     for applied in dict.fromkeys(row.applied for row in rows):
         column = layout.column(align=True)
         head = column.row(align=True)

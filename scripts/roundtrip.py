@@ -2,12 +2,13 @@
 """Fidelity of import and export on files that others wrote: USD -> .blend -> USD, judged by an independent comparer.
 
     .venv/bin/python scripts/roundtrip.py [FILE ...] [--out FOLDER] [--usd-python PYTHON] [--twice]
-        [--composed | --both]
+        [--composed | --both | --units] [--vendor]
 
 Without files: every USD of the shared set of test files, and those that the tests author themselves. Prints a row
 per file and way; exit status 1 where a score is below 1. The ways: the source with the edits, which is the default,
-and as Blender composes the scene (--composed). --twice also makes a second round trip and compares the two files byte
-by byte.
+and as Blender composes the scene (--composed). --units composes it in other units: files in metres with Z up in
+centimetres with Y up, others in metres with Z up; the comparer looks at values in SI. --vendor also asks for all that
+simulators' schemas say. --twice also makes a second round trip and compares the two files byte by byte.
 """
 
 from __future__ import annotations
@@ -50,11 +51,23 @@ def convert(*arguments: object) -> str:
     return lines[-1] if lines else f"exit status {done.returncode}"
 
 
-def exported(blend: Path, name: str, folder: Path, way: str) -> tuple[Path, str]:
-    """(USD file of a round trip, reason of a failure)."""
+def is_metric(path: Path, python: Path) -> bool:
+    """Whether a USD file is in metres with Z up."""
+    asked = (
+        "import sys; from pxr import Usd, UsdGeom; s = Usd.Stage.Open(sys.argv[1], Usd.Stage.LoadNone); "
+        "print(UsdGeom.GetStageMetersPerUnit(s) == 1.0 and UsdGeom.GetStageUpAxis(s) == 'Z')"
+    )
+    done = subprocess.run([python, "-c", asked, path], capture_output=True, text=True, timeout=300, check=False)
+    return done.stdout.strip().endswith("True")
+
+
+def exported(blend: Path, name: str, folder: Path, way: str, *, to_centimetres: bool) -> tuple[Path, str]:
+    """(USD file of a round trip, reason of a failure). to_centimetres: of the way "units"."""
     target = folder / way / f"{name}.usda"
     target.parent.mkdir(exist_ok=True)
-    flags = ["--composed"] if way == "composed" else []
+    flags = ["--composed"] if way != "source" else []
+    if way == "units":
+        flags += ["--meters-per-unit", *(("0.01", "--up-axis", "Y") if to_centimetres else ("1", "--up-axis", "Z"))]
     # What the file has for errors is not ours to refuse here: it has to come back as it was.
     return target, convert(blend, target, *flags)
 
@@ -67,6 +80,8 @@ def main() -> int:
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--composed", action="store_const", dest="ways", const=("composed",), default=("source",))
     ways.add_argument("--both", action="store_const", dest="ways", const=("source", "composed"))
+    ways.add_argument("--units", action="store_const", dest="ways", const=("units",))
+    parser.add_argument("--vendor", action="store_true", help="what simulators' schemas say must be whole, too")
     parser.add_argument("--twice", action="store_true", help="two round trips must give the same file as one")
     options = parser.parse_args()
     if not SHARED.is_dir():
@@ -81,14 +96,21 @@ def main() -> int:
         name = "_".join(path.parts[-3:]).replace(" ", "_")
         blend = options.out / f"{name}.blend"
         unread = convert(path, blend)
+        to_centimetres = "units" in options.ways and is_metric(path, options.usd_python)
         for way in options.ways:
-            target, reason = exported(blend, name, options.out, way) if not unread else (path, unread)
+            target, reason = (
+                exported(blend, name, options.out, way, to_centimetres=to_centimetres) if not unread else (path, unread)
+            )
             found = {"score": 0.0, "diffs": [reason]} if reason else comparer.compare(path, target)
             again = ""
             if options.twice and not reason:
                 second = options.out / f"{name}_twice.blend"
                 reason = convert(target, second)
-                other, reason = exported(second, f"{name}_twice", options.out, way) if not reason else (target, reason)
+                other, reason = (
+                    exported(second, f"{name}_twice", options.out, way, to_centimetres=to_centimetres)
+                    if not reason
+                    else (target, reason)
+                )
                 is_same = not reason and other.read_bytes() == target.read_bytes()
                 again = "" if is_same else "  second trip differs"
             vendor = found.get("vendor")
@@ -96,7 +118,8 @@ def main() -> int:
             print(
                 f"{found['score']:7.4f} {found.get('facts', 0):>6} {share:>7}  {way:8} {path.name}{again}", flush=True
             )
-            if found["score"] == 1.0 and not again:
+            is_whole = found["score"] == 1.0 and not (options.vendor and isinstance(vendor, float) and vendor < 1.0)
+            if is_whole and not again:
                 whole[way] += 1
             else:
                 for row in found["diffs"][:5]:

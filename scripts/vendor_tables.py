@@ -143,6 +143,8 @@ _MIRROR = {
 }  # fmt: skip
 #: Names of the degrees of freedom of the schemas for which the vendor lists none.
 _JOINT_AXES = ["transX", "transY", "transZ", "rotX", "rotY", "rotZ", "angular", "linear"]
+#: Instances that PhysX reads and its schema does not list: the limit of a ball joint.
+_MORE_INSTANCES = {"PhysxLimitAPI": ("cone",)}
 _WITH_JOINT_AXES = ("PhysxJointAxisAPI", "PhysxDrivePerformanceEnvelopeAPI")
 
 
@@ -265,6 +267,7 @@ def main(dump: Path) -> None:
         rows = [table_row(row) for row in cls["attributes"] if not row["usd"].startswith("primvars:")]
         schema = {"name": cls["name"], "kind": kinds[cls["kind"]], "attributes": rows}
         instances = cls["instances"] or (_JOINT_AXES if cls["name"] in _WITH_JOINT_AXES else [])
+        instances = [*instances, *_MORE_INSTANCES.get(cls["name"], ())]
         if instances:
             schema["instances"] = instances
         if place := "prim" if schema["kind"] == "typed" else place_of(cls["name"]):

@@ -436,6 +436,10 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
      of_vendor("REVOLUTE", "PhysxLimitAPI:angular", "physxLimit:angular:damping", root=True), rows_of("J")),
     ("VendorOtherApproximation",
      of_vendor("", "PhysxSDFMeshCollisionAPI", "physxSDFMeshCollision:sdfResolution"), rows_of("A.colliders[0]")),
+    ("MimicWithoutLimits", of_vendor("REVOLUTE", "NewtonMimicAPI", "newton:mimicCoef1"),
+     {"J.joint.revolute.lower_limit", "J.joint.revolute.upper_limit"}),
+    ("MimicWithoutLimits", of_vendor("PRISMATIC", "NewtonMimicAPI", "newton:mimicCoef1"),
+     {"J.joint.prismatic.lower_limit", "J.joint.prismatic.upper_limit"}),
     ("CcdNotInScene", of_vendor("", "PhysxRigidBodyAPI", "physxRigidBody:enableCCD"),
      {"Scene.physics_scenes.length", *rows_of("Scene.physics_scenes[0]")}),
 ]  # fmt: skip

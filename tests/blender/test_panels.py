@@ -731,7 +731,7 @@ def test_the_scene_shows_how_its_stage_is_written():
 
 def test_without_a_physics_scene_it_is_said_that_one_is_made():
     layout = drawn("physics_scenes")
-    assert layout.labels() == ["One is made at export, with Blender's gravity"]
+    assert layout.labels()[0] == "One is made at export, with Blender's gravity"
     assert layout.props() == []
 
 

@@ -150,6 +150,36 @@ def test_a_new_limit_of_speed_does_not_hold_the_body_still(concept, name):
     assert vendor_rows.row_of(bpy.data.objects["Body"].usdphys, name).number > 1.0
 
 
+@pytest.mark.parametrize(("kind", "wanted", "dead"), [
+    ("SPHERICAL", {"PhysxLimitAPI:cone"}, {"PhysxLimitAPI:rotX", "PhysxJointAxisAPI:cone"}),
+    ("REVOLUTE", {"PhysxMimicJointAPI:rotX", "PhysxLimitAPI:angular"}, {"PhysxMimicJointAPI:rotZ"}),
+    ("PRISMATIC", {"PhysxLimitAPI:linear"}, {"PhysxMimicJointAPI:rotX"}),
+])  # fmt: skip
+def test_the_search_offers_what_the_simulator_reads_of_a_kind_of_joint(kind, wanted, dead):
+    """PhysX has one soft limit of a ball joint, that of its cone, and a hinge follows about its axis."""
+    joint = scenes.add_joint("Joint", kind, scenes.solid("Body"))
+    found = {applied for applied, _ in vendor_edits.choices(("joint", "dof"), "PhysX", joint.usdphys)}
+    assert wanted <= found and not dead & found
+
+
+def test_a_soft_limit_of_a_ball_joint_is_that_of_its_cone():
+    bpy.context.scene.usdphys.targets = {"PHYSX"}
+    joint = scenes.add_joint("Joint", "SPHERICAL", scenes.solid("Body"))
+    bpy.context.view_layer.objects.active = joint
+    for concept in ("limit_stiffness", "joint_friction"):
+        bpy.ops.usdphys.concept_add(data_path="object.usdphys", concept=concept)
+    names = {row.name for row in joint.usdphys.vendor if row.name}
+    assert "physxLimit:cone:stiffness" in names and "physxLimit:rotX:stiffness" not in names
+    assert "physxJointAxis:rotX:dynamicFrictionEffort" in names
+    layout = drawn(joint.usdphys, "object", "object.usdphys", ("joint", "dof"), {"usdphys_concepts_joint"})
+    dofs = {one.values["dof"] for one in layout.buttons("usdphys.concept_add") if one.values["concept"]
+            in ("limit_bounce", "static_friction")}  # fmt: skip
+    assert dofs == {"cone", "rotX", "rotY", "rotZ"}
+    bounce = [one.values["dof"] for one in layout.buttons("usdphys.concept_add")
+              if one.values["concept"] == "limit_bounce"]  # fmt: skip
+    assert bounce == ["cone"]
+
+
 def test_a_target_without_a_word_is_refused():
     bpy.context.scene.usdphys.targets = {"NEWTON"}
     scenes.solid("Body")

@@ -194,6 +194,34 @@ def PhysxPhysicsRackAndPinionJoint "Rack"
     assert rack.attributes["physics:ratio"].default == 300
 
 
+def test_the_cone_of_a_ball_joint_is_an_angle() -> None:
+    """Its soft limit is a torque for a degree: 10,000 kg cm2/s2 are 1 N m."""
+    stage, numbers = restored("""
+def PhysicsSphericalJoint "Ball" (prepend apiSchemas = ["PhysxLimitAPI:cone"])
+{
+    float physxLimit:cone:stiffness = 20000
+    float physxLimit:cone:bounceThreshold = 30
+}
+""", METRES)  # fmt: skip
+    assert value(stage, "/Ball.physxLimit:cone:stiffness") == pytest.approx(2.0)
+    assert value(stage, "/Ball.physxLimit:cone:bounceThreshold") == 30.0
+    assert not numbers.unknown
+
+
+def test_a_limit_of_a_freedom_that_its_schema_does_not_list_is_converted() -> None:
+    """UsdPhysics has no limit "linear" or "angular" of a generic joint; files have."""
+    stage, numbers = restored("""
+def PhysicsJoint "Few" (prepend apiSchemas = ["PhysicsLimitAPI:linear", "PhysicsLimitAPI:angular"])
+{
+    float limit:linear:physics:high = 300
+    float limit:angular:physics:low = -15
+}
+""", METRES)  # fmt: skip
+    assert value(stage, "/Few.limit:linear:physics:high") == pytest.approx(3.0)
+    assert value(stage, "/Few.limit:angular:physics:low") == -15.0
+    assert not numbers.unknown
+
+
 def test_equal_units_change_nothing() -> None:
     assert StageUnits(0.01, 1.0, "Y").is_like(StageUnits(0.009999999776482582, 1.0, "Y"))
     assert not METRES.is_like(CENTIMETRES) and not METRES.is_like(StageUnits(1.0, 1.0, "Y"))

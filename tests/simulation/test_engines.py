@@ -183,6 +183,11 @@ def test_the_command_line_knows_the_engines():
         assert (Path(external.__file__).parent / engine.program).is_file()
 
 
+def test_pip_is_told_all_that_newtons_importer_needs():
+    """Without scipy it refuses every file with a hull of a mesh."""
+    assert {"newton-usd-schemas", "usd-core", "scipy"} <= set(external.ENGINES["newton"].packages.split())
+
+
 def test_no_python_is_an_input_error(monkeypatch):
     monkeypatch.delenv("USDPHYS_NEWTON_PYTHON", raising=False)
     with pytest.raises(InputError, match="Newton runs in a Python of your own"):

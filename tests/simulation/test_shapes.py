@@ -272,3 +272,11 @@ def test_shapes_are_made_once() -> None:
             file.add(file.body(f"{approximation}{index}", (2.0 * index, 0, 0), geometry=mesh))
     first, second = (shape_in(file, f"convexDecomposition{index}") for index in range(2))
     assert first is second and first is not shape_in(file, "convexHull0")
+
+
+def test_an_approximation_of_a_simulator_is_said_to_be_the_triangles() -> None:
+    """A distance field of PhysX lets a body be hollow: so do triangles."""
+    file = File()
+    mesh = file.mesh("Shape", BOX_POINTS, BOX_FACES, "sdf")
+    file.add(file.body("Thing", geometry=mesh))
+    assert "ApproximationOther" in codes(world_of(file))

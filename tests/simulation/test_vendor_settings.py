@@ -215,6 +215,17 @@ def test_a_damped_drive_reaches_the_velocity_of_both_dampings() -> None:
     assert float(run(world, 1.0).positions[0][2]) - before == pytest.approx(0.75, rel=0.01)
 
 
+@pytest.mark.parametrize(("apis", "values"), [
+    ('"PhysxLimitAPI:cone"', "float physxLimit:cone:stiffness = 20"),
+    ('"NewtonJointAPI"', "float newton:limitStiffness = 20"),
+])  # fmt: skip
+def test_the_soft_cone_of_a_ball_joint_is_named(apis, values) -> None:
+    """The cone of the preview is hard; that of a hinge may be soft."""
+    for kind, expected in (("Spherical", ["VendorNotSimulated"]), ("Revolute", [])):
+        world = world_of(ball("", BODY) + joint(f"Physics{kind}Joint", apis, values))
+        assert [code for code in codes(world) if code == "VendorNotSimulated"] == expected
+
+
 def test_what_is_not_simulated_is_named() -> None:
     prims = ball("float physxRigidBody:maxContactImpulse = 1", BODY, velocity=(1, 0, 0))
     values = "float physxJointAxis:linear:staticFrictionEffort = 1"

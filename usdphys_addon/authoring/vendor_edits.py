@@ -252,13 +252,15 @@ vendor_rows.follow("concept", _follow)
 
 
 def choices(places: Collection[Place], runtime: str, thing: Any) -> list[tuple[str, Attribute | None]]:
-    """(applied schema, attribute) of all that can be added to an owner. runtime: only of one; empty: of all.
+    """(applied schema, attribute) of all that can be added to an owner; None for a physics scene that is not made yet.
+
+    runtime: only of one; empty: of all.
 
     Attributes that it has are left out. Without an attribute: the schema alone, of those that have none.
     """
-    has = {(row.applied, row.name) for row in thing.vendor} if "vendor" in thing.keys() else set()
+    has = {(row.applied, row.name) for row in thing.vendor} if thing is not None and "vendor" in thing.keys() else set()
     found: list[tuple[str, Attribute | None]] = []
-    typed = vendor_rows.typed_schema(thing)
+    typed = vendor_rows.typed_schema(thing) if thing is not None else ""
     for cls in vendor_schemas.all_schemas(*places):
         if runtime and cls.family != runtime:
             continue
@@ -279,8 +281,14 @@ def _applied(cls: Any, thing: Any) -> list[str]:
     if cls.kind != "multiple":
         return [cls.usd_name]
     if cls.on == "dof":
-        return [f"{cls.usd_name}:{dof}" for dof in dofs_of(thing) if dof in cls.instances]
-    named = [name for name in vendor_rows.applied_names(thing) if name.startswith(f"{cls.usd_name}:")]
+        dofs = concepts.taken(concepts.Twin(cls.family, cls.usd_name, ""), dofs_of(thing))
+        joint = thing.id_data.usdphys.joint
+        if joint.type == "REVOLUTE" and "angular" not in cls.instances:
+            # PhysX names the axis of a hinge that follows another.
+            dofs = [f"rot{joint.axis}"]
+        return [f"{cls.usd_name}:{dof}" for dof in dofs if dof in cls.instances]
+    applied = vendor_rows.applied_names(thing) if thing is not None else []
+    named = [name for name in applied if name.startswith(f"{cls.usd_name}:")]
     return named or [f"{cls.usd_name}:{instance}" for instance in cls.instances or ("default",)]
 
 

@@ -24,6 +24,7 @@ from ..core.rules import scene_setup
 from ..core.rules.base import Facts
 from ..core.rules.colliders import TRIANGLES
 from ..core.schemas import usd_physics
+from ..core.units import is_infinite
 from .report import FoundIssue
 
 FixFunction = Callable[[Any, FoundIssue], None]
@@ -701,6 +702,21 @@ def _convert_deprecated(scene: Any, issue: FoundIssue) -> None:
     converted = [vendor_edits.convert_deprecated(scene, thing) for thing in things]
     if not any(converted):
         raise _nothing_to_do(issue)
+
+
+#: Of a joint that follows another, to either side: a turn, and metres. PhysX takes no more than a turn.
+_TURN, _WAY = math.tau, 100.0
+
+
+@_fix("MimicWithoutLimits", safe=False, label="Limit it to a turn, or to 100 m")
+def _limit_follower(scene: Any, issue: FoundIssue) -> None:
+    joint = _joint(scene, issue)
+    is_hinge = joint.type == "REVOLUTE"
+    group = joint.revolute if is_hinge else joint.prismatic
+    most = _TURN if is_hinge else _WAY / (scene.unit_settings.scale_length or 1.0)
+    for name, value in (("lower_limit", -most), ("upper_limit", most)):
+        if not group.is_property_set(name) or is_infinite(getattr(group, name)):
+            setattr(group, name, value)
 
 
 @_fix("CcdNotInScene", safe=False, label="Enable it in the physics scenes")

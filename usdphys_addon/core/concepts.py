@@ -16,6 +16,8 @@ from .joint_kinds import BY_TYPE_NAME
 from .schema import INSTANCE, Place
 
 NEUTRAL = "Neutral"
+#: The degree of freedom of a ball joint that has a limit; PhysX has one for its two angles.
+CONE = "cone"
 NEUTRAL_ORDER = ("Newton", "PhysX", "MuJoCo")
 #: What the scene can be written for.
 TARGETS = (NEUTRAL, "Newton", "PhysX", "MuJoCo")
@@ -246,7 +248,7 @@ def dofs_of(type_name: str) -> tuple[str, ...]:
     if kind is None:
         return ()
     if kind.identifier == "SPHERICAL":
-        return ("rotX", "rotY", "rotZ")
+        return (CONE, "rotX", "rotY", "rotZ")
     return tuple(dof for dof in kind.drives if dof != "distance" or len(kind.drives) == 1)
 
 
@@ -265,12 +267,18 @@ def concept_of(applied: str, name: str) -> tuple[Concept, str] | None:
     return (found, instance) if found is not None else None
 
 
+def taken(twin: Twin, dofs: Collection[str]) -> list[str]:
+    """Those of a joint's degrees of freedom that a twin is for: the limit of a ball joint is that of its cone."""
+    is_limit = twin.applied.startswith("PhysxLimitAPI")
+    return [dof for dof in dofs if (dof == CONE) == is_limit] if CONE in dofs else list(dofs)
+
+
 def placed(twin: Twin, dofs: Collection[str]) -> Iterator[tuple[str, str]]:
     """(applied schema, attribute) of a twin: one, or one for each degree of freedom."""
     if INSTANCE not in twin.applied:
         yield twin.applied, twin.name
         return
-    for dof in dofs:
+    for dof in taken(twin, dofs):
         yield twin.applied.replace(INSTANCE, dof), twin.name.replace(INSTANCE, dof)
 
 

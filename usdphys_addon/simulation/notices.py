@@ -19,6 +19,10 @@ class NoticeKind(NamedTuple):
 
 #: By code, sorted.
 NOTICE_KINDS: dict[str, NoticeKind] = {
+    "ApproximationOther": NoticeKind(
+        "info", "The approximation of a collider is a word of a simulator: the preview simulates the triangles.",
+        "Run the exported file in that simulator, or choose an approximation of UsdPhysics.",
+    ),
     "ArticulationLoop": NoticeKind(
         "info", "A joint closes a loop of an articulation: it is simulated in maximal coordinates.",
         "Set Exclude From Articulation on the joint of your choice to decide where the loop is cut.",

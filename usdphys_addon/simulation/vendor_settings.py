@@ -153,6 +153,12 @@ def is_simulated(name: str, field: str = "") -> bool:
     return found is not None and (not field or field in found)
 
 
+def _is_of_cone(prim: Prim, name: str, field: str) -> bool:
+    """True for the softness of the limit of a ball joint: the cone of the preview is hard."""
+    is_limit = schema.split_applied(name)[0] == "PhysxLimitAPI" or field.startswith("limit_")
+    return is_limit and prim.get(usd_physics.SphericalJoint) is not None
+
+
 def _may_be_left_out(name: str) -> bool:
     """False for the name of a schema or type that `report_others` has nothing to say about."""
     cls = vendor_schemas.find(schema.split_applied(name)[0])
@@ -179,7 +185,7 @@ def report_others(model: PhysicsModel, names: Iterable[str], notices: Notices) -
             left_out += [
                 attribute.usd_name(schema.split_applied(name)[1])
                 for attribute, content in value.authored()
-                if not is_simulated(name, attribute.field)
+                if not (is_simulated(name, attribute.field) and not _is_of_cone(prim, name, attribute.field))
                 and attribute.field not in _SILENT
                 and not (not attribute.is_relationship and content == attribute.fallback)
             ]

@@ -13,7 +13,8 @@ from pxr import Gf, Sdf
 
 from ..core import vendor_units
 from ..core.schema import INSTANCE
-from ..core.units import PRACTICALLY_INFINITE, StageUnits, is_infinite
+from ..core.schemas.usd_physics import LimitAPI
+from ..core.units import PRACTICALLY_INFINITE, Dimension, StageUnits, is_infinite
 from ..core.vendor_units import Condition, VendorUnit
 
 #: Namespaces whose numbers the model, Blender or renderers own.
@@ -40,19 +41,19 @@ class CarriedUnits:
             return self.axes(value) if isinstance(value, int) else value
         if not _is_number(item, value):
             return value
-        dimension = None
+        dimension = _of_limit(name)
         if unit is not None:
             dimension = unit.dimension(name, spec.typeName)
             if unit.other is not None and _holds(unit.other[0], item.owner, name):
                 dimension = unit.other[1]
-        if unit is None or dimension is None:
+        if dimension is None:
             is_vendor = unit is not None or (":" in name and not name.startswith(_OTHERS))
             if is_vendor and _says_something(value):
                 self.unknown.setdefault(name, str(spec.path))
             return value
-        local = unit.space == "local"
+        local = unit is not None and unit.space == "local"
         factor = self.source.factor(dimension, local=local) / self.target.factor(dimension, local=local)
-        turns = _is_world(unit, item.owner, name)
+        turns = unit is not None and _is_world(unit, item.owner, name)
         return _converted(value, factor, self.turn if turns else None)
 
     def axes(self, bits: int) -> int:
@@ -62,6 +63,13 @@ class CarriedUnits:
             if bits & (1 << axis):
                 found |= 1 << int(np.abs(self.turn[:, axis]).argmax())
         return found | (bits & ~7)
+
+
+def _of_limit(name: str) -> Dimension | None:
+    """Of a limit along a degree of freedom that PhysicsLimitAPI does not list, and the model does not hold."""
+    dof = name.split(":")[1] if name.startswith("limit:") else ""
+    found = (row for row in LimitAPI.attributes if dof and row.usd_name(dof) == name)
+    return next((row.dimension_for(dof) for row in found), None)
 
 
 def _is_number(item: Sdf.AttributeSpec, value: Any) -> bool:

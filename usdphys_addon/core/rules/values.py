@@ -75,7 +75,7 @@ def unknown_token(facts: Facts) -> Iterator[Finding]:
         if not attribute.tokens:
             continue
         known = frozenset(attribute.tokens)
-        if facts.target == "physx" and attribute.field == "approximation":
+        if attribute.field == "approximation":
             known |= PHYSX_TOKENS
         if set(column.values) <= known | {None}:
             continue
@@ -88,6 +88,18 @@ def unknown_token(facts: Facts) -> Iterator[Finding]:
                     prim, f"{column.name} of {prim.display} is '{other}', which is not one of the allowed values.",
                     {"value": column.name, "tokens": ", ".join(attribute.tokens)},
                 )  # fmt: skip
+
+
+@rule(
+    "ApproximationOfPhysx", "info", None, "warning",
+    meaning="The approximation of a collider is a word that PhysX alone knows: sdf is a distance field, which may be "
+    "hollow and move, and sphereFill is spheres. MuJoCo's solver in Newton takes the hull, the preview the triangles.",
+    fix="Keep it for PhysX (Runtime Variants writes it to the file of PhysX), or choose convexDecomposition for {X}.",
+)  # fmt: skip
+def physx_approximation(facts: Facts) -> Iterator[Finding]:
+    for prim, options in facts.all(usd_physics.MeshCollisionAPI):
+        if options.approximation in PHYSX_TOKENS:
+            yield Finding(prim, f"{prim.display} is approximated by '{options.approximation}', a word of PhysX alone.")
 
 
 # --------------------------------------------------------------------------- units and gravity

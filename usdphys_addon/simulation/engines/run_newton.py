@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A program for a Python with `newton[sim]` and `usd-core`: simulates a USD file in Newton, with MuJoCo's solver.
+"""A program for a Python with `newton[sim]`, `usd-core` and `scipy`: simulates USD files in Newton.
 
-    python run_newton.py FILE STEPS SECONDS POSES
+MuJoCo's solver is used; Newton needs scipy for hulls of meshes.
+
+    python run_newton.py FILE STEPS SECONDS POSES [FILE STEPS SECONDS POSES ...]
 
 Writes the poses of all bodies at the start and after each step of so many seconds to POSES, a .npz file: names (n,) of
 prims, poses (steps + 1, n, 7): x, y, z, then a quaternion x, y, z, w, in the length unit of the stage and with Z
-up.
+up. Exit status 1 where a file failed; the others are simulated all the same.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import traceback
 from typing import Any
 
 import numpy as np
@@ -31,8 +34,7 @@ def _solver(newton: Any, model: Any) -> Any:
         raise ValueError(text) from None
 
 
-def main(file: str, steps: int, seconds: float, target: str) -> None:
-    """Simulate and write."""
+def _simulate(file: str, steps: int, seconds: float, target: str) -> None:
     import newton
     import warp
 
@@ -59,5 +61,17 @@ def main(file: str, steps: int, seconds: float, target: str) -> None:
     np.savez(target, names=np.array(model.body_label, str), poses=poses, is_z_up=True)
 
 
+def main(arguments: list[str]) -> int:
+    """Simulate and write. Returns the exit status."""
+    status = 0
+    for file, steps, seconds, target in zip(*(arguments[start::4] for start in range(4)), strict=True):
+        try:
+            _simulate(file, int(steps), float(seconds), target)
+        except Exception:
+            traceback.print_exc()
+            status = 1
+    return status
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])
+    sys.exit(main(sys.argv[1:]))

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A program for a Python with `ovphysx` and `physx-usd-schemas`: simulates a USD file in PhysX, on the processor.
+"""A program for a Python with `ovphysx` and `physx-usd-schemas`: simulates USD files in PhysX, on the processor.
 
-    python run_physx.py FILE STEPS SECONDS POSES
+    python run_physx.py FILE STEPS SECONDS POSES [FILE STEPS SECONDS POSES ...]
 
 Writes the poses of all bodies at the start and after each step of so many seconds to POSES, a .npz file: names (n,) of
-prims, poses (steps + 1, n, 7): x, y, z, then a quaternion x, y, z, w, in the units and axes of the stage.
+prims, poses (steps + 1, n, 7): x, y, z, then a quaternion x, y, z, w, in the units and axes of the stage. Exit status 1
+where a file failed; the others are simulated all the same.
 """
 
 from __future__ import annotations
 
 import sys
+import traceback
 from typing import Any
 
 import numpy as np
@@ -33,17 +35,10 @@ def _read(px: Any, paths: Any) -> dict[str, list[float]]:
     return found
 
 
-def main(file: str, steps: int, seconds: float, target: str) -> None:
-    """Simulate and write."""
-    import ovphysx
+def _simulate(px: Any, file: str, steps: int, seconds: float, target: str) -> None:
     import ovstage
-    from ovphysx.samples.python_samples import schema_support
-    from ovphysx.types import GlobalConfigKey
 
-    ovphysx.set_global_config(GlobalConfigKey.CPU_ONLY, True)
-    roots = [*map(str, schema_support.physx_schema_paths()), str(ovphysx.newton_schema_root())]
-    ovstage.population.register_usd_schemas(roots)
-    px, stage = ovphysx.PhysX(), ovstage.Stage("usdphys")
+    stage = ovstage.Stage(target)
     ovstage.population.open_usd(stage, file, ordinal=1, domains=ovstage.PopulationDomain.ALL)
     stage.advance_write_floor(ordinal=1).wait()
     px.wait_task(px.attach_ovstage(stage, read_ordinal=1))
@@ -59,8 +54,29 @@ def main(file: str, steps: int, seconds: float, target: str) -> None:
         print(f"step {number}", flush=True)
     np.savez(target, names=np.array(names, str), poses=poses, is_z_up=False)
     px.wait_task(px.detach_ovstage())
-    px.destroy()
+
+
+def main(arguments: list[str]) -> int:
+    """Simulate and write. Returns the exit status."""
+    import ovphysx
+    import ovstage
+    from ovphysx.samples.python_samples import schema_support
+    from ovphysx.types import GlobalConfigKey
+
+    ovphysx.set_global_config(GlobalConfigKey.CPU_ONLY, True)
+    roots = [*map(str, schema_support.physx_schema_paths()), str(ovphysx.newton_schema_root())]
+    ovstage.population.register_usd_schemas(roots)
+    px, status = ovphysx.PhysX(), 0
+    for file, steps, seconds, target in zip(*(arguments[start::4] for start in range(4)), strict=True):
+        try:
+            _simulate(px, file, int(steps), float(seconds), target)
+        except Exception:
+            traceback.print_exc()
+            status = 1
+    if not status:
+        px.destroy()
+    return status
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])
+    sys.exit(main(sys.argv[1:]))

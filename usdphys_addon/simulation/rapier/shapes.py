@@ -199,6 +199,13 @@ def _geometry(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices
         return _balls(geometry, stretch, float(np.abs(frames.scale_of(prim.world)).max())), None, None
     options = prim.get(usd_physics.MeshCollisionAPI)
     approximation = "none" if options is None else options.resolved("approximation")
+    other = None if options is None else options.approximation
+    if other not in (None, approximation):
+        notices.add(
+            "ApproximationOther", prim,
+            f"{prim.display} is approximated by '{other}', which the preview does not know; its triangles are "
+            "simulated.",
+        )  # fmt: skip
     # Meshes are shared by many colliders, most of them of the same size.
     key = (_of_mesh, approximation, stretch.tobytes())
     known: tuple[Placed, bool] | None = geometry.derived.get(key)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Do settings of simulators, made as the panels make them, change the motion in PhysX and Newton as they should?
+
+    .venv/bin/python scripts/compare_vendor.py [--physx PYTHON] [--newton PYTHON] [--only TEXT] [--check]
+
+Each scene of vendor_scenes.py is exported without a setting and with it, and both files are simulated. A row is good
+where both motions are what a textbook says, or what PhysX was seen to do with a file written by hand. Needs Blender
+(bpy) and a Python with ovphysx or newton[sim]; a simulator whose Python is not named (PHYSX_PYTHON, NEWTON_PYTHON) is
+left out. Prints a row per setting, and per simulator the number of good ones that change the motion, and that must not.
+With --check, exit status 1 where one is not good, or fewer than 30 change the motion in PhysX or 8 in Newton.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import bench
+import numpy as np
+
+LEAST = {"physx": 30, "newton": 8}
+SECONDS = 1800.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--physx", default=os.environ.get("PHYSX_PYTHON", ""), help="a Python with ovphysx")
+    parser.add_argument(
+        "--newton", default=os.environ.get("NEWTON_PYTHON", ""), help="a Python with newton[sim] and scipy"
+    )
+    parser.add_argument("--only", default="", help="only settings with this in their name")
+    parser.add_argument("--keep", type=Path, help="keep the files in this folder")
+    parser.add_argument("--check", action="store_true", help="exit with 1 where too few settings are good")
+    options = parser.parse_args()
+    package = bench.load_extension()
+    package.register()
+    scenes = importlib.import_module("vendor_scenes")
+    pythons = {"physx": (options.physx, scenes.in_physx), "newton": (options.newton, scenes.in_newton)}
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        kept = options.keep or Path(folder)
+        kept.mkdir(parents=True, exist_ok=True)
+        for engine, (python, chosen) in pythons.items():
+            if not python:
+                print(f"{engine} is left out: name its Python with --{engine}")
+                continue
+            found = {name: one for name, one in chosen().items() if options.only in name}
+            good = compare(engine, python, found, kept)
+            changing = [name for name, one in found.items() if one.with_ != one.without]
+            changed = len(good.intersection(changing))
+            print(f"{engine}_changes {changed} of {len(changing)}")
+            print(f"{engine}_ignored {len(good) - changed} of {len(found) - len(changing)}")
+            failed |= len(good) < len(found) or changed < LEAST[engine]
+    return 1 if failed and options.check else 0
+
+
+def compare(engine: str, python: str, experiments: dict[str, Any], folder: Path) -> set[str]:
+    """Simulate all pairs and print a row for each. Returns the names of the good ones."""
+    jobs: list[str] = []
+    pairs: dict[str, tuple[Path, Path]] = {}
+    places: dict[str, Any] = {}
+    for name, experiment in experiments.items():
+        pairs[name] = folder / f"{engine}-{name}-without.usda", folder / f"{engine}-{name}-with.usda"
+        places[name] = write(experiment, *pairs[name])
+        for file in pairs[name]:
+            file.with_suffix(".npz").unlink(missing_ok=True)
+            jobs += [str(file), str(round(experiment.seconds * 60)), str(1 / 60), str(file.with_suffix(".npz"))]
+    simulate(engine, python, jobs, folder)
+    good = set()
+    for name, experiment in experiments.items():
+        found = [measured(file.with_suffix(".npz"), experiment, places[name]) for file in pairs[name]]
+        spans = (experiment.without, experiment.with_)
+        is_good = all(low <= value <= high for value, (low, high) in zip(found, spans, strict=True))
+        if is_good:
+            good.add(name)
+        shown = " -> ".join(
+            f"{value:8.3f} ({low:.4g} to {high:.4g})" for value, (low, high) in zip(found, spans, strict=True)
+        )
+        print(f"{engine:7} {name:26} {experiment.measure:7} {shown}  {'good' if is_good else 'BAD'}", flush=True)
+    return good
+
+
+def simulate(engine: str, python: str, jobs: list[str], folder: Path) -> None:
+    """Run the program of a simulator over all files; what fails writes no poses, and its reason is in a log."""
+    external = importlib.import_module("usdphys_ext.usdphys_addon.simulation.engines.external")
+    program = Path(external.__file__).with_name(external.ENGINES[engine].program)
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    log = folder / f"{engine}.log"
+    with log.open("wb") as stream:
+        done = subprocess.run(
+            [python, str(program), *jobs], stdout=stream, stderr=subprocess.STDOUT, env=environment, cwd=folder,
+            timeout=SECONDS, check=False,
+        )  # fmt: skip
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if done.returncode else ():
+        if not line.startswith("step "):
+            print(line, file=sys.stderr)
+
+
+def write(experiment: Any, without: Path, with_: Path) -> Any:
+    """Export a scene twice. Returns the place where the watched body is authored."""
+    import bpy
+
+    usd_export = importlib.import_module("usdphys_ext.usdphys_addon.exchange.usd_export")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.context.scene.usdphys.targets = set(experiment.targets)
+    experiment.build()
+    bpy.context.view_layer.update()
+    usd_export.export_usd(bpy.context, without, usd_export.ExportOptions())
+    experiment.change()
+    bpy.context.view_layer.update()
+    usd_export.export_usd(bpy.context, with_, usd_export.ExportOptions())
+    return tuple(bpy.data.objects[experiment.watched].matrix_world.translation)
+
+
+def measured(poses: Path, experiment: Any, place: Any) -> float:
+    """What a simulator moves the watched body by; NaN where it does not simulate it."""
+    if not poses.is_file():
+        return math.nan
+    with np.load(poses) as found:
+        names = [name.rpartition("/")[2] for name in found["names"]]
+        if experiment.watched not in names:
+            return math.nan
+        end = found["poses"][-1, names.index(experiment.watched)]
+    position, turned, w = end[:3], end[3:6], end[6]
+    moved = position - place
+    kind, _, axis = experiment.measure.partition(" ")
+    if kind == "way":
+        return float(np.linalg.norm(moved))
+    if kind == "tilt":
+        y, z = turned[1], turned[2]
+        return math.degrees(math.acos(max(-1.0, min(1.0, 1 - 2 * (y * y + z * z)))))
+    if kind != "turn":
+        return float(moved["xyz".index(kind)])
+    angle = math.degrees(2 * math.atan2(turned["xyz".index(axis)], w))
+    return (angle + 180.0) % 360.0 - 180.0
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stdout.flush()
+    os._exit(status)  # bpy may hang while Python ends
