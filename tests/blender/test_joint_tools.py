@@ -1419,3 +1419,27 @@ def test_a_joint_object_stands_at_its_frame_where_the_middle_angle_is_nearly_90_
             joint_frames.set_world_matrix(joint, Matrix(place.tolist()))
             bpy.context.view_layer.update()
             assert np.abs(np.array(joint.matrix_world) - place).max() < 3e-6
+
+
+@pytest.mark.parametrize(("meters", "asks"), [(1.0, True), (0.01, True), (1.0, False)])
+def test_an_arm_of_seven_equal_links_gets_an_armature_and_the_iterations_that_physx_needs(meters, asks):
+    bpy.context.scene.unit_settings.scale_length = meters
+    unit = 1.0 / meters
+    parts = [scenes.add_box("Base", half=(0.2 * unit, 0.2 * unit, 0.1 * unit), location=(0, 0, 0.1 * unit))]
+    half = (0.45 * unit, 0.08 * unit, 0.08 * unit)
+    parts += [
+        scenes.add_box(f"Link {number}", half=half, location=((0.7 + number) * unit, 0, 0.9 * unit))
+        for number in range(7)
+    ]
+    select(*parts)
+    assert bpy.ops.usdphys.robot_arm(response=0.5, armature=asks) == {"FINISHED"}
+    rows = [
+        row.text for obj in all_joints() for row in obj.usdphys.vendor if row.name == "newton:armature"
+    ]  # fmt: skip
+    iterations = [row.text for row in parts[0].usdphys.vendor if row.name.endswith("solverPositionIterationCount")]
+    if not asks:
+        assert not rows and iterations == ["255"]
+        return
+    # 7 links of 23 kg: 2400 kg m2 about the first hinge, of which 0.3 % are enough.
+    assert len(rows) == 7 and len(set(rows)) == 1
+    assert float(rows[0]) == pytest.approx(7.9, rel=0.05)
