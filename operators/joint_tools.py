@@ -11,6 +11,7 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
+from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
 from .outcome import refuse
 
 _PLACES = (
@@ -458,7 +459,7 @@ follows from the masses and the load"""
             layout.prop(self, "armature")
         layout.prop(self, "dof")
         for line in self.outcome.splitlines():
-            layout.label(text=line, icon="INFO")
+            draw_text(layout, line, "INFO", length=OPERATION_LINE)
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits

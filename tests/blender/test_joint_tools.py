@@ -1443,3 +1443,14 @@ def test_an_arm_of_seven_equal_links_gets_an_armature_and_the_iterations_that_ph
     # 7 links of 23 kg: 2400 kg m2 about the first hinge, of which 0.3 % are enough.
     assert len(rows) == 7 and len(set(rows)) == 1
     assert float(rows[0]) == pytest.approx(7.9, rel=0.05)
+
+
+def test_no_line_of_what_a_motor_will_do_is_cut_in_the_panel_of_the_operation():
+    """Some 46 letters and an icon fit into the panel that F9 opens."""
+    from .test_panels import drawn_operator
+
+    sentence = "In PhysX, at 60 steps a second, the arm sags by 0.7 % of its reach, and settles in 0.55 s"
+    lines = drawn_operator("usdphys.joint_motor", holds=True, outcome=f"Settles in 0.5 s\n{sentence}").labels()
+    shown = [line for line in lines if line in sentence or line in "Settles in 0.5 s"]
+    assert " ".join(shown) == f"Settles in 0.5 s {sentence}"
+    assert max(map(len, shown)) <= 42
