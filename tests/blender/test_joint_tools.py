@@ -13,6 +13,7 @@ import mathutils
 import numpy as np
 import pytest
 from mathutils import Matrix, Vector
+from pxr import UsdPhysics
 from usdphys_ext.operators import joint_tools as operators
 from usdphys_ext.usdphys_addon.authoring import closest_point, joint_edits
 from usdphys_ext.usdphys_addon.bridge import joint_frames, props
@@ -1454,3 +1455,27 @@ def test_no_line_of_what_a_motor_will_do_is_cut_in_the_panel_of_the_operation():
     shown = [line for line in lines if line in sentence or line in "Settles in 0.5 s"]
     assert " ".join(shown) == f"Settles in 0.5 s {sentence}"
     assert max(map(len, shown)) <= 42
+
+
+def test_a_door_does_not_touch_its_static_frame_in_physx_either(tmp_path):
+    """PhysX filters the contacts of a joint between bodies only, so the pair is filtered, once."""
+    frame = scenes.add_box("Frame", (0.1, 0.1, 1.1), location=(-0.65, 0, 1.1))
+    door = scenes.add_box("Door", (0.55, 0.04, 1.0), location=(0.02, 0, 1.1))
+    for _ in range(2):
+        select(frame, door)
+        assert bpy.ops.usdphys.joint_add() == {"FINISHED"}
+    stage, _ = scenes.export(tmp_path / "out.usda")
+    owners = [prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.FilteredPairsAPI)]
+    assert [prim.GetName() for prim in owners] == ["Door"]
+    (target,) = UsdPhysics.FilteredPairsAPI(owners[0]).GetFilteredPairsRel().GetTargets()
+    assert target.name == "Frame"
+    assert errors() == []
+    # Between bodies the joint does it in PhysX, too.
+    assert not frame.usdphys.filtered_pairs.is_applied
+    wheels = [scenes.add_box(name, location=(x, 5, 1)) for name, x in (("One", 0), ("Two", 1.1))]
+    for wheel in wheels:
+        wheel.usdphys.rigid_body.is_applied = True
+        wheel.usdphys.colliders.add()
+    select(*wheels)
+    assert bpy.ops.usdphys.joint_add() == {"FINISHED"}
+    assert not any(wheel.usdphys.filtered_pairs.is_applied for wheel in wheels)
