@@ -21,6 +21,7 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
         kind: str
         count: int
         velocity: tuple[float, float, float]
+        throw: bool
     else:
         kind: bpy.props.EnumProperty(
             name="Kind", items=[(kind, label, doc) for kind, label, _, doc in KINDS], description="What is added"
@@ -31,6 +32,10 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
         velocity: bpy.props.FloatVectorProperty(
             name="Velocity", subtype="VELOCITY", unit="VELOCITY", description="Velocity of the ball at the start"
         )
+        throw: bpy.props.BoolProperty(
+            name="Throw at Selection", default=True,
+            description="Throw the ball at the selected bodies. Off, without them or with a velocity: at the 3D cursor",
+        )  # fmt: skip
 
     @classmethod
     def description(cls, _context: Any, properties: Any) -> str:
@@ -49,12 +54,13 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
         if self.kind in ("STACK", "DOMINOES"):
             layout.prop(self, "count")
         elif self.kind == "BALL":
+            layout.prop(self, "throw")
             layout.prop(self, "velocity")
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import generators
 
-        generators.add(context, self.kind, count=self.count, velocity=tuple(self.velocity))
+        generators.add(context, self.kind, count=self.count, velocity=tuple(self.velocity), throw=self.throw)
         return {"FINISHED"}
 
 

@@ -11,6 +11,7 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
+from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
 from .outcome import refuse
 
 _PLACES = (
@@ -57,6 +58,11 @@ _RESPONSE: Any = {
     "default": 0.5, "min": 0.02, "soft_max": 5.0, "subtype": "TIME", "unit": "TIME_ABSOLUTE",
     "description": "Time after which 98% of the way, or of the velocity, is reached, without overshoot. A smaller "
     "value is stiffer; a load that would make it sag too far makes it stiffer too",
+}  # fmt: skip
+_ARMATURE: Any = {
+    "default": True,
+    "description": "Where no number of iterations lets PhysX keep sag and response, give the joints an armature, the "
+    "inertia of a motor with a gearbox",
 }  # fmt: skip
 
 
@@ -195,13 +201,17 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         holds = self.motor == "POSITION"
         target = (self.angle if is_angular else self.distance) if holds else self.speed
         dof = "angular" if is_angular else "linear"
-        motors, notes = joint_edits.add_motors(
-            context, [(obj, dof, target) for obj in made], holds=holds, response=self.response
-        )
+        targets = [(obj, dof, target) for obj in made]
+        if holds:
+            motors, notes, outlooks = joint_edits.add_servos(context, targets, response=self.response)
+        else:
+            outlooks = []
+            motors, notes = joint_edits.add_motors(context, targets, holds=False, response=self.response)
         for note in notes:
             self.report({"WARNING"}, tr(note))
         if not notes:
             self.report({"INFO"}, tr(joined("; ", joint_edits.motor_texts(motors, holds=holds))))
+        _report_outlooks(self, outlooks)
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_maker
@@ -214,6 +224,11 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         made = joint_maker.add_joint(context, choice, face)
         self.complete(context, made)
         self.report({"INFO"}, tr(_count(made)))
+
+
+def _report_outlooks(operator: Any, outlooks: Any) -> None:
+    for outlook in outlooks:
+        operator.report({"INFO" if outlook.keeps else "WARNING"}, tr(outlook.text))
 
 
 class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
@@ -262,22 +277,24 @@ hinge with limits and a servo that holds it, and all together are an articulatio
         lower: float
         upper: float
         response: float
+        armature: bool
     else:
         order: bpy.props.EnumProperty(name="Order", description="Order of the parts", items=_ORDERS)
         lower: bpy.props.FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.radians(120))
         upper: bpy.props.FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.radians(120))
         # In PhysX, whose iterations leave a velocity in an arm, the sag grows with this: see tuning/arm_motion.
         response: bpy.props.FloatProperty(name="Response", **{**_RESPONSE, "default": 0.1})
+        armature: bpy.props.BoolProperty(name="Add Armature", **_ARMATURE)
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits, robot_arm
 
-        hinges, motors = robot_arm.add_arm(
-            context, order=self.order, limits=(self.lower, self.upper), response=self.response
+        hinges, servos = robot_arm.add_arm(
+            context, order=self.order, limits=(self.lower, self.upper), response=self.response, armature=self.armature
         )
-        self.report({"INFO"}, tr(joined("; ", (_count(hinges), *joint_edits.motor_texts(motors, holds=True)))))
-        for outlook in joint_edits.fit_physx(context, hinges, self.response):
-            self.report({"WARNING" if outlook.misses else "INFO"}, tr(outlook.text))
+        texts = joint_edits.motor_texts(servos.motors, holds=True)
+        self.report({"INFO"}, tr(joined("; ", (_count(hinges), *texts))))
+        _report_outlooks(self, servos.outlooks)
 
 
 class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
@@ -404,6 +421,7 @@ follows from the masses and the load"""
         angle: float
         distance: float
         response: float
+        armature: bool
         outcome: str
         dof: str
     else:
@@ -421,6 +439,7 @@ follows from the masses and the load"""
             name="Distance", subtype="DISTANCE", description="Target position of a joint that slides"
         )
         response: bpy.props.FloatProperty(name="Response", **_RESPONSE)
+        armature: bpy.props.BoolProperty(name="Add Armature", **_ARMATURE)
         outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         dof: bpy.props.EnumProperty(
             name="Degree of Freedom",
@@ -436,9 +455,11 @@ follows from the masses and the load"""
         for name in ("angle", "distance") if self.holds else ("speed",):
             layout.prop(self, name)
         layout.prop(self, "response")
+        if self.holds:
+            layout.prop(self, "armature")
         layout.prop(self, "dof")
         for line in self.outcome.splitlines():
-            layout.label(text=line, icon="INFO")
+            draw_text(layout, line, "INFO", length=OPERATION_LINE)
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits
@@ -448,13 +469,17 @@ follows from the masses and the load"""
             (obj, dof, (self.angle if dof in ANGULAR_DOFS else self.distance) if self.holds else self.speed)
             for obj, dof in chosen
         ]
-        made, notes = joint_edits.add_motors(context, targets, holds=self.holds, response=self.response)
+        if self.holds:
+            made, notes, outlooks = joint_edits.add_servos(
+                context, targets, response=self.response, may_add=self.armature
+            )  # fmt: skip
+        else:
+            outlooks = []
+            made, notes = joint_edits.add_motors(context, targets, holds=False, response=self.response)
         for note in notes:
             self.report({"WARNING"}, tr(note))
         texts = joint_edits.motor_texts(made, holds=self.holds) if len(notes) < len(made) else []
-        if self.holds:
-            joints = [obj for obj, _ in chosen]
-            texts += [outlook.text for outlook in joint_edits.fit_physx(context, joints, self.response)]
+        texts += [outlook.text for outlook in outlooks]
         self.outcome = "\n".join(map(tr, texts))
         if texts:
             self.report({"INFO"}, tr(joined("; ", texts)))

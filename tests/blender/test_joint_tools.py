@@ -13,6 +13,7 @@ import mathutils
 import numpy as np
 import pytest
 from mathutils import Matrix, Vector
+from pxr import UsdPhysics
 from usdphys_ext.operators import joint_tools as operators
 from usdphys_ext.usdphys_addon.authoring import closest_point, joint_edits
 from usdphys_ext.usdphys_addon.bridge import joint_frames, props
@@ -1419,3 +1420,62 @@ def test_a_joint_object_stands_at_its_frame_where_the_middle_angle_is_nearly_90_
             joint_frames.set_world_matrix(joint, Matrix(place.tolist()))
             bpy.context.view_layer.update()
             assert np.abs(np.array(joint.matrix_world) - place).max() < 3e-6
+
+
+@pytest.mark.parametrize(("meters", "asks"), [(1.0, True), (0.01, True), (1.0, False)])
+def test_an_arm_of_seven_equal_links_gets_an_armature_and_the_iterations_that_physx_needs(meters, asks):
+    bpy.context.scene.unit_settings.scale_length = meters
+    unit = 1.0 / meters
+    parts = [scenes.add_box("Base", half=(0.2 * unit, 0.2 * unit, 0.1 * unit), location=(0, 0, 0.1 * unit))]
+    half = (0.45 * unit, 0.08 * unit, 0.08 * unit)
+    parts += [
+        scenes.add_box(f"Link {number}", half=half, location=((0.7 + number) * unit, 0, 0.9 * unit))
+        for number in range(7)
+    ]
+    select(*parts)
+    assert bpy.ops.usdphys.robot_arm(response=0.5, armature=asks) == {"FINISHED"}
+    rows = [
+        row.text for obj in all_joints() for row in obj.usdphys.vendor if row.name == "newton:armature"
+    ]  # fmt: skip
+    iterations = [row.text for row in parts[0].usdphys.vendor if row.name.endswith("solverPositionIterationCount")]
+    if not asks:
+        assert not rows and iterations == ["255"]
+        return
+    # 7 links of 23 kg: 2400 kg m2 about the first hinge, of which 0.3 % are enough.
+    assert len(rows) == 7 and len(set(rows)) == 1
+    assert float(rows[0]) == pytest.approx(7.9, rel=0.05)
+
+
+def test_no_line_of_what_a_motor_will_do_is_cut_in_the_panel_of_the_operation():
+    """Some 46 letters and an icon fit into the panel that F9 opens."""
+    from .test_panels import drawn_operator
+
+    sentence = "In PhysX, at 60 steps a second, the arm sags by 0.7 % of its reach, and settles in 0.55 s"
+    lines = drawn_operator("usdphys.joint_motor", holds=True, outcome=f"Settles in 0.5 s\n{sentence}").labels()
+    shown = [line for line in lines if line in sentence or line in "Settles in 0.5 s"]
+    assert " ".join(shown) == f"Settles in 0.5 s {sentence}"
+    assert max(map(len, shown)) <= 42
+
+
+def test_a_door_does_not_touch_its_static_frame_in_physx_either(tmp_path):
+    """PhysX filters the contacts of a joint between bodies only, so the pair is filtered, once."""
+    frame = scenes.add_box("Frame", (0.1, 0.1, 1.1), location=(-0.65, 0, 1.1))
+    door = scenes.add_box("Door", (0.55, 0.04, 1.0), location=(0.02, 0, 1.1))
+    for _ in range(2):
+        select(frame, door)
+        assert bpy.ops.usdphys.joint_add() == {"FINISHED"}
+    stage, _ = scenes.export(tmp_path / "out.usda")
+    owners = [prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.FilteredPairsAPI)]
+    assert [prim.GetName() for prim in owners] == ["Door"]
+    (target,) = UsdPhysics.FilteredPairsAPI(owners[0]).GetFilteredPairsRel().GetTargets()
+    assert target.name == "Frame"
+    assert errors() == []
+    # Between bodies the joint does it in PhysX, too.
+    assert not frame.usdphys.filtered_pairs.is_applied
+    wheels = [scenes.add_box(name, location=(x, 5, 1)) for name, x in (("One", 0), ("Two", 1.1))]
+    for wheel in wheels:
+        wheel.usdphys.rigid_body.is_applied = True
+        wheel.usdphys.colliders.add()
+    select(*wheels)
+    assert bpy.ops.usdphys.joint_add() == {"FINISHED"}
+    assert not any(wheel.usdphys.filtered_pairs.is_applied for wheel in wheels)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
-from usdphys_ext.usdphys_addon.viewport import overlay, overlay_settings, overlay_state, scene_shapes
+from usdphys_ext.usdphys_addon.viewport import joint_loads, overlay, overlay_settings, overlay_state, scene_shapes
 from usdphys_ext.usdphys_addon.viewport.scene_shapes import Options
 
 from . import scenes
@@ -516,3 +516,9 @@ def test_joints_are_seen_inside_of_their_bodies(drawn):
     in_front, behind = drawn(), drawn(wall=True)
     assert lit(in_front).any()
     assert 0.05 < behind.sum() / in_front.sum() < 0.7
+
+
+@pytest.mark.parametrize(("height", "scale", "rows"), [(660, 1.0, 2), (1300, 1.0, 4), (1300, 2.0, 2), (200, 1.0, 1)])
+def test_plots_of_loads_leave_half_of_the_view_free(height, scale, rows):
+    """A plot and its margin have 120 pixels at a scale of 1. A new robot arm has all its joints selected."""
+    assert joint_loads.rows_in(height, scale) == rows

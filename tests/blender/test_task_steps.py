@@ -159,17 +159,30 @@ def test_a_rigid_body_scene_of_blender_is_converted_and_plays_in_2():
     assert heights == pytest.approx([0.5, 1.5], abs=0.1)
 
 
-def test_a_stack_is_hit_by_a_ball_in_5():
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_a_stack_is_hit_by_a_ball_in_5(meters):
+    """Without a value in the panel of an operation: the ball is thrown at what is selected, which is the stack."""
+    bpy.context.scene.unit_settings.scale_length = meters
     steps = Steps(5)
     steps.run("add_physics", kind="GROUND")
-    steps.run("add_physics", kind="STACK", count=3)
-    steps.cursor((-3, 0, 0.3))
-    steps.run("add_physics", kind="BALL", velocity=(15, 0, 0))
+    steps.run("add_physics", kind="STACK")
+    steps.run("add_physics", kind="BALL")
     before = {obj.name: obj.matrix_world.translation.copy() for obj in bpy.context.scene.objects}
+    assert before["Ball"].x < -1.0 / meters
     session = steps.play()
     run(session, 0.1)
     boxes = [obj for name, obj in bpy.data.objects.items() if name.startswith("Box")]
-    assert len(boxes) == 3
-    assert all((obj.matrix_world.translation - before[obj.name]).length < 0.01 for obj in boxes)
+    assert len(boxes) == 5
+    assert all((obj.matrix_world.translation - before[obj.name]).length < 0.01 / meters for obj in boxes)
     run(session, 2.0)
-    assert max(obj.matrix_world.translation.x - before[obj.name].x for obj in boxes) > 0.3
+    assert max(obj.matrix_world.translation.x - before[obj.name].x for obj in boxes) > 0.3 / meters
+
+
+def test_a_ball_without_a_selected_body_or_with_a_velocity_is_at_the_cursor():
+    bpy.context.scene.cursor.location = (1, 2, 3)
+    bpy.ops.usdphys.add_physics(kind="GROUND")
+    bpy.ops.usdphys.add_physics(kind="BALL")
+    assert tuple(bpy.context.object.location) == (1, 2, 3.25)
+    for options in ({"throw": False}, {"velocity": (1, 0, 0)}):
+        bpy.ops.usdphys.add_physics(kind="BALL", **options)
+        assert tuple(bpy.context.object.location) == (1, 2, 3.25)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core import vendor_schemas
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.tuning import arm_motion, drive_design
 from usdphys_ext.usdphys_addon.tuning.drive_design import Task, position_gains, task_of, velocity_gains
@@ -169,7 +170,7 @@ def held_robot(units, count: int, response: float) -> File:
     robot(file, count)
     wanted = {f"{R}/Hinge{number}": "angular" for number in range(count)}
     tasks = drive_design.tasks_of(model_in(file), wanted)
-    gains = [position_gains(tasks[path], response, drive_design.SAG * 2 / (count + 1)) for path in wanted]
+    gains = [position_gains(tasks[path], response) for path in wanted]
     file = File(units)
     robot(file, count, [{"stiffness": each.stiffness, "damping": each.damping} for each in gains])
     return file
@@ -232,3 +233,32 @@ def test_an_arm_holds_itself_and_each_hinge_takes_its_time(units, count: int, re
         values.append(world.joint_position(f"{R}/Hinge{moving}", "angular"))
     late = [number for number, value in enumerate(values) if abs(value - values[-1]) > 0.02 * abs(values[-1] - start)]
     assert world.time_step * (max(late) + 1) <= max(1.2 * response, response + 1 / 60)
+
+
+@pytest.mark.parametrize(("length", "response"), [(0.9, 0.5), (0.9, 0.1), (0.09, 0.5)])
+def test_seven_equal_links_keep_the_promise_by_an_armature_that_is_a_part_of_their_inertia(length, response):
+    file = File(METERS)
+    robot(file, 7, length=length)
+    model = model_in(file)
+    wanted = {f"{R}/Hinge{number}": "angular" for number in range(7)}
+    tasks = drive_design.tasks_of(model, wanted)
+    gains = [position_gains(tasks[path], response) for path in wanted]
+    file = File(METERS)
+    robot(file, 7, [{"stiffness": each.stiffness, "damping": each.damping} for each in gains], length)
+    (found,) = drive_design.arms_of(model_in(file))
+    latest = max(1.2 * response, response + 1 / 60)
+    assert not drive_design.fit(found, tasks, response, latest, may_add=False).keeps
+    fitted = drive_design.fit(found, tasks, response, latest)
+    assert fitted.keeps and fitted.motion.sag < 0.01 and fitted.motion.settling <= latest
+    assert fitted.armatures.keys() == wanted.keys()
+    assert max(fitted.armatures.values()) <= 0.11 * tasks[f"{R}/Hinge0"].inertia
+
+
+def test_an_armature_that_is_there_counts_in_the_inertia_that_a_drive_moves():
+    file = File(METERS)
+    arm(file)
+    plain = task_of(model_in(file), f"{W}/Hinge", "angular").inertia
+    model = model_in(file)
+    hinge = model.prims[f"{W}/Hinge"]
+    hinge.schemas["NewtonJointAPI"] = vendor_schemas.find("NewtonJointAPI")(armature=2.5)
+    assert task_of(model, f"{W}/Hinge", "angular").inertia == pytest.approx(plain + 2.5)

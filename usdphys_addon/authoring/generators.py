@@ -16,6 +16,8 @@ from .joint_maker import make_body
 #: Thickness of the ground, m; its surface is at the cursor.
 GROUND, RAMP = (20.0, 20.0, 0.2), (2.0, 1.0, 0.6)
 BOX, BALL = 0.5, 0.25
+#: How far from a body a ball is thrown at it, m; how long it flies, s; how high it hits, as a part of the height.
+THROW, FLIGHT, AIM = 2.0, 0.2, 0.7
 DOMINO, GAP = (0.08, 0.3, 0.6), 0.35
 Vector3 = Sequence[float]
 
@@ -70,11 +72,31 @@ def _ball(name: str, radius: float) -> Any:
     return data
 
 
-def add(context: Any, kind: str, *, count: int = 5, velocity: Vector3 = (0.0, 0.0, 0.0)) -> list[Any]:
+def _aimed(context: Any, unit: float) -> tuple[Any, Vector3] | None:
+    """(place that a ball stands on, its velocity) so that it hits the selected bodies; None without any."""
+    bodies = [
+        obj for obj in context.selected_objects
+        if obj.usdphys.rigid_body.is_applied and not obj.usdphys.rigid_body.kinematic_enabled
+    ]  # fmt: skip
+    corners = [obj.matrix_world @ mathutils.Vector(corner) for obj in bodies for corner in obj.bound_box]
+    if not corners:
+        return None
+    rows = list(zip(*corners, strict=True))
+    low, high = mathutils.Vector([min(row) for row in rows]), mathutils.Vector([max(row) for row in rows])
+    # Above the middle, where a stack tips over; the ball comes down as far as it has risen.
+    height = max(low.z, low.z + AIM * (high.z - low.z) - BALL * unit)
+    speed = THROW * unit / FLIGHT
+    place = mathutils.Vector((low.x - (THROW + BALL) * unit, (low.y + high.y) / 2.0, height))
+    return place, (speed, 0.0, 9.81 * unit * FLIGHT / 2.0)
+
+
+def add(
+    context: Any, kind: str, *, count: int = 5, velocity: Vector3 = (0.0, 0.0, 0.0), throw: bool = False
+) -> list[Any]:  # fmt: skip
     """Add objects at the 3D cursor, standing on its height, and select them.
 
     kind: GROUND or RAMP, which are static, or STACK, BALL or DOMINOES, which are dynamic. count: of boxes or dominoes.
-    velocity: of a ball, Blender units a second.
+    velocity: of a ball, Blender units a second. throw: let a ball without a velocity fly at the selected bodies.
     """
     unit = 1.0 / unit_length(context.scene)
     if kind == "GROUND":
@@ -91,6 +113,10 @@ def add(context: Any, kind: str, *, count: int = 5, velocity: Vector3 = (0.0, 0.
         planned = [("Domino", data, (GAP * number, 0.0, DOMINO[2] / 2.0)) for number in range(count)]
     moves = kind not in ("GROUND", "RAMP")
     cursor = context.scene.cursor.location
+    if kind == "BALL" and throw and not any(velocity):
+        aimed = _aimed(context, unit)
+        if aimed is not None:
+            cursor, velocity = aimed
     for other in list(context.selected_objects):
         other.select_set(False)
     made = []

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -24,6 +24,7 @@ from ..bridge.joint_frames import (
 from ..bridge.property_values import decided
 from ..core import joint_kinds, vendor_schemas
 from ..core.errors import InputError
+from ..core.joint_settings import axis_settings
 from ..core.schemas import usd_physics
 from ..core.words import joined, length_text, phrase
 from ..simulation import articulations
@@ -217,14 +218,12 @@ def add_motors(
     *,
     holds: bool,
     response: float,
-    sag: float = drive_design.SAG,
 ) -> tuple[list[Motor], list[str]]:
     """Give joints a force drive to a position or a velocity, with gains for the inertia and the load that hang on it.
 
     targets: (joint object, degree of freedom, target in rad, Blender units, or these per second). holds: True for a
-    position, False for a velocity. response: s, after which at most 2 % of the way or of the velocity is left. sag:
-    largest sag of a position, as a part of the reach. Returns the drives, and a note about each joint that moves no
-    body: its drive is an acceleration drive.
+    position, False for a velocity. response: s, after which at most 2 % of the way or of the velocity is left. Returns
+    the drives, and a note about each joint that moves no body: its drive is an acceleration drive.
     """
     reading = scene_read.read_scene(context.evaluated_depsgraph_get())
     model, meters = reading.model, reading.model.units.meters_per_unit
@@ -247,7 +246,7 @@ def add_motors(
         else:
             drive.type = "force"
         gains = (
-            drive_design.position_gains(task, response, sag) if holds
+            drive_design.position_gains(task, response) if holds
             else drive_design.velocity_gains(task, target * length, response)
         )  # fmt: skip
         drive.is_applied = True
@@ -288,50 +287,74 @@ def motor_texts(motors: Sequence[Motor], *, holds: bool) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What PhysX makes of an arm. misses: it sags further, or settles later, than was asked for."""
+    """What PhysX makes of an arm. keeps: what was asked for. armature: True if the joints got one for that."""
 
     motion: arm_motion.Motion
-    misses: bool
+    keeps: bool
+    armature: bool
 
     @property
     def text(self) -> str:
         """A sentence for the user."""
         if self.motion.settling == math.inf:
             return phrase("In PhysX, at 60 steps a second, the arm does not come to rest")
-        return phrase(
+        text: str = phrase(
             "In PhysX, at 60 steps a second, the arm sags by {percent:.2g} % of its reach, and settles in "
             "{seconds:.2g} s",
             percent=100.0 * self.motion.sag, seconds=self.motion.settling,
         )  # fmt: skip
+        if self.armature:
+            return joined("; ", (text, phrase("PhysX needs the armature that the joints got for that")))
+        return text
 
 
-def fit_physx(context: Any, joints: Sequence[Any], response: float) -> list[Outlook]:
-    """Give the articulations of these joints the iterations that PhysX needs for their servos; what it makes of them.
+class Servos(NamedTuple):
+    """motors, notes: as `add_motors` returns them. outlooks: for the arms that the joints are part of."""
 
-    response: settling time of the servos, s. The sag is to be less than 1 % of the reach. Arms of a single joint and
-    those outside of articulations are left out.
+    motors: list[Motor]
+    notes: list[str]
+    outlooks: list[Outlook]
+
+
+def add_servos(
+    context: Any, targets: Sequence[tuple[Any, str, float]], *, response: float, may_add: bool = True
+) -> Servos:  # fmt: skip
+    """Let joints hold positions, and fit their articulations to PhysX: its iterations and, if these are not enough, the
+    armature of the joints. The sag is to be less than 1 % of the reach.
+
+    targets, response: as in `add_motors`. may_add: False to keep the armatures. Arms of a single joint and those
+    outside of articulations are left as they are.
     """
+    context.view_layer.update()
+    motors, notes = add_motors(context, targets, holds=True, response=response)
     context.view_layer.update()
     model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
     roots = {link.joint.path: tree.prim for tree in articulations.trees_of(model) for link in tree.links}
-    labels = {obj.name for obj in joints}
-    wanted = {path for path, prim in model.joints.items() if prim.label in labels}
+    by_label = {obj.name: (obj, dof) for obj, dof, _ in targets}
+    chosen = {path: by_label[prim.label] for path, prim in model.joints.items() if prim.label in by_label}
+    tasks = drive_design.tasks_of(model, {path: dof for path, (_, dof) in chosen.items()})
     # One step more is no miss.
     latest = max(1.2 * response, response + 1.0 / arm_motion.STEPS)
-    found = []
+    outlooks = []
     for arm in drive_design.arms_of(model):
         root = roots.get(arm.joints[0], "")
-        if not root or not wanted & set(arm.joints):
+        own = {path: tasks[path] for path in arm.joints if path in tasks}
+        if not root or not own:
             continue
-        iterations = arm_motion.iterations_for(arm, arm_motion.SAG, latest)
-        if iterations > arm_motion.ITERATIONS:
+        found = drive_design.fit(arm, own, response, latest, may_add=may_add)
+        if found.iterations > arm_motion.ITERATIONS:
             name = "physxArticulation:solverPositionIterationCount"
             attribute = vendor_schemas.attribute_named("PhysxArticulationAPI", name)
             obj = context.scene.objects[model.prims[root].label]
-            vendor_edits.apply_row(obj.usdphys, "PhysxArticulationAPI", attribute, iterations)
-        motion = arm_motion.physx_motion(arm, iterations)
-        found.append(Outlook(motion, not (motion.sag <= arm_motion.SAG and motion.settling <= latest)))
-    return found
+            vendor_edits.apply_row(obj.usdphys, "PhysxArticulationAPI", attribute, found.iterations)
+        for path, armature in found.armatures.items():
+            joint, dof = chosen[path]
+            before = axis_settings(model.prims[path], dof).armature
+            vendor_edits.put_concept(context.scene, joint.usdphys, "joint_armature", before + armature, dof)
+        outlooks.append(Outlook(found.motion, found.keeps, bool(found.armatures)))
+    if any(outlook.armature for outlook in outlooks):
+        motors, notes = add_motors(context, targets, holds=True, response=response)
+    return Servos(motors, notes, outlooks)
 
 
 def _amount_text(amount: float, is_angular: bool) -> str:

@@ -399,7 +399,22 @@ class JointMaker:
         joint.body1 = body1
         if self.choice.kind in _WITH_AXIS:
             joint.axis = axis
+        self.part_from_static(body0, body1)
         return obj
+
+    def part_from_static(self, body0: Any | None, body1: Any) -> None:
+        """Filter the contacts of a body with the static collider that it is joined to.
+
+        The joint alone does that in the preview and for UsdPhysics. PhysX takes what has no body for the world, and a
+        door rubs against its frame.
+        """
+        for body, other in ((self.carrier(body1), body0), (self.carrier(body0), body1)):
+            if body is None or other is None or self.carrier(other) is not None or not self.is_static(other):
+                continue
+            pairs = body.usdphys.filtered_pairs
+            if body.library is None and all(pair.object != other for pair in pairs.filtered_pairs):
+                pairs.is_applied = True
+                pairs.filtered_pairs.add().object = other
 
 
 def frame_along(axis: Array) -> tuple[Matrix, str]:

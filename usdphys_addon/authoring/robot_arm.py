@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..core import frames
-from ..tuning import drive_design
 from . import joint_edits, joint_maker
 from .joint_maker import Array, JointMaker, JointOptions
 
@@ -18,12 +17,13 @@ _UPRIGHT = 0.2
 
 
 def add_arm(
-    context: Any, *, order: str, limits: tuple[float, float], response: float
-) -> tuple[list[Any], list[joint_edits.Motor]]:  # fmt: skip
+    context: Any, *, order: str, limits: tuple[float, float], response: float, armature: bool = True
+) -> tuple[list[Any], joint_edits.Servos]:  # fmt: skip
     """Make the selected parts an arm, starting with the active object, its base.
 
     order: NEAREST or NAME, as in `joint_maker.add_chain`. limits: of each hinge, rad. response: settling time of the
-    servos, s. Returns (hinges, their servos). Raises InputError, with nothing changed.
+    servos, s. armature: give the hinges one where PhysX needs it. Returns (hinges, their servos). Raises InputError,
+    with nothing changed.
     """
     parts = joint_maker.chain_of(context, order)
     base = JointMaker(context, JointOptions("FIXED", "CHILD_ORIGIN"))
@@ -40,13 +40,10 @@ def add_arm(
     for hinge in hinges:
         joint_edits.set_limits(hinge, *limits)
     parts[0].usdphys.articulation_root.is_applied = True
-    context.view_layer.update()
-    # The sag of all hinges adds up at the tip: for equal parts to (n + 1) / 2 times that of one.
-    share = drive_design.SAG * 2.0 / (len(hinges) + 1)
-    motors, _ = joint_edits.add_motors(
-        context, [(hinge, "angular", 0.0) for hinge in hinges], holds=True, response=response, sag=share
+    servos = joint_edits.add_servos(
+        context, [(hinge, "angular", 0.0) for hinge in hinges], response=response, may_add=armature
     )
-    return hinges, motors
+    return hinges, servos
 
 
 def _hinge_axis(link: Array) -> Array:

@@ -85,6 +85,24 @@ def add_concept(scene: Any, thing: Any, concept: Concept, dof: str = "") -> list
     return made
 
 
+def put_concept(scene: Any, thing: Any, identifier: str, value: float, dof: str) -> None:
+    """Give all rows of a concept a value in SI and radians, and add those that the targets of the scene want.
+
+    A target without a word for it gets that of Newton, which the preview reads.
+    """
+    concept = concepts.concepts()[identifier]
+    wanted = wanted_rows(thing, concept, targets_of(scene), dof) or wanted_rows(thing, concept, ("Newton",), dof)
+    for applied, name in wanted:
+        add_attribute(thing, applied, name, scene)
+    for row in rows_of(thing, concept):
+        attribute, known = vendor_rows.attribute_of(row), concepts.concept_of(row.applied, row.name)
+        # Some schemas have one value for all degrees of freedom of a joint.
+        if attribute is None or known is None or known[1] not in ("", dof):
+            continue
+        factor = property_factor(vendor_rows.dimension_of(row, attribute), _meters(scene))
+        row.text = text_of(attribute.value, value / factor)
+
+
 def add_attribute(thing: Any, applied: str, name: str, scene: Any) -> Any:
     """Apply a schema and, with a name, give its attribute the fallback. Returns the row."""
     attribute = vendor_schemas.attribute_named(applied, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
@@ -252,15 +252,19 @@ class World:
         found = np.concatenate([space.velocities() for space in self._spaces] or [np.zeros((0, 6))])
         return found[:, :3], found[:, 3:]
 
-    def move_model(self, model: PhysicsModel) -> None:
+    def move_model(self, model: PhysicsModel, before: Mapping[str, str] | None = None) -> None:
         """Copy poses and velocities of this world to the bodies of another model, and to the prims that they carry.
 
-        For a restart after an edit: bodies in both go on from their current state. The model is modified.
+        For a restart after an edit: bodies in both go on from their current state. The model is modified. before: by
+        path of the bodies whose paths have changed, their paths in this world.
         """
+        before = before or {}
+        taken = set(before.values())
         matrices, (linear, angular) = self.matrices(), self.velocities()
         shifts: dict[str, Floats] = {}
         for path, prim in model.bodies.items():
-            row = self._index.get(path)
+            own = before.get(path, "" if path in taken else path)
+            row = self._index.get(own)
             if row is None:
                 continue
             shifts[path] = matrices[row] @ np.linalg.inv(prim.world)
@@ -269,7 +273,7 @@ class World:
             api = prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
             rotation = frames.matrix_of(self.rotations[row])
-            x, y, z = (rotation.T @ linear[row] / self._layout.bodies[path].velocity_scale).tolist()
+            x, y, z = (rotation.T @ linear[row] / self._layout.bodies[own].velocity_scale).tolist()
             api.velocity = (x, y, z)
             x, y, z = (rotation.T @ angular[row]).tolist()
             api.angular_velocity = (x, y, z)
@@ -280,7 +284,7 @@ class World:
             if owner is not None:
                 prim.world = shifts[owner.path] @ prim.world
 
-    def moved_copy(self, model: PhysicsModel) -> PhysicsModel:
+    def moved_copy(self, model: PhysicsModel, before: Mapping[str, str] | None = None) -> PhysicsModel:
         """A copy of a model after `move_model`; the model is not modified."""
         copied = replace(model, prims={})
         for prim in model.prims.values():
@@ -289,7 +293,7 @@ class World:
             if body is not None:
                 schemas[usd_physics.RigidBodyAPI.usd_name] = copy(body)
             copied.add(replace(prim, schemas=schemas))
-        self.move_model(copied)
+        self.move_model(copied, before)
         return copied
 
     # ----------------------------------------------------------------------- what others move

@@ -24,15 +24,18 @@ CHOICES = (ITERATIONS, 64, 128, 255)
 SAG = 0.0085
 #: A motion has settled when this part of it, or less, is left; longest time that is looked at, s.
 SETTLED, LONGEST = 0.02, 5.0
+#: Armatures that are tried where no number of iterations is enough, as parts of the largest inertia of a joint. That of
+#: a motor with a gearbox is of this order.
+ARMATURES = (0.003, 0.01, 0.03, 0.1, 0.3)
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
     """Joints (n) that hold positions and move bodies in common, from the root on. SI and radians.
 
-    inertia: mass matrix (n, n). load: what gravity does to each (n,), in the pose that loads the first one most.
-    levers: (n, 3), motion of the farthest point by each. reach: distance of this point from the first joint, m.
-    stiffness, damping: (n,), of their drives.
+    inertia: mass matrix (n, n), with armatures. load: what gravity does to each (n,), in the pose that loads the first
+    one most. levers: (n, 3), motion of the farthest point by each. reach: distance of this point from the first joint,
+    m. stiffness, damping: (n,), of their drives.
     """
 
     joints: tuple[str, ...]

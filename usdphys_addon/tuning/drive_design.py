@@ -10,7 +10,8 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ..core.model import PhysicsModel, Prim
 from ..simulation.joint_facts import Drive, JointFacts, read_joints
 from ..simulation.layout import Layout, layout
 from ..simulation.notices import Notices
+from . import arm_motion
 from .arm_motion import SETTLED, Arm
 
 #: Largest sag of a position under gravity, as a part of the reach; largest error of a velocity, as a part of it.
@@ -38,9 +40,10 @@ _COMMON, _OVERDAMPED = 0.28, 1.1
 class Task:
     """What a drive has to move and to hold.
 
-    inertia: kg or kg m2, along or about the axis of the degree of freedom. load: largest force (N) or torque (N m) of
-    gravity in any position. reach: distance of the farthest moved point from the axis, m; 1 m if it has no geometry.
-    coupling: how much more inertia it has where all joints move that hold a position and bodies in common.
+    inertia: kg or kg m2, along or about the axis of the degree of freedom, with its armature. load: largest force (N)
+    or torque (N m) of gravity in any position. reach: distance of the farthest moved point from the axis, m; 1 m if it
+    has no geometry. coupling: how much more inertia it has where all joints move that hold a position and bodies in
+    common. count: of these joints.
     """
 
     inertia: float
@@ -48,6 +51,13 @@ class Task:
     reach: float
     is_angular: bool
     coupling: float = 1.0
+    count: int = 1
+
+    @property
+    def sag(self) -> float:
+        """Largest sag of a position, as a part of the reach. The sag of all hinges adds up at the tip: for equal parts
+        to (count + 1) / 2 times that of one."""
+        return SAG * 2.0 / (self.count + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +70,9 @@ class Gains:
     sag: float
 
 
-def position_gains(task: Task, settling: float, sag: float = SAG) -> Gains:
+def position_gains(task: Task, settling: float) -> Gains:
     """Gains that reach a position within `settling` seconds without overshoot, and sag by a part of the reach."""
+    sag = task.sag
     span = 1.0 if task.is_angular else task.reach
     if task.coupling > 1.0:
         rate = 2.0 * _OVERDAMPED / (_COMMON * settling)
@@ -103,6 +114,61 @@ def _settling(ratio: float) -> float:
         left = (fast * math.exp(-slow * time) - slow * math.exp(-fast * time)) / (fast - slow)
         low, high = (time, high) if left > SETTLED else (low, time)
     return low
+
+
+class Fit(NamedTuple):
+    """How an arm keeps what is asked of it in PhysX. armatures: by path of joints that need more than they have, in
+    all, kg m2 or kg. iterations: position iterations. motion: with these. keeps: as far as is asked."""
+
+    armatures: dict[str, float]
+    iterations: int
+    motion: arm_motion.Motion
+    keeps: bool
+
+
+def fit(arm: Arm, tasks: Mapping[str, Task], settling: float, latest: float, *, may_add: bool = True) -> Fit:
+    """The fewest position iterations, and the smallest armature if these are not enough, with which an arm sags by less
+    than `arm_motion.SAG` and settles before `latest`.
+
+    tasks: of the joints of the arm whose gains and armatures may change; the gains are for `settling` seconds. Where
+    nothing is enough, the arm is left as it is. may_add: False to keep the armatures.
+    """
+
+    def motion_of(one: Arm, armatures: dict[str, float]) -> Fit:
+        iterations = arm_motion.iterations_for(one, arm_motion.SAG, latest)
+        motion = arm_motion.physx_motion(one, iterations)
+        return Fit(armatures, iterations, motion, motion.sag <= arm_motion.SAG and motion.settling <= latest)
+
+    plain = motion_of(arm, {})
+    if plain.keeps or not may_add:
+        return plain
+    for part in arm_motion.ARMATURES:
+        added = _armatures(arm, tasks, part)
+        found = motion_of(_with_armatures(arm, tasks, added, settling), added)
+        if found.keeps:
+            return found
+    return plain
+
+
+def _armatures(arm: Arm, tasks: Mapping[str, Task], part: float) -> dict[str, float]:
+    """By path of the joints that may change: a part of the largest inertia of those that turn, or that slide."""
+    own = dict(zip(arm.joints, np.diag(arm.inertia), strict=True))
+    return {
+        path: part * max(float(own[other]) for other, one in tasks.items() if one.is_angular == task.is_angular)
+        for path, task in tasks.items()
+    }
+
+
+def _with_armatures(arm: Arm, tasks: Mapping[str, Task], added: Mapping[str, float], settling: float) -> Arm:
+    """An arm whose joints have more armature, and the gains for it."""
+    heavier = replace(arm, inertia=arm.inertia + np.diag([added.get(path, 0.0) for path in arm.joints]))
+    stiffness, damping = arm.stiffness.copy(), arm.damping.copy()
+    for path, task in tasks.items():
+        number = arm.joints.index(path)
+        task = replace(task, inertia=task.inertia + added[path], coupling=heavier.coupling)
+        gains = position_gains(task, settling)
+        stiffness[number], damping[number] = gains.stiffness, gains.damping
+    return replace(heavier, stiffness=stiffness, damping=damping)
 
 
 # --------------------------------------------------------------------------- what hangs on a joint
@@ -181,13 +247,16 @@ def tasks_of(model: PhysicsModel, wanted: dict[str, str]) -> dict[str, Task]:
     """The task of each drive. wanted: degree of freedom by path of the joint. A joint that cannot be simulated, or
     whose drive can move nothing, is not in the result."""
     scene = _Scene(model)
-    couplings = {path: arm.coupling for arm in _arms(scene, wanted) for path in arm.joints}
+    arms = {path: arm for arm in _arms(scene, wanted) for path in arm.joints}
     result = {}
     for joint in scene.joints:
         dof = wanted.get(joint.path)
         if dof is not None and dof in joint.names:
-            task = _task(scene, joint, joint.names[dof], couplings.get(joint.path, 1.0))
+            task = _task(scene, joint, joint.names[dof])
             if task is not None:
+                arm = arms.get(joint.path)
+                if arm is not None:
+                    task = replace(task, coupling=arm.coupling, count=len(arm.joints))
                 result[joint.path] = task
     return result
 
@@ -265,6 +334,7 @@ def _arm(scene: _Scene, moved: list[_Moved]) -> Arm:
         if path in first.bodies and len(away) and away.max() > reach:
             reach, farthest, end = float(away.max()), body.points[away.argmax()], path
     levers = np.array([each.motion(farthest) if end in each.bodies else np.zeros(3) for each in moved])
+    inertia += np.diag([_armature(each.joint, each.axis) for each in moved])
     drives = [each.joint.freedoms[each.axis].drive or Drive() for each in moved]
     # A body without extent still has some inertia.
     least = 1e-9 * max(float(np.trace(inertia)), 1e-9)
@@ -272,6 +342,11 @@ def _arm(scene: _Scene, moved: list[_Moved]) -> Arm:
         tuple(each.joint.path for each in moved), inertia + least * np.eye(count), load, levers, reach or 1.0,
         np.array([drive.stiffness for drive in drives]), np.array([drive.damping for drive in drives]),
     )  # fmt: skip
+
+
+def _armature(joint: JointFacts, axis: int) -> float:
+    """Inertia of a degree of freedom alone, such as that of its motor."""
+    return joint.freedoms[axis].settings.armature if axis < len(joint.freedoms) else 0.0
 
 
 def _frame(found: Layout, joint: JointFacts) -> Matrix:
@@ -293,7 +368,7 @@ def _sides(scene: _Scene, joint: JointFacts) -> tuple[list[set[str]], list[_Side
     return groups, [scene.side(group) if _is_free(found, joints, joint, group) else None for group in groups]
 
 
-def _task(scene: _Scene, joint: JointFacts, axis: int, coupling: float) -> Task | None:
+def _task(scene: _Scene, joint: JointFacts, axis: int) -> Task | None:
     _, sides = _sides(scene, joint)
     frame = _frame(scene.found, joint)
     direction, place = frame[:3, axis % 3] if axis < 6 else frame[:3, 0], frame[:3, 3]
@@ -321,7 +396,8 @@ def _task(scene: _Scene, joint: JointFacts, axis: int, coupling: float) -> Task 
         reach = float(np.ptp(side.points @ direction)) if len(side.points) else 0.0
     # Rounding of 32-bit places is no load.
     least = 1e-4 * side.mass * float(np.linalg.norm(gravity)) * (reach or 1.0)
-    return Task(inertia, load if load > least else 0.0, reach or 1.0, is_angular, coupling)
+    inertia += _armature(joint, axis)
+    return Task(inertia, load if load > least else 0.0, reach or 1.0, is_angular)
 
 
 def _group(found: Layout, joints: list[JointFacts], without: JointFacts, start: str) -> set[str]:

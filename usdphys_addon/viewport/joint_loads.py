@@ -15,8 +15,8 @@ from . import overlay_settings, overlay_state
 if TYPE_CHECKING:
     from ..simulation.load_history import JointLoads
 
-#: Joints that are shown at most.
-MOST = 4
+#: Joints that are shown at most, and the part of the view's height that their plots may cover.
+MOST, COVERED = 4, 0.5
 FORCE, TORQUE = (1.0, 0.62, 0.2, 1.0), (0.35, 0.75, 1.0, 1.0)
 _BROKEN, _TEXT, _BEHIND = (1.0, 0.3, 0.3, 1.0), (0.92, 0.92, 0.92, 1.0), (0.0, 0.0, 0.0, 0.6)
 #: Pixels at a resolution scale of 1: a plot with its texts, a line of text, and the space around.
@@ -40,6 +40,11 @@ def of_selected(context: Any, session: Any) -> list[tuple[str, JointLoads]]:
     return list(found.items())
 
 
+def rows_in(height: float, scale: float) -> int:
+    """How many plots a view of so many pixels has room for; one at least."""
+    return min(MOST, max(1, int(COVERED * height / ((_HEIGHT + _MARGIN) * scale))))
+
+
 def _selected(context: Any) -> Iterable[str]:
     active = context.view_layer.objects.active
     if active is not None and active.select_get():
@@ -61,7 +66,8 @@ def _draw() -> None:
         # The sidebar lies over the view.
         covered = sum(part.width for part in context.area.regions if part.type == "UI" and part.width > 1)
         left = context.region.width - covered - (_WIDTH + _MARGIN) * scale
-        for row, (name, loads) in enumerate(of_selected(context, session)):
+        shown = of_selected(context, session)[: rows_in(context.region.height, scale)]
+        for row, (name, loads) in enumerate(shown):
             _draw_plot(name, loads, left, (_MARGIN + row * (_HEIGHT + _MARGIN)) * scale, scale)
     except Exception:
         import traceback

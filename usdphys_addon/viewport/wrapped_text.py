@@ -10,14 +10,18 @@ import bpy
 
 from ..bridge.language import tr
 
-#: Characters per line without a region; pixels of margins and icon, and of a character.
-_LINE = 32
+#: Characters per line without a region, and in the panel of an operation, whose width a draw does not know; pixels of
+#: margins and icon, and of a character.
+_LINE, OPERATION_LINE = 32, 40
 _MARGINS, _CHARACTER = 66, 6.4
 
 
-def draw_text(layout: Any, text: str, icon: str, taken: int = 0) -> None:
-    """Draw a message in the language of Blender, in lines that fit. taken: pixels that are drawn beside it."""
-    for number, line in enumerate(textwrap.wrap(tr(text), _line_length(taken))):
+def draw_text(layout: Any, text: str, icon: str, taken: int = 0, length: int = 0) -> None:
+    """Draw a message in the language of Blender, in lines that fit.
+
+    taken: pixels that are drawn beside it. length: characters per line, where the region does not say how many fit.
+    """
+    for number, line in enumerate(textwrap.wrap(tr(text), length or _line_length(taken))):
         layout.label(text=line, translate=False, icon="BLANK1" if number else icon)
 
 
