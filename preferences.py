@@ -128,7 +128,7 @@ class USDPHYS_Preferences(  # noqa: N801
             description="Playing the timeline (Space) plays the physics, too, in new files",
         )
         physx_python: _python("PhysX", "ovphysx physx-usd-schemas newton-usd-schemas")
-        newton_python: _python("Newton", "newton[sim] newton-usd-schemas usd-core")
+        newton_python: _python("Newton", "newton[sim] scipy newton-usd-schemas usd-core")
         overlay_dynamic: _colour("Dynamic Body", "Colour of rigid bodies that the solver moves", (0.25, 0.65, 1.0, 0.8))
         overlay_static: _colour("Static Collider", "Colour of colliders that do not move", (0.6, 0.6, 0.6, 0.6))
         overlay_kinematic: _colour(

@@ -412,6 +412,7 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
         speed: float
         shape: str
         drive: bool
+        articulation: bool
     else:
         frequency: bpy.props.FloatProperty(
             name="Spring Frequency",
@@ -455,13 +456,16 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
         drive: bpy.props.BoolProperty(
             name="Drive at Start", default=True, description="The wheels turn from the start; off: only by the keys"
         )
+        articulation: bpy.props.BoolProperty(
+            name="Articulation", description="One articulation: joints that do not stretch"
+        )
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import vehicle
 
         made = vehicle.make_vehicle(context, vehicle.VehicleOptions(
             self.frequency, self.ratio, self.travel, self.driven, self.steering, self.speed, self.drive,
-            self.shape,
+            self.shape, self.articulation,
         ))  # fmt: skip
         text = f"Made a vehicle of '{made.chassis.name}' and {len(made.wheels)} wheels: play, and use the arrow keys"
         return text, made.notes

@@ -34,8 +34,8 @@ NOT_MESSAGES = {
 }  # fmt: skip
 #: Names of packages, code and the words of other programs.
 NO_WORDS = {
-    "ovphysx physx-usd-schemas newton-usd-schemas", "newton[sim] newton-usd-schemas usd-core",
-    '"newton[sim]" newton-usd-schemas usd-core', "is not a valid usda layer", "uniform token[] xformOpOrder",
+    "ovphysx physx-usd-schemas newton-usd-schemas", "newton[sim] scipy newton-usd-schemas usd-core",
+    '"newton[sim]" scipy newton-usd-schemas usd-core', "is not a valid usda layer", "uniform token[] xformOpOrder",
     "'{}' names no variant; write it like '/Prim{set=choice}'.",
 }  # fmt: skip
 #: The position of the only text of a row of a table that a window shows.
