@@ -365,8 +365,21 @@ class Fit(NamedTuple):
         return math.pi * self.radius**2 * (self.height + 4.0 / 3.0 * self.radius)
 
 
+def reach(bones: Sequence[Bone], parts: Sequence[Part], number: int) -> float:
+    """How far a part reaches from its head, m: the length of its bone.
+
+    Files without tails of bones, such as BVH and glTF, lead to bones of some millimetres, often the hips: then it is the
+    mean distance to the parts that hang on it. Tiny shapes with the mass of a pelvis are torn apart by simulators.
+    """
+    bone, least = bones[parts[number].bone], SHORTEST * _height(bones)
+    if bone.length >= least:
+        return bone.length
+    below = [np.linalg.norm(bones[part.bone].head - bone.head) for part in parts if part.above == number]
+    return max(float(np.mean(below)) if below else 0.0, least)
+
+
 def fit(segment: str, length: float, points: Array) -> Fit:
-    """The shape of a part. points: (n, 3) of its vertices in the space of the bone; few or none: by the segment."""
+    """The shape of a part. length: how far it reaches. points: (n, 3) of its vertices in the space of the bone; few or none: by the segment."""
     if len(points) < 8:
         radius = min(RADII.get(segment, OTHER_RADIUS) * length, length / 2.0)
         if segment in TRUNK:
