@@ -254,7 +254,7 @@ def _lead(context: Any, armature: Any, bones: Any, parts: Any, bodies: Any, opti
         leaders.append(leader)
     joiner = joints.Joiner(context)
     rate = 2.0 * math.pi * options.frequency
-    for number, (part, body, leader) in enumerate(zip(parts, bodies, leaders, strict=True)):
+    for number, (body, leader) in enumerate(zip(bodies, leaders, strict=True)):
         joint = joiner.add("GENERIC", leader, body, frames.transform(body.matrix_world.translation, _turn(body)))
         joint.usdphys.joint.exclude_from_articulation = True
         held = dict.fromkeys(joints.ROTATIONS, beyond[number] * ragdolls.reach(bones, parts, number) ** 2)
