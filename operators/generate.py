@@ -57,6 +57,7 @@ class _Generator:
 
         try:
             check_numbers(self)
+            _check_scales(context.selected_objects)
             text, notes = self.make(context)
         except UsdPhysError as error:
             return refuse(self, error)
@@ -65,6 +66,15 @@ class _Generator:
     def make(self, context: Any) -> tuple[str, list[str]]:
         """Returns (what was made, notes)."""
         raise NotImplementedError
+
+
+def _check_scales(objects: Any) -> None:
+    """Raises InputError for an object that is flat by its scale: it has no space to place anything in."""
+    from ..usdphys_addon.core.errors import InputError
+
+    for obj in objects:
+        if obj.matrix_world.determinant() == 0.0:
+            raise InputError(f"'{obj.name}' has scale 0 along an axis; give it another scale.")
 
 
 def kind_of(operator: Any) -> str:
@@ -264,6 +274,7 @@ class USDPHYS_OT_wall(_Generator, bpy.types.Operator):
         )
 
     def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.core.errors import InputError
         from ..usdphys_addon.generators import walls
 
         counts = (self.counts[0], self.counts[1], self.counts[2])
@@ -272,7 +283,11 @@ class USDPHYS_OT_wall(_Generator, bpy.types.Operator):
         )
         if not self.bonded:
             return f"Made {len(made)} bricks", []
-        bonded = walls.bond(context, made, walls.BondOptions(gap=self.gap + 0.001))
+        try:
+            bonded = walls.bond(context, made, walls.BondOptions(gap=self.gap + 0.001))
+        except InputError as error:
+            # The bricks are there, and stand without bonds.
+            return f"Made {len(made)} bricks", [str(error)]
         return f"Made {len(made)} bricks with {len(bonded.joints)} bonds", []
 
 
@@ -412,6 +427,7 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
         speed: float
         shape: str
         drive: bool
+        articulation: bool
     else:
         frequency: bpy.props.FloatProperty(
             name="Spring Frequency",
@@ -455,13 +471,16 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
         drive: bpy.props.BoolProperty(
             name="Drive at Start", default=True, description="The wheels turn from the start; off: only by the keys"
         )
+        articulation: bpy.props.BoolProperty(
+            name="Articulation", description="One articulation: joints that do not stretch"
+        )
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import vehicle
 
         made = vehicle.make_vehicle(context, vehicle.VehicleOptions(
             self.frequency, self.ratio, self.travel, self.driven, self.steering, self.speed, self.drive,
-            self.shape,
+            self.shape, self.articulation,
         ))  # fmt: skip
         text = f"Made a vehicle of '{made.chassis.name}' and {len(made.wheels)} wheels: play, and use the arrow keys"
         return text, made.notes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The demonstration: build two scenes, convert them with the real command line, judge what came out, draw a picture.
+"""The demonstration: build three scenes, convert them with the real command line, judge what came out, draw a picture.
 
 Everything lands in build/demo. Exit status 1 where anything is not as it should be.
 """
@@ -33,6 +33,7 @@ CONVERSIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "demo_reset.usdz": ("demo.blend", ("--hierarchy", "reset")),
     "demo_animated.usdc": ("demo.blend", ("--animation",)),
     "rigid.usda": ("rigid.blend", ("--from-rigid-bodies",)),
+    "generators.usda": ("generators.blend", ()),
 }
 
 
@@ -66,7 +67,7 @@ def demonstrate(out: Path, usd_python: str, environment: dict[str, str]) -> None
     if not Path(usd_python).is_file():
         raise DemoError(f"There is no '{usd_python}' with usd-core; run 'make env' or name another with --usd-python.")
     out.mkdir(parents=True, exist_ok=True)
-    for name in ("expected.json", "demo.png", "demo.blend", "rigid.blend", *CONVERSIONS):
+    for name in ("expected.json", "demo.png", "demo.blend", "rigid.blend", "generators.blend", *CONVERSIONS):
         (out / name).unlink(missing_ok=True)
     run([sys.executable, str(ROOT / "scripts" / "demo_scene.py"), str(out)], environment)
     expected: dict[str, Any] = json.loads((out / "expected.json").read_text(encoding="utf-8"))
@@ -76,7 +77,7 @@ def demonstrate(out: Path, usd_python: str, environment: dict[str, str]) -> None
     print(f"built      {shown(out / 'demo.blend')}, {shown(out / 'rigid.blend')}; picture {size // 1000} kB")
     for name, (source, options) in CONVERSIONS.items():
         convert(out / source, out / name, options, environment, expected["counts"])
-    for name in ("demo.blend", *CONVERSIONS):
+    for name in ("demo.blend", "generators.blend", *CONVERSIONS):
         found = run([sys.executable, "-m", "usdphys_addon", "validate", str(out / name)], environment)
         print(f"validated  {shown(out / name)}: {found.splitlines()[-1].rpartition(': ')[2]}")
     judge(out, usd_python, expected)
@@ -97,7 +98,10 @@ def convert(
 
 def judge(out: Path, usd_python: str, expected: dict[str, Any]) -> None:
     """Let OpenUSD itself validate and parse every file, in a process without Blender."""
-    tables = {"demo.blend": expected["parsed"], "rigid.blend": expected["parsed_rigid"]}
+    tables = {
+        "demo.blend": expected["parsed"], "rigid.blend": expected["parsed_rigid"],
+        "generators.blend": expected["parsed_generators"],
+    }  # fmt: skip
     table = {name: tables[source] for name, (source, _) in CONVERSIONS.items()}
     (out / "judge.json").write_text(json.dumps(table), encoding="utf-8")
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}

@@ -2,7 +2,7 @@
 """The two scenes of the demonstration: a playground of USD Physics, and one of Blender's own rigid bodies.
 
 Needs Blender (bpy) with the properties of the extension registered. `demo_scene.py FOLDER` registers them, saves both
-scenes and a picture there, and expected.json: what the files made of them must hold.
+scenes, that of `demo_generators.py` and a picture there, and expected.json: what the files made of them must hold.
 """
 
 from __future__ import annotations
@@ -624,9 +624,15 @@ def draw_picture(path: Path) -> None:
 
 def main(folder: Path) -> None:
     """Make both scenes, the picture and the expected figures in a folder."""
+    import demo_generators
+
     from usdphys_addon.bridge import props
 
     props.register()
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.context.preferences.filepaths.save_version = 0
+    demo_generators.build()
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "generators.blend"))
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.context.preferences.filepaths.save_version = 0
     build_rigid_bodies()
@@ -637,7 +643,8 @@ def main(folder: Path) -> None:
     set_up_picture()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "demo.blend"))
     expected = {
-        "counts": COUNTS, "parsed": PARSED, "parsed_rigid": PARSED_RIGID, "ball_velocity": BALL_VELOCITY,
+        "counts": COUNTS, "parsed": PARSED, "parsed_rigid": PARSED_RIGID, "parsed_generators": demo_generators.PARSED,
+        "ball_velocity": BALL_VELOCITY,
     }  # fmt: skip
     (folder / "expected.json").write_text(json.dumps(expected, indent=1), encoding="utf-8")
     draw_picture(folder / "demo.png")

@@ -162,3 +162,38 @@ def test_a_door_alone_is_refused():
     select(scenes.add_box("Door"))
     with pytest.raises(RuntimeError, match="what holds it"):
         bpy.ops.usdphys.mechanism(kind="DOOR")
+
+
+@pytest.mark.parametrize("kind", ["DOOR", "BUTTON"])
+def test_a_part_that_carries_what_holds_it_is_refused(kind):
+    """The joint was made between an object and itself."""
+    part = scenes.add_box("Part", location=(0, 0, 1))
+    holder = scenes.add_box("Holder", (0.1, 0.3, 0.1), parent=part, location=(1, 0, 0))
+    select(part, holder)
+    with pytest.raises(RuntimeError, match="'Part' carries 'Holder'"):
+        bpy.ops.usdphys.mechanism(kind=kind)
+    assert not part.usdphys.rigid_body.is_applied and len(bpy.data.objects) == 2
+
+
+def test_an_empty_is_no_conveyor():
+    select(scenes.add("Empty"))
+    with pytest.raises(RuntimeError, match="'Empty' has no faces"):
+        bpy.ops.usdphys.mechanism(kind="CONVEYOR")
+
+
+@pytest.mark.parametrize(("operator", "options"), [("rope", {}), ("wall", {"bonded": True}), ("mechanism", {})])
+def test_an_object_of_scale_zero_is_refused_in_one_sentence(operator, options):
+    """It ended in a traceback, or left bricks behind."""
+    flat = scenes.add_box("Flat", location=(0, -3, 1), scale=(0, 1, 1))
+    select(scenes.add_box("Box"), flat)
+    with pytest.raises(RuntimeError, match="'Flat' has scale 0"):
+        getattr(bpy.ops.usdphys, operator)(**options)
+    assert len(bpy.data.objects) == 2
+
+
+def test_bricks_that_do_not_touch_stand_without_bonds():
+    """They were left without a step to undo."""
+    select(scenes.add_box("Brick", (0.1, 0.1, 0.05), location=(0, 0, 0.05)))
+    assert bpy.ops.usdphys.wall(kind="CHIMNEY", counts=(8, 1, 1), turn=0.3, shift=0.2, bonded=True) == {"FINISHED"}
+    assert len(bpy.context.selected_objects) == 8
+    assert not any(obj.usdphys.joint.is_applied for obj in bpy.data.objects)

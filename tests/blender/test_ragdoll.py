@@ -115,6 +115,25 @@ def separation(held):
     return max((one - other).length for one, other in ends)
 
 
+@pytest.mark.parametrize("has_skin", [False, True])
+def test_a_tiny_hip_bone_as_of_imported_files_is_as_large_as_a_pelvis_and_holds(has_skin):
+    """BVH has no tails: the hips of such a file were 7 mm long. The box of 9 kg and 7 mm ended in NaN after 1.5 s."""
+    rows = (("spine", "", (0, 0, 0.95), (0, 0, 0.957)), *BONES[1:])
+    rig = add_armature(rows)
+    if has_skin:
+        add_skin(rig)
+    select(rig)
+    bpy.ops.usdphys.ragdoll()
+    (root,) = [obj for obj in bpy.context.selected_objects if obj.name.startswith("spine Body")]
+    # 0.13 m to the next of the spine, 0.1 m to the thighs.
+    assert root.usdphys.colliders[0].size[1] > 0.1
+    bpy.context.view_layer.update()
+    session = preview_guard.start(bpy.context)
+    while session.world.time < 2.5:
+        session.simulate(bpy.context)
+    assert np.isfinite(session.world.velocities()[0]).all()
+
+
 @pytest.mark.parametrize(("articulation", "meters"), [(True, 1.0), (False, 0.01)])
 def test_a_ragdoll_falls_holds_together_and_comes_to_rest(articulation, meters):
     bpy.context.scene.unit_settings.scale_length = meters

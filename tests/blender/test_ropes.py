@@ -108,6 +108,34 @@ def test_a_rope_along_a_curve_in_centimetres_has_its_length_and_hangs_from_its_s
     assert heights[-1] < 300 - 200 and max(heights) < 301
 
 
+@pytest.mark.parametrize("ends", ["START", "BOTH"])
+def test_an_articulated_row_is_fixed_as_newton_and_physx_want_it(ends):
+    """The root is fixed to the world by a fixed joint; what holds the other end closes a loop by a ball joint.
+
+    Newton and PhysX then hold a rope of 10 segments by its start: it hangs. A generic joint outside of the
+    articulation, as it was, Newton leaves out, and the rope falls.
+    """
+    data = bpy.data.curves.new("Path", "CURVE")
+    data.dimensions = "3D"
+    spline = data.splines.new("POLY")
+    spline.points.add(1)
+    spline.points[0].co, spline.points[1].co = (0, 0, 3, 1), (2, 0, 3, 1)
+    select(scenes.add("Path", data))
+    bpy.ops.usdphys.rope(segments=10, radius=0.03, damping=0.5, articulation=True, ends=ends)
+    (root,) = [obj for obj in bpy.data.objects if obj.usdphys.articulation_root.is_applied]
+    assert root.matrix_world.is_identity
+    excluded = {}
+    for obj in bpy.data.objects:
+        joint = obj.usdphys.joint
+        if joint.is_applied and (joint.type == "FIXED" or joint.exclude_from_articulation):
+            excluded[joint.type] = (joint.body0, joint.body1.name)
+    assert excluded.pop("FIXED") == (None, root.name)
+    assert excluded == ({"SPHERICAL": (None, "Rope 10")} if ends == "BOTH" else {})
+    play(6.0)
+    lowest = min(bpy.data.objects[f"Rope {n}"].matrix_world.translation.z for n in range(1, 11))
+    assert lowest == pytest.approx(1.1, abs=0.05) if ends == "START" else lowest > 2.5
+
+
 def test_a_stiff_cable_bends_less_than_a_limp_one():
     """A cable that sticks out of a wall, held by its first segment."""
     drops = []

@@ -6,7 +6,7 @@ import math
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import mass
+from usdphys_ext.usdphys_addon.core import mass, validate
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom
 from usdphys_ext.usdphys_addon.generators import vehicle
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
@@ -86,6 +86,19 @@ def test_it_drives_ten_metres_straight_ahead(driven, heading):
             break
     assert way @ ahead >= 10.0
     assert abs(way @ np.array([-ahead[1], ahead[0]])) < 0.2
+
+
+def test_as_an_articulation_newton_takes_it_and_it_drives_straight():
+    """PhysX, 5 s: 17.5 m ahead and 0.2 mm sideways; Newton, 3 s: 9.7 m and 0.1 mm."""
+    for is_one in (False, True):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        chassis, _ = car()
+        bpy.ops.usdphys.vehicle(articulation=is_one, speed=4.0)
+        bpy.context.view_layer.update()
+        codes = {issue.code for issue in validate.validate(scenes.read_model(), "newton")}
+        assert ("JointOutsideArticulation" in codes) != is_one
+    play(3.5)
+    assert chassis.matrix_world.translation.x > 10.0 and abs(chassis.matrix_world.translation.y) < 0.2
 
 
 def test_the_arrow_keys_steer_left_and_right_and_stop():

@@ -117,18 +117,20 @@ def hit_wall(velocity):
     return pieces, {name: places[name] for name in session.broken}, len(places)
 
 
-def test_a_chimney_that_is_heavier_than_its_bonds_are_strong_stands_and_keeps_most_of_them():
+@pytest.mark.parametrize(("strength", "most"), [(0.25, 0), (0.2, 2)])
+def test_a_chimney_whose_bonds_are_as_weak_as_its_weight_is_heavy_stands_and_keeps_them(strength, most):
+    """Two bricks hold each, so how much each bears is not determined. Where the solver shifts the weight from one to
+    the other, their bonds bear pull for a step: up to 1,280 N, three quarters of the weight on a bond."""
     floor()
     select(scenes.add_box("Brick", (0.2, 0.1, 0.125), location=(0, 0, 0.125)))
     bpy.ops.usdphys.wall(kind="CHIMNEY", counts=(8, 1, 10))
     bricks = list(bpy.context.selected_objects)
-    walls.bond(bpy.context, bricks, walls.BondOptions(strength=0.2))
+    walls.bond(bpy.context, bricks, walls.BondOptions(strength=strength))
     joints = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
     weight = 9 * 8 * 0.4 * 0.2 * 0.25 * 1900 * 9.81 / 16
-    assert max(joint.break_force for joint in joints) < 0.9 * weight
+    assert max(joint.break_force for joint in joints) < 4.5 * strength * weight
     assert all(joint.collision_enabled for joint in joints)
-    # The first touch of the ground breaks some.
-    assert len(play(0.3).broken) < 0.1 * len(joints)
+    assert len(play(1.0).broken) <= most
 
 
 def test_a_wall_stands_when_it_is_hit_gently():

@@ -18,12 +18,15 @@ NAMES = {
             "J_Bip_{L}_LowerArm", "J_Bip_{L}_Hand", "J_Bip_{L}_UpperLeg", "J_Bip_{L}_LowerLeg", "J_Bip_{L}_Foot"),
     "vrm names": ("hips", "spine", "upperChest", "head", "{left}UpperArm", "{left}LowerArm", "{left}Hand",
                   "{left}UpperLeg", "{left}LowerLeg", "{left}Foot"),
+    "daz": ("hip", "abdomen", "chest", "head", "{l}Shldr", "{l}ForeArm", "{l}Hand", "{l}Thigh", "{l}Shin", "{l}Foot"),
+    "daz in bvh": ("hip", "abdomen", "chest", "head", "{l}shldr", "{l}forearm", "{l}hand", "{l}thigh", "{l}shin",
+                   "{l}foot"),
 }  # fmt: skip
 LIMBS = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
 DROPPED = (
     "f_index.01.L", "thumb.02.R", "mixamorig:LeftHandIndex1", "index_01_l", "J_Bip_L_Index1", "toe.L", "ball_l",
     "mixamorig:LeftToeBase", "upperarm_twist_01_l", "heel.02.L", "eye.L", "jaw", "brow.B.L", "breast.L", "pelvis.L",
-    "ik_foot_root", "thigh_ik.L",
+    "ik_foot_root", "thigh_ik.L", "lbuttock",
 )  # fmt: skip
 
 

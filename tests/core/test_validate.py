@@ -579,6 +579,42 @@ def test_severity_depends_on_the_target():
         assert ("NestedRigidBody", "/B/N") not in found(model, target="physx", hierarchy=hierarchy)
 
 
+def test_newton_is_said_to_refuse_joints_that_no_articulation_holds():
+    """Measured with Newton 1.8: it refuses a file with a joint between two bodies that is in no articulation.
+
+    It takes joints with the world, and those that close a loop of an articulation.
+    """
+    code = "JointOutsideArticulation"
+
+    def loose(author, target="newton"):
+        stage = new_stage()
+        for path in ("/B", "/C", "/D"):
+            solid(stage, path)
+        for name, ends in (("J", ("/B", "/C")), ("K", ("/C", "/D")), ("W", ("/B",))):
+            joint = UsdPhysics.SphericalJoint.Define(stage, f"/{name}")
+            for side, end in enumerate(ends):
+                (joint.CreateBody0Rel, joint.CreateBody1Rel)[side]().SetTargets([end])
+        author(stage)
+        issues = validate.validate(usd_read.read_stage(stage), target)
+        return [(issue.severity, issue.message) for issue in issues if issue.code == code]
+
+    def root(stage):
+        UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath("/B"))
+
+    def loop(stage):
+        root(stage)
+        UsdPhysics.Joint(stage.GetPrimAtPath("/J")).CreateExcludeFromArticulationAttr(True)
+
+    def alone(stage):
+        stage.RemovePrim("/K")
+
+    ((severity, message),) = loose(lambda stage: None)
+    assert severity == "error" and "one of 2 in no articulation" in message
+    assert len(loose(alone)) == 1 and loose(root) == [] and loose(lambda stage: None, "physx") == []
+    # /C and /D hang on nothing of the articulation any more.
+    assert len(loose(loop)) == 1
+
+
 @pytest.mark.parametrize("up_axis", ["Y", "Z"])
 @pytest.mark.parametrize("scale", [(-1, 1, 1), (1, -2, 3), (-1, -1, 1), (1, 1, 1), (-1, -1, -1)])
 def test_a_mirror_image_is_noticed_whatever_axis_is_up(up_axis, scale):

@@ -62,7 +62,7 @@ def cylinder(name: str, radius: float, depth: float) -> Any:
     return _mesh(name, fill)
 
 
-def _ball(name: str, radius: float) -> Any:
+def sphere(name: str, radius: float) -> Any:
     def fill(mesh: Any) -> None:
         bmesh.ops.create_uvsphere(mesh, u_segments=32, v_segments=16, radius=radius)
 
@@ -104,7 +104,7 @@ def add(
     elif kind == "RAMP":
         planned = [("Ramp", _wedge("Ramp", [part * unit for part in RAMP]), (0.0, 0.0, RAMP[2] / 2.0))]
     elif kind == "BALL":
-        planned = [("Ball", _ball("Ball", BALL * unit), (0.0, 0.0, BALL))]
+        planned = [("Ball", sphere("Ball", BALL * unit), (0.0, 0.0, BALL))]
     elif kind == "STACK":
         data = box("Box", [BOX * unit] * 3)
         planned = [("Box", data, (0.0, 0.0, BOX * (number + 0.5))) for number in range(count)]

@@ -11,6 +11,7 @@ import numpy as np
 from ..authoring import joint_edits, vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions, bodies_of
 from ..authoring.tagging import Tagging
+from ..bridge import mesh as meshes
 from ..core import vendor_schemas
 from ..core.errors import InputError
 
@@ -29,6 +30,9 @@ def make_mechanism(context: Any, kind: str, speed: float) -> list[Any]:
     """
     if kind == "CONVEYOR":
         for obj in context.selected_objects:
+            if obj.type not in meshes.GEOMETRY_TYPES:
+                raise InputError(f"'{obj.name}' has no faces, so nothing can stand on it.")
+        for obj in context.selected_objects:
             _conveyor(context, obj, speed)
         return []
     pairs = bodies_of(context)
@@ -41,6 +45,9 @@ def make_mechanism(context: Any, kind: str, speed: float) -> list[Any]:
         options = JointOptions("REVOLUTE", "CENTER_1", "WORLD_Z")
     if any(base is None for base, _ in pairs) and options.place in ("AUTO", "CLOSEST"):
         raise InputError("Select the part that moves, and then what holds it, so that this is the active object.")
+    for base, part in pairs:
+        if base is not None and part in _above(base):
+            raise InputError(f"'{part.name}' carries '{base.name}', which is below it; clear the parent of that.")
     maker = JointMaker(context, options)
     for base, part in pairs:
         maker.plan(base, part)
@@ -64,6 +71,15 @@ def make_mechanism(context: Any, kind: str, speed: float) -> list[Any]:
             context, [(joint, dof, target) for joint in made], holds=kind != "TURNTABLE", response=0.3
         )
     return made
+
+
+def _above(obj: Any) -> list[Any]:
+    """The parents of an object, up to the highest."""
+    found = []
+    while obj.parent is not None:
+        obj = obj.parent
+        found.append(obj)
+    return found
 
 
 def _span(maker: JointMaker, plan: tuple[Any, Any, Any, str]) -> tuple[float, float]:

@@ -98,9 +98,9 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
     places = [np.array(evaluated.matrix_world @ poses[part.bone].matrix) for part in parts]
     points = _points(context, armature, bones, parts, places)
     fits = []
-    for part, place, own in zip(parts, places, points, strict=True):
+    for number, (part, place, own) in enumerate(zip(parts, places, points, strict=True)):
         scale = float(frames.scale_of(place)[0])
-        fits.append(ragdolls.fit(part.segment, bones[part.bone].length / (scale * meters), own))
+        fits.append(ragdolls.fit(part.segment, ragdolls.reach(bones, parts, number) / (scale * meters), own))
     volumes = [
         fit.volume * (float(frames.scale_of(place)[0]) * meters) ** 3 for fit, place in zip(fits, places, strict=True)
     ]
@@ -192,7 +192,7 @@ def _joints(context: Any, bones: Any, parts: Any, bodies: Any, options: RagdollO
             continue
         plan = ragdolls.joint_plan(bones, parts, number, axes)
         frame = frames.transform(bones[part.bone].head / meters, plan.frame)
-        reach = 2.0 * bones[part.bone].length
+        reach = 2.0 * ragdolls.reach(bones, parts, number)
         resistance = options.damping * _JOINT_DAMPING * beyond[number] * reach
         if plan.is_hinge:
             joint = joiner.add("REVOLUTE", bodies[part.above], bodies[number], frame, axis="Y")
@@ -254,10 +254,10 @@ def _lead(context: Any, armature: Any, bones: Any, parts: Any, bodies: Any, opti
         leaders.append(leader)
     joiner = joints.Joiner(context)
     rate = 2.0 * math.pi * options.frequency
-    for number, (part, body, leader) in enumerate(zip(parts, bodies, leaders, strict=True)):
+    for number, (body, leader) in enumerate(zip(bodies, leaders, strict=True)):
         joint = joiner.add("GENERIC", leader, body, frames.transform(body.matrix_world.translation, _turn(body)))
         joint.usdphys.joint.exclude_from_articulation = True
-        held = dict.fromkeys(joints.ROTATIONS, beyond[number] * bones[part.bone].length ** 2)
+        held = dict.fromkeys(joints.ROTATIONS, beyond[number] * ragdolls.reach(bones, parts, number) ** 2)
         if number == 0:
             held |= dict.fromkeys(joints.TRANSLATIONS, beyond[0])
         for dof, inertia in held.items():

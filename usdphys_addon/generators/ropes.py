@@ -231,6 +231,7 @@ def _joints(
         for holder in (path.start, path.end):
             if holder is not None and not is_body(holder) and holder.type in meshes.GEOMETRY_TYPES:
                 make_body([holder], moves=False)
+    anchor = _anchor(bodies[0]) if options.articulation and path.is_start_fixed and not _moves(path.start) else None
     joiner = joints.Joiner(context)
     meters = unit_length(context.scene)
     length = float(lengths.sum()) * meters
@@ -254,11 +255,16 @@ def _joints(
         before = path.start if row == 0 else bodies[row - 1]
         if row == len(bodies):
             before, own = path.end, bodies[-1]
+        if options.articulation and is_end and not _moves(before):
+            before = anchor if row == 0 else None
         one = frames.transform(path.points[row], turned[max(row - 1, 0)])
         other = frames.transform(path.points[row], turned[min(row, len(bodies) - 1)])
         if row == len(bodies):
             one = other
-        if options.kind == "BRIDGE":
+        if options.articulation and row == len(bodies):
+            # Of joints that close a loop, Newton takes these and hinges, and hinges with the world do not hold there.
+            joint = joiner.add("SPHERICAL", before, own, one, other)
+        elif options.kind == "BRIDGE":
             joint = joiner.add("REVOLUTE", before, own, one, other, "Y")
             if resistance:
                 joints.damp(joint, "angular", resistance)
@@ -273,11 +279,32 @@ def _joints(
                 own_stiffness = 0.0 if is_end or dof == "rotX" else stiffness
                 if resistance or own_stiffness:
                     joints.damp(joint, dof, resistance, own_stiffness)
-        if options.articulation and is_end:
-            # An articulation is a tree without loops, and its root is fixed by fixed joints only.
+        if options.articulation and is_end and (before is None or before is not anchor):
+            # An articulation is a tree without loops.
             joint.usdphys.joint.exclude_from_articulation = True
+    if anchor is not None:
+        joiner.add("FIXED", None, anchor, np.eye(4))
     if options.articulation:
-        bodies[0].usdphys.articulation_root.is_applied = True
+        (anchor or bodies[0]).usdphys.articulation_root.is_applied = True
+
+
+def _moves(obj: Any | None) -> bool:
+    return obj is not None and is_body(obj)
+
+
+def _anchor(body: Any) -> Any:
+    """An Empty at the origin of the world, for a fixed joint: only these hold the root of an articulation.
+
+    Newton places joints with the world in the space of that root.
+    """
+    anchor = shapes.add_object(body.users_collection[0], f"{body.name.split()[0]} Anchor", None, np.eye(4))
+    anchor.empty_display_size = 0.1
+    anchor.usdphys.rigid_body.is_applied = True
+    own = anchor.usdphys.mass
+    own.is_applied, own.mass = True, 1.0
+    own.diagonal_inertia, own.principal_axes = (1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.0)
+    own.center_of_mass = (0.0, 0.0, 0.0)
+    return anchor
 
 
 def _skin(context: Any, collection: Any, options: RopeOptions, points: Array, bodies: Sequence[Any]) -> None:

@@ -115,6 +115,22 @@ def _ragdoll(context: Any) -> None:
     make_body([_box(context, "Landing", (0.0, 0.7, 0.5), (2.0, 1.0, 1.0))], moves=False)
     for step in steps:
         make_body([step], moves=False)
+    rig = add_figure(context)
+    rig.location, rig.rotation_euler = (0.0, 0.3, 1.05), (0.35, 0.0, 0.2)
+    for body in ragdoll.make_ragdoll(context, ragdoll.RagdollOptions()).bodies:
+        item = body.usdphys.colliders[0]
+        if item.shape == "CUBE":
+            mesh = shapes.box("Part", item.size)
+        else:
+            mesh = shapes.capsule("Part", item.radius, item.height)
+        part: Any = bpy.data.objects.new(f"{body.name} Part", mesh)
+        context.collection.objects.link(part)
+        part.parent, part.location = body, item.location
+        part.rotation_euler = (0.0, 0.0, 0.0 if item.shape == "CUBE" else math.pi / 2.0)
+
+
+def add_figure(context: Any) -> Any:
+    """Add an armature of a figure of 1.8 m that stands with its arms spread, and select it alone."""
     data: Any = bpy.data.armatures.new("Figure")
     rig: Any = bpy.data.objects.new("Figure", data)
     context.collection.objects.link(rig)
@@ -127,17 +143,7 @@ def _ragdoll(context: Any) -> None:
             above = parent.removesuffix(".L") + side if parent.endswith(".L") else parent
             bone.parent = data.edit_bones.get(above)
     bpy.ops.object.mode_set(mode="OBJECT")
-    rig.location, rig.rotation_euler = (0.0, 0.3, 1.05), (0.35, 0.0, 0.2)
-    for body in ragdoll.make_ragdoll(context, ragdoll.RagdollOptions()).bodies:
-        item = body.usdphys.colliders[0]
-        if item.shape == "CUBE":
-            mesh = shapes.box("Part", item.size)
-        else:
-            mesh = shapes.capsule("Part", item.radius, item.height)
-        part: Any = bpy.data.objects.new(f"{body.name} Part", mesh)
-        context.collection.objects.link(part)
-        part.parent, part.location = body, item.location
-        part.rotation_euler = (0.0, 0.0, 0.0 if item.shape == "CUBE" else math.pi / 2.0)
+    return rig
 
 
 def _bridge(context: Any) -> None:

@@ -39,7 +39,8 @@ class VehicleOptions:
     """frequency: of the springs, Hz. ratio: their damping ratio. travel: of a wheel up and down, Blender units.
 
     driven: FRONT, REAR or ALL. steering: largest angle, rad; 0 for none. speed: Blender units a second. drives: the
-    drives turn the wheels from the start. shape: of the colliders that wheels get, SPHERE or CYLINDER.
+    drives turn the wheels from the start. shape: of the colliders that wheels get, SPHERE or CYLINDER. articulation:
+    the chassis is the root of one, which Newton needs.
     """
 
     frequency: float = 2.0
@@ -50,6 +51,7 @@ class VehicleOptions:
     speed: float = 3.0
     drives: bool = True
     shape: str = "SPHERE"
+    articulation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,8 @@ def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
     pairs.is_applied = True
     for wheel in wheels:
         pairs.filtered_pairs.add().object = wheel.obj
+    if options.articulation:
+        chassis.usdphys.articulation_root.is_applied = True
     notes = [f"Neither the chassis nor wheels, so left alone: {named(obj.name for obj in others)}"] if others else []
     return Vehicle(chassis, [wheel.obj for wheel in wheels], made, notes)
 

@@ -88,9 +88,91 @@ def samples():
         yield 0.3
 
 
+def box(name, place, size):
+    bpy.ops.mesh.primitive_cube_add(size=1, location=place)
+    obj = bpy.context.object
+    obj.name, obj.scale = name, size
+    return obj
+
+
+def car():
+    chassis = box("Car", (-2, 0, 0.6), (2, 0.9, 0.4))
+    wheels = []
+    for x in (-2.7, -1.3):
+        for y in (-0.6, 0.6):
+            bpy.ops.mesh.primitive_cylinder_add(radius=0.3, depth=0.2, location=(x, y, 0.3), rotation=(1.5708, 0, 0))
+            bpy.context.object.name = "Wheel"
+            wheels.append(bpy.context.object)
+    select(chassis, *wheels)
+    bpy.ops.usdphys.vehicle()
+
+
+def net():
+    bpy.context.scene.cursor.location = (0, 0, 1.2)
+    bpy.ops.usdphys.net()
+    bpy.context.scene.cursor.location = (0, 0, 1.4)
+    bpy.ops.usdphys.add_physics(kind="BALL")
+
+
+def line(kind):
+    def make():
+        posts = [box("Post", (x, 0, 1), (0.15, 0.15, 2)) for x in (-2, 2)]
+        select(*posts)
+        bpy.ops.usdphys.rope(kind=kind, slack=0.1 if kind == "ROPE" else 0.02, radius=0.03, stiffness=20.0)
+        # A cloth line: things hang on its segments by joints.
+        for number in () if kind == "ROPE" else (6, 10, 15):
+            segment = bpy.data.objects[f"{kind.title()} {number}"]
+            place = segment.matrix_world.translation
+            cloth = box("Cloth", (place.x, place.y, place.z - 0.42), (0.5, 0.04, 0.8))
+            select(segment, cloth)
+            bpy.ops.usdphys.joint_add(type="SPHERICAL")
+
+    return make
+
+
+#: (what makes it, picture, seconds to play, distance and target of the view).
+MADE = (
+    (car, "vehicle", 1.0, 7, (0, 0, 0.4)), (net, "net", 0.8, 5, (0, 0, 1)),
+    (line("ROPE"), "rope", 1.0, 6, (0, 0, 1)), (line("CABLE"), "line", 1.5, 6, (0, 0, 1)),
+)  # fmt: skip
+
+
+def made():
+    """Built from nothing and played: the car is driven by the arrow keys, and each is one step to undo."""
+    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    for make, picture, seconds, distance, target in MADE:
+        clear()
+        with kit.in_view():
+            make()
+        look(distance, target)
+        yield 0.3
+        with kit.in_view():
+            bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
+        yield from kit.until(lambda: guard.current() is not None, f"{picture} starts")
+        if picture == "vehicle":
+            x, y = kit.pixel((0, 3, 0))
+            kit.move(x, y)
+            for arrow in ("UP_ARROW", "LEFT_ARROW"):
+                kit.window().event_simulate(type=arrow, value="PRESS", x=int(x), y=int(y))
+                yield 0.1
+        yield from kit.hurry(guard.current(), seconds)
+        kit.shot(picture)
+        if picture == "vehicle":
+            car_ = bpy.data.objects["Car"]
+            turned = car_.matrix_world.to_euler().z
+            assert car_.matrix_world.translation.x > -1.9 and turned > 0.05, (car_.matrix_world.translation, turned)
+            for arrow in ("UP_ARROW", "LEFT_ARROW"):
+                kit.window().event_simulate(type=arrow, value="RELEASE", x=int(x), y=int(y))
+                yield 0.1
+        with kit.in_view():
+            bpy.ops.usdphys.preview_reset()
+        yield 0.3
+
+
 def steps():
     yield from kit.install()
     yield from settle()
+    yield from made()
     yield from samples()
 
 

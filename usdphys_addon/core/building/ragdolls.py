@@ -66,18 +66,20 @@ OTHER_LIMITS = Limits((-20, 20), (-40, 40), (-30, 30))
 _DROPPED = re.compile(
     r"twist|roll|helper|ik|pole|ctrl|control|mch|toe|ball|heel|finger|thumb|index|middle|ring|pinky|little|palm|eye|jaw|"
     r"lid|brow|lip|cheek|nose|ear|teeth|tongue|chin|forehead|temple|face|breast|bust|hair|skirt|weapon|prop|socket|"
-    r"breath|root$|end$|nub$|tweak|_?f_pinky|metacarpal|corrective|muscle|glute|pectoral|lat$|skin|cloth"
+    r"breath|root$|end$|nub$|tweak|_?f_pinky|metacarpal|corrective|muscle|glute|buttock|pectoral|lat$|skin|cloth"
 )
 _SIDES = (
     re.compile(r"(?:^|[ ._:-])(?P<side>l|r|left|right)(?:[ ._-]|$)", re.IGNORECASE),
     re.compile(r"^(?P<side>left|right)", re.IGNORECASE), re.compile(r"(?P<side>Left|Right)"),
     re.compile(r"^(?P<side>[lr])(?=[A-Z])"),
+    # Poser and Daz, in files without capitals.
+    re.compile(r"^(?P<side>[lr])(?=(?:collar|shldr|forearm|hand|buttock|thigh|shin|foot)$)"),
 )  # fmt: skip
 _SEGMENTS = (
     ("front", re.compile(r"front")),
     ("tail", re.compile(r"tail")),
     ("forearm", re.compile(r"forearm|lowerarm|lower_arm|elbow|forearm")),
-    ("upper_arm", re.compile(r"upperarm|upper_arm|uparm|^arm$|shoulderjoint|bicep")),
+    ("upper_arm", re.compile(r"upperarm|upper_arm|uparm|^arm$|shoulderjoint|bicep|shldr")),
     ("shoulder", re.compile(r"shoulder|clavicle|collar")),
     ("hand", re.compile(r"hand|wrist")),
     ("thigh", re.compile(r"thigh|upperleg|upper_leg|upleg")),
@@ -102,7 +104,7 @@ class Named(NamedTuple):
 
 
 def named(name: str) -> Named:
-    """What the name of a bone says: names of Rigify, Mixamo, VRM, Unreal and the like."""
+    """What the name of a bone says: names of Rigify, Mixamo, VRM, Unreal, Daz and the like."""
     plain = name.split(":")[-1]
     plain = re.sub(r"^(DEF|ORG|MCH|J_Bip|Bip0*1|CC_Base|valvebiped|b|jnt)[-_ .]+", "", plain, flags=re.IGNORECASE)
     side = ""
@@ -255,6 +257,10 @@ def _human(bones: Sequence[Bone], words: Sequence[Named], detail: str) -> dict[i
         arms = np.mean([bones[row].head[2] for row in found if found[row] == "upper_arm"])
         neck = [row for row in chain if (bones[row].head + bones[row].tail)[2] / 2.0 > arms][:2]
         chain = [row for row in chain if row not in neck]
+    if not head and neck:
+        # Motion capture ends with the neck.
+        head = [neck[-1]]
+        neck = neck[:-1]
     if not hips and chain:
         hips = [chain.pop(0)]
     if not hips or not head:
@@ -365,8 +371,24 @@ class Fit(NamedTuple):
         return math.pi * self.radius**2 * (self.height + 4.0 / 3.0 * self.radius)
 
 
+def reach(bones: Sequence[Bone], parts: Sequence[Part], number: int) -> float:
+    """How far a part reaches from its head, m: the length of its bone.
+
+    Files without tails of bones, such as BVH and glTF, lead to bones of some millimetres, often the hips: then it is
+    the mean distance to the parts that hang on it. Simulators tear tiny shapes with the mass of a pelvis apart.
+    """
+    bone, least = bones[parts[number].bone], SHORTEST * _height(bones)
+    if bone.length >= least:
+        return bone.length
+    below = [np.linalg.norm(bones[part.bone].head - bone.head) for part in parts if part.above == number]
+    return max(float(np.mean(below)) if below else 0.0, least)
+
+
 def fit(segment: str, length: float, points: Array) -> Fit:
-    """The shape of a part. points: (n, 3) of its vertices in the space of the bone; few or none: by the segment."""
+    """The shape of a part. length: how far it reaches.
+
+    points: (n, 3) of its vertices in the space of the bone; few or none: by the segment.
+    """
     if len(points) < 8:
         radius = min(RADII.get(segment, OTHER_RADIUS) * length, length / 2.0)
         if segment in TRUNK:

@@ -256,3 +256,37 @@ def trigger_on_body(facts: Facts) -> Iterator[Finding]:
         colliders = facts.model.colliders_of(path)
         if colliders and all(collider.path in triggers for collider in colliders):
             yield Finding(prim, f"All colliders of {prim.display} are triggers.")
+
+
+@rule(
+    "JointOutsideArticulation", None, None, "error",
+    meaning="A joint between two bodies is in no articulation. Newton refuses the whole file.",
+    fix="Make the first of the bodies that joints connect to {X} an articulation root.",
+)  # fmt: skip
+def outside_articulation(facts: Facts) -> Iterator[Finding]:
+    inside = facts.once(_in_articulation)
+    held = {
+        end.path
+        for prim, joint in facts.joints if prim.path in inside
+        for end in _moving_ends(facts, joint) if end is not None
+    }  # fmt: skip
+    loose = []
+    for prim, joint in facts.joints:
+        first, second = _moving_ends(facts, joint)
+        if joint.joint_enabled is False or prim.path in inside or first is None or second is None:
+            continue
+        # A joint that closes a loop of an articulation is none of it.
+        if first.path not in held and second.path not in held:
+            loose.append(prim)
+    if len(loose) == 1:
+        yield Finding(loose[0], f"The joint {loose[0].display} is in no articulation; Newton refuses the file.")
+    elif loose:
+        number = len(loose)
+        message = f"The joint {loose[0].display} is one of {number} in no articulation; Newton refuses the file."
+        yield Finding(loose[0], message)
+
+
+def _moving_ends(facts: Facts, joint: usd_physics.Joint) -> tuple[Prim | None, Prim | None]:
+    """The enabled bodies of a joint; None for the world and for what is static."""
+    first, second = (facts.mover.at(found[0]) if found else None for found in (joint.body0, joint.body1))
+    return first, second

@@ -39,6 +39,7 @@ class Engine(NamedTuple):
 #: By the name that the command line takes.
 ENGINES: Mapping[str, Engine] = {
     "physx": Engine("PhysX", "run_physx.py", "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON"),
+    # Newton needs scipy for colliders that are meshes, and does not bring it.
     "newton": Engine(
         "Newton", "run_newton.py", '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON"
     ),

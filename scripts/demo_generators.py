@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A scene with one example of each generator. Needs Blender with the properties of the extension registered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+
+from usdphys_addon.authoring import generators, tagging
+from usdphys_addon.generators import linkages, mechanisms, ragdoll, ropes, samples, vehicle, walls
+
+Triple = tuple[float, float, float]
+
+#: Segments of ropes, planks of the bridge, knots of the net along a side, bricks of the wall and bonds between them.
+SEGMENTS, PLANKS, KNOTS = 16, 14, 5
+WALL = (6, 1, 5)
+#: What OpenUSD's parsing utilities see in the scene, by object type.
+PARSED = {
+    "Scene": 1, "RigidBody": 206, "RigidBodyMaterial": 2, "Articulation": 2, "SphereShape": 4, "CubeShape": 17,
+    "CapsuleShape": 157, "CylinderShape": 2, "MeshShape": 60, "RevoluteJoint": 35, "PrismaticJoint": 2,
+    "SphericalJoint": 44, "D6Joint": 178,
+}  # fmt: skip
+
+
+def build() -> None:
+    """Build the scene in the current one, which is empty."""
+    scene = bpy.context.scene
+    scene.name = "Generators"
+    scene.frame_start, scene.frame_end = 1, 120
+    _still(_box("Ground", (0.0, 0.0, -0.5), (80.0, 80.0, 1.0)))
+    for example in (_car, _wall, _bridge, _lines, _net, _figure, _doors, _machines):
+        example()
+    select()
+    bpy.context.view_layer.update()
+
+
+def select(*objects: Any) -> None:
+    """Select these objects alone; the last is active."""
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj in objects)
+    bpy.context.view_layer.objects.active = objects[-1] if objects else None
+    bpy.context.view_layer.update()
+
+
+def _add(name: str, data: Any, place: Triple, turn: Triple = (0.0, 0.0, 0.0)) -> Any:
+    obj: Any = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.location, obj.rotation_euler = place, turn
+    return obj
+
+
+def _box(name: str, place: Triple, size: Sequence[float]) -> Any:
+    return _add(name, generators.box(name, size), place)
+
+
+def _still(obj: Any) -> Any:
+    bpy.context.view_layer.update()
+    tagging.Tagging(bpy.context.evaluated_depsgraph_get(), [obj], "STATIC").apply()
+    return obj
+
+
+def _moving(obj: Any, mass: float) -> Any:
+    bpy.context.view_layer.update()
+    tagging.Tagging(bpy.context.evaluated_depsgraph_get(), [obj], "DYNAMIC").apply()
+    obj.usdphys.mass.is_applied, obj.usdphys.mass.mass = True, mass
+    return obj
+
+
+def _car() -> None:
+    """It drives along +X."""
+    chassis = _box("Car", (-10.0, -8.0, 0.6), (2.0, 0.9, 0.4))
+    wheels = [
+        _add("Wheel", generators.cylinder("Wheel", 0.3, 0.2), (-10.0 + x, -8.0 + y, 0.3), (math.pi / 2.0, 0.0, 0.0))
+        for x in (-0.7, 0.7) for y in (-0.6, 0.6)
+    ]  # fmt: skip
+    select(*wheels, chassis)
+    vehicle.make_vehicle(bpy.context, vehicle.VehicleOptions(speed=4.0, articulation=True))
+
+
+def _wall() -> None:
+    """A ball flies at the middle of a wall of bricks that are bonded."""
+    select(_box("Brick", (-1.0, -4.0, 0.05), (0.2, 0.2, 0.1)))
+    bricks = walls.make_wall(bpy.context, walls.WallOptions("WALL", WALL))
+    walls.bond(bpy.context, bricks, walls.BondOptions())
+    ball = _moving(_add("Wrecker", generators.sphere("Wrecker", 0.1), (-0.5, -5.0, 0.3)), 20.0)
+    ball.usdphys.rigid_body.velocity = (0.0, 15.0, 0.0)
+
+
+def _bridge() -> None:
+    """A crate of 100 kg stands on a bridge."""
+    select(*(_box("Bank", (x, 0.0, 0.5), (1.0, 2.0, 1.0)) for x in (-3.0, 3.0)))
+    planks = ropes.make_row(
+        bpy.context, ropes.RopeOptions("BRIDGE", PLANKS, 0.03, slack=0.03, mass=20.0)
+    )  # fmt: skip
+    low = min(obj.matrix_world.translation.z for obj in planks)
+    _moving(_box("Cargo", (0.0, 0.0, low + 0.4), (0.6, 0.6, 0.6)), 100.0)
+
+
+def _lines() -> None:
+    """A rope, a chain, and a cloth line: a cable on which things hang."""
+    for number, kind in enumerate(("ROPE", "CHAIN", "CABLE")):
+        y = 4.0 + 2.0 * number
+        select(*(_box(f"Pole {kind.title()}", (x, y, 1.5), (0.2, 0.2, 3.0)) for x in (-2.0, 2.0)))
+        ropes.make_row(bpy.context, ropes.RopeOptions(kind, SEGMENTS, 0.03, slack=0.1, mass=2.0, stiffness=5.0))
+
+
+def _net() -> None:
+    """A ball lies in a net."""
+    bpy.context.scene.cursor.location = (7.0, 4.0, 2.0)
+    ropes.make_net(bpy.context, ropes.NetOptions(cells=(KNOTS, KNOTS)))
+    _moving(_add("Catch", generators.sphere("Catch", 0.35), (7.0, 4.0, 2.4)), 2.0)
+
+
+def _figure() -> None:
+    select(samples.add_figure(bpy.context))
+    bpy.context.active_object.location = (7.0, 0.0, 0.3)
+    bpy.context.view_layer.update()
+    ragdoll.make_ragdoll(bpy.context, ragdoll.RagdollOptions())
+
+
+#: (kind, size and place of the part, those of what holds it), m; places are beside each other along X.
+_PARTS = (
+    ("DOOR", (1.0, 0.1, 1.6), (0.6, 0.0, 1.0), (0.2, 1.0, 2.0), (0.0, 0.0, 1.0)),
+    ("DRAWER", (0.8, 0.5, 0.3), (0.0, -0.4, 0.5), (1.0, 0.1, 1.0), (0.0, 0.3, 0.5)),
+    ("LID", (1.0, 0.8, 0.1), (0.0, 0.0, 1.06), (1.0, 0.8, 1.0), (0.0, 0.0, 0.5)),
+    ("LEVER", (0.1, 0.1, 0.8), (0.0, 0.0, 1.42), (0.5, 0.5, 1.0), (0.0, 0.0, 0.5)),
+    ("BUTTON", (0.3, 0.3, 0.1), (0.0, 0.0, 1.06), (0.5, 0.5, 1.0), (0.0, 0.0, 0.5)),
+    ("TURNTABLE", (1.0, 1.0, 0.1), (0.0, 0.0, 1.06), (0.5, 0.5, 1.0), (0.0, 0.0, 0.5)),
+)  # fmt: skip
+
+
+def _doors() -> None:
+    """One of each mechanism of two parts, a wheel and a conveyor."""
+    for number, (kind, size, place, base, foot) in enumerate(_PARTS):
+        x, y = -8.0 + 2.5 * number, 12.0
+        part = _box(kind.title(), (x + place[0], y + place[1], place[2]), size)
+        select(part, _box(f"{kind.title()} Base", (x + foot[0], y + foot[1], foot[2]), base))
+        mechanisms.make_mechanism(bpy.context, kind, 1.0)
+    spinner = _add("Spinner", generators.cylinder("Spinner", 0.4, 0.1), (8.0, 12.0, 1.0), (math.pi / 2.0, 0.0, 0.0))
+    select(spinner, _box("Spinner Base", (8.0, 12.3, 0.6), (0.3, 0.3, 1.2)))
+    mechanisms.make_mechanism(bpy.context, "WHEEL", 0.0)
+    select(_box("Belt", (11.0, 12.0, 0.2), (3.0, 0.5, 0.4)))
+    mechanisms.make_mechanism(bpy.context, "CONVEYOR", 0.5)
+    _moving(_box("Parcel", (9.8, 12.0, 0.55), (0.3, 0.3, 0.3)), 1.0)
+
+
+def _machines() -> None:
+    wheel = _add("Pulley", generators.cylinder("Pulley", 0.3, 0.2), (-3.0, 16.0, 3.0), (math.pi / 2.0, 0.0, 0.0))
+    loads = [_box("Load", (-3.0 + x, 16.0, 1.5), (size,) * 3) for x, size in ((-0.32, 0.3), (0.32, 0.32))]
+    select(*loads, wheel)
+    linkages.make_pulley(bpy.context)
+    platform = _box("Platform", (2.0, 16.0, 0.75), (2.0, 1.0, 0.1))
+    select(platform, _box("Lift Base", (2.0, 16.0, 0.1), (2.0, 1.0, 0.2)))
+    linkages.make_scissor_lift(bpy.context, 2, 0.8)
