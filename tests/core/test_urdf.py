@@ -419,6 +419,17 @@ def test_a_mesh_has_its_corners_and_faces(tmp_path, suffix):
     assert len(mesh.counts) == (12 if suffix == "stl" else 6)
 
 
+@pytest.mark.parametrize("mixers", [None, (0, 0, 0)])
+def test_corners_at_one_place_become_one_point_even_where_all_are_mixed_to_one_number(monkeypatch, mixers):
+    if mixers is not None:
+        monkeypatch.setattr(meshes, "MIXERS", tuple(map(np.uint64, mixers)))
+    places = np.array([[0, 0, 1], [1, 0, 0], [0, 0, 1], [-0.0, 0, 1], [0, 1, 0], [1, 0, 0]], np.float32)
+    first, point = meshes.welded(places)
+    assert len(first) == 3
+    assert np.array_equal(places[first][point], places)
+    assert meshes.welded(places[:0])[0].size == 0
+
+
 def test_nodes_of_collada_are_placed_parents_first_and_its_unit_counts(tmp_path):
     inner = '<node><translate>0.5 0 0</translate><instance_geometry url="#g"/></node>'
     (tmp_path / "a.dae").write_text(dae_text(f"<rotate>0 0 1 90</rotate><scale>2 2 2</scale>{inner}", "0.01"))

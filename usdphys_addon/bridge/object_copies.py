@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects that an import makes as copies of others: many times faster than Blender's importers make them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
+from typing import Any
+
+import bpy
+import mathutils
+
+from ..core import paths
+from ..core.frames import Matrix
+from .imported import ImportedIDs
+
+#: Begins the names of objects until they get their own.
+_FREED = "~"
+
+
+def complete(
+    found: ImportedIDs, order: Iterable[str], likes: Mapping[str, str], poses: Mapping[str, Matrix],
+    shared: Iterable[str] = (),
+) -> None:  # fmt: skip
+    """Add the objects that are like others but for their place, and give all world matrices, without an evaluation.
+
+    order: paths of all prims, parents first. likes: path of the object that one is a copy of. poses: (4, 4) below the
+    parent, of copies; none is the identity. shared: paths of objects whose copies share their mesh.
+    """
+    objects: dict[str, Any] = dict(found.objects)
+    made = {path: first for path, first in likes.items() if first in objects}
+    places = [path for path in order if path in objects or path in made]
+    _free_names(objects, places)
+    keep = frozenset(shared)
+    for path in places:
+        first = made.get(path)
+        obj = objects[path] = objects[path] if first is None else objects[first].copy()
+        if first is not None and obj.type == "MESH" and first not in keep:
+            obj.data = obj.data.copy()
+        if first is not None or obj.name.startswith(_FREED):
+            _name(obj, path, keep)
+    for path in made:
+        obj, above = objects[path], objects.get(paths.parent_of(path))
+        if obj.parent != above:
+            obj.parent = above
+        pose = poses.get(path)
+        obj.matrix_basis = mathutils.Matrix() if pose is None else mathutils.Matrix(pose.tolist())
+    _link(objects, made)
+    found.objects.clear()
+    found.objects.update((path, objects[path]) for path in places)
+    worlds: dict[str, mathutils.Matrix] = {}
+    for path, obj in found.objects.items():
+        basis = obj.matrix_basis.copy()
+        above = worlds.get(paths.parent_of(path)) if obj.parent is not None else None
+        world = worlds[path] = basis if above is None else above @ obj.matrix_parent_inverse @ basis
+        # This sets the place below the parent, too, with the errors of two inversions in 32 bits.
+        obj.matrix_world = world
+        obj.matrix_basis = basis
+
+
+def _free_names(objects: Mapping[str, Any], places: Iterable[str]) -> None:
+    """Rename imported objects whose name others want, too: who comes first is to get it."""
+    counts = Counter(map(paths.name_of, places))
+    for path, obj in objects.items():
+        if counts[paths.name_of(path)] > 1:
+            obj.name = _FREED + obj.name
+            if obj.data is not None:
+                obj.data.name = obj.name
+
+
+def _name(obj: Any, path: str, shared: Container[str]) -> None:
+    obj.name = paths.name_of(path)
+    if obj.data is not None and (path not in shared or obj.data.name.startswith(_FREED)):
+        obj.data.name = obj.name
+
+
+def _link(objects: Mapping[str, Any], made: Mapping[str, str]) -> None:
+    """Link copies to the collections of what they are copies of, and select them as those."""
+    homes: dict[str, list[bpy.types.Collection]] = {}
+    for path, first in made.items():
+        if first not in homes:
+            homes[first] = list(objects[first].users_collection)
+        for home in homes[first]:
+            home.objects.link(objects[path])
+    chosen: dict[str, bool] = {first: objects[first].select_get() for first in homes}
+    for path, first in made.items():
+        if chosen[first]:
+            objects[path].select_set(True)
