@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Takes every robot of a folder through Blender and back, and says which came through.
 
-    .venv/bin/python scripts/robots.py FOLDER [--out FOLDER] [--judge TOOLS] [--package NAME=PATH] [--only WORD]
+    .venv/bin/python scripts/robots.py FOLDER [--out FOLDER] [--judge TOOLS] [--package NAME=PATH] [--only WORD] [--quick]
 
 FOLDER holds .urdf and .xacro files, such as a collection of public robots; each below its own packages. Each goes to
-.usda, to .blend, from there to .usda and .urdf, and from the .usda to .urdf. With --judge, the folder of urdf_check.py
+.usda, to .blend, from there to .usda and .urdf, and from the .usda to .urdf; with --quick to .blend only. With --judge, the folder of urdf_check.py
 and urdf_diff.py, the files are compared with the URDF by these, in the Python of usd-core. Prints a row for each robot:
 score of the .usda, of the .usda from the .blend, whether both URDFs are the same robot, time. Exit status 1 if a
 command failed with anything but a refusal in one sentence.
@@ -49,6 +49,7 @@ def main() -> int:
     parser.add_argument("--judge", type=Path)
     parser.add_argument("--package", action="append", default=[])
     parser.add_argument("--only", default="", help="files whose path holds this")
+    parser.add_argument("--quick", action="store_true", help="import only")
     options = parser.parse_args()
     bench.load_extension()
     from usdphys_ext.usdphys_addon import cli
@@ -64,6 +65,7 @@ def main() -> int:
             (str(file), out[".usda"], *packages), (str(file), out[".blend"], *packages),
             (out[".blend"], out["_b.usda"]), (out[".blend"], out["_b.urdf"]), (out[".usda"], out["_u.urdf"]),
         )  # fmt: skip
+        steps = steps[1:2] if options.quick else steps
         start, row = time.perf_counter(), []
         for step in steps:
             answer = cli.perform(["convert", *step])
@@ -75,7 +77,7 @@ def main() -> int:
             refused, failed = refused + is_refusal, failed + (not is_refusal)
             row.append(f"{'refused' if is_refusal else 'FAILED'} {Path(step[1]).name}: {error[:300]}")
         spent = time.perf_counter() - start
-        if options.judge is not None and not row:
+        if options.judge is not None and not row and not options.quick:
             plain = str(file) if file.suffix == ".urdf" else out["_b.urdf"]
             for script, kinds in (("urdf_check.py", (".usda", "_b.usda")), ("urdf_diff.py", ("_b.urdf", "_u.urdf"))):
                 row += [judged(options.judge, script, plain, out[kind], *packages) for kind in kinds]

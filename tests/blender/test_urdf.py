@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import struct
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.exchange import robot_files, urdf_export, urdf_import
-from usdphys_ext.usdphys_addon.urdf import read
+from usdphys_ext.usdphys_addon.urdf import meshes, packages, read
 from usdphys_ext.usdphys_addon.usd import importable
 
 from . import scenes
@@ -293,6 +294,27 @@ def test_equal_parts_have_their_own_places_and_names_though_blender_imports_one_
     assert len({objects[f"l{at}_visual_1"].data.name for at in range(5)}) == 1
     assert len({objects[f"l{at}_visual"].data.name for at in range(5)}) == 5
     assert all(obj.select_get() for obj in objects)
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_a_usd_file_that_has_left_its_robot_gives_a_urdf_with_all_meshes(tmp_path, meters):
+    """The URDF and its mesh files are gone; the meshes are in the USD file, in metres or in centimetres."""
+    home = tmp_path / "home"
+    home.mkdir()
+    urdf, usd, other = equal_links(home), tmp_path / "row.usda", tmp_path / "other" / "new.urdf"
+    units = [] if meters == 1.0 else ["--meters-per-unit", str(meters)]
+    assert cli.main(["convert", str(urdf), str(usd), *units]) == 0
+    points = meshes.read_mesh(home / "part.stl").points
+    shutil.rmtree(home)
+    other.parent.mkdir()
+    assert cli.main(["convert", str(usd), str(other)]) == 0
+    robot = read.read_file(other, packages.Packages(other.parent), {})
+    shapes = [shape for link in robot.links.values() for shape in link.visuals if shape.kind == "mesh"]
+    assert [shape.scale for shape in shapes] == [(2.0, -1.0, 1.0)] * 5
+    files = {other.parent / shape.uri for shape in shapes}
+    assert [file.name for file in files] == ["part.obj"]
+    found = meshes.read_mesh(files.pop()).points
+    assert found[np.lexsort(found.T)] == pytest.approx(points[np.lexsort(points.T)], abs=1e-6)
 
 
 def test_blender_imports_one_of_many_equal_prims(tmp_path, monkeypatch):
