@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Takes every robot of a folder through Blender and back, and says which came through.
 
-    .venv/bin/python scripts/robots.py FOLDER [--out FOLDER] [--judge TOOLS] [--package NAME=PATH] [--only WORD] [--quick]
+    .venv/bin/python scripts/robots.py FOLDER [--out FOLDER] [--judge TOOLS] [--package NAME=PATH] [--only WORD]
+    .venv/bin/python scripts/robots.py FOLDER --quick
 
 FOLDER holds .urdf and .xacro files, such as a collection of public robots; each below its own packages. Each goes to
-.usda, to .blend, from there to .usda and .urdf, and from the .usda to .urdf; with --quick to .blend only. With --judge, the folder of urdf_check.py
-and urdf_diff.py, the files are compared with the URDF by these, in the Python of usd-core. Prints a row for each robot:
-score of the .usda, of the .usda from the .blend, whether both URDFs are the same robot, time. Exit status 1 if a
-command failed with anything but a refusal in one sentence.
+.usda, to .blend, from there to .usda and .urdf, and from the .usda to .urdf; with --quick to .blend only. With --judge,
+the folder of urdf_check.py and urdf_diff.py, the files are compared with the URDF by these, in the Python of usd-core.
+Prints a row for each robot: score of the .usda, of the .usda from the .blend, whether both URDFs are the same robot,
+time. Exit status 1 if a command failed with anything but a refusal in one sentence.
 """
 
 from __future__ import annotations
