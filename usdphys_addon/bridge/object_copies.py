@@ -9,11 +9,15 @@ from typing import Any
 
 import bpy
 import mathutils
+import numpy as np
+from numpy.typing import NDArray
 
 from ..core import paths
 from ..core.frames import Matrix
 from .imported import ImportedIDs
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 #: Begins the names of objects until they get their own.
 _FREED = "~"
 
@@ -30,15 +34,18 @@ def complete(
     objects: dict[str, Any] = dict(found.objects)
     made = {path: first for path, first in likes.items() if first in objects}
     places = [path for path in order if path in objects or path in made]
-    _free_names(objects, places)
+    counts = Counter(map(paths.name_of, places))
+    wanted = [path for path in places if counts[paths.name_of(path)] > 1]
+    _free_names(objects, wanted)
     keep = frozenset(shared)
     for path in places:
         first = made.get(path)
-        obj = objects[path] = objects[path] if first is None else objects[first].copy()
-        if first is not None and obj.type == "MESH" and first not in keep:
-            obj.data = obj.data.copy()
-        if first is not None or obj.name.startswith(_FREED):
-            _name(obj, path, keep)
+        if first is not None:
+            name = paths.name_of(path)
+            objects[path] = _copy(objects[first], name if counts[name] == 1 else _FREED + name, shares=first in keep)
+    # Frames come before shapes, which nobody asks for by name.
+    for path in sorted(wanted, key=lambda one: objects[one].type != "EMPTY"):
+        _name(objects[path], path, keep)
     for path in made:
         obj, above = objects[path], objects.get(paths.parent_of(path))
         if obj.parent != above:
@@ -58,14 +65,44 @@ def complete(
         obj.matrix_basis = basis
 
 
-def _free_names(objects: Mapping[str, Any], places: Iterable[str]) -> None:
-    """Rename imported objects whose name others want, too: who comes first is to get it."""
-    counts = Counter(map(paths.name_of, places))
-    for path, obj in objects.items():
-        if counts[paths.name_of(path)] > 1:
+def fill(mesh: bpy.types.Mesh, points: Floats, counts: Ints, corners: Ints) -> None:
+    """Replace the geometry of a mesh; its materials stay. points (n, 3); counts: corners of each face."""
+    mesh.clear_geometry()
+    mesh.vertices.add(len(points))
+    mesh.loops.add(len(corners))
+    mesh.polygons.add(len(counts))
+    # As attributes, which Blender takes as a whole: through `vertices` and `loops`, it takes number by number.
+    attributes: Any = mesh.attributes
+    attributes["position"].data.foreach_set("vector", np.ascontiguousarray(points, np.float32).reshape(-1))
+    attributes[".corner_vert"].data.foreach_set("value", np.ascontiguousarray(corners, np.int32))
+    mesh.polygons.foreach_set("loop_start", (np.cumsum(counts) - counts).astype(np.int32))
+    mesh.update(calc_edges=True)
+    for name in (".select_vert", ".select_edge", ".select_poly"):
+        if name in attributes:
+            attributes.remove(attributes[name])
+
+
+def _free_names(objects: Mapping[str, Any], wanted: Iterable[str]) -> None:
+    """Rename imported objects whose name others want, too."""
+    for path in wanted:
+        if path in objects:
+            obj = objects[path]
             obj.name = _FREED + obj.name
             if obj.data is not None:
                 obj.data.name = obj.name
+
+
+def _copy(source: Any, name: str, *, shares: bool) -> Any:
+    data = source.data
+    if data is not None and not shares:
+        data = data.copy()
+        data.name = name
+    if not len(source.keys()):
+        # Quicker than a copy, which gets a free name first.
+        return bpy.data.objects.new(name, data)
+    copy = source.copy()
+    copy.name, copy.data = name, data
+    return copy
 
 
 def _name(obj: Any, path: str, shared: Container[str]) -> None:

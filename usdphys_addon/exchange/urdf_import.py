@@ -74,6 +74,9 @@ def import_steps(
 
 def _complete(plan: Layout, texts: RobotTexts, found: ImportedIDs, source: ImportSource) -> None:
     """Make the objects that differ from others in their place only. Those of a mesh file share its mesh."""
+    for path, mesh in texts.meshes.items():
+        if path in found.objects:
+            object_copies.fill(found.objects[path].data, mesh.points, mesh.counts, mesh.corners)  # type: ignore[arg-type]
     shared = [placed.path for placed in plan.shapes if placed.shape.kind == "mesh"]
     object_copies.complete(found, source.model.order, texts.likes, texts.poses, shared)
 

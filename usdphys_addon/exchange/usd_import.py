@@ -206,6 +206,8 @@ class _Landing:
     def begin(self) -> None:
         """Read the physics while Blender imports."""
         self.is_new_scene = not bpy.data.actions and (self.scene.frame_start, self.scene.frame_end) == _NEW_FRAMES
+        if self.complete is not None:
+            return  # what is left to read is little
         what = f"Reading the physics of '{self.path.name}'"
         reading = Background(what, self.read, self.stage, self.opinions)
         self.reading = self.threads.enter_context(reading)
@@ -215,8 +217,8 @@ class _Landing:
         from ..usd import carry, looks
         from ..usd import read as usd_read
 
-        assert self.reading is not None
-        scene, stage, source = self.scene, self.stage, self.reading.result()
+        scene, stage = self.scene, self.stage
+        source = self.reading.result() if self.reading is not None else self.read(stage, self.opinions)
         model, issues = source.model, source.missing
         _keep_instancers(model, source.instancers, issues)
         _report_instances(source.instances, issues)

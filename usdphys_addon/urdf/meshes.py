@@ -46,6 +46,8 @@ def _reason(error: Exception) -> str:
 
 def _checked(mesh: MeshData, path: Path) -> MeshData:
     """The mesh without faces that are none. Raises InputError if nothing is left of it."""
+    if _is_sound(mesh):
+        return mesh
     count = len(mesh.points)
     bad_corner: NDArray[np.bool_] = np.asarray((mesh.corners < 0) | (mesh.corners >= count))
     if count and not bad_corner.all():
@@ -70,6 +72,16 @@ def _checked(mesh: MeshData, path: Path) -> MeshData:
     return mesh
 
 
+def _is_sound(mesh: MeshData) -> bool:
+    """True if all faces and points are used and valid: the usual case, told apart quickly."""
+    corners, count = mesh.corners, len(mesh.points)
+    if not len(mesh.counts) or mesh.counts.min() < 3 or corners.min() < 0 or corners.max() >= count:
+        return False
+    used = np.zeros(count, np.bool_)
+    used[corners] = True
+    return bool(used.all() and np.isfinite(mesh.points).all())
+
+
 # --------------------------------------------------------------------------- STL
 
 
@@ -86,8 +98,10 @@ def _read_stl(path: Path) -> MeshData:
     corners = corners[: len(corners) // 3 * 3]
     first, index = welded(corners)
     index = index.reshape(-1, 3)
-    flat = (index[:, 0] == index[:, 1]) | (index[:, 1] == index[:, 2]) | (index[:, 2] == index[:, 0])
-    index = index[~flat]
+    one, two, three = index.T
+    flat = (one == two) | (two == three) | (three == one)
+    if flat.any():
+        index = index[~flat]
     return MeshData(corners[first].astype(float), np.full(len(index), 3), index.reshape(-1).astype(np.int64))
 
 

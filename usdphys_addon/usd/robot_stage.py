@@ -44,7 +44,8 @@ class RobotTexts:
     """What an import remembers of the prims of a robot, see `import_source.ImportSource`.
 
     types: of all prims, parents first. poses: local matrix (4, 4) by path. likes: by path of a prim that the stage
-    lacks, the path of one that differs in its pose only; see `write_robot`.
+    lacks, the path of one that differs in its pose only. meshes: by path of a mesh that the stage has a triangle for;
+    see `write_robot`.
     """
 
     transforms: dict[str, str] = field(default_factory=dict)
@@ -54,6 +55,7 @@ class RobotTexts:
     types: dict[str, str] = field(default_factory=dict)
     poses: dict[str, frames.Matrix] = field(default_factory=dict)
     likes: dict[str, str] = field(default_factory=dict)
+    meshes: dict[str, MeshData] = field(default_factory=dict)
 
 
 def write_robot(
@@ -64,10 +66,11 @@ def write_robot(
     textures: folder beside the file of the stage that images are copied to; None: their own paths are written.
     physics: False for an import, which takes the physics from the layout: joints are prims of their types only. Of
     prims that differ in their pose only, the stage then has the first: Blender imports a prim slowly, and copies an
-    object quickly.
+    object quickly. Meshes of points and faces alone are triangles there: Blender fills a mesh from arrays quickly, too.
     """
     likes = {} if physics else _likes(layout)
     writer = _RobotWriter(layout, assets, stage, textures, likes)
+    writer.fills = not physics
     writer.write(physics=physics)
     return writer.texts
 
@@ -125,7 +128,7 @@ class _RobotWriter:
         self, layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None, likes: dict[str, str]
     ) -> None:
         self.layout, self.assets, self.stage, self.textures = layout, assets, stage, textures
-        self.likes = likes
+        self.likes, self.fills = likes, False
         self.copied: dict[Path, str] = {}
         self.layer = stage.GetRootLayer()
         self.made: dict[tuple[Any, ...], str] = {}
@@ -242,7 +245,7 @@ class _RobotWriter:
         """Define the prim of a shape, unless its mesh is missing. Returns the mesh."""
         shape = placed.shape
         gprim = urdf_layout.gprim_of(shape)
-        mesh = None
+        mesh, found = None, None
         if gprim is None:
             found = self.assets.mesh(shape)
             if found is None:
@@ -254,8 +257,16 @@ class _RobotWriter:
         if gprim is not None:
             self.gprim(placed.path, spec, gprim)
         elif mesh is not None and spec is not None:
+            if (
+                self.fills
+                and mesh.uvs is None
+                and mesh.normals is None
+                and (mesh.faces is None or not _has_looks(mesh))
+            ):
+                self.texts.meshes[placed.path] = mesh
+                mesh = _triangle(mesh)
             self.mesh(spec, mesh)
-        return mesh
+        return found[1] if found is not None else None
 
     def gprim(self, path: str, spec: Sdf.PrimSpec | None, gprim: usd_geom.Gprim) -> None:
         if path in self.likes and self.likes[path] in self.texts.shapes:
@@ -542,6 +553,12 @@ def _is_stretched(shape: Shape) -> bool:
 
 def _is_look(material: MeshMaterial) -> bool:
     return material.color is not None or material.texture is not None
+
+
+def _triangle(mesh: MeshData) -> MeshData:
+    """A triangle with the extent of a mesh: sizes are taken from it."""
+    low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
+    return MeshData(np.stack([low, high, (low[0], high[1], low[2])]), np.array([3]), np.arange(3))
 
 
 def _has_looks(mesh: MeshData) -> bool:
