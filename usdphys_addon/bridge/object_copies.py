@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
@@ -12,7 +13,7 @@ import mathutils
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import paths
+from ..core import frames, paths
 from ..core.frames import Matrix
 from .imported import ImportedIDs
 
@@ -50,8 +51,7 @@ def complete(
         obj, above = objects[path], objects.get(paths.parent_of(path))
         if obj.parent != above:
             obj.parent = above
-        pose = poses.get(path)
-        obj.matrix_basis = mathutils.Matrix() if pose is None else mathutils.Matrix(pose.tolist())
+        _place(obj, poses.get(path))
     _link(objects, made)
     found.objects.clear()
     found.objects.update((path, objects[path]) for path in places)
@@ -60,9 +60,26 @@ def complete(
         basis = obj.matrix_basis.copy()
         above = worlds.get(paths.parent_of(path)) if obj.parent is not None else None
         world = worlds[path] = basis if above is None else above @ obj.matrix_parent_inverse @ basis
-        # This sets the place below the parent, too, with the errors of two inversions in 32 bits.
+        # This sets the place below the parent, too, with the errors of inversions in 32 bits.
+        kept = obj.location.copy(), obj.rotation_euler.copy(), obj.scale.copy()
         obj.matrix_world = world
-        obj.matrix_basis = basis
+        obj.location, obj.rotation_euler, obj.scale = kept
+
+
+def _place(obj: Any, pose: Matrix | None) -> None:
+    """Give an object its place below its parent. The angles are computed in 64 bits: their errors add up in chains."""
+    if pose is None:
+        obj.matrix_basis = mathutils.Matrix()
+        return
+    scale = frames.scale_of(pose)
+    turn = pose[:3, :3] / scale
+    steep = math.hypot(turn[0, 0], turn[1, 0])
+    if steep > 1e-6:
+        first, third = math.atan2(turn[2, 1], turn[2, 2]), math.atan2(turn[1, 0], turn[0, 0])
+    else:
+        first, third = math.atan2(-turn[1, 2], turn[1, 1]), 0.0
+    obj.location, obj.scale = pose[:3, 3].tolist(), scale.tolist()
+    obj.rotation_euler = (first, math.atan2(-turn[2, 0], steep), third)
 
 
 def fill(mesh: bpy.types.Mesh, points: Floats, counts: Ints, corners: Ints) -> None:
