@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import math
+import shutil
+import struct
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -12,7 +15,8 @@ from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.exchange import robot_files, urdf_export, urdf_import
-from usdphys_ext.usdphys_addon.urdf import read
+from usdphys_ext.usdphys_addon.urdf import meshes, packages, read
+from usdphys_ext.usdphys_addon.usd import importable
 
 from . import scenes
 
@@ -239,6 +243,111 @@ def test_a_mesh_file_that_is_used_often_is_one_datablock(tmp_path):
     assert len({obj.data.name for obj in users}) == len(bpy.data.meshes) == 2
     bpy.context.view_layer.update()
     assert bpy.data.objects["l2_visual"].dimensions.x == pytest.approx(3)
+
+
+def equal_links(tmp_path) -> Path:
+    """Five equal links with a box and a mesh on equal hinges, each 0.1 m above and turned; one has a link's name."""
+    (tmp_path / "part.stl").write_bytes(
+        b"".ljust(80) + struct.pack("<I", 1) + struct.pack("<12fH", 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0)
+    )  # fmt: skip
+    pose = '<origin xyz="{} 0.5 0" rpy="0 0 {}"/>'
+    text = ["<robot name='row'>"]
+    for at in range(5):
+        box = f"{pose.format(at, 0.2)}<geometry><box size='1 2 3'/></geometry>"
+        mesh = f"{pose.format(-at, 0.3)}<geometry><mesh filename='part.stl' scale='2 -1 1'/></geometry>"
+        text.append(
+            f"<link name='l{at}'><visual>{box}</visual><visual>{mesh}</visual><collision>{box}</collision></link>"
+        )
+    for at in range(1, 5):
+        name = "l2" if at == 1 else f"j{at}"
+        text.append(
+            f"<joint name='{name}' type='revolute'><parent link='l{at - 1}'/><child link='l{at}'/>"
+            "<origin xyz='0 0 0.1' rpy='0 0 0.1'/><axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='1' "
+            "velocity='1'/></joint>"
+        )
+    file = tmp_path / "row.urdf"
+    file.write_text("\n".join([*text, "</robot>"]))
+    return file
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_equal_parts_have_their_own_places_and_names_though_blender_imports_one_of_them(tmp_path, meters):
+    """World places by hand, before anything evaluates the scene; in metres, and in centimetres."""
+    bpy.context.scene.unit_settings.scale_length = meters
+    urdf_import.import_urdf(bpy.context, equal_links(tmp_path), robot_files.RobotOptions())
+    objects = bpy.data.objects
+    for at in range(5):
+        turn = 0.1 * at
+        c, s = math.cos(turn), math.sin(turn)
+        for name, x in ((f"l{at}", None), (f"l{at}_visual", at), (f"l{at}_visual_1", -at), (f"l{at}_collision", at)):
+            place = (0, 0, 0.1 * at) if x is None else (c * x - s * 0.5, s * x + c * 0.5, 0.1 * at)
+            assert np.array(objects[name].matrix_world.translation) * meters == pytest.approx(place, abs=1e-5), name
+            assert objects[name].parent == (
+                objects[f"l{at}"] if x is not None else objects.get(f"l{at - 1}", objects["Geometry"])
+            )
+    before = {obj.name: np.array(obj.matrix_world) for obj in objects}
+    bpy.context.view_layer.update()
+    for obj in objects:
+        assert np.array(obj.matrix_world) == pytest.approx(before[obj.name], abs=1e-5 / meters), obj.name
+    assert objects["l2"].usdphys.prim.path == "/row/Geometry/l0/l1/l2"
+    assert objects["l2.001"].usdphys.joint.body1 == objects["l1"]
+    assert len({objects[f"l{at}_visual_1"].data.name for at in range(5)}) == 1
+    assert len({objects[f"l{at}_visual"].data.name for at in range(5)}) == 5
+    assert all(obj.select_get() for obj in objects)
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_a_usd_file_that_has_left_its_robot_gives_a_urdf_with_all_meshes(tmp_path, meters):
+    """The URDF and its mesh files are gone; the meshes are in the USD file, in metres or in centimetres."""
+    home = tmp_path / "home"
+    home.mkdir()
+    urdf, usd, other = equal_links(home), tmp_path / "row.usda", tmp_path / "other" / "new.urdf"
+    units = [] if meters == 1.0 else ["--meters-per-unit", str(meters)]
+    assert cli.main(["convert", str(urdf), str(usd), *units]) == 0
+    points = meshes.read_mesh(home / "part.stl").points
+    shutil.rmtree(home)
+    other.parent.mkdir()
+    assert cli.main(["convert", str(usd), str(other)]) == 0
+    robot = read.read_file(other, packages.Packages(other.parent), {})
+    shapes = [shape for link in robot.links.values() for shape in link.visuals if shape.kind == "mesh"]
+    assert [shape.scale for shape in shapes] == [(2.0, -1.0, 1.0)] * 5
+    files = {other.parent / shape.uri for shape in shapes}
+    assert [file.name for file in files] == ["part.obj"]
+    found = meshes.read_mesh(files.pop()).points
+    assert found[np.lexsort(found.T)] == pytest.approx(points[np.lexsort(points.T)], abs=1e-6)
+
+
+def test_blender_imports_one_of_many_equal_prims(tmp_path, monkeypatch):
+    """Of 5 links, 15 shapes and 4 hinges: a link, 3 shapes, a hinge, the joint to the world, and 3 above them."""
+    counts = []
+    real = importable.check
+
+    def counted(stage, path):
+        found = real(stage, path)
+        counts.append(sum(one.path != "/" for one in found))
+        return found
+
+    monkeypatch.setattr(importable, "check", counted)
+    urdf_import.import_urdf(bpy.context, equal_links(tmp_path), robot_files.RobotOptions())
+    assert counts == [9]
+    assert len(bpy.data.objects) == 5 + 15 + 4 + 4
+
+
+def test_errors_of_32_bits_do_not_add_up_in_a_chain_of_copies(tmp_path):
+    """60 links, each 0.1 m on and turned: the places against products in 64 bits. An export takes 5e-6 for an edit."""
+    links = "".join(f"<link name='l{at}'/>" for at in range(61))
+    joints = "".join(
+        f"<joint name='j{at}' type='continuous'><parent link='l{at - 1}'/><child link='l{at}'/>"
+        "<origin xyz='0.1 0.02 0.03' rpy='0.3 0.2 0.1'/></joint>"
+        for at in range(1, 61)
+    )
+    file = tmp_path / "chain.urdf"
+    file.write_text(f"<robot name='chain'>{links}{joints}</robot>")
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    bpy.context.view_layer.update()
+    worlds = robot_files.plan_robot(file, robot_files.RobotOptions()).worlds
+    for at in (1, 30, 60):
+        assert np.array(bpy.data.objects[f"l{at}"].matrix_world) == pytest.approx(worlds[f"l{at}"], abs=3e-6)
 
 
 def steep_chain() -> str:

@@ -239,6 +239,24 @@ def test_planar_joints_lock_the_way_along_the_axis_and_floating_ones_are_no_join
 # --------------------------------------------------------------------------- the stage
 
 
+def test_what_floats_beside_a_body_is_a_tree_of_its_own_and_stands_where_it_stood():
+    """Below the body in the stage, Newton takes it into the articulation, and refuses a graph with two roots."""
+    away = LIMIT + '<origin xyz="0 0 1" rpy="0 0 1.5707963267948966"/>'
+    plan = planned(
+        *map(link, "abcd"), joint("j", "a", "b", inside=away), joint("f", "b", "c", "floating", away),
+        joint("k", "c", "d", inside=away),
+    )  # fmt: skip
+    assert {name: plan.link_paths[name] for name in "bcd"} == {
+        "b": "/r/Geometry/a/b", "c": "/r/Geometry/c", "d": "/r/Geometry/c/d",
+    }  # fmt: skip
+    stage = staged(plan)
+    world = np.array(UsdGeom.XformCache().GetLocalToWorldTransform(stage.GetPrimAtPath("/r/Geometry/c/d"))).T
+    assert world == pytest.approx(plan.worlds["d"])
+    assert world[:3, 3] == pytest.approx([0, 0, 3])
+    roots = [path for path, prim in plan.model.prims.items() if prim.get(usd_physics.ArticulationRootAPI) is not None]
+    assert sorted(roots) == ["/r/Geometry/a", "/r/Geometry/c"]
+
+
 def test_a_loop_joint_holds_two_links_beside_the_tree_and_is_not_of_the_articulation():
     """A square of four bars: the last corner is the loop, and both bodies have its place and its axis there."""
     bars = [link(name) for name in "abcd"]
@@ -417,6 +435,17 @@ def test_a_mesh_has_its_corners_and_faces(tmp_path, suffix):
     mesh = meshes.read_mesh(tmp_path / f"box.{suffix}")
     assert sorted(map(tuple, mesh.points.tolist())) == sorted(POINTS)
     assert len(mesh.counts) == (12 if suffix == "stl" else 6)
+
+
+@pytest.mark.parametrize("mixers", [None, (0, 0, 0)])
+def test_corners_at_one_place_become_one_point_even_where_all_are_mixed_to_one_number(monkeypatch, mixers):
+    if mixers is not None:
+        monkeypatch.setattr(meshes, "MIXERS", tuple(map(np.uint64, mixers)))
+    places = np.array([[0, 0, 1], [1, 0, 0], [0, 0, 1], [-0.0, 0, 1], [0, 1, 0], [1, 0, 0]], np.float32)
+    first, point = meshes.welded(places)
+    assert len(first) == 3
+    assert np.array_equal(places[first][point], places)
+    assert meshes.welded(places[:0])[0].size == 0
 
 
 def test_nodes_of_collada_are_placed_parents_first_and_its_unit_counts(tmp_path):

@@ -38,7 +38,11 @@ def names(robot) -> list[str]:
      ("${n * 2}", "6"), ("${t}", "text"), ("${[i * i for i in range(4)][-1]}", "9"), ("${'x' if n > 2 else 'y'}", "x"),
      ("${d['k']}${d.k}", "55"), ("${radians(180)}", str(math.pi)), ("${'a_b'.split('_')[1]}", "b"),
      ("${n == 3 and not flag}", "True"), ("$(eval 2 ** 5)", "32"), ("${later}", "4"), ("${dict(a=1)['a']}", "1"),
-     ("${math.sqrt(16)}", "4.0"), ("${max([1, 5, 2])}", "5"), ("${quoted}", "007")],
+     ("${math.sqrt(16)}", "4.0"),
+     ("${sorted(python.set('c a b a'.split()) - python.set(['c']))}", "['a', 'b']"),
+     ("${python.isinstance([1], list)}", "True"), ("${xacro.tokenize('a=b, c')}", "['a=b', 'c']"),
+     ("${xacro.dotify({'k': 3}).k}", "3"), ("${xacro.warning('old')}a", "a"),
+     ("${max([1, 5, 2])}", "5"), ("${quoted}", "007")],
 )  # fmt: skip
 def test_expressions_are_those_of_python(expanded, text, wanted):
     properties = "".join(
@@ -64,6 +68,13 @@ def test_macros_take_parameters_defaults_and_blocks(expanded):
     assert [link.mass for link in robot.links.values()] == [2, 6, 2]
     assert robot.links["a_o_t"].inertial.pose[:3, 3].tolist() == [1, 2, 3]
     assert [len(link.collisions) for link in robot.links.values()] == [0, 1, 0]
+
+
+def test_a_default_can_be_an_expression_with_spaces_in_quotes(expanded):
+    robot = expanded("""
+      <xacro:macro name="fingers" params="names:=^|${'th ff'.split()} end:='a b' "><link name="${names[1]}_${end}"/>
+      </xacro:macro><xacro:fingers/>""")
+    assert names(robot) == ["ff_a b"]
 
 
 def test_conditions_arguments_elements_and_attributes(expanded):

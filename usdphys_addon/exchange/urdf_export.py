@@ -12,7 +12,7 @@ import math
 import os
 import re
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -50,6 +50,7 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
     """
     require_usd()
     from ..urdf import ros_package
+    from ..urdf.mesh_files import MeshFiles
     from ..usd import read as usd_read
 
     target = Path(bpy.path.abspath(str(filepath))).absolute()
@@ -62,12 +63,13 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
         written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
         stage = usd_read.open_stage(file)
         model = usd_read.read_stage(stage)
-        meshes: MeshFiles | None = None
+        meshes = MeshFiles(f"{_mesh_folder(target)}/" if home is None else home.meshes)
         try:
-            text, issues = edited_text(stage, model, folder, target.parent, home)
+            text, issues = edited_text(stage, model, folder, target.parent, home, meshes)
             counts = {"bodies": len(model.bodies), "joints": len(model.joints)}
         except _OtherPartsError as reason:
-            text, issues, counts, meshes = _new_text(context, stage, model, target, home, reason)
+            meshes.clear()
+            text, issues, counts = _new_text(context, stage, model, target, meshes, reason)
         # A report of no colliders would be believed.
         counts["colliders"] = len(re.findall(r"<collision[\s>]", text))
         issues = [issue for issue in written.issues if issue.severity == "error"] + issues
@@ -75,8 +77,7 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
         root = target.parent if home is None else home.folder
         mesh_folder = _mesh_folder(target) if home is None else "meshes"
         with scratch_folder(target) as made:
-            if meshes is not None:
-                meshes.write(made / mesh_folder)
+            meshes.write(made / mesh_folder)
             if home is not None:
                 home.write(made)
             file = made / target.relative_to(root)
@@ -99,19 +100,13 @@ def _mesh_folder(target: Path) -> str:
 
 
 def _new_text(
-    context: bpy.types.Context,
-    stage: Any,
-    model: PhysicsModel,
-    target: Path,
-    home: RosPackage | None,
+    context: bpy.types.Context, stage: Any, model: PhysicsModel, target: Path, files: MeshFiles,
     reason: _OtherPartsError,
-) -> tuple[str, list[Issue], dict[str, int], MeshFiles]:
+) -> tuple[str, list[Issue], dict[str, int]]:  # fmt: skip
     """The URDF of a robot that was made in Blender, or of which parts were added or removed since its import."""
     from ..urdf import build, further
-    from ..urdf.mesh_files import MeshFiles
-    from .robot_geometry import visible_parts
+    from ..usd.robot_geometry import visible_parts
 
-    files = MeshFiles(f"{_mesh_folder(target)}/" if home is None else home.meshes)
     names = {
         str(prim.GetPath()): str(name)
         for prim in stage.TraverseAll() if (name := prim.GetMetadata("displayName"))
@@ -140,7 +135,7 @@ def _new_text(
             "the mesh files of the old one.", "Undo the change of parts to keep them.",
         ))  # fmt: skip
     _verify(made, target)
-    return made.text, issues, {"bodies": made.links, "joints": made.joints}, files
+    return made.text, issues, {"bodies": made.links, "joints": made.joints}
 
 
 def _frames(stage: Any, model: PhysicsModel) -> list[Frame]:
@@ -203,11 +198,11 @@ _NAMELESS = frozenset({"", "root", "world", "scene", "stage"})
 
 
 def edited_text(
-    stage: Any, new: PhysicsModel, folder: Path, target: Path, home: RosPackage | None = None
+    stage: Any, new: PhysicsModel, folder: Path, target: Path, home: RosPackage | None, files: MeshFiles
 ) -> tuple[str, list[Issue]]:
     """The URDF of the robot on a stage in SI units. folder: of the old URDF. target: of the new one.
 
-    home: package that gets copies of the meshes.
+    home: package that gets copies of the meshes. files: gets the meshes whose files are missing.
 
     Raises _OtherPartsError where a URDF has to be written anew.
     """
@@ -233,6 +228,7 @@ def edited_text(
     comparison = _Comparison(plan, usd_read.read_stage(before), new, before, stage, root, edits)
     comparison.run()
     _complete(robot, edits)
+    _keep_meshes(plan, edits, folder, stage, root, files)
     if home is None:
         _move_files(robot, edits, folder, target)
     else:
@@ -426,6 +422,26 @@ def _complete(robot: Robot, edits: TextEdits) -> None:
             edits.complete(link.inertial.element, "inertia", ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
 
 
+def _keep_meshes(plan: Layout, edits: TextEdits, folder: Path, stage: Any, root: str, files: MeshFiles) -> None:
+    """Take meshes from the stage whose files are missing, as where a robot came in a USD file from elsewhere.
+
+    What is in a package is found by its name, in other places too.
+    """
+    from ..urdf.packages import Packages
+    from ..usd.robot_geometry import mesh_at
+
+    packages = Packages(folder)
+    for placed in plan.shapes:
+        shape, path = placed.shape, root + placed.path[len(plan.root) :]
+        element = next((one for one in shape.element.walk() if one.tag == "mesh"), None)
+        if element is None or shape.uri.startswith(("package://", "model://")) or packages.file(shape.uri):
+            continue
+        mesh = mesh_at(stage, path, shape.scale, colored=shape.material is None)
+        if mesh is not None:
+            kind = "collision" if placed.is_collider else "visual"
+            edits.set(element, "filename", files.uri(mesh, PurePosixPath(shape.uri).stem, kind))
+
+
 def _move_files(robot: Robot, edits: TextEdits, folder: Path, target: Path) -> None:
     """Let relative paths lead to the same files from another folder."""
     if os.path.realpath(folder) == os.path.realpath(target):
@@ -448,7 +464,7 @@ def _take_files(robot: Robot, edits: TextEdits, folder: Path, home: RosPackage) 
     found, issues = {}, []
     for element in robot.element.walk():
         uri = element.get("filename")
-        if element.tag not in ("mesh", "texture") or not uri:
+        if element.tag not in ("mesh", "texture") or not uri or "filename" in edits.changed.get(element, {}):
             continue
         file = packages.file(uri, MESH_SUFFIXES | IMAGE_SUFFIXES)
         if file is not None:

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
+from ..bridge import object_copies
 from ..bridge.environment import require_usd
+from ..bridge.imported import ImportedIDs
 from ..bridge.naming import prim_name
 from ..core import paths
 from ..system.files import usable_name, work_folder
@@ -26,6 +28,8 @@ from .usd_import import ImportResult, Step
 
 if TYPE_CHECKING:
     from ..urdf.layout import Layout
+    from ..usd.import_source import ImportSource
+    from ..usd.robot_stage import RobotTexts
 
 #: Drawn size of a link's Empty, as a part of the size of the robot.
 _DRAWN = 0.03
@@ -55,8 +59,9 @@ def import_steps(
         memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
         before = memory.filepath
         result = yield from usd_import.import_steps(
-            context, stage_file, usd_import.ImportOptions(), partial(robot_stage.import_source_of, plan, texts)
-        )
+            context, stage_file, usd_import.ImportOptions(), partial(robot_stage.import_source_of, plan, texts),
+            partial(_complete, plan, texts),
+        )  # fmt: skip
         result.path = path
         result.issues[:0] = plan.issues
         _finish(plan, result)
@@ -65,6 +70,15 @@ def import_steps(
             others = [line for line in memory.others.splitlines() if line != str(stage_file)]
             memory.others = "\n".join(dict.fromkeys([*others, before]))
     return result
+
+
+def _complete(plan: Layout, texts: RobotTexts, found: ImportedIDs, source: ImportSource) -> None:
+    """Make the objects that differ from others in their place only. Those of a mesh file share its mesh."""
+    for path, mesh in texts.meshes.items():
+        if path in found.objects:
+            object_copies.fill(found.objects[path].data, mesh.points, mesh.counts, mesh.corners)  # type: ignore[arg-type]
+    shared = [placed.path for placed in plan.shapes if placed.shape.kind == "mesh"]
+    object_copies.complete(found, source.model.order, texts.likes, texts.poses, shared)
 
 
 def _finish(plan: Layout, result: ImportResult) -> None:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     #: (stage, opinions of all its prims) -> what an import needs of them.
     ReadSource = Callable[[Any, list[Any]], ImportSource]
+    #: Adds objects to those that Blender has imported.
+    Complete = Callable[[ImportedIDs, ImportSource], None]
 
 
 #: First and last frame of a new scene.
@@ -112,16 +114,18 @@ def run_steps(steps: Generator[Step, None, ImportResult], tell: Callable[[Step],
 
 
 def import_steps(
-    context: bpy.types.Context, filepath: str | Path, options: ImportOptions, read: ReadSource | None = None
-) -> Generator[Step, None, ImportResult]:
+    context: bpy.types.Context, filepath: str | Path, options: ImportOptions, read: ReadSource | None = None,
+    complete: Complete | None = None,
+) -> Generator[Step, None, ImportResult]:  # fmt: skip
     """`import_usd` step by step. Closing the generator undoes the steps so far.
 
-    read: reads the stage, given the opinions of all its prims; by default `import_source.read_source`.
+    read: reads the stage, given the opinions of all its prims; by default `import_source.read_source`. complete: makes
+    the objects of prims that the stage lacks, with the world matrices of all, before the physics is put on them.
     """
     require_usd()
     path = Path(bpy.path.abspath(str(filepath))).absolute()
     with _usd_errors_as_input_errors(path):
-        return (yield from _steps(context, path, options, read))
+        return (yield from _steps(context, path, options, read, complete))
 
 
 @contextmanager
@@ -141,7 +145,7 @@ def _usd_errors_as_input_errors(path: Path) -> Iterator[None]:
 
 
 def _steps(
-    context: bpy.types.Context, path: Path, options: ImportOptions, read: ReadSource | None
+    context: bpy.types.Context, path: Path, options: ImportOptions, read: ReadSource | None, complete: Complete | None
 ) -> Generator[Step, None, ImportResult]:
     from ..usd import composition, import_source, importable
     from ..usd import read as usd_read
@@ -168,7 +172,7 @@ def _steps(
         # A collector that runs in the thread would delete Blender's objects while Blender works.
         with gc_paused(), ExitStack() as threads, _selected_file(path, choices) as file:
             read = read or import_source.read_source
-            landing = _Landing(context, stage, path, options, choices, opinions, threads, read)
+            landing = _Landing(context, stage, path, options, choices, opinions, threads, read, complete)
             result = _native_import(file, options, landing)
         yield Step(0.9, "Blender shows what came in")
     return result
@@ -186,6 +190,7 @@ class _Landing:
     opinions: list[Any]
     threads: ExitStack
     read: ReadSource
+    complete: Complete | None
     reading: Background[ImportSource] | None = None
     is_new_scene: bool = False
 
@@ -201,6 +206,8 @@ class _Landing:
     def begin(self) -> None:
         """Read the physics while Blender imports."""
         self.is_new_scene = not bpy.data.actions and (self.scene.frame_start, self.scene.frame_end) == _NEW_FRAMES
+        if self.complete is not None:
+            return  # what is left to read is little
         what = f"Reading the physics of '{self.path.name}'"
         reading = Background(what, self.read, self.stage, self.opinions)
         self.reading = self.threads.enter_context(reading)
@@ -210,8 +217,8 @@ class _Landing:
         from ..usd import carry, looks
         from ..usd import read as usd_read
 
-        assert self.reading is not None
-        scene, stage, source = self.scene, self.stage, self.reading.result()
+        scene, stage = self.scene, self.stage
+        source = self.reading.result() if self.reading is not None else self.read(stage, self.opinions)
         model, issues = source.model, source.missing
         _keep_instancers(model, source.instancers, issues)
         _report_instances(source.instances, issues)
@@ -220,7 +227,9 @@ class _Landing:
         typed = [path for path, prim in model.prims.items() if is_vendor_type(prim.type_name)]
         import_repair.add_empties(scene, found, [path for path in typed if paths.is_at_or_below(path, below)])
         import_repair.repair(scene, stage, found, source.resets, below, scale)
-        if model.joints:
+        if self.complete is not None:
+            self.complete(found, source)
+        elif model.joints:
             # Joints are placed in the world, so the matrices of their parents must be up to date.
             self.context.view_layer.update()  # type: ignore[union-attr]
         texts = scene_write.Texts(source.carried, source.transforms, source.shapes, source.bindings)
@@ -385,7 +394,8 @@ def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> Imp
             "or switch Convert Units off."
         )
     keywords = {name: value for name, value in keywords.items() if name in known}
-    capture = _Capture(landing.finish)
+    # Many new objects are made after Blender's operator, which would evaluate them at its end.
+    capture = _Capture(landing.finish if landing.complete is None else None)
     with handled_by("on_import", capture.take):
         landing.begin()
         try:
@@ -396,9 +406,9 @@ def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> Imp
                 raise InputError(f"Blender's USD importer failed on '{path.name}': {reason}.") from error
     if capture.error is not None:
         raise capture.error
-    if "FINISHED" not in ended or capture.result is None:
+    if "FINISHED" not in ended or not capture.was_called:
         raise InputError(f"Blender's USD importer did not finish with '{path.name}'.")
-    return capture.result
+    return capture.result or landing.finish(capture.found)
 
 
 @contextmanager
@@ -445,15 +455,18 @@ def undone_on_failure(scene: Any) -> Iterator[None]:
 class _Capture:
     """Keeps the result or the error of our hook: Blender does not pass on exceptions from hooks."""
 
-    finish: Callable[[ImportedIDs], ImportResult]
+    finish: Callable[[ImportedIDs], ImportResult] | None
+    found: ImportedIDs = field(default_factory=ImportedIDs)
+    was_called: bool = False
     result: ImportResult | None = None
     error: BaseException | None = None
 
     def take(self, import_context: Any) -> bool:
         try:
-            found = ImportedIDs()
-            collect(import_context, found)
-            self.result = self.finish(found)
+            collect(import_context, self.found)
+            if self.finish is not None:
+                self.result = self.finish(self.found)
+            self.was_called = True
         except BaseException as error:
             self.error = error
         return True

@@ -34,7 +34,7 @@ class Budget:
 
 
 def _sized(value: Any) -> Any:
-    if isinstance(value, str | list | tuple | dict) and len(value) > _LARGEST:
+    if isinstance(value, str | list | tuple | dict | set) and len(value) > _LARGEST:
         raise ExpressionError("a text or list is too long")
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4096:
         raise ExpressionError("a number is too large")
@@ -98,13 +98,17 @@ FUNCTIONS: dict[str, Any] = {
     "abs": abs, "min": min, "max": max, "round": round, "len": len, "int": int, "float": float, "str": str,
     "bool": bool, "list": list, "dict": dict, "tuple": tuple, "sorted": sorted, "sum": sum, "any": any, "all": all,
     "zip": lambda *lists: list(zip(*lists, strict=False)), "enumerate": lambda values: list(enumerate(values)),
-    "range": _range, "True": True, "False": False, "None": None, "true": True, "false": False,
+    "range": _range, "set": set, "isinstance": isinstance, "True": True, "False": False, "None": None, "true": True,
+    "false": False,
 }  # fmt: skip
 for _dangerous in ("factorial", "comb", "perm", "pow", "prod", "lcm"):
     FUNCTIONS.pop(_dangerous, None)
 FUNCTIONS["pow"] = _power
 #: Modules of which expressions may name functions.
-_MODULES = {"math": {name: value for name, value in FUNCTIONS.items() if hasattr(math, name)}}
+_MODULES = {
+    "math": {name: value for name, value in FUNCTIONS.items() if hasattr(math, name)},
+    "python": {name: value for name, value in FUNCTIONS.items() if not hasattr(math, name)},
+}
 
 
 def evaluate(text: str, names: Mapping[str, Any], budget: Budget) -> Any:
@@ -267,4 +271,4 @@ def _sized_by(owner: str, arguments: list[Any]) -> None:
         raise ExpressionError("a text or list is too long")
 
 
-_TYPES = frozenset({int, float, str, bool, list, dict, tuple})
+_TYPES = frozenset({int, float, str, bool, list, dict, tuple, set})

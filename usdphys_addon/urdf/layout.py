@@ -157,8 +157,8 @@ class _Planner:
         self.parts: dict[str, list[str]] = {}
         self.used = _Names()
         self.has_masses = any(link.mass > 0 for link in robot.links.values())
-        self.place_links()
         self.choose_bodies()
+        self.place_links()
         self.write_bodies()
         self.joint_names = _Names()
         self.write_joints()
@@ -187,7 +187,8 @@ class _Planner:
         made = self.used.all([self.name_of(name) for name in robot.links])
         for name in robot.in_order():
             joint = robot.parents.get(name)
-            above = layout.geometry if joint is None else layout.link_paths[joint.parent]
+            is_free = self.is_free(name)
+            above = layout.geometry if joint is None or is_free else layout.link_paths[joint.parent]
             path = f"{above}/{made[self.name_of(name)]}"
             if path.count("/") > _MOST_LINKS_DEEP:
                 raise InputError(f"'{robot.path.name}' has more than {_MOST_LINKS_DEEP} links below each other.")
@@ -196,7 +197,12 @@ class _Planner:
                 layout.names[path] = self.name_of(name)
             local = np.eye(4) if joint is None else joint.pose
             layout.worlds[name] = local if joint is None else layout.worlds[joint.parent] @ local
-            layout.frames.append(Frame(path, local, robot.links[name]))
+            layout.frames.append(Frame(path, layout.worlds[name] if is_free else local, robot.links[name]))
+
+    def is_free(self, name: str) -> bool:
+        """True for a body that floats beside the body above: a robot of its own, which simulators look for below it."""
+        joint = self.robot.parents.get(name)
+        return joint is not None and joint.type == "floating" and self.owner[joint.parent] is not None
 
     def choose_bodies(self) -> None:
         """Decide for each link, parents first, which body it belongs to."""
@@ -439,6 +445,9 @@ class _Planner:
             if not bases or not (has_joints or (welded and len(robot.roots) == 1)):
                 continue
             jointed = [name for name in bases if self.has_joints(name)] or bases
+            for name in filter(self.is_free, robot.downwards(root)):
+                if self.has_joints(name):
+                    layout.model.prims[layout.bodies[name]].add(usd_physics.ArticulationRootAPI())
             if len(jointed) == 1:
                 layout.model.prims[layout.bodies[jointed[0]]].add(usd_physics.ArticulationRootAPI())
             else:

@@ -7,8 +7,8 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import escape
 from xml.parsers import expat
-from xml.sax.saxutils import escape
 
 from ..core.errors import InputError
 
@@ -19,6 +19,10 @@ _DEEPEST = 200
 _DECLARED = re.compile(r"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 #: To the bracket that closes a tag; what is in quotes can hold one, too.
 _TAG = re.compile(rb"""(?:[^>"']+|"[^"]*"|'[^']*')*+>""")
+#: How characters stand in the value of an attribute; what codes them begins with the first.
+_CODED = {
+    "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"
+}  # fmt: skip
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
@@ -156,7 +160,9 @@ class _TreeMaker:
 
 def quoted(value: str) -> str:
     """An attribute value as XML, in quotes."""
-    return '"' + escape(value, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}) + '"'
+    for plain, coded in _CODED.items():
+        value = value.replace(plain, coded)
+    return f'"{value}"'
 
 
 def start_tag(tag: str, attributes: dict[str, str], *, closed: bool = False) -> str:
@@ -167,7 +173,7 @@ def start_tag(tag: str, attributes: dict[str, str], *, closed: bool = False) -> 
 def to_text(element: Element, indent: str = "  ", level: int = 0) -> str:
     """An element as indented XML, without its offsets in a text. Ends with a line break."""
     pad = indent * level
-    inner = escape(element.text.strip())
+    inner = escape(element.text.strip(), quote=False)
     if not element.children:
         tag = start_tag(element.tag, element.attributes, closed=not inner)
         return f"{pad}{tag}{inner}</{element.tag}>\n" if inner else f"{pad}{tag}\n"

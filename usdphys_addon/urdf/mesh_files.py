@@ -36,6 +36,10 @@ class MeshFiles:
             self.found[key] = (f"{stem}{'.stl' if kind == 'collision' else '.obj'}", mesh)
         return self.prefix + self.found[key][0]
 
+    def clear(self) -> None:
+        self.found.clear()
+        self.taken.clear()
+
     def write(self, folder: Path) -> None:
         """Write all files."""
         for name, mesh in self.found.values():

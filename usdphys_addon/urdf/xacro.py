@@ -25,7 +25,7 @@ _MOST_ELEMENTS, _DEEPEST = 200_000, 60
 _XML = frozenset({".xacro", ".urdf", ".xml", ".srdf", ".gazebo", ".trans"})
 _YAML = frozenset({".yaml", ".yml"})
 _PART = re.compile(r"\$\$(?=[{(])|\$\{|\$\(")
-_PARAMETER = re.compile(r"\s*([^\s:=]+?)(?::?=(\^\|?)?((?:'[^']*')|(?:\"[^\"]*\")|[^\s]*))?(?=\s|\Z)")
+_PARAMETER = re.compile(r"\s*([^\s:=]+?)(?::?=(\^\|?)?((?:'[^']*'|\"[^\"]*\"|[^\s'\"])*))?(?=\s|\Z)")
 
 
 def is_xacro(root: Element) -> bool:
@@ -457,6 +457,23 @@ class _Expander:
                 yield child
 
 
+def _tokens(text: str, sep: str = ",; ", skip_empty: bool = True) -> list[str]:
+    """The parts of a text between characters."""
+    parts = re.split("|".join(map(re.escape, sep)), text) if sep else [text]
+    return [part for part in parts if part or not skip_empty]
+
+
+def _refuse(*texts: Any) -> None:
+    raise ExpressionError(" ".join(map(str, texts))[:200])
+
+
+#: Functions of the module `xacro`. What a file says on its way is not shown; what it finds wrong ends it.
+_XACRO: dict[str, Any] = {
+    "tokenize": _tokens, "dotify": dict, "error": _refuse, "fatal": _refuse,
+    "message": lambda *_texts, **_options: "", "warning": lambda *_texts, **_options: "",
+}  # fmt: skip
+
+
 class _Names(Mapping[str, Any]):
     """What an expression can name: properties, and the functions of xacro."""
 
@@ -467,7 +484,7 @@ class _Names(Mapping[str, Any]):
         if name in self.scope:
             return self.scope[name]
         if name == "xacro":
-            return {"load_yaml": self.expander.yaml, "arg": self.argument}
+            return {"load_yaml": self.expander.yaml, "arg": self.argument, **_XACRO}
         if name == "load_yaml":
             return self.expander.yaml
         if name == "arg":

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from . import carry, looks, write
 from .import_source import ImportSource
 from .opinions import BINDING_API, Opinions
 
+_UNSCALED = (1.0, 1.0, 1.0)
 #: The whole text of the URDF, on the root prim: a later export of a URDF changes only what was edited.
 SOURCE = "urdf:source"
 #: Name of the file that the text was read from.
@@ -40,12 +41,21 @@ SOURCE_OPTIONS = "urdf:options"
 
 @dataclass(slots=True)
 class RobotTexts:
-    """What an import remembers of the prims of a robot, see `import_source.ImportSource`."""
+    """What an import remembers of the prims of a robot, see `import_source.ImportSource`.
+
+    types: of all prims, parents first. poses: local matrix (4, 4) by path. likes: by path of a prim that the stage
+    lacks, the path of one that differs in its pose only. meshes: by path of a mesh that the stage has a triangle for;
+    see `write_robot`.
+    """
 
     transforms: dict[str, str] = field(default_factory=dict)
     shapes: dict[str, str] = field(default_factory=dict)
     bindings: dict[str, str] = field(default_factory=dict)
     visible_materials: dict[str, str] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+    poses: dict[str, frames.Matrix] = field(default_factory=dict)
+    likes: dict[str, str] = field(default_factory=dict)
+    meshes: dict[str, MeshData] = field(default_factory=dict)
 
 
 def write_robot(
@@ -54,9 +64,13 @@ def write_robot(
     """Author a robot on an empty stage. What is missing is reported to the issues of the layout.
 
     textures: folder beside the file of the stage that images are copied to; None: their own paths are written.
-    physics: False for an import, which takes the physics from the layout: joints are prims of their types only.
+    physics: False for an import, which takes the physics from the layout: joints are prims of their types only. Of
+    prims that differ in their pose only, the stage then has the first: Blender imports a prim slowly, and copies an
+    object quickly. Meshes of points and faces alone are triangles there: Blender fills a mesh from arrays quickly, too.
     """
-    writer = _RobotWriter(layout, assets, stage, textures)
+    likes = {} if physics else _likes(layout)
+    writer = _RobotWriter(layout, assets, stage, textures, likes)
+    writer.fills = not physics
     writer.write(physics=physics)
     return writer.texts
 
@@ -80,9 +94,41 @@ def _options_text(options: LayoutOptions) -> str:
     return f"{options.base} {'merged' if options.merge_fixed else 'kept'} {options.prefix}"
 
 
+def _likes(layout: Layout) -> dict[str, str]:
+    """By path of a prim, the path of an earlier one that Blender would import alike but for its pose."""
+    firsts: dict[tuple[Any, ...], str] = {}
+    likes: dict[str, str] = {}
+    kept = {*layout.names, *layout.others}
+
+    def look(path: str, *key: Any) -> None:
+        notes = repr(_unheld(layout, path)) if path in layout.notes else ""
+        first = path if path in kept else firsts.setdefault((*key, notes), path)
+        if first != path:
+            likes[path] = first
+
+    for frame in layout.frames:
+        look(frame.path, "link")
+    for placed in layout.shapes:
+        shape = placed.shape
+        own = shape.uri if shape.kind == "mesh" else repr(urdf_layout.gprim_of(shape))
+        material = shape.material and (shape.material.name, shape.material.rgba, shape.material.texture)
+        look(placed.path, placed.is_collider, shape.kind, own, material)
+    for path, prim in layout.model.prims.items():
+        if prim.get(usd_physics.Joint) is not None:
+            look(path, "joint", prim.type_name)
+    # What the stage has needs its parents there.
+    for path in (*kept, *(path for path in layout.notes if path not in likes), *firsts.values()):
+        for above in paths.ancestors_of(path):
+            likes.pop(above, None)
+    return likes
+
+
 class _RobotWriter:
-    def __init__(self, layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None) -> None:
+    def __init__(
+        self, layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None, likes: dict[str, str]
+    ) -> None:
         self.layout, self.assets, self.stage, self.textures = layout, assets, stage, textures
+        self.likes, self.fills = likes, False
         self.copied: dict[Path, str] = {}
         self.layer = stage.GetRootLayer()
         self.made: dict[tuple[Any, ...], str] = {}
@@ -94,6 +140,7 @@ class _RobotWriter:
         write.write_units(self.stage, SI)
         with Sdf.ChangeBlock():
             root = self.define(layout.root, "Xform")
+            assert root is not None
             self.texts.transforms[layout.root] = _transform_text("")
             self.layer.defaultPrim = root.name
             root.SetInfo("kind", Kind.Tokens.component)
@@ -102,12 +149,12 @@ class _RobotWriter:
             if any(paths.is_below(path, layout.physics) for path in layout.model.prims):
                 self.define(layout.physics, "Scope")
             for frame in layout.frames:
-                self.place(self.define(frame.path, "Xform"), frame.local)
+                self.place(frame.path, self.define(frame.path, "Xform"), frame.local, _UNSCALED)
         # In one block, because the stage composes itself anew after each.
         with Sdf.ChangeBlock():
             shapes = [(placed, self.shape(placed)) for placed in layout.shapes]
         for placed, mesh in shapes:
-            if self.layer.GetPrimAtPath(placed.path) is None:
+            if placed.path not in self.texts.types:
                 continue
             if placed.is_collider:
                 self.collider(placed, mesh)
@@ -122,7 +169,8 @@ class _RobotWriter:
             for path in layout.others:
                 self.define(path, "")
             for path, notes in layout.notes.items():
-                self.notes(path, notes if physics else _unheld(layout, path))
+                if path not in self.likes:
+                    self.notes(path, notes if physics else _unheld(layout, path))
             for path, names in layout.applied.items() if physics else ():
                 write.apply_schemas(self.layer.GetPrimAtPath(path), names)
             for path, name in layout.names.items():
@@ -134,18 +182,25 @@ class _RobotWriter:
                 Note(SOURCE_OPTIONS, "string", _options_text(layout.options)),
             ])  # fmt: skip
         layout.issues += self.assets.issues
+        self.texts.likes = {path: first for path, first in self.likes.items() if path in self.texts.types}
 
     # ------------------------------------------------------------------ prims
 
-    def define(self, path: str, type_name: str) -> Sdf.PrimSpec:
+    def define(self, path: str, type_name: str) -> Sdf.PrimSpec | None:
+        """Define a prim; None for one that the stage is to lack."""
+        self.texts.types[path] = type_name
+        if path in self.likes or paths.parent_of(path) in self.likes:
+            return None
         spec = Sdf.CreatePrimInLayer(self.layer, path)
         spec.specifier = Sdf.SpecifierDef
         if type_name:
             spec.typeName = type_name
         return spec
 
-    def place(self, spec: Sdf.PrimSpec, pose: frames.Matrix, scale: tuple[float, ...] = (1.0, 1.0, 1.0)) -> None:
+    def place(self, path: str, spec: Sdf.PrimSpec | None, pose: frames.Matrix, scale: tuple[float, ...]) -> None:
         """Author a pose in double precision, and a scale inside it."""
+        if path in self.likes:
+            self.texts.poses[path] = pose @ np.diag([*scale, 1.0])
         ops: list[str] = []
         text = ""
         if pose[:3, 3].any():
@@ -158,16 +213,18 @@ class _RobotWriter:
             self.set(spec, "xformOp:orient", "quatd", Gf.Quatd(*rotation))
             ops.append("xformOp:orient")
             text += f"    quatd xformOp:orient = {tuple(map(float, rotation))}\n"
-        if tuple(scale) != (1.0, 1.0, 1.0):
+        if tuple(scale) != _UNSCALED:
             self.set(spec, "xformOp:scale", "float3", Gf.Vec3f(*scale))
             ops.append("xformOp:scale")
             text += f"    float3 xformOp:scale = {tuple(map(float, scale))}\n"
         if ops:
             self.set(spec, "xformOpOrder", "token[]", Vt.TokenArray(ops), uniform=True)
             text += f"    uniform token[] xformOpOrder = {json.dumps(ops)}\n"
-        self.texts.transforms[str(spec.path)] = _transform_text(text)
+        self.texts.transforms[path] = _transform_text(text)
 
-    def set(self, spec: Sdf.PrimSpec, name: str, type_: str, value: Any, *, uniform: bool = False) -> None:
+    def set(self, spec: Sdf.PrimSpec | None, name: str, type_: str, value: Any, *, uniform: bool = False) -> None:
+        if spec is None:
+            return
         variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
         custom = name.startswith("urdf:")
         attribute = Sdf.AttributeSpec(spec, name, write.sdf_type(type_), variability, declaresCustom=custom)
@@ -188,22 +245,33 @@ class _RobotWriter:
         """Define the prim of a shape, unless its mesh is missing. Returns the mesh."""
         shape = placed.shape
         gprim = urdf_layout.gprim_of(shape)
-        mesh = None
+        mesh, found = None, None
         if gprim is None:
             found = self.assets.mesh(shape)
             if found is None:
                 return None
             mesh = found[1]
         spec = self.define(placed.path, gprim.usd_name if gprim is not None else "Mesh")
-        scale = shape.scale if mesh is not None else shape.size if _is_stretched(shape) else (1.0, 1.0, 1.0)
-        self.place(spec, shape.pose, scale)
+        scale = shape.scale if mesh is not None else shape.size if _is_stretched(shape) else _UNSCALED
+        self.place(placed.path, spec, shape.pose, scale)
         if gprim is not None:
-            self.gprim(spec, gprim)
-        elif mesh is not None:
+            self.gprim(placed.path, spec, gprim)
+        elif mesh is not None and spec is not None:
+            if (
+                self.fills
+                and mesh.uvs is None
+                and mesh.normals is None
+                and (mesh.faces is None or not _has_looks(mesh))
+            ):
+                self.texts.meshes[placed.path] = mesh
+                mesh = _triangle(mesh)
             self.mesh(spec, mesh)
-        return mesh
+        return found[1] if found is not None else None
 
-    def gprim(self, spec: Sdf.PrimSpec, gprim: usd_geom.Gprim) -> None:
+    def gprim(self, path: str, spec: Sdf.PrimSpec | None, gprim: usd_geom.Gprim) -> None:
+        if path in self.likes and self.likes[path] in self.texts.shapes:
+            self.texts.shapes[path] = self.texts.shapes[self.likes[path]]
+            return
         text = ""
         for attribute, value in gprim.authored():
             self.set(spec, attribute.usd, attribute.type, value, uniform=attribute.uniform)
@@ -212,7 +280,7 @@ class _RobotWriter:
         ends = [tuple(float(sign * part) for part in half) for sign in (-1, 1)]
         self.set(spec, "extent", "float3[]", Vt.Vec3fArray([Gf.Vec3f(*end) for end in ends]))
         text += f"    float3[] extent = {ends}\n"
-        self.texts.shapes[str(spec.path)] = f'#usda 1.0\n\nover "prim"\n{{\n{text}}}\n'
+        self.texts.shapes[path] = f'#usda 1.0\n\nover "prim"\n{{\n{text}}}\n'
 
     def mesh(self, spec: Sdf.PrimSpec, mesh: MeshData) -> None:
         points = np.ascontiguousarray(mesh.points, np.float32)
@@ -260,7 +328,7 @@ class _RobotWriter:
             return
         for index in used:
             name = urdf_layout.prim_name(mesh.materials[index].name if index >= 0 else "rest")
-            path = paths.free(f"{placed.path}/{name}", self.layer.GetPrimAtPath)
+            path = paths.free(f"{placed.path}/{name}", self.texts.types.__contains__)
             with Sdf.ChangeBlock():
                 spec = self.define(path, "GeomSubset")
                 self.set(spec, "elementType", "token", "face", uniform=True)
@@ -271,13 +339,14 @@ class _RobotWriter:
                 self.bind_to(path, targets[index])
 
     def bind_to(self, path: str, material: str) -> None:
-        spec = self.layer.GetPrimAtPath(path)
-        relationship = Sdf.RelationshipSpec(spec, "material:binding", custom=False)
-        relationship.targetPathList.explicitItems = [Sdf.Path(material)]
-        write.apply_schemas(spec, (BINDING_API,))
-        if spec.typeName != "GeomSubset":
+        spec, type_name = self.layer.GetPrimAtPath(path), self.texts.types[path]
+        if spec is not None:
+            relationship = Sdf.RelationshipSpec(spec, "material:binding", custom=False)
+            relationship.targetPathList.explicitItems = [Sdf.Path(material)]
+            write.apply_schemas(spec, (BINDING_API,))
+        if type_name != "GeomSubset":
             self.texts.bindings[path] = carry.OWN_BINDING
-            if spec.typeName != "Mesh":
+            if type_name != "Mesh":
                 self.texts.visible_materials[path] = material
 
     def material_of(self, placed: PlacedShape, *, has_uvs: bool) -> str:
@@ -379,21 +448,27 @@ def import_source_of(
     stage: as `write_robot` has written it without physics. opinions: of all its prims.
     """
     model = PhysicsModel(SI, source=stage.GetRootLayer().identifier)
-    model.order = {one.path: index for index, one in enumerate(opinions)}
+    types = {one.path: one.type_name for one in opinions}
+    types |= {path: texts.types[path] for path in texts.types.keys() - types.keys()}
+    model.order = {path: index for index, path in enumerate(_depth_first(types, texts.types))}
     shapes = {placed.path: placed for placed in layout.shapes if placed.is_collider}
     source = ImportSource(model, [], [], [], {}, texts.transforms, texts.shapes, texts.bindings)
     source.visible_materials = texts.visible_materials
     special = {layout.root, *layout.names, *layout.notes, *layout.others}
-    for one in opinions:
-        path, known = one.path, layout.model.prims.get(one.path)
+    for path in model.order:
+        known, type_name = layout.model.prims.get(path), types[path]
         if known is not None and known.schemas:
-            model.add(_import_prim(layout, known, one.type_name, shapes.get(path)))
+            model.add(_import_prim(layout, known, type_name, shapes.get(path)))
         else:
-            model.other_types[path] = one.type_name
-        if one.type_name == "Material":
+            model.other_types[path] = type_name
+        if type_name == "Material":
             source.materials.append(path)
-        if path in special and one.type_name != "Shader" and (text := carry.capture(one, SI)):
-            source.carried[path] = text
+    for one in opinions:
+        if one.path in special and one.type_name != "Shader" and (text := carry.capture(one, SI)):
+            source.carried[one.path] = text
+    for path, first in texts.likes.items():
+        if first in source.carried:
+            source.carried[path] = source.carried[first]
     for joint in list(model.joints.values()):
         # Also what joints hold and has no physics: the place of it counts.
         for path in _joint_targets(joint):
@@ -402,6 +477,20 @@ def import_source_of(
     model.other_paths = frozenset(model.other_types) - model.prims.keys()
     source.looks = looks.capture_looks(stage, source.materials, source.materials)
     return source
+
+
+def _depth_first(types: Iterable[str], defined: Iterable[str]) -> Iterator[str]:
+    """Paths of prims as a stage visits them: children below their parents, in the order in which they were defined."""
+    below: dict[str, list[str]] = {}
+    for path in dict.fromkeys((*defined, *types)):
+        if path != "/":
+            below.setdefault(paths.parent_of(path), []).append(path)
+    yield "/"
+    pending = below.get("", [])[::-1]
+    while pending:
+        path = pending.pop()
+        yield path
+        pending += reversed(below.get(path, ()))
 
 
 def _joint_targets(prim: Prim) -> Iterator[str]:
@@ -464,6 +553,12 @@ def _is_stretched(shape: Shape) -> bool:
 
 def _is_look(material: MeshMaterial) -> bool:
     return material.color is not None or material.texture is not None
+
+
+def _triangle(mesh: MeshData) -> MeshData:
+    """A triangle with the extent of a mesh: sizes are taken from it."""
+    low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
+    return MeshData(np.stack([low, high, (low[0], high[1], low[2])]), np.array([3]), np.arange(3))
 
 
 def _has_looks(mesh: MeshData) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdShade
 
-from ..core import schema
+from ..core import frames, schema
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_geom
 from ..urdf.build import Part
@@ -40,6 +40,22 @@ def visible_parts(stage: Usd.Stage, model: PhysicsModel) -> Iterator[Part]:
                 yield Part(path, world, mesh=mesh, material=whole)
         elif kind is not None and issubclass(kind, usd_geom.Gprim):
             yield Part(path, world, gprim=_gprim(prim, kind), material=own)
+
+
+def mesh_at(stage: Usd.Stage, path: str, scale: tuple[float, ...], *, colored: bool) -> MeshData | None:
+    """The mesh of a prim, in metres before a scale; None if there is none. colored: with a material of one colour."""
+    mesh, known = UsdGeom.Mesh(stage.GetPrimAtPath(path)), {}  # type: ignore[var-annotated]
+    own = _material(mesh.GetPrim(), known) if mesh else None
+    made = _mesh(mesh, own, known) if mesh else None
+    if made is None:
+        return None
+    if colored and own is not None and not made.materials:
+        made.materials, made.faces = [own], np.zeros(len(made.counts), np.int64)
+    world = np.array(UsdGeom.XformCache().GetLocalToWorldTransform(mesh.GetPrim())).T
+    # Without the noise of turned axes: uses of one mesh are to be one file.
+    units = [float(f"{abs(one / other):.5g}") for one, other in zip(frames.scale_of(world), scale, strict=True)]
+    made.points = made.points * units * UsdGeom.GetStageMetersPerUnit(stage)
+    return made
 
 
 def _gprim(prim: Usd.Prim, kind: type[usd_geom.Gprim]) -> usd_geom.Gprim:
