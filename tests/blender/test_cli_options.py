@@ -152,11 +152,13 @@ def test_a_prim_of_a_usd_file_is_read_alone(tmp_path, parts):
     assert not stage.GetPrimAtPath("/World/Crate").IsValid()
 
 
-def test_options_of_usd_files_are_refused_for_others(tmp_path, nested):
+def test_options_of_one_format_are_refused_for_others(tmp_path, nested, capfd):
     for option in (("--prim", "/World"), ("--variant", "/World{a=b}"), ("--onto", nested)):
         assert run("convert", nested, tmp_path / "out.usda", *option) == 2
         assert not (tmp_path / "out.usda").exists()
     assert run("convert", nested, tmp_path / "other.blend") == 1
+    assert run("convert", nested, tmp_path / "out.usda", "--base", "fixed") == 2
+    assert "--base is for URDF files or xacro files." in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(("option", "is_copy"), [("--physics-layer", False), ("--merge", True)])
@@ -326,6 +328,25 @@ def test_forms_exclude_each_other(tmp_path, nested):
     for options in (("--merge", "--physics-layer"), ("--flatten", "--composed"), ("--composed", "--physics-only")):
         assert run("convert", nested, tmp_path / "out.usda", *options) == 2
     assert not (tmp_path / "out.usda").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "names"),
+    [("out.usda", ("--physics-layer", "--layers"), ("--physics-layer", "--layers")),
+     ("out.usda", ("--physics-layer", "--runtimes"), ("--physics-layer", "--runtimes")),
+     ("out.usda", ("--physics-only", "--runtimes"), ("--physics-only", "--runtimes")),
+     ("out.usda", ("--layers", "--runtimes"), ("--layers", "--runtimes")),
+     ("out.usdz", ("--physics-layer",), ("--physics-layer", ".usdz")),
+     ("out.usdz", ("--layers",), ("--layers", ".usdz")),
+     ("out.USDZ", ("--runtimes",), ("--runtimes", ".usdz"))],
+)  # fmt: skip
+def test_options_that_contradict_each_other_or_the_output_are_wrong_arguments(tmp_path, name, options, names, capfd):
+    """No file is opened to find that out: there is none."""
+    (tmp_path / "in.blend").write_bytes(b"not looked at")
+    assert run("convert", tmp_path / "in.blend", tmp_path / name, *options) == 2
+    said = [line for line in capfd.readouterr().err.splitlines() if "error: " in line]
+    assert len(said) == 1 and all(each in said[0] for each in names), said
+    assert not (tmp_path / name).exists()
 
 
 def test_an_output_is_no_input_and_no_other_kind_of_file(tmp_path, parts):

@@ -30,8 +30,8 @@ WORK = "usdphys-run-"
 _BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
 
 
-#: What the other formats end with.
-_ENDS = {
+#: What files of other formats end with, by their suffix.
+KNOWN_ENDS = {
     ".gltf": b"}", ".json": b"}", ".urdf": b">", ".png": b"IEND\xaeB`\x82", ".jpg": b"\xff\xd9", ".jpeg": b"\xff\xd9",
 }  # fmt: skip
 #: Bytes of a path that Blender takes, less those of the longest name of a temporary file.
@@ -372,7 +372,7 @@ def is_whole(path: Path) -> bool:
     if suffix == ".glb":
         return int.from_bytes(head[8:12], "little") == size
     if suffix not in USD_SUFFIXES:
-        return size > 0 and tail.rstrip().endswith(_ENDS.get(suffix, b""))
+        return size > 0 and tail.rstrip().endswith(KNOWN_ENDS.get(suffix, b""))
     if head.startswith(b"PXR-USDC"):
         contents = int.from_bytes(head[16:24], "little")
         return len(head) == 24 and 0 < contents < size
