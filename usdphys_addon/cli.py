@@ -646,17 +646,17 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
     """Export the open .blend to USD, simulate that file, and write it with the motion as time samples."""
     import bpy
 
-    from .exchange import formats, usd_export
+    from .exchange import blend_file, formats, usd_export
 
     formats.expose_pxr()
     from .usd import time_samples
 
+    target = blend_file.refuse_own_files(Path(options.out).absolute())
     scene: Any = bpy.context.scene
     rate = checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
     if scene.frame_start + options.seconds * rate > _LAST_FRAME:
         raise UsageError(f"Blender has no frames after {_LAST_FRAME}; choose fewer --seconds.")
     scene.frame_end = scene.frame_start + math.ceil(options.seconds * rate)
-    target = Path(options.out).absolute()
     with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
         _print_issues(options, usd_export.export_usd(bpy.context, scratch, wanted).issues, warn)
         options.out = str(layer)

@@ -363,6 +363,48 @@ def test_an_output_is_no_input_and_no_other_kind_of_file(tmp_path, parts):
     assert parts.read_bytes() == before and poses.read_text() == "{}"
 
 
+MOVING = """#usda 1.0
+(
+    endTimeCode = 10
+    startTimeCode = 1
+)
+def Mesh "Sail"
+{
+    int[] faceVertexCounts = [3]
+    int[] faceVertexIndices = [0, 1, 2]
+    point3f[] points.timeSamples = { 1: [(0, 0, 0), (1, 0, 0), (0, 1, 0)], 9: [(0, 0, 5), (1, 0, 5), (0, 1, 5)] }
+}
+"""
+
+
+def test_a_cache_that_a_blend_reads_is_no_output(tmp_path, capfd):
+    """A frame of it would replace all others."""
+    cache = tmp_path / "sail.usda"
+    cache.write_text(MOVING)
+    bpy.ops.wm.usd_import(filepath=str(cache))
+    assert [each.filepath for each in bpy.data.cache_files]
+    blend = saved(tmp_path / "scene.blend")
+    assert run("convert", blend, cache) == 1
+    assert "sail.usda' is read by the scene" in capfd.readouterr().err
+    assert run("simulate", blend, "--seconds", 0.1, "--out", cache) == 1
+    assert cache.read_text() == MOVING
+    assert run("convert", blend, tmp_path / "other.usda") == 0
+
+
+def test_a_library_that_a_blend_links_is_no_output(tmp_path, parts, capfd):
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scenes.solid("Crate")
+    library = saved(tmp_path / "library.blend")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(library), link=True) as (there, here):
+        here.objects = there.objects
+    bpy.context.collection.objects.link(bpy.data.objects["Crate"])
+    scene, before = saved(tmp_path / "scene.blend"), library.read_bytes()
+    assert run("convert", parts, library, "--onto", scene) == 1
+    assert "library.blend' is read by the scene" in capfd.readouterr().err
+    assert library.read_bytes() == before
+
+
 def test_progress_that_nobody_can_read_is_no_fault(tmp_path, parts, monkeypatch):
     """An import that takes a second prints its steps to stderr, which can be full."""
     from usdphys_ext.usdphys_addon.core import clock
