@@ -363,6 +363,12 @@ def test_an_output_is_no_input_and_no_other_kind_of_file(tmp_path, parts):
     assert parts.read_bytes() == before and poses.read_text() == "{}"
 
 
+def test_a_package_whose_name_usd_does_not_take_says_so(tmp_path, nested, capfd):
+    assert run("convert", nested, tmp_path / "a\tb.usdz") == 1
+    assert "a\\tb.usdz' has a control character in its name" in capfd.readouterr().err
+    assert run("convert", nested, tmp_path / "a\tb.usda") == 0
+
+
 MOVING = """#usda 1.0
 (
     endTimeCode = 10

@@ -218,6 +218,8 @@ def checked_target(filepath: str | Path) -> Path:
     target = Path(bpy.path.abspath(str(filepath))).absolute()
     if target.suffix.lower() not in USD_SUFFIXES:
         raise OutputError(f"'{target}' is no USD file name; end it with one of {', '.join(USD_SUFFIXES)}.")
+    if target.suffix.lower() == ".usdz" and not target.name.isprintable():
+        raise OutputError(f"'{target}' has a control character in its name, which packages do not take; rename it.")
     return refuse_own_files(checked(target))
 
 
