@@ -216,12 +216,17 @@ def judged_together(status: int, folder: Path, old: Path, new: Path) -> str:
         return "lie" if status == 0 else ""
     for name, content in after.items():
         file = folder / name
-        differs = content != before.get(name)
+        differs = lines_of(content) != lines_of(before.get(name, b""))
         if not file.is_file() or (differs and name in before and name not in changed) or not is_whole(file):
             return "torn"
         if file.stat().st_size < 0.9 * len(content):
             return "torn"
     return ""
+
+
+def lines_of(content: bytes) -> list[bytes]:
+    """The lines of a file in an order of their own: Blender writes siblings in another order from run to run."""
+    return sorted(content.splitlines())
 
 
 def left_over(folder: Path, target: Path) -> list[str]:
@@ -345,11 +350,32 @@ def power(inputs: Path, sizes: dict[str, int], tell: Callable[..., None]) -> Non
                 print(f"power: {name} skipped, because it cannot be traced here (status {done.returncode})")
                 continue
             calls = log.read_text(errors="replace").splitlines()
-            wanted = (r"fsync\(\d+<([^>]*\.usdphys-[^>]*)>\)", rf'rename.*"{re.escape(str(target))}"',
-                      rf"fsync\(\d+<{re.escape(os.path.realpath(folder))}>\)")  # fmt: skip
-            places = [next((at for at, call in enumerate(calls) if re.search(one, call)), -1) for one in wanted]
-            in_order = -1 < places[0] < places[1] < places[2]
-            tell("power", name, "" if in_order else "lost", f"calls {places} of {len(calls)}")
+            places = order_of(calls, target)
+            tell(
+                "power",
+                name,
+                "" if -1 < places[0] < places[1] < places[2] else "lost",
+                f"calls {places} of {len(calls)}",
+            )
+
+
+def order_of(calls: list[str], target: Path) -> list[int]:
+    """Where, in a log of strace, a file is forced to the disk, then replaces the target, then its folder is forced.
+
+    Files may be put in place in the same folder before: the last one that becomes the target counts. -1: nowhere.
+    """
+    moves = [
+        (at, re.search(rf'rename.*?"([^"]*)", .*"{re.escape(str(target))}"', call)) for at, call in enumerate(calls)
+    ]
+    moved, found = next(((at, found) for at, found in reversed(moves) if found), (-1, None))
+    if found is None:
+        return [-1, -1, -1]
+
+    def forced(path: Path, first: int, last: int) -> int:
+        wanted = re.compile(rf"fsync\(\d+<{re.escape(os.path.realpath(path))}>\)")
+        return next((at for at in range(first, last) if wanted.search(calls[at])), -1)
+
+    return [forced(Path(found[1]), 0, moved), moved, forced(target.parent, moved, len(calls))]
 
 
 # --------------------------------------------------------------------------- the run

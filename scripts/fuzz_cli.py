@@ -31,6 +31,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -567,6 +568,9 @@ def child(options: argparse.Namespace) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # A copy of the log: during a run, stderr is a file of the run.
     faulthandler.enable(log := os.fdopen(os.dup(2), "w"))
+    # Where it hangs is asked for by a signal. A watchdog thread of faulthandler reads the stack while it changes, and
+    # crashes on that now and then.
+    faulthandler.register(signal.SIGUSR1, file=log)
     out = os.fdopen(options.pipe, "w", buffering=1)
     start()
     out.write(json.dumps(["ready"]) + "\n")
@@ -574,7 +578,7 @@ def child(options: argparse.Namespace) -> None:
         index = int(line)
         folder = options.folder / f"case_{index}"
         folder.mkdir()
-        for message in case(options.kind, options.seed, index, folder, log, options.sources):
+        for message in case(options.kind, options.seed, index, folder, options.sources):
             out.write(json.dumps(message) + "\n")
         shutil.rmtree(folder, ignore_errors=True)
     out.flush()
@@ -589,9 +593,7 @@ def start() -> None:
         bpy.utils.expose_bundled_modules()
 
 
-def case(
-    kind: str, seed: int, index: int, folder: Path, log: Any, sources: Path | None
-) -> Iterator[list[Any]]:  # fmt: skip
+def case(kind: str, seed: int, index: int, folder: Path, sources: Path | None) -> Iterator[list[Any]]:
     """What a case tells: ["make"], ["notes", text], ["run", arguments], ["verdict", bad, reason], at last ["done"]."""
     rng = random.Random(f"{kind}:{seed}:{index}")
     yield ["make"]
@@ -611,10 +613,7 @@ def case(
         yield ["notes", ", ".join(notes)]
         for arguments, outputs in commands(rng, path, folder):
             yield ["run", arguments]
-            faulthandler.dump_traceback_later(LIMIT - 2, file=log)
-            found = run_here(arguments, outputs)
-            faulthandler.cancel_dump_traceback_later()
-            yield ["verdict", *found]
+            yield ["verdict", *run_here(arguments, outputs)]
     yield ["done"]
 
 
@@ -652,6 +651,9 @@ class Child:
                 elif message[0] == "verdict":
                     yield message[1], arguments, message[2], notes
         except TimeoutError:
+            self.process.send_signal(signal.SIGUSR1)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(2)
             self.kill()
             yield "hang", arguments, place_of(self.said(begin)), notes
         except (EOFError, BrokenPipeError):
@@ -717,7 +719,7 @@ def main() -> int:
     if options.only is not None:
         start()
         with tempfile.TemporaryDirectory(prefix="usdphys-fuzz-") as name:
-            for message in case(options.kind, options.seed, options.only, Path(name), sys.stderr, options.sources):
+            for message in case(options.kind, options.seed, options.only, Path(name), options.sources):
                 print(message, flush=True)
         os._exit(0)
     count = options.count or {"stages": 5000, "scenes": 2000, "lines": 500, "robots": 500, "gltf": 500}[options.kind]

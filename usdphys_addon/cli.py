@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +23,7 @@ from .core.units import StageUnits, checked_frame_rate
 from .core.words import counted, is_text, tally
 from .system import console, isolate
 from .system.console import say, warn
-from .system.files import USD_SUFFIXES, checked, replacing, scratch_file, usable_name, work_folder
+from .system.files import KNOWN_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, usable_name, work_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +153,8 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(**{"allow_abbrev": False, **more})
 
     def error(self, message: str) -> NoReturn:
-        warn(self.format_usage().strip())
+        for line in self.format_usage().splitlines():
+            warn(line)
         warn(f"{self.prog}: error: {message}")
         raise SystemExit(2)
 
@@ -460,6 +461,21 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
         raise UsageError(f"--hierarchy reset is for USD files, and '{options.output}' is none; use flat or nested.")
     if options.physics_only and options.form == "composed":
         raise UsageError("--physics-only is for edits of an imported file, and --composed writes no edits; drop one.")
+    is_layer = options.form == "layer"
+    for first, second, is_clash in (
+        ("--physics-layer", "--layers", is_layer and options.layers),
+        ("--physics-layer", "--runtimes", is_layer and options.runtimes),
+        ("--physics-only", "--runtimes", options.physics_only and options.runtimes),
+        ("--layers", "--runtimes", options.layers and options.runtimes),
+    ):
+        if is_clash:
+            raise UsageError(f"{first} and {second} ask for different files; drop one.")
+    if Path(options.output).suffix.lower() == ".usdz":
+        for flag, is_on in (
+            ("--physics-layer", is_layer), ("--layers", options.layers), ("--runtimes", options.runtimes)
+        ):  # fmt: skip
+            if is_on:
+                raise UsageError(f"{flag} does not write a package, which is one .usdz file; end OUT with .usda.")
 
 
 def _report_conversion(options: argparse.Namespace, result: ExportResult) -> int:
@@ -569,10 +585,22 @@ def _check_outputs(options: argparse.Namespace) -> None:
     outputs = [Path(name) for name in (options.out, options.json) if name]
     for output in outputs:
         checked(output, [options.file])
-    if options.json and Path(options.json).suffix.lower() in formats.suffixes():
-        raise UsageError(f"'{options.json}' is the name of another kind of file; end the name of the poses with .json.")
+    if options.json:
+        _check_poses(Path(options.json), formats.suffixes())
     if len({os.path.realpath(output) for output in outputs}) < len(outputs):
         raise UsageError("--out and --json name the same file; choose two names.")
+
+
+def _check_poses(target: Path, others: Collection[str]) -> None:
+    """Refuse to write poses to a file of another kind. others: the endings of formats."""
+    suffix = target.suffix.lower()
+    if suffix in others or suffix in KNOWN_ENDS.keys() - {".json"}:
+        raise UsageError(f"'{target}' is the name of another kind of file; end the name of the poses with .json.")
+    if suffix != ".json" and target.is_file():
+        with target.open("rb") as stream:
+            head = stream.read(64).lstrip()
+        if head and not head.startswith(b"{"):
+            raise OutputError(f"'{target}' is there and holds no JSON; choose another name for the poses.")
 
 
 def _frame_count(options: argparse.Namespace, world: World) -> int:
@@ -618,17 +646,17 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
     """Export the open .blend to USD, simulate that file, and write it with the motion as time samples."""
     import bpy
 
-    from .exchange import formats, usd_export
+    from .exchange import blend_file, formats, usd_export
 
     formats.expose_pxr()
     from .usd import time_samples
 
+    target = blend_file.refuse_own_files(Path(options.out).absolute())
     scene: Any = bpy.context.scene
     rate = checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
     if scene.frame_start + options.seconds * rate > _LAST_FRAME:
         raise UsageError(f"Blender has no frames after {_LAST_FRAME}; choose fewer --seconds.")
     scene.frame_end = scene.frame_start + math.ceil(options.seconds * rate)
-    target = Path(options.out).absolute()
     with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
         _print_issues(options, usd_export.export_usd(bpy.context, scratch, wanted).issues, warn)
         options.out = str(layer)
@@ -657,10 +685,14 @@ def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Record
     from .exchange import formats
 
     formats.expose_pxr()
+    from .usd import composition
     from .usd import read as usd_read
 
     with usd_read.damage_refused(file):
-        return _simulate_stage(options, usd_read.open_stage(file))
+        stage = usd_read.open_stage(file)
+        if options.out:
+            composition.refuse_parts(stage, Path(options.out))
+        return _simulate_stage(options, stage)
 
 
 def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Recording, StageUnits]:

@@ -152,11 +152,13 @@ def test_a_prim_of_a_usd_file_is_read_alone(tmp_path, parts):
     assert not stage.GetPrimAtPath("/World/Crate").IsValid()
 
 
-def test_options_of_usd_files_are_refused_for_others(tmp_path, nested):
+def test_options_of_one_format_are_refused_for_others(tmp_path, nested, capfd):
     for option in (("--prim", "/World"), ("--variant", "/World{a=b}"), ("--onto", nested)):
         assert run("convert", nested, tmp_path / "out.usda", *option) == 2
         assert not (tmp_path / "out.usda").exists()
     assert run("convert", nested, tmp_path / "other.blend") == 1
+    assert run("convert", nested, tmp_path / "out.usda", "--base", "fixed") == 2
+    assert "--base is for URDF files or xacro files." in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(("option", "is_copy"), [("--physics-layer", False), ("--merge", True)])
@@ -328,6 +330,25 @@ def test_forms_exclude_each_other(tmp_path, nested):
     assert not (tmp_path / "out.usda").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "names"),
+    [("out.usda", ("--physics-layer", "--layers"), ("--physics-layer", "--layers")),
+     ("out.usda", ("--physics-layer", "--runtimes"), ("--physics-layer", "--runtimes")),
+     ("out.usda", ("--physics-only", "--runtimes"), ("--physics-only", "--runtimes")),
+     ("out.usda", ("--layers", "--runtimes"), ("--layers", "--runtimes")),
+     ("out.usdz", ("--physics-layer",), ("--physics-layer", ".usdz")),
+     ("out.usdz", ("--layers",), ("--layers", ".usdz")),
+     ("out.USDZ", ("--runtimes",), ("--runtimes", ".usdz"))],
+)  # fmt: skip
+def test_options_that_contradict_each_other_or_the_output_are_wrong_arguments(tmp_path, name, options, names, capfd):
+    """No file is opened to find that out: there is none."""
+    (tmp_path / "in.blend").write_bytes(b"not looked at")
+    assert run("convert", tmp_path / "in.blend", tmp_path / name, *options) == 2
+    said = [line for line in capfd.readouterr().err.splitlines() if "error: " in line]
+    assert len(said) == 1 and all(each in said[0] for each in names), said
+    assert not (tmp_path / name).exists()
+
+
 def test_an_output_is_no_input_and_no_other_kind_of_file(tmp_path, parts):
     before = parts.read_bytes()
     poses, layer = tmp_path / "poses.json", tmp_path / "baked.usda"
@@ -340,6 +361,54 @@ def test_an_output_is_no_input_and_no_other_kind_of_file(tmp_path, parts):
     assert run("simulate", parts, "--seconds", "0.1", "--out", layer, "--json", poses) == 1
     assert not layer.exists(), "refused before anything is written"
     assert parts.read_bytes() == before and poses.read_text() == "{}"
+
+
+def test_a_package_whose_name_usd_does_not_take_says_so(tmp_path, nested, capfd):
+    assert run("convert", nested, tmp_path / "a\tb.usdz") == 1
+    assert "a\\tb.usdz' has a control character in its name" in capfd.readouterr().err
+    assert run("convert", nested, tmp_path / "a\tb.usda") == 0
+
+
+MOVING = """#usda 1.0
+(
+    endTimeCode = 10
+    startTimeCode = 1
+)
+def Mesh "Sail"
+{
+    int[] faceVertexCounts = [3]
+    int[] faceVertexIndices = [0, 1, 2]
+    point3f[] points.timeSamples = { 1: [(0, 0, 0), (1, 0, 0), (0, 1, 0)], 9: [(0, 0, 5), (1, 0, 5), (0, 1, 5)] }
+}
+"""
+
+
+def test_a_cache_that_a_blend_reads_is_no_output(tmp_path, capfd):
+    """A frame of it would replace all others."""
+    cache = tmp_path / "sail.usda"
+    cache.write_text(MOVING)
+    bpy.ops.wm.usd_import(filepath=str(cache))
+    assert [each.filepath for each in bpy.data.cache_files]
+    blend = saved(tmp_path / "scene.blend")
+    assert run("convert", blend, cache) == 1
+    assert "sail.usda' is read by the scene" in capfd.readouterr().err
+    assert run("simulate", blend, "--seconds", 0.1, "--out", cache) == 1
+    assert cache.read_text() == MOVING
+    assert run("convert", blend, tmp_path / "other.usda") == 0
+
+
+def test_a_library_that_a_blend_links_is_no_output(tmp_path, parts, capfd):
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scenes.solid("Crate")
+    library = saved(tmp_path / "library.blend")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(library), link=True) as (there, here):
+        here.objects = there.objects
+    bpy.context.collection.objects.link(bpy.data.objects["Crate"])
+    scene, before = saved(tmp_path / "scene.blend"), library.read_bytes()
+    assert run("convert", parts, library, "--onto", scene) == 1
+    assert "library.blend' is read by the scene" in capfd.readouterr().err
+    assert library.read_bytes() == before
 
 
 def test_progress_that_nobody_can_read_is_no_fault(tmp_path, parts, monkeypatch):

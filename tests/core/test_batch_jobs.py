@@ -301,13 +301,16 @@ def test_of_many_jobs_exactly_the_bad_ones_fail_and_a_rerun_does_only_those(tmp_
 
 
 @posix_only
-def test_what_a_dead_child_has_left_beside_its_output_is_removed(tmp_path):
+@pytest.mark.parametrize(("work", "there"), [("crash", ["r.jsonl"]), ("crash-once", ["a.usda", "r.jsonl"])])
+def test_what_a_dead_child_has_left_beside_its_output_is_removed(tmp_path, work, there):
+    """Also where the next attempt comes to an end."""
     output = tmp_path / "a.usda"
     left = tmp_path / f"{worker_prefix(output)}half.usda"
     left.write_text("half")
-    with executors.local(settings(), 1) as crew:
-        drive.run([job("a", "crash", outputs=(str(output),))], crew, tmp_path / "r.jsonl", lambda *_: None)
-    assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
+    todo = [job("a", work, *([str(output)] if work == "crash-once" else []), outputs=(str(output),))]
+    with executors.local(settings(retries=1), 1) as crew:
+        drive.run(todo, crew, tmp_path / "r.jsonl", lambda *_: None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == there
 
 
 def worker_prefix(output: Path) -> str:

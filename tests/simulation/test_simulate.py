@@ -163,11 +163,42 @@ def test_wrong_use(tmp_path, capfd) -> None:
     assert simulate(tmp_path, text, "--seconds", -1) == 2
     assert simulate(tmp_path, text) == 2
     assert cli.main(["simulate", str(tmp_path / "missing.usda"), "--seconds", "1"]) == 1
-    errors = [line for line in capfd.readouterr().err.splitlines() if line.startswith("usdphys: error")]
-    assert len(errors) == 5
+    said = capfd.readouterr().err
+    assert sum(line.startswith("usdphys: error") for line in said.splitlines()) == 5
+    assert "usage: usdphys simulate" in said and "\\n" not in said
     assert (tmp_path / "in.usda").read_text(encoding="utf-8") == text
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.usda"]
     sys.stdout.flush()
+
+
+@pytest.mark.parametrize("arc", ["references", "payload", "subLayers"])
+def test_a_part_of_the_input_is_no_output(arc: str, tmp_path, capfd) -> None:
+    """The motion would replace the geometry, and be a layer over a file that refers to itself."""
+    file = File()
+    file.add(file.body("Ball", (0, 0, 5)))
+    part = tmp_path / "part.usda"
+    part.write_text(file.text(), encoding="utf-8")
+    whole = f'#usda 1.0\n()\ndef "World" ({arc} = @./part.usda@</World>)\n{{\n}}\n'
+    if arc == "subLayers":
+        whole = "#usda 1.0\n(\n    subLayers = [@./part.usda@]\n)\n"
+    before = part.read_bytes()
+    assert simulate(tmp_path, whole, "--seconds", 0.1, "--out", part) == 1
+    assert "part.usda' is a part of 'in.usda'" in capfd.readouterr().err
+    assert part.read_bytes() == before
+    assert simulate(tmp_path, whole, "--seconds", 0.1, "--out", tmp_path / "other.usda") == 0
+
+
+def test_poses_replace_no_file_of_another_kind(tmp_path, capfd) -> None:
+    """An image that is not there yet would be no image; of a name without a kind, the content says what is lost."""
+    for name, status in (("Checks.png", 2), ("photo.JPG", 2), ("sky.exr", 1), ("model.py", 1), ("empty", 0)):
+        (tmp_path / name).write_bytes(b"" if status == 0 else b"import this")
+        assert simulate(tmp_path, File().text(), "--seconds", 0.1, "--json", tmp_path / name) == status
+        said = "is the name of another kind of file" if status == 2 else "is there and holds no JSON" if status else ""
+        assert said in capfd.readouterr().err
+        assert (tmp_path / name).read_bytes() == b"import this" or status == 0
+    for _ in range(2):
+        assert simulate(tmp_path, File().text(), "--seconds", 0.1, "--json", tmp_path / "poses.txt") == 0
+    assert simulate(tmp_path, File().text(), "--seconds", 0.1, "--json", tmp_path / "new.png") == 2
 
 
 def test_notices_go_to_stderr(tmp_path, capfd) -> None:

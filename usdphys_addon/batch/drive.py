@@ -69,6 +69,7 @@ def _result(job: Job, future: Future[dict[str, Any]], stamp: list[int] | None) -
     faults, number = str(line.pop("faults", "")), int(line.pop("signal", 0))
     if found["status"] in ("crashed", "timeout"):
         line.setdefault("error", _ended(job, found["status"], number, faults))
+    if line.get("attempts", 1) > 1 or found["status"] in ("crashed", "timeout"):
         _clean(job)
     return {**line, "job": job.digest, "input": stamp}
 
@@ -81,7 +82,7 @@ def _ended(job: Job, status: str, number: int, faults: str) -> str:
 
 
 def _clean(job: Job) -> None:
-    """Delete the temporary files of a job whose process has died; no other job writes the same outputs."""
+    """Delete the temporary files of a job, a process of which has died; no other job writes the same outputs."""
     for output in job.outputs:
         if not is_url(output):
             for path in files.temporary_files(Path(output)):

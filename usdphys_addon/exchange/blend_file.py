@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,9 +82,18 @@ def select_collection(name: str) -> None:
         obj.select_set(True)
 
 
+def refuse_own_files(target: Path) -> Path:
+    """The target itself. Raises OutputError where the open file reads it, as a cache or a library."""
+    for block in (*bpy.data.cache_files, *bpy.data.libraries):
+        file = bpy.path.abspath(block.filepath, library=block.library)
+        if os.path.realpath(file) == os.path.realpath(target):
+            raise OutputError(f"'{target}' is read by the scene, as '{block.name}'; choose another name.")
+    return target
+
+
 def save_blend(file: str) -> None:
     """Save the open file under a name. The target is replaced at the end, in one step."""
-    target = Path(file).absolute()
+    target = refuse_own_files(Path(file).absolute())
     with replacing(target) as scratch:
         try:
             bpy.ops.wm.save_as_mainfile(filepath=str(scratch), copy=True, check_existing=False)

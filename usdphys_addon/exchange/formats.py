@@ -131,7 +131,9 @@ def check_options(source: str, options: LoadOptions) -> None:
         if getattr(options, item.name) and item.name not in known.takes:
             takers = [row for row in FORMATS if item.name in row.takes]
             flag = _FLAGS.get(item.name, f"--{item.name.replace('_', '-')}")
-            raise UsageError(f"'{source}' is a {known.name}; {flag} is for {' or '.join(row.name for row in takers)}s.")
+            raise UsageError(
+                f"'{source}' is a {known.name}; {flag} is for {' or '.join(f'{row.name}s' for row in takers)}."
+            )
 
 
 def suffixes() -> list[str]:

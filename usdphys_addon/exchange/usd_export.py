@@ -28,6 +28,7 @@ from ..core.words import counted
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
 from . import image_files, stage_layout
+from .blend_file import refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
 
@@ -203,11 +204,13 @@ def refuse_crash(objects: Iterable[Any] | None = None) -> None:
 
 
 def checked_target(filepath: str | Path) -> Path:
-    """The absolute target. Raises OutputError where its type, its folder or its permissions forbid it."""
+    """The absolute target. Raises OutputError where its type, its folder or its permissions forbid it, or the scene."""
     target = Path(bpy.path.abspath(str(filepath))).absolute()
     if target.suffix.lower() not in USD_SUFFIXES:
         raise OutputError(f"'{target}' is no USD file name; end it with one of {', '.join(USD_SUFFIXES)}.")
-    return checked(target)
+    if target.suffix.lower() == ".usdz" and not target.name.isprintable():
+        raise OutputError(f"'{target}' has a control character in its name, which packages do not take; rename it.")
+    return refuse_own_files(checked(target))
 
 
 # --------------------------------------------------------------------------- the hook

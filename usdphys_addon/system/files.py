@@ -30,8 +30,8 @@ WORK = "usdphys-run-"
 _BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
 
 
-#: What the other formats end with.
-_ENDS = {
+#: What files of other formats end with, by their suffix.
+KNOWN_ENDS = {
     ".gltf": b"}", ".json": b"}", ".urdf": b">", ".png": b"IEND\xaeB`\x82", ".jpg": b"\xff\xd9", ".jpeg": b"\xff\xd9",
 }  # fmt: skip
 #: Bytes of a path that Blender takes, less those of the longest name of a temporary file.
@@ -116,13 +116,16 @@ def replace_together(
             if not is_whole(path):
                 raise OutputError(_torn(target))
         with ExitStack() as stack:
-            copies = [stack.enter_context(scratch_file(_real(place))) for place in places]
-            for path, copy in zip(made, copies, strict=True):
+            reals = [_real(place) for place in places]
+            copies = [stack.enter_context(scratch_file(real)) for real in reals]
+            for path, copy, real in zip(made, copies, reals, strict=True):
                 shutil.copyfile(path, copy)
+                _take_mode(copy, real)
                 _force_to_disk(copy)
-            for copy, place in zip(copies, places, strict=True):
-                _rename(copy, _real(place))
-            for parent in {_real(place).parent for place in places}:
+            # Nothing else is done here: a kill between two of these leaves whole files, some old and some new.
+            for copy, real in zip(copies, reals, strict=True):
+                copy.replace(real)
+            for parent in {real.parent for real in reals}:
                 _force_to_disk(parent)
     except OSError as error:
         raise OutputError(f"'{target}' could not be written ({_reason(error)}); the old file is untouched.") from error
@@ -329,19 +332,19 @@ def _torn(target: Path) -> str:
 
 
 def _replace(scratch: Path, target: Path) -> None:
-    _rename(scratch, target)
+    _take_mode(scratch, target)
+    scratch.replace(target)
     _force_to_disk(target.parent)
 
 
-def _rename(scratch: Path, target: Path) -> None:
-    """Put a finished file in the place of another one, with its permissions."""
+def _take_mode(scratch: Path, target: Path) -> None:
+    """Give a finished file the permissions of the one that it replaces, or those of a new file."""
     if target.exists():
         shutil.copymode(target, scratch)
     else:
         mask = os.umask(0)
         os.umask(mask)
         scratch.chmod(0o666 & ~mask)
-    scratch.replace(target)
 
 
 def _force_to_disk(path: Path) -> None:
@@ -372,7 +375,7 @@ def is_whole(path: Path) -> bool:
     if suffix == ".glb":
         return int.from_bytes(head[8:12], "little") == size
     if suffix not in USD_SUFFIXES:
-        return size > 0 and tail.rstrip().endswith(_ENDS.get(suffix, b""))
+        return size > 0 and tail.rstrip().endswith(KNOWN_ENDS.get(suffix, b""))
     if head.startswith(b"PXR-USDC"):
         contents = int.from_bytes(head[16:24], "little")
         return len(head) == 24 and 0 < contents < size

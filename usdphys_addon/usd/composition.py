@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from pxr import Pcp, Sdf, Usd, UsdGeom, UsdShade
 
 from ..core import paths
-from ..core.errors import InputError
+from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
 from ..core.words import counted
 from . import opinions as usd_opinions
@@ -55,6 +56,20 @@ def files_of(stage: Usd.Stage) -> list[Path]:
     """The files that a stage is composed of; packages once."""
     names = {layer.realPath.split("[")[0] for layer in stage.GetUsedLayers(includeClipLayers=False)}
     return [Path(name) for name in sorted(names) if name]
+
+
+def refuse_parts(stage: Usd.Stage, target: Path) -> None:
+    """Raise OutputError if an output is one of the files that a stage is composed of."""
+    source, *others = (Path(layer.realPath.split("[")[0]) for layer in (stage.GetRootLayer(), *stage.GetUsedLayers()))
+    for file in (source, *others):
+        if file.name and _canonical(file) == _canonical(target):
+            if file == source:
+                raise OutputError(f"'{target}' is the source itself, which is never changed; choose another name.")
+            raise OutputError(f"'{target}' is a part of '{source.name}', which is never changed; choose another name.")
+
+
+def _canonical(path: Path) -> str:
+    return os.path.normcase(os.path.realpath(path))
 
 
 def files_outside(stage: Usd.Stage, path: Path) -> list[str]:

@@ -23,7 +23,7 @@ from ..system.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
 from . import read as usd_read
 from . import scene_edits, verify
 from .carry_fields import PRIM_FIELDS, relative_path
-from .composition import VariantChoice, select_variants, write_selections
+from .composition import VariantChoice, refuse_parts, select_variants, write_selections
 from .files import packages
 from .physics_edits import Editor
 from .scene_edits import SceneEdits
@@ -198,16 +198,8 @@ def _checked(source: Path, target: Path, form: Form) -> tuple[Usd.Stage, Path]:
     if target.is_dir():
         raise OutputError(f"'{target}' is a folder; choose a file name.")
     stage = usd_read.open_stage(source)
-    if _same_file(source, target):
-        raise OutputError(f"'{target}' is the source itself, which is never changed; choose another name.")
-    for layer in stage.GetUsedLayers():
-        if layer.realPath and _same_file(Path(layer.realPath.split("[")[0]), target):
-            raise OutputError(f"'{target}' is a part of '{source.name}', which is never changed; choose another name.")
+    refuse_parts(stage, target)
     return stage, target
-
-
-def _same_file(first: Path, second: Path) -> bool:
-    return os.path.normcase(os.path.realpath(first)) == os.path.normcase(os.path.realpath(second))
 
 
 def _save(target: Path, write: Callable[[Path], bool], layer: Sdf.Layer) -> None:
