@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,14 +51,15 @@ class Written:
 
 def write(
     document: Document, model: PhysicsModel, nodes: Mapping[str, int], options: WriteOptions,
-    origins: Mapping[str, int] | None = None,
+    origins: Mapping[str, int] | None = None, copies: Mapping[str, str] | None = None,
 ) -> Written:  # fmt: skip
     """Put the physics of a model into a document.
 
     nodes: index of the node of each object, by the path of its prim. origins: the same by the path that the object had
-    when it was imported from glTF, which compound triggers name.
+    when it was imported from glTF, which compound triggers name. copies: prims that differ from another one in nothing
+    but their place, with the path of that; all prims of an object are copies, or none.
     """
-    writer = _Writer(document, model, nodes, options, origins or {})
+    writer = _Writer(document, model, nodes, options, origins or {}, copies or {})
     writer.write()
     return writer.written
 
@@ -66,9 +67,10 @@ def write(
 class _Writer:
     def __init__(
         self, document: Document, model: PhysicsModel, nodes: Mapping[str, int], options: WriteOptions,
-        origins: Mapping[str, int],
+        origins: Mapping[str, int], copies: Mapping[str, str],
     ) -> None:  # fmt: skip
         self.document, self.model, self.nodes, self.origins = document, model, nodes, origins
+        self.copies = copies
         self.families = [one for one in options.families if not self._is_foreign(one)]
         self.options = options
         self.written = Written()
@@ -86,6 +88,11 @@ class _Writer:
         self.masses: dict[tuple[Any, ...], mass.BodyMassProperties] = {}
         self.kinds: dict[tuple[Any, ...], _Kind] = {}
         self.dynamic: dict[str, bool] = {}
+        #: Of bodies that have copies and whose colliders are on their own node: its extensions, its mesh, and how many
+        #: colliders it has.
+        self.known: dict[str, tuple[dict[str, Any], Any, int]] = {}
+        #: Colliders that are written.
+        self.done: set[str] = set()
 
     def _is_foreign(self, family: Family) -> bool:
         used = self.document.json.get("extensionsUsed") or ()
@@ -95,10 +102,11 @@ class _Writer:
         self._find_bodies()
         if self.options.is_flat:
             self._flatten()
-        colliders = mass.colliders_by_body(self.model)
-        for path, index in self.bodies.items():
-            self._write_body(self.model.prims[path], index, colliders.get(path, []))
-        self._write_colliders()
+        copied = self._copied_bodies()
+        self._write_bodies(self._without(copied), [path for path in self.bodies if path not in copied])
+        rest = [path for path, first in copied.items() if not self._write_copy(path, first)]
+        if rest:
+            self._write_bodies(self.model, rest)
         for prim in self.model.joints.values():
             self._write_joint(prim)
         self._write_kept()
@@ -123,6 +131,38 @@ class _Writer:
         """The node of a prim, or of the nearest object above it."""
         found = paths.nearest(path, self.nodes)
         return self.nodes[found] if found else None
+
+    # ------------------------------------------------------------------ copies
+
+    def _copied_bodies(self) -> dict[str, str]:
+        """Bodies whose node gets the extensions of the node of another one, with that. Filters are of each collider."""
+        if self.model.groups or self.model.having(usd_physics.FilteredPairsAPI):
+            return {}
+        return {path: first for path in self.bodies if (first := self.copies.get(path)) in self.bodies}
+
+    def _without(self, copied: Mapping[str, str]) -> PhysicsModel:
+        """The model without the copies of bodies and their colliders."""
+        if not copied:
+            return self.model
+        prims = {
+            path: prim for path, prim in self.model.prims.items()
+            if path not in self.copies or not (path in copied or path.rpartition("/")[0] in copied)
+        }  # fmt: skip
+        return replace(self.model, prims=prims)
+
+    def _write_copy(self, path: str, first: str) -> bool:
+        """Give the node of a copy the extensions of the first one; False where that is not all."""
+        known = self.known.get(first)
+        if known is None:
+            return False
+        extensions, mesh, colliders = known
+        node = self.document.nodes[self.bodies[path]]
+        if "extensions" in node or node.get("mesh") != mesh:
+            return False
+        node["extensions"] = extensions.copy()
+        self.written.counts["bodies"] += 1
+        self.written.counts["colliders"] += colliders
+        return True
 
     # ------------------------------------------------------------------ bodies
 
@@ -317,17 +357,35 @@ class _Writer:
                 return True
         return False
 
-    # ------------------------------------------------------------------ colliders
+    def _write_bodies(self, model: PhysicsModel, bodies: list[str]) -> None:
+        """Write bodies, and all colliders of a model that were not written before."""
+        colliders = mass.colliders_by_body(model)
+        chosen = {
+            path: prim for path, prim in model.colliders.items()
+            if path not in self.done and (api := prim.get(usd_physics.CollisionAPI)) and self._is_written(prim, api)
+        }  # fmt: skip
+        found, numbers = filters.filters_of(self.model, list(chosen))
+        firsts = set(self.copies.values())
 
-    def _write_colliders(self) -> None:
-        chosen = [
-            prim for prim in self.model.colliders.values()
-            if (api := prim.get(usd_physics.CollisionAPI)) is not None and self._is_written(prim, api)
-        ]  # fmt: skip
-        found, numbers = filters.filters_of(self.model, [prim.path for prim in chosen])
-        for prim in chosen:
-            number = numbers.get(prim.path) if numbers else None
-            self._write_collider(prim, None if number is None else found[number])
+        def write_colliders(prims: Iterable[Prim]) -> None:
+            for one in prims:
+                self._write_collider(one, found[numbers[one.path]] if one.path in numbers else None)
+                self.done.add(one.path)
+
+        for path in bodies:
+            prim, index, own = self.model.prims[path], self.bodies[path], colliders.get(path, [])
+            node = self.document.nodes[index]
+            is_plain = "extensions" not in node
+            before = len(self.document.nodes), len(self.written.issues)
+            self._write_body(prim, index, own)
+            if path not in firsts:
+                continue
+            write_colliders(one for one in own if one.path in chosen)
+            if is_plain and "extensions" in node and before == (len(self.document.nodes), len(self.written.issues)):
+                self.known[path] = (node["extensions"].copy(), node.get("mesh"), len(own))
+        write_colliders(prim for path, prim in chosen.items() if path not in self.done)
+
+    # ------------------------------------------------------------------ colliders
 
     def _is_written(self, prim: Prim, api: usd_physics.CollisionAPI) -> bool:
         if api.resolved("collision_enabled"):
