@@ -357,6 +357,36 @@ def test_godot_finds_the_radius_and_the_full_height_of_a_capsule(tmp_path, kind,
     assert [issue.code for issue in written.issues] == ["GltfNotSaid"] * is_tapered
 
 
+def test_what_the_simulator_decides_is_named_where_omi_wants_a_number(tmp_path):
+    """A truncated cone of radii 1 and 2: volume 7 pi h / 3, centroid 17 / 28 h above its large end."""
+    sizes = {"height": 2.8, "radiusBottom": 1.0, "radiusTop": 2.0}
+    motions = [{}, {"mass": 3}, {"mass": 1, "inertiaDiagonal": [0, 0, 0]}]
+    nodes = [{"name": "Root", "children": [1, 2, 3]}] + [
+        {"name": f"Body {number}", "extensions": {BODY: {"motion": motion, "collider": {"geometry": {"shape": 0}}}}}
+        for number, motion in enumerate(motions)
+    ]  # fmt: skip
+    source = khr(tmp_path, nodes, [{"type": "cylinder", "cylinder": sizes}]).document
+    out, written = rewritten(tmp_path, source, [names.OMI])
+    found = [node["extensions"][names.OMI_BODY]["motion"] for node in Document.load(out).nodes[1:]]
+    assert [motion["mass"] for motion in found] == [pytest.approx(7000 * math.pi * 2.8 / 3), 3, 1]
+    # Up is y, and the origin at half height; the large end is on top.
+    assert found[0]["centerOfMass"] == pytest.approx([0, 1.4 - 11 / 28 * 2.8, 0], abs=1e-6)
+    assert all("inertiaDiagonal" not in motion for motion in found)
+    said = [issue.message for issue in written.issues if issue.code == "GltfNotSaid"]
+    assert len(said) == 2, said
+    assert any("infinite inertia" in text and "Body 2" in text for text in said), said
+    assert any("decides a mass" in text and "Body 0" in text and "Body 1" not in text for text in said), said
+    assert not rewritten(tmp_path, source, names.FAMILIES)[1].issues[1:]
+
+
+def test_volume_with_gravity_has_the_object_of_its_type(tmp_path):
+    node = {"name": "Moon", "extensions": {names.GRAVITY: {"type": "point", "gravity": 2, "stop": True}}}
+    source = omi(tmp_path, [node]).document
+    out, _ = rewritten(tmp_path, source)
+    written = Document.load(out).nodes[0]["extensions"][names.GRAVITY]
+    assert written == {"type": "point", "gravity": 2, "stop": True, "point": {}}
+
+
 @pytest.mark.parametrize("family", ["own", "KHR", "OMI"])
 def test_devset_comes_back(tmp_path, shared, family):
     chosen = {"own": None, "KHR": [names.KHR], "OMI": [names.OMI]}[family]

@@ -24,6 +24,8 @@ from .names import Family
 _SAME = 2e-5
 #: Half the edge of the square that stands for an infinite plane, where a family has none; metres.
 _PLANE = 500.0
+#: Bodies that one message names.
+_MOST_NAMES = 20
 _NO_MASS = usd_physics.MassAPI()
 _COMBINE = {theirs: ours for ours, theirs in names.COMBINE.items()}
 
@@ -91,6 +93,8 @@ class _Writer:
         #: Of bodies that have copies and whose colliders are on their own node: its extensions, its mesh, and how many
         #: colliders it has.
         self.known: dict[str, tuple[dict[str, Any], Any, int]] = {}
+        #: Bodies whose mass the simulator decides, and which get one in the OMI family.
+        self.decided: dict[str, None] = {}
         #: Colliders that are written.
         self.done: set[str] = set()
 
@@ -111,6 +115,7 @@ class _Writer:
             self._write_joint(prim)
         self._write_kept()
         self._write_gravity()
+        self._report_masses()
         if self.written.counts:
             for family in self.families:
                 # Babylon needs an object of the document, even an empty one.
@@ -160,6 +165,8 @@ class _Writer:
         if "extensions" in node or node.get("mesh") != mesh:
             return False
         node["extensions"] = extensions.copy()
+        if first in self.decided:
+            self.decided[path] = None
         self.written.counts["bodies"] += 1
         self.written.counts["colliders"] += colliders
         return True
@@ -298,6 +305,8 @@ class _Writer:
         if is_computed and (weighted or not family.is_khr or (moments is not None and turn is None)):
             found = self._mass_properties(prim, solid)
             if weighted or not family.is_khr:
+                if weight is None and not weighted and kept.get("mass") != 0:
+                    self.decided[prim.path] = None
                 weight = found.mass
                 if center is None and (weighted or solid):
                     scale = frames.scale_of(prim.world)
@@ -317,10 +326,24 @@ class _Writer:
             motion["inertiaDiagonal"] = axes.size_out(moments)
             if turn is not None and not frames.is_identity(turn):
                 motion["inertiaOrientation"] = axes.rotation_out(turn)
+        elif is_numbers(kept.get("inertiaDiagonal"), 3) and not family.is_khr and 0 in kept["inertiaDiagonal"]:
+            # Zero: infinite in KHR, automatic in OMI.
+            self._lost(prim, "in the OMI family an infinite inertia", "Give it a finite one.")
         elif is_numbers(kept.get("inertiaDiagonal"), 3):
             for key in ("inertiaDiagonal", "inertiaOrientation"):
                 if key in kept:
                     motion[key] = kept[key]
+
+    def _report_masses(self) -> None:
+        """Name the bodies that have a mass in the file and none in the scene."""
+        if not self.decided or names.KHR in self.families:
+            return
+        found = [f"'{self.model.prims[path].label or path}'" for path in self.decided]
+        shown = ", ".join([*found[:_MOST_NAMES], *(["..."] if len(found) > _MOST_NAMES else [])])
+        self._issue(
+            "GltfNotSaid", "glTF cannot say in the OMI family that the simulator decides a mass, so these bodies get "
+            f"the mass that follows from their shapes: {shown}.", "Give them a mass.", "info",
+        )  # fmt: skip
 
     def _mass_properties(self, prim: Prim, colliders: list[Prim]) -> mass.BodyMassProperties:
         """Mass properties of a body; bodies that are copies of each other share them."""
@@ -820,6 +843,10 @@ class _Writer:
                     self.written.counts["triggers"] += 1
             volume = prim.extras.get("gravity")
             if index is not None and isinstance(volume, dict):
+                kind = volume.get("type")
+                if kind in names.VOLUMES:
+                    # The schema wants the object of the type, even an empty one.
+                    volume = {kind: {}, **volume}
                 self.document.put_extension(index, names.GRAVITY, volume)
 
     def _write_gravity(self) -> None:
