@@ -379,6 +379,22 @@ def test_what_the_simulator_decides_is_named_where_omi_wants_a_number(tmp_path):
     assert not rewritten(tmp_path, source, names.FAMILIES)[1].issues[1:]
 
 
+def test_values_of_a_wrong_type_are_not_written_back(tmp_path):
+    """A joint whose bodies change places, with a limit, a drive and an axis that are text."""
+    limits = [*LOCKED, {"angularAxes": [0], "min": "text", "max": 1, "damping": None}, {"linearAxes": [7]}]
+    drives = [{"type": "angular", "mode": "force", "axis": 0, "positionTarget": "far", "stiffness": 5}]
+    body = {"motion": {"mass": 1, "inertiaDiagonal": [0, 1, 1], "inertiaOrientation": "up"}}
+    nodes = [
+        {"name": "Root", "children": [1, 2]},
+        {"name": "Joint", "extensions": {BODY: {"joint": {"connectedNode": 2, "joint": 0}}}},
+        {"name": "Body", "extensions": {BODY: body}},
+    ]
+    source = khr(tmp_path, nodes, physicsJoints=[{"limits": limits, "drives": drives}]).document
+    out, _ = rewritten(tmp_path, source, names.FAMILIES)
+    text = json.dumps([Document.load(out).json["nodes"], Document.load(out).json["extensions"]])
+    assert not any(word in text for word in ('"text"', '"far"', '"up"', "null", "[7]"))
+
+
 def test_volume_with_gravity_has_the_object_of_its_type(tmp_path):
     node = {"name": "Moon", "extensions": {names.GRAVITY: {"type": "point", "gravity": 2, "stop": True}}}
     source = omi(tmp_path, [node]).document

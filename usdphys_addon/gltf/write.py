@@ -330,9 +330,9 @@ class _Writer:
             # Zero: infinite in KHR, automatic in OMI.
             self._lost(prim, "in the OMI family an infinite inertia", "Give it a finite one.")
         elif is_numbers(kept.get("inertiaDiagonal"), 3):
-            for key in ("inertiaDiagonal", "inertiaOrientation"):
-                if key in kept:
-                    motion[key] = kept[key]
+            motion["inertiaDiagonal"] = kept["inertiaDiagonal"]
+            if is_numbers(kept.get("inertiaOrientation"), 4):
+                motion["inertiaOrientation"] = kept["inertiaOrientation"]
 
     def _report_masses(self) -> None:
         """Name the bodies that have a mass in the file and none in the scene."""
@@ -755,6 +755,7 @@ class _Writer:
         settings = joints.settings_of(prim, joint)
         kept = prim.extras.get("settings")
         if isinstance(kept, dict):
+            kept = joints.well_formed(kept)
             before = Prim(prim.path)
             joints.read_limits(before, kept)
             joints.read_drives(before, kept)
