@@ -395,6 +395,23 @@ def test_values_of_a_wrong_type_are_not_written_back(tmp_path):
     assert not any(word in text for word in ('"text"', '"far"', '"up"', "null", "[7]"))
 
 
+def test_compound_trigger_names_the_nodes_that_have_its_shapes(tmp_path):
+    """The shape of a part stands on a node below that of its object, which was its node in the file."""
+    trigger = {BODY: {"trigger": {"geometry": {"shape": 0}}}}
+    nodes = [
+        {"name": "Whole", "children": [1], "extensions": {BODY: {"trigger": {"nodes": [1]}}}},
+        {"name": "Part", "children": [2], "extensions": trigger}, {"name": "Shape"},
+    ]  # fmt: skip
+    source = khr(tmp_path, nodes, [{"type": "sphere", "sphere": {"radius": 1}}])
+    (collider,) = source.model.colliders
+    plain = [{key: value for key, value in node.items() if key != "extensions"} for node in nodes]
+    target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": plain}, "out.gltf")
+    indices = {"/Whole": 0, "/Whole/Part": 1, collider: 2}
+    write.write(target, source.model, indices, write.WriteOptions(), indices)
+    assert target.node_extension(0, BODY)["trigger"] == {"nodes": [2]}
+    assert "geometry" in target.node_extension(2, BODY)["trigger"]
+
+
 def test_volume_with_gravity_has_the_object_of_its_type(tmp_path):
     node = {"name": "Moon", "extensions": {names.GRAVITY: {"type": "point", "gravity": 2, "stop": True}}}
     source = omi(tmp_path, [node]).document

@@ -761,6 +761,7 @@ def test_parts_sum_up_to_the_body() -> None:
         (mass.tapered(0.4, 0.0, 1.7, has_caps=False), mass.cone(0.4, 1.7)),
         (mass.tapered(0.4, 0.4, 1.7), mass.capsule(0.4, 1.7)),
         (mass.tapered(0.1, 0.4, 0.2), mass.sphere(0.4, (0.0, 0.0, 0.1))),
+        (mass.tapered(0.1, 0.4, 0.0, has_caps=False), mass.cylinder(0.4, 0.0)),
     ],
 )
 def test_tapered_solids_are_the_plain_ones_at_their_limits(tapered, plain):

@@ -167,7 +167,8 @@ def tapered(bottom: float, top: float, height: float, axis: str = "Z", *, has_ca
             (-half - bottom, low, lambda z: bottom * bottom - (z + half) ** 2),
             (high, half + top, lambda z: top * top - (z - half) ** 2),
         ]
-    pieces.append((low, high, lambda z: (start + (end - start) * (z - low) / (high - low)) ** 2))
+    if high > low:
+        pieces.append((low, high, lambda z: (start + (end - start) * (z - low) / (high - low)) ** 2))
     volume = moment = square = along = 0.0
     # The integrands are polynomials of up to the fourth degree, for which three points are exact.
     nodes, weights = np.polynomial.legendre.leggauss(3)

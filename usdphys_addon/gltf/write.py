@@ -326,8 +326,8 @@ class _Writer:
             motion["inertiaDiagonal"] = axes.size_out(moments)
             if turn is not None and not frames.is_identity(turn):
                 motion["inertiaOrientation"] = axes.rotation_out(turn)
-        elif is_numbers(kept.get("inertiaDiagonal"), 3) and not family.is_khr and 0 in kept["inertiaDiagonal"]:
-            # Zero: infinite in KHR, automatic in OMI.
+        elif is_numbers(kept.get("inertiaDiagonal"), 3) and not family.is_khr and not any(kept["inertiaDiagonal"]):
+            # Three zeros: infinite in KHR, automatic in OMI.
             self._lost(prim, "in the OMI family an infinite inertia", "Give it a finite one.")
         elif is_numbers(kept.get("inertiaDiagonal"), 3):
             motion["inertiaDiagonal"] = kept["inertiaDiagonal"]
@@ -837,11 +837,14 @@ class _Writer:
             parts = prim.extras.get("trigger_nodes")
             if index is not None and isinstance(parts, list):
                 found = [self.origins[part] for part in parts if part in self.origins]
+                found = [part for part in found if self._triggers_at(part, self.families[0])] if self.families else []
                 if len(found) < len(parts):
                     self._lost(prim, "the parts of a compound trigger that are not exported", "Export all its parts.")
-                for family in self.families if found else ():
-                    self.document.put_extension(index, family.body, {"trigger": {"nodes": found}})
-                    self.written.counts["triggers"] += 1
+                for family in self.families:
+                    triggers = [one for part in found for one in self._triggers_at(part, family)]
+                    if triggers:
+                        self.document.put_extension(index, family.body, {"trigger": {"nodes": triggers}})
+                        self.written.counts["triggers"] += 1
             volume = prim.extras.get("gravity")
             if index is not None and isinstance(volume, dict):
                 kind = volume.get("type")
@@ -849,6 +852,13 @@ class _Writer:
                     # The schema wants the object of the type, even an empty one.
                     volume = {kind: {}, **volume}
                 self.document.put_extension(index, names.GRAVITY, volume)
+
+    def _triggers_at(self, index: int, family: Family) -> list[int]:
+        """The nodes with the trigger of an object: its own, or those of its shapes below it."""
+        if "trigger" in self.document.node_extension(index, family.body):
+            return [index]
+        children = self.document.nodes[index].get("children", ())
+        return [one for child in children for one in self._triggers_at(child, family)]
 
     def _write_gravity(self) -> None:
         scenes = [scene for prim in self.model.scenes.values() if (scene := prim.get(usd_physics.PhysicsScene))]
