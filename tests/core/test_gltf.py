@@ -396,7 +396,7 @@ def test_values_of_a_wrong_type_are_not_written_back(tmp_path):
 
 
 def test_compound_trigger_names_the_nodes_that_have_its_shapes(tmp_path):
-    """The shape of a part stands on a node below that of its object, which was its node in the file."""
+    """The shape of a part has an object of its own, as after a round through USD; the file names that of the part."""
     trigger = {BODY: {"trigger": {"geometry": {"shape": 0}}}}
     nodes = [
         {"name": "Whole", "children": [1], "extensions": {BODY: {"trigger": {"nodes": [1]}}}},
@@ -408,8 +408,9 @@ def test_compound_trigger_names_the_nodes_that_have_its_shapes(tmp_path):
     target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": plain}, "out.gltf")
     indices = {"/Whole": 0, "/Whole/Part": 1, collider: 2}
     write.write(target, source.model, indices, write.WriteOptions(), indices)
-    assert target.node_extension(0, BODY)["trigger"] == {"nodes": [2]}
-    assert "geometry" in target.node_extension(2, BODY)["trigger"]
+    assert target.node_extension(0, BODY)["trigger"] == {"nodes": [1]}
+    assert "geometry" in target.node_extension(1, BODY)["trigger"]
+    assert "extensions" not in target.nodes[2]
 
 
 def test_volume_with_gravity_has_the_object_of_its_type(tmp_path):

@@ -95,6 +95,11 @@ class _Writer:
         self.known: dict[str, tuple[dict[str, Any], Any, int]] = {}
         #: Bodies whose mass the simulator decides, and which get one in the OMI family.
         self.decided: dict[str, None] = {}
+        #: Nodes of the parts of compound triggers.
+        self.parts = {
+            self.origins[part] for prim in model.prims.values() if prim.extras
+            for part in prim.extras.get("trigger_nodes") or () if part in self.origins
+        }  # fmt: skip
         #: Colliders that are written.
         self.done: set[str] = set()
 
@@ -438,8 +443,16 @@ class _Writer:
         is_trigger = vendor.TRIGGER in prim.schemas
         body = self.bodies[owner.path] if owner is not None else None
         own = prim.path if prim.path in self.nodes else paths.parent_of(prim.path)
+        is_of_base = own in self.nodes
+        part = self.document.parents[base]
+        if (
+            is_trigger and base not in self.parts and part is not None and part in self.parts
+            and all(self._scale_on(prim, part, offset, shape, is_of_base=False) for shape, offset in shapes)
+        ):  # fmt: skip
+            # The shape of a part of a compound trigger that has an object of its own, as after a round through USD.
+            base, is_of_base = part, False
         for shape, offset in shapes:
-            index, scale = self._collider_node(prim, base, body, offset, shape, kind, is_of_base=own in self.nodes)
+            index, scale = self._collider_node(prim, base, body, offset, shape, kind, is_of_base=is_of_base)
             for family in self.families:
                 value = kind.values.get((family.name, scale)) if kind is not None else None
                 if value is None:
