@@ -379,6 +379,20 @@ def test_what_the_simulator_decides_is_named_where_omi_wants_a_number(tmp_path):
     assert not rewritten(tmp_path, source, names.FAMILIES)[1].issues[1:]
 
 
+def test_compressed_collider_mesh_is_refused_with_the_way_out(tmp_path):
+    """As gltfpack -c writes it: the view is in a buffer without bytes, and its extension says where they are."""
+    content = {
+        "scene": 0, "scenes": [{"nodes": [0]}], "extensionsUsed": [BODY],
+        "nodes": [{"mesh": 0, "extensions": {BODY: {"collider": {"geometry": {"mesh": 0}}}}}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "buffers": [{"byteLength": 36}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36, "extensions": {"EXT_meshopt_compression": {"buffer": 0}}}],
+    }  # fmt: skip
+    with pytest.raises(InputError, match=r"meshopt.*without compression"):
+        read.read(document(tmp_path, content)).model.colliders.popitem()[1].mesh()
+
+
 def test_values_of_a_wrong_type_are_not_written_back(tmp_path):
     """A joint whose bodies change places, with a limit, a drive and an axis that are text."""
     limits = [*LOCKED, {"angularAxes": [0], "min": "text", "max": 1, "damping": None}, {"linearAxes": [7]}]
