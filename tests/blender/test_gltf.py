@@ -88,6 +88,27 @@ def test_bodies_that_differ_in_one_fact_have_their_own_masses(tmp_path):
     assert masses == pytest.approx(wanted, rel=1e-6)
 
 
+def test_copies_have_all_the_physics_of_the_first(tmp_path):
+    """The nodes of copies get their extensions from the first; joints and other scales are of each one."""
+    first = cube("Crate")
+    for number in range(4):
+        obj = first.copy()
+        obj.name, obj.location = f"Copy {number}", (3 * number + 3, 0, 0)
+        bpy.context.collection.objects.link(obj)
+    bpy.data.objects["Copy 1"].scale = (1, 1, 2)
+    bpy.data.objects["Copy 2"].usdphys.rigid_body.kinematic_enabled = True
+    hinge("Hinge", bpy.data.objects["Copy 0"], bpy.data.objects["Copy 3"], (6, 0, 0))
+    document, _ = exported(tmp_path / "copies.glb")
+    for extension in (names.KHR_BODY, names.OMI_BODY):
+        of_first = physics(document, "Crate", extension)
+        assert {"collider", "motion"} <= of_first.keys()
+        assert physics(document, "Copy 0", extension) == physics(document, "Copy 3", extension) == of_first
+        assert physics(document, "Copy 2", extension)["motion"] != of_first["motion"]
+    shape = physics(document, "Copy 1")["collider"]["geometry"]["shape"]
+    assert document.pool(names.KHR_SHAPE, "shapes")[shape]["box"]["size"] == pytest.approx([2, 2, 2])
+    assert "joint" in physics(document, "Hinge")
+
+
 def test_joint_node_is_below_its_first_body(tmp_path):
     base, arm = cube("Base", (0, 0, 0)), cube("Arm", (3, 0, 0))
     hinge("Hinge", base, arm, (1.5, 0, 0))

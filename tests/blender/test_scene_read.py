@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion
+from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 
@@ -731,3 +732,73 @@ def test_articulation_root_and_mass_of_a_collider():
     assert list(model.articulations) == ["/root/Body"]
     assert the(model.colliders).get(usd_physics.MassAPI).density == 500
     assert model.prims["/root/Body"].get(usd_physics.MassAPI) is None
+
+
+def test_copies_are_read_as_each_alone_would_be():
+    """Objects with equal properties, meshes and scales are read once; whatever differs is read for itself."""
+    bpy.ops.mesh.primitive_cube_add()
+    first = bpy.context.active_object
+    first.name = "Crate"
+    first.usdphys.rigid_body.is_applied = True
+    own = first.usdphys.colliders.add()
+    own.shape, own.location, own.rotation = "CAPSULE", (0.1, 0.2, 0.3), (0.9, 0.1, 0.2, 0.3)
+    own.radius = 0.2
+    first.usdphys.colliders.add().shape = "MESH"
+    material = bpy.data.materials.new("Rubber")
+    material.usdphys.physics_material.is_applied = True
+
+    def copied(name, **changes):
+        obj = first.copy()
+        obj.name, obj.location = name, (len(bpy.data.objects), 2, 1)
+        bpy.context.collection.objects.link(obj)
+        for key, value in changes.items():
+            setattr(obj, key, value)
+        return obj
+
+    for number in range(3):
+        copied(f"Same {number}")
+        copied(f"Turned {number}", rotation_euler=(0.3, 0.2, 0.1))
+    copied("Large", scale=(1, 2, 3))
+    copied("Heavy").usdphys.mass.is_applied = True
+    copied("Disabled").usdphys.rigid_body.rigid_body_enabled = False
+    copied("Other shape").usdphys.colliders[0].radius = 0.25
+    copied("Hidden", hide_render=True)
+    copied("Sticky").usdphys.physics_material = material
+    copied("Grouped").usdphys.collision_groups.add().name = "Some"
+    copied("Bent").modifiers.new("Bend", "SIMPLE_DEFORM")
+    copied("Moved").constraints.new("COPY_LOCATION")
+    copied("Keyed").keyframe_insert("location", frame=1)
+    above, below = copied("Above"), copied("Below")
+    below.parent = above
+    # The name of the prim of the collider is taken.
+    copied("Capsule_collider").parent = copied("Taken")
+    slot = copied("Slot")
+    slot.data = slot.data.copy()
+    slot.data.materials.append(material)
+    bpy.context.view_layer.update()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    reading = scene_read.read_scene(depsgraph)
+    copies = {path for path in reading.copies if path in reading.model.bodies}
+    assert {reading.model.prims[path].label for path in copies} == {
+        "Same 0", "Same 1", "Same 2", "Turned 1", "Turned 2",
+    }  # fmt: skip
+    wrong = {}
+    for obj in bpy.context.scene.objects:
+        family = {obj, obj.parent, *obj.children}
+        alone = scene_read.read_scene(depsgraph, keep=lambda other, family=family: other in family)
+        for path, prim in alone.model.prims.items():
+            if prim.label == obj.name and (found := differences(prim, reading.model.prims[path])):
+                wrong[path] = found
+    assert wrong == {}
+
+
+def differences(one, other):
+    """Names of the fields in which two prims differ."""
+    names = ("type_name", "schemas", "materials", "physics_binding", "purpose", "is_animated", "label", "extras")
+    found = [name for name in names if getattr(one, name) != getattr(other, name)]
+    if not np.allclose(one.world, other.world, atol=1e-12):
+        found.append("world")
+    if (one.local is None) != (other.local is None) or not np.array_equal(one.local, other.local):
+        found.append("local")
+    meshes = [prim.mesh().points.tobytes() if prim.mesh is not None else b"" for prim in (one, other)]
+    return found if meshes[0] == meshes[1] else [*found, "mesh"]

@@ -357,6 +357,84 @@ def test_godot_finds_the_radius_and_the_full_height_of_a_capsule(tmp_path, kind,
     assert [issue.code for issue in written.issues] == ["GltfNotSaid"] * is_tapered
 
 
+def test_what_the_simulator_decides_is_named_where_omi_wants_a_number(tmp_path):
+    """A truncated cone of radii 1 and 2: volume 7 pi h / 3, centroid 17 / 28 h above its large end."""
+    sizes = {"height": 2.8, "radiusBottom": 1.0, "radiusTop": 2.0}
+    motions = [{}, {"mass": 3}, {"mass": 1, "inertiaDiagonal": [0, 0, 0]}]
+    nodes = [{"name": "Root", "children": [1, 2, 3]}] + [
+        {"name": f"Body {number}", "extensions": {BODY: {"motion": motion, "collider": {"geometry": {"shape": 0}}}}}
+        for number, motion in enumerate(motions)
+    ]  # fmt: skip
+    source = khr(tmp_path, nodes, [{"type": "cylinder", "cylinder": sizes}]).document
+    out, written = rewritten(tmp_path, source, [names.OMI])
+    found = [node["extensions"][names.OMI_BODY]["motion"] for node in Document.load(out).nodes[1:]]
+    assert [motion["mass"] for motion in found] == [pytest.approx(7000 * math.pi * 2.8 / 3), 3, 1]
+    # Up is y, and the origin at half height; the large end is on top.
+    assert found[0]["centerOfMass"] == pytest.approx([0, 1.4 - 11 / 28 * 2.8, 0], abs=1e-6)
+    assert all("inertiaDiagonal" not in motion for motion in found)
+    said = [issue.message for issue in written.issues if issue.code == "GltfNotSaid"]
+    assert len(said) == 2, said
+    assert any("infinite inertia" in text and "Body 2" in text for text in said), said
+    assert any("decides a mass" in text and "Body 0" in text and "Body 1" not in text for text in said), said
+    assert not rewritten(tmp_path, source, names.FAMILIES)[1].issues[1:]
+
+
+def test_compressed_collider_mesh_is_refused_with_the_way_out(tmp_path):
+    """As gltfpack -c writes it: the view is in a buffer without bytes, and its extension says where they are."""
+    content = {
+        "scene": 0, "scenes": [{"nodes": [0]}], "extensionsUsed": [BODY],
+        "nodes": [{"mesh": 0, "extensions": {BODY: {"collider": {"geometry": {"mesh": 0}}}}}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "buffers": [{"byteLength": 36}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36, "extensions": {"EXT_meshopt_compression": {"buffer": 0}}}],
+    }  # fmt: skip
+    with pytest.raises(InputError, match=r"meshopt.*without compression"):
+        read.read(document(tmp_path, content)).model.colliders.popitem()[1].mesh()
+
+
+def test_values_of_a_wrong_type_are_not_written_back(tmp_path):
+    """A joint whose bodies change places, with a limit, a drive and an axis that are text."""
+    limits = [*LOCKED, {"angularAxes": [0], "min": "text", "max": 1, "damping": None}, {"linearAxes": [7]}]
+    drives = [{"type": "angular", "mode": "force", "axis": 0, "positionTarget": "far", "stiffness": 5}]
+    body = {"motion": {"mass": 1, "inertiaDiagonal": [0, 1, 1], "inertiaOrientation": "up"}}
+    nodes = [
+        {"name": "Root", "children": [1, 2]},
+        {"name": "Joint", "extensions": {BODY: {"joint": {"connectedNode": 2, "joint": 0}}}},
+        {"name": "Body", "extensions": {BODY: body}},
+    ]
+    source = khr(tmp_path, nodes, physicsJoints=[{"limits": limits, "drives": drives}]).document
+    out, _ = rewritten(tmp_path, source, names.FAMILIES)
+    text = json.dumps([Document.load(out).json["nodes"], Document.load(out).json["extensions"]])
+    assert not any(word in text for word in ('"text"', '"far"', '"up"', "null", "[7]"))
+
+
+def test_compound_trigger_names_the_nodes_that_have_its_shapes(tmp_path):
+    """The shape of a part has an object of its own, as after a round through USD; the file names that of the part."""
+    trigger = {BODY: {"trigger": {"geometry": {"shape": 0}}}}
+    nodes = [
+        {"name": "Whole", "children": [1], "extensions": {BODY: {"trigger": {"nodes": [1]}}}},
+        {"name": "Part", "children": [2], "extensions": trigger}, {"name": "Shape"},
+    ]  # fmt: skip
+    source = khr(tmp_path, nodes, [{"type": "sphere", "sphere": {"radius": 1}}])
+    (collider,) = source.model.colliders
+    plain = [{key: value for key, value in node.items() if key != "extensions"} for node in nodes]
+    target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": plain}, "out.gltf")
+    indices = {"/Whole": 0, "/Whole/Part": 1, collider: 2}
+    write.write(target, source.model, indices, write.WriteOptions(), indices)
+    assert target.node_extension(0, BODY)["trigger"] == {"nodes": [1]}
+    assert "geometry" in target.node_extension(1, BODY)["trigger"]
+    assert "extensions" not in target.nodes[2]
+
+
+def test_volume_with_gravity_has_the_object_of_its_type(tmp_path):
+    node = {"name": "Moon", "extensions": {names.GRAVITY: {"type": "point", "gravity": 2, "stop": True}}}
+    source = omi(tmp_path, [node]).document
+    out, _ = rewritten(tmp_path, source)
+    written = Document.load(out).nodes[0]["extensions"][names.GRAVITY]
+    assert written == {"type": "point", "gravity": 2, "stop": True, "point": {}}
+
+
 @pytest.mark.parametrize("family", ["own", "KHR", "OMI"])
 def test_devset_comes_back(tmp_path, shared, family):
     chosen = {"own": None, "KHR": [names.KHR], "OMI": [names.OMI]}[family]

@@ -752,3 +752,35 @@ def test_parts_sum_up_to_the_body() -> None:
     assert {part.path for part in found.parts} == {"/World/Body/Box", "/World/Body/Arm/Cone"}
     box = next(part for part in found.parts if part.path.endswith("Box"))
     assert box.mass == pytest.approx(2.0 * 8 * 3.0)
+
+
+@pytest.mark.parametrize(
+    ("tapered", "plain"),
+    [
+        (mass.tapered(0.4, 0.4, 1.7, has_caps=False), mass.cylinder(0.4, 1.7)),
+        (mass.tapered(0.4, 0.0, 1.7, has_caps=False), mass.cone(0.4, 1.7)),
+        (mass.tapered(0.4, 0.4, 1.7), mass.capsule(0.4, 1.7)),
+        (mass.tapered(0.1, 0.4, 0.2), mass.sphere(0.4, (0.0, 0.0, 0.1))),
+        (mass.tapered(0.1, 0.4, 0.0, has_caps=False), mass.cylinder(0.4, 0.0)),
+    ],
+)
+def test_tapered_solids_are_the_plain_ones_at_their_limits(tapered, plain):
+    assert tapered.volume == pytest.approx(plain.volume)
+    np.testing.assert_allclose(tapered.center, plain.center, atol=1e-12)
+    np.testing.assert_allclose(tapered.inertia, plain.inertia, rtol=1e-9, atol=1e-12)
+
+
+def test_tapered_capsule_is_the_solid_of_its_outline():
+    """Summed in thin discs, of the hull of two balls: the largest radius of any ball between them."""
+    bottom, top, height = 0.5, 0.2, 1.3
+    found = mass.tapered(bottom, top, height, "X")
+    z = np.linspace(-height / 2 - bottom, height / 2 + top, 4001)
+    share = np.linspace(0, 1, 2001)[:, None]
+    radii, centers = bottom + (top - bottom) * share, height * (share - 0.5)
+    square = np.maximum(radii**2 - (z - centers) ** 2, 0).max(axis=0)
+    disc = np.pi * square * (z[1] - z[0])
+    center = (disc * z).sum() / disc.sum()
+    assert found.volume == pytest.approx(disc.sum(), rel=1e-4)
+    assert found.center.tolist() == [pytest.approx(center, abs=1e-4), 0, 0]
+    across = (disc * (square / 4 + (z - center) ** 2)).sum()
+    np.testing.assert_allclose(np.diag(found.inertia), ((disc * square / 2).sum(), across, across), rtol=1e-3)

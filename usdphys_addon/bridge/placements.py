@@ -42,6 +42,8 @@ class Placement:
     chain: Chain = ()
     path: str = ""
     geometry: str = ""
+    #: Of the objects that are read like this one; see `bridge.copied`.
+    group: Any = None
     _matrix: Matrix | None = None
     _mesh_key: str = ""
 

@@ -19,6 +19,7 @@ from ..core.steps import Steps, finished
 from . import group_read, joint_read, material_read, props, remembered, vendor_rows
 from .collider_read import ColliderReader
 from .collider_shapes import ColliderShapes
+from .copied import Copies
 from .naming import prim_name
 from .placements import Placement, ScenePlacements
 from .reading import DEFAULT_ROOT, ReadingContext, SceneReading
@@ -55,7 +56,7 @@ def read_steps(
     scene: Any = depsgraph.scene.original  # type: ignore[union-attr]
     context = ReadingContext(lambda: scene, ScenePlacements(depsgraph, root.rstrip("/"), keep, sources), root, meters)
     reader = SceneReader(context, ColliderReader(context, ColliderShapes()), keep=keep)
-    most = 3 * len(context.placements.all) + 10
+    most = 2 * len(context.placements.all) + 10
     for number, _ in enumerate(reader.steps()):
         yield min(number / most, 1.0)
     if not reader.has_physics():
@@ -88,8 +89,9 @@ class SceneReader:
 
     def steps(self) -> Iterator[None]:
         """Read in steps. Yields after each piece of work, when no reference to Blender data is held here."""
+        copies = Copies(self.context)
         for placement in self.context.placements.all:
-            if props.holds_physics(placement.physics, placement.touched):
+            if placement.touched and self.is_physical(placement, copies):
                 self.physical.append(placement)
             yield
         if not self.has_physics():
@@ -97,16 +99,13 @@ class SceneReader:
             return
         self.context.result.object_paths.update(placement.path for placement in self.context.placements.all)
         self.context.taken.update(self.context.result.object_paths)
+        self.context.taken.update(placement.geometry for placement in self.physical)
         yield
-        for placement in self.physical:
-            placement.geometry = geometry_path(placement)
-            self.context.taken.add(placement.geometry)
-            yield
         self.read_physics_scenes()
         yield
         yield from self.search_hidden()
         for placement in self.physical:
-            self.colliders.read(placement, self.read_object(placement))
+            self.read_or_copy(placement, copies)
             yield
         joint_read.add_joint_targets(self.context)
         yield
@@ -114,6 +113,26 @@ class SceneReader:
         yield
         material_read.read_other_materials(self.context)
         yield
+
+    def is_physical(self, placement: Placement, copies: Copies) -> bool:
+        """True if an object has physics; then the path of its geometry is set, and the group of its copies."""
+        group = placement.group = copies.group_of(placement, _look)
+        if group is None:
+            found, placement.geometry = _look(placement)
+            return found
+        placement.geometry = placement.path + group.geometry if group.geometry else ""
+        return group.is_physical
+
+    def read_or_copy(self, placement: Placement, copies: Copies) -> None:
+        """Read an object with its colliders, or copy what was read of one that differs only in its place."""
+        group = placement.group
+        if group is not None and copies.add(placement, group):
+            return
+        prims, issues = self.context.model.prims, self.context.result.issues
+        before = len(prims), len(issues)
+        self.colliders.read(placement, self.read_object(placement))
+        if group is not None and not group.path and len(issues) == before[1]:
+            copies.learn(placement, group, len(prims) - before[0])
 
     def search_hidden(self) -> Iterator[None]:
         # The reader holds no bound method of its own: only the garbage collector could free the model then.
@@ -234,6 +253,12 @@ def _sheared_local(placement: Placement) -> frames.Matrix | None:
     if placement.parent is None or obj.parent is None or obj.matrix_parent_inverse.is_identity:
         return None
     return frames.sheared_below(placement.parent.matrix, placement.matrix)
+
+
+def _look(placement: Placement) -> tuple[bool, str]:
+    """(True if an object has physics, expected path of its geometry)."""
+    found = props.holds_physics(placement.physics, placement.touched)
+    return found, geometry_path(placement) if found else ""
 
 
 def geometry_path(placement: Placement) -> str:

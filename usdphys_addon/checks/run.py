@@ -94,7 +94,7 @@ class _Place(Placement):
         objects.keep(plain.obj)
         self.touched, self.instance, self.name = plain.touched, plain.instance, plain.name
         self.instance_matrix, self.parent, self.chain = plain.instance_matrix, None, ()
-        self.path, self.geometry, self._matrix, self._mesh_key = "", "", None, ""
+        self.path, self.geometry, self.group, self._matrix, self._mesh_key = "", "", None, None, ""
 
     @property
     def obj(self) -> Any:  # type: ignore[override]

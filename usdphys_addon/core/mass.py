@@ -8,9 +8,10 @@ UsdPhysics.RigidBodyAPI.ComputeMassProperties of OpenUSD 26.11 applies them.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -145,6 +146,56 @@ def cone(radius: float, height: float, axis: str = "Z") -> Shape:
     return _around(axis, volume, -0.25 * height, 0.3 * volume * square, across)
 
 
+def tapered(bottom: float, top: float, height: float, axis: str = "Z", *, has_caps: bool = True) -> Shape:
+    """Hull of two balls of these radii (m), with their centres `height` apart; without caps a truncated cone.
+
+    The origin is at half height; the top is towards the positive axis.
+    """
+    half = height / 2.0
+    #: (from, to, square of the radius there) along the axis.
+    pieces: list[tuple[float, float, Callable[[Matrix], Matrix]]] = []
+    low, high, start, end = -half, half, bottom, top
+    if has_caps:
+        if height <= abs(bottom - top):
+            # One ball holds the other.
+            at = _around(axis, 0.0, half if top > bottom else -half, 0.0, 0.0)
+            return replace(sphere(max(bottom, top)), center=at.center)
+        slope = (bottom - top) / height
+        low, high = -half + bottom * slope, half + top * slope
+        start, end = (radius * math.sqrt(1.0 - slope * slope) for radius in (bottom, top))
+        pieces = [
+            (-half - bottom, low, lambda z: bottom * bottom - (z + half) ** 2),
+            (high, half + top, lambda z: top * top - (z - half) ** 2),
+        ]
+    if high > low:
+        pieces.append((low, high, lambda z: (start + (end - start) * (z - low) / (high - low)) ** 2))
+    volume = moment = square = along = 0.0
+    # The integrands are polynomials of up to the fourth degree, for which three points are exact.
+    nodes, weights = np.polynomial.legendre.leggauss(3)
+    for first, last, radius_square in pieces:
+        z, w = (first + last + (last - first) * nodes) / 2.0, math.pi * (last - first) / 2.0 * weights
+        area = radius_square(z)
+        volume += float(w @ area)
+        moment += float(w @ (area * z))
+        square += float(w @ (area * z * z))
+        along += float(w @ (area * area)) / 2.0
+    center = moment / volume if volume > 0.0 else 0.0
+    return _around(axis, volume, center, along, along / 2.0 + square - center * moment)
+
+
+def taper_of(prim: Prim) -> tuple[float, float] | None:
+    """(radius at the bottom, at the top) of a capsule or cylinder of a glTF file with two; None if the user has given
+    it another radius since."""
+    gprim, kept = prim.get(usd_geom.Gprim), prim.extras.get("shape")
+    if gprim is None or not isinstance(kept, dict):
+        return None
+    values = kept.get({usd_geom.Capsule: "capsule", usd_geom.Cylinder: "cylinder"}.get(type(gprim), ""))
+    radii: list[Any] = [values.get(key) for key in ("radiusBottom", "radiusTop")] if isinstance(values, dict) else []
+    if not radii or not all(isinstance(one, int | float) and one >= 0.0 for one in radii):
+        return None
+    return (radii[0], radii[1]) if math.isclose(max(radii), gprim.resolved("radius"), rel_tol=1e-5) else None
+
+
 def _around(axis: str, volume: float, offset: float, along: float, across: float) -> Shape:
     spine = "XYZ".index(axis)
     center = np.zeros(3)
@@ -249,6 +300,12 @@ def collider_shape(prim: Prim) -> Shape:
     scale = np.abs(frames.scale_of(prim.world))
     gprim = prim.get(usd_geom.Gprim)
     if gprim is not None:
+        taper = taper_of(prim)
+        if taper is not None:
+            lengths = gprims.sizes(gprim, scale)
+            bottom, top = (radius * lengths.radius / max(taper) for radius in taper)
+            is_capsule = lengths.kind is usd_geom.Capsule
+            return tapered(bottom, top, lengths.height, lengths.axis, has_caps=is_capsule)
         return _gprim_shape(gprim, scale)
     geometry = prim.mesh() if prim.mesh is not None else None
     if geometry is None:

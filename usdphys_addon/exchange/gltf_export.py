@@ -160,9 +160,12 @@ class GltfExport:
             return
         before = len(document.nodes)
         for watched in wanted:
-            written = gltf_write.write(document, watched.reading.model, watched.nodes, self.options, watched.origins)
+            reading = watched.reading
+            written = gltf_write.write(
+                document, reading.model, watched.nodes, self.options, watched.origins, reading.copies
+            )  # fmt: skip
             self.issues += written.issues
-            for kind, number in summary.counts(watched.reading.model).items():
+            for kind, number in summary.counts(reading.model).items():
                 self.counts[kind] = self.counts.get(kind, 0) + number
         if self.options.keeps_usd and len(wanted) == 1 and not self.options.is_flat:
             beside = wanted[0].beside

@@ -310,6 +310,11 @@ class Document:
         if not _is_index(index, len(views)):
             raise self._wrong("an accessor names a buffer view that does not exist")
         view = views[index]
+        if any("meshopt" in str(name) for name in view.get("extensions") or ()):
+            raise InputError(
+                f"'{self.path.name}' has a collider mesh with meshopt compression, which is not read; save it without "
+                "compression (gltfpack without -c)."
+            )
         size = dtype.itemsize * width
         start, length, stride = view.get("byteOffset", 0), view.get("byteLength", 0), view.get("byteStride", size)
         if not all(_is_index(value, MOST_BYTES) for value in (start, length, stride, offset, count)):

@@ -55,6 +55,10 @@ class Freedom(NamedTuple):
 # --------------------------------------------------------------------------- reading
 
 
+#: Values of limits and drives that are numbers.
+_NUMBERS = frozenset({"min", "max", "stiffness", "damping", "positionTarget", "velocityTarget", "maxForce"})
+
+
 def _number(value: Any, default: float) -> float:
     return float(value) if is_number(value) else default
 
@@ -69,6 +73,22 @@ def items(settings: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """The limits or the drives of a joint; what is no object is left out."""
     found = settings.get(key)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def well_formed(settings: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The limits and drives of a joint, without values of a wrong type: these count as absent."""
+    return {
+        key: [{name: value for name, value in item.items() if _is_valid(name, value)} for item in items(settings, key)]
+        for key in ("limits", "drives")
+    }
+
+
+def _is_valid(name: str, value: Any) -> bool:
+    if name in _KEYS.values():
+        return isinstance(value, list) and all(type(axis) is int and 0 <= axis < 3 for axis in value)
+    if name == "axis":
+        return type(value) is int and 0 <= value < 3
+    return name not in _NUMBERS or is_number(value)
 
 
 def freedom(limits: Iterable[dict[str, Any]]) -> Freedom:

@@ -20,6 +20,8 @@ GRAVITY = "OMI_physics_gravity"
 OLD_COLLIDER = "OMI_collider"
 #: Every extension that holds physics: a file that requires one can be opened.
 ALL = (KHR_BODY, KHR_SHAPE, OMI_BODY, OMI_SHAPE, OMI_JOINT, GRAVITY, OLD_COLLIDER)
+#: Types of volumes with gravity whose object may be empty.
+VOLUMES = ("directional", "disc", "point", "torus")
 #: Key of our own facts in `extras`.
 EXTRAS = "usdphys"
 

@@ -308,8 +308,9 @@ class _Reader:
             self._set_round(prim, kind, sizes)
         elif kind == "plane":
             prim.add(usd_geom.Plane(_length(sizes.get("sizeX", 2.0)), _length(sizes.get("sizeZ", 2.0)), "Z"))
-            if sizes:
-                prim.extras["shape"] = {"plane": sizes}
+            known = {name: value for name, value in sizes.items() if name not in ("sizeX", "sizeZ") or is_number(value)}
+            if known:
+                prim.extras["shape"] = {"plane": known}
         elif kind in ("convex", "trimesh"):
             return self._set_mesh(prim, index, kind, sizes)
         else:
@@ -470,7 +471,7 @@ class _Reader:
         if value.get("enableCollision"):
             joint.collision_enabled = True
         if not joints.is_same(joints.settings_of(prim, joint), settings):
-            prim.extras["settings"] = {key: joints.items(settings, key) for key in ("limits", "drives")}
+            prim.extras["settings"] = joints.well_formed(settings)
             self._issue(
                 "GltfJointKept", f"The joint '{node}' has limits or drives that UsdPhysics cannot say exactly: they "
                 "are kept for glTF, and are the nearest ones elsewhere.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from .names import Family
 _SAME = 2e-5
 #: Half the edge of the square that stands for an infinite plane, where a family has none; metres.
 _PLANE = 500.0
+#: Bodies that one message names.
+_MOST_NAMES = 20
 _NO_MASS = usd_physics.MassAPI()
 _COMBINE = {theirs: ours for ours, theirs in names.COMBINE.items()}
 
@@ -51,14 +53,15 @@ class Written:
 
 def write(
     document: Document, model: PhysicsModel, nodes: Mapping[str, int], options: WriteOptions,
-    origins: Mapping[str, int] | None = None,
+    origins: Mapping[str, int] | None = None, copies: Mapping[str, str] | None = None,
 ) -> Written:  # fmt: skip
     """Put the physics of a model into a document.
 
     nodes: index of the node of each object, by the path of its prim. origins: the same by the path that the object had
-    when it was imported from glTF, which compound triggers name.
+    when it was imported from glTF, which compound triggers name. copies: prims that differ from another one in nothing
+    but their place, with the path of that; all prims of an object are copies, or none.
     """
-    writer = _Writer(document, model, nodes, options, origins or {})
+    writer = _Writer(document, model, nodes, options, origins or {}, copies or {})
     writer.write()
     return writer.written
 
@@ -66,9 +69,10 @@ def write(
 class _Writer:
     def __init__(
         self, document: Document, model: PhysicsModel, nodes: Mapping[str, int], options: WriteOptions,
-        origins: Mapping[str, int],
+        origins: Mapping[str, int], copies: Mapping[str, str],
     ) -> None:  # fmt: skip
         self.document, self.model, self.nodes, self.origins = document, model, nodes, origins
+        self.copies = copies
         self.families = [one for one in options.families if not self._is_foreign(one)]
         self.options = options
         self.written = Written()
@@ -86,6 +90,18 @@ class _Writer:
         self.masses: dict[tuple[Any, ...], mass.BodyMassProperties] = {}
         self.kinds: dict[tuple[Any, ...], _Kind] = {}
         self.dynamic: dict[str, bool] = {}
+        #: Of bodies that have copies and whose colliders are on their own node: its extensions, its mesh, and how many
+        #: colliders it has.
+        self.known: dict[str, tuple[dict[str, Any], Any, int]] = {}
+        #: Bodies whose mass the simulator decides, and which get one in the OMI family.
+        self.decided: dict[str, None] = {}
+        #: Nodes of the parts of compound triggers.
+        self.parts = {
+            self.origins[part] for prim in model.prims.values() if prim.extras
+            for part in prim.extras.get("trigger_nodes") or () if part in self.origins
+        }  # fmt: skip
+        #: Colliders that are written.
+        self.done: set[str] = set()
 
     def _is_foreign(self, family: Family) -> bool:
         used = self.document.json.get("extensionsUsed") or ()
@@ -95,14 +111,16 @@ class _Writer:
         self._find_bodies()
         if self.options.is_flat:
             self._flatten()
-        colliders = mass.colliders_by_body(self.model)
-        for path, index in self.bodies.items():
-            self._write_body(self.model.prims[path], index, colliders.get(path, []))
-        self._write_colliders()
+        copied = self._copied_bodies()
+        self._write_bodies(self._without(copied), [path for path in self.bodies if path not in copied])
+        rest = [path for path, first in copied.items() if not self._write_copy(path, first)]
+        if rest:
+            self._write_bodies(self.model, rest)
         for prim in self.model.joints.values():
             self._write_joint(prim)
         self._write_kept()
         self._write_gravity()
+        self._report_masses()
         if self.written.counts:
             for family in self.families:
                 # Babylon needs an object of the document, even an empty one.
@@ -123,6 +141,40 @@ class _Writer:
         """The node of a prim, or of the nearest object above it."""
         found = paths.nearest(path, self.nodes)
         return self.nodes[found] if found else None
+
+    # ------------------------------------------------------------------ copies
+
+    def _copied_bodies(self) -> dict[str, str]:
+        """Bodies whose node gets the extensions of the node of another one, with that. Filters are of each collider."""
+        if self.model.groups or self.model.having(usd_physics.FilteredPairsAPI):
+            return {}
+        return {path: first for path in self.bodies if (first := self.copies.get(path)) in self.bodies}
+
+    def _without(self, copied: Mapping[str, str]) -> PhysicsModel:
+        """The model without the copies of bodies and their colliders."""
+        if not copied:
+            return self.model
+        prims = {
+            path: prim for path, prim in self.model.prims.items()
+            if path not in self.copies or not (path in copied or path.rpartition("/")[0] in copied)
+        }  # fmt: skip
+        return replace(self.model, prims=prims)
+
+    def _write_copy(self, path: str, first: str) -> bool:
+        """Give the node of a copy the extensions of the first one; False where that is not all."""
+        known = self.known.get(first)
+        if known is None:
+            return False
+        extensions, mesh, colliders = known
+        node = self.document.nodes[self.bodies[path]]
+        if "extensions" in node or node.get("mesh") != mesh:
+            return False
+        node["extensions"] = extensions.copy()
+        if first in self.decided:
+            self.decided[path] = None
+        self.written.counts["bodies"] += 1
+        self.written.counts["colliders"] += colliders
+        return True
 
     # ------------------------------------------------------------------ bodies
 
@@ -258,6 +310,8 @@ class _Writer:
         if is_computed and (weighted or not family.is_khr or (moments is not None and turn is None)):
             found = self._mass_properties(prim, solid)
             if weighted or not family.is_khr:
+                if weight is None and not weighted and kept.get("mass") != 0:
+                    self.decided[prim.path] = None
                 weight = found.mass
                 if center is None and (weighted or solid):
                     scale = frames.scale_of(prim.world)
@@ -277,10 +331,24 @@ class _Writer:
             motion["inertiaDiagonal"] = axes.size_out(moments)
             if turn is not None and not frames.is_identity(turn):
                 motion["inertiaOrientation"] = axes.rotation_out(turn)
+        elif is_numbers(kept.get("inertiaDiagonal"), 3) and not family.is_khr and not any(kept["inertiaDiagonal"]):
+            # Three zeros: infinite in KHR, automatic in OMI.
+            self._lost(prim, "in the OMI family an infinite inertia", "Give it a finite one.")
         elif is_numbers(kept.get("inertiaDiagonal"), 3):
-            for key in ("inertiaDiagonal", "inertiaOrientation"):
-                if key in kept:
-                    motion[key] = kept[key]
+            motion["inertiaDiagonal"] = kept["inertiaDiagonal"]
+            if is_numbers(kept.get("inertiaOrientation"), 4):
+                motion["inertiaOrientation"] = kept["inertiaOrientation"]
+
+    def _report_masses(self) -> None:
+        """Name the bodies that have a mass in the file and none in the scene."""
+        if not self.decided or names.KHR in self.families:
+            return
+        found = [f"'{self.model.prims[path].label or path}'" for path in self.decided]
+        shown = ", ".join([*found[:_MOST_NAMES], *(["..."] if len(found) > _MOST_NAMES else [])])
+        self._issue(
+            "GltfNotSaid", "glTF cannot say in the OMI family that the simulator decides a mass, so these bodies get "
+            f"the mass that follows from their shapes: {shown}.", "Give them a mass.", "info",
+        )  # fmt: skip
 
     def _mass_properties(self, prim: Prim, colliders: list[Prim]) -> mass.BodyMassProperties:
         """Mass properties of a body; bodies that are copies of each other share them."""
@@ -317,17 +385,35 @@ class _Writer:
                 return True
         return False
 
-    # ------------------------------------------------------------------ colliders
+    def _write_bodies(self, model: PhysicsModel, bodies: list[str]) -> None:
+        """Write bodies, and all colliders of a model that were not written before."""
+        colliders = mass.colliders_by_body(model)
+        chosen = {
+            path: prim for path, prim in model.colliders.items()
+            if path not in self.done and (api := prim.get(usd_physics.CollisionAPI)) and self._is_written(prim, api)
+        }  # fmt: skip
+        found, numbers = filters.filters_of(self.model, list(chosen))
+        firsts = set(self.copies.values())
 
-    def _write_colliders(self) -> None:
-        chosen = [
-            prim for prim in self.model.colliders.values()
-            if (api := prim.get(usd_physics.CollisionAPI)) is not None and self._is_written(prim, api)
-        ]  # fmt: skip
-        found, numbers = filters.filters_of(self.model, [prim.path for prim in chosen])
-        for prim in chosen:
-            number = numbers.get(prim.path) if numbers else None
-            self._write_collider(prim, None if number is None else found[number])
+        def write_colliders(prims: Iterable[Prim]) -> None:
+            for one in prims:
+                self._write_collider(one, found[numbers[one.path]] if one.path in numbers else None)
+                self.done.add(one.path)
+
+        for path in bodies:
+            prim, index, own = self.model.prims[path], self.bodies[path], colliders.get(path, [])
+            node = self.document.nodes[index]
+            is_plain = "extensions" not in node
+            before = len(self.document.nodes), len(self.written.issues)
+            self._write_body(prim, index, own)
+            if path not in firsts:
+                continue
+            write_colliders(one for one in own if one.path in chosen)
+            if is_plain and "extensions" in node and before == (len(self.document.nodes), len(self.written.issues)):
+                self.known[path] = (node["extensions"].copy(), node.get("mesh"), len(own))
+        write_colliders(prim for path, prim in chosen.items() if path not in self.done)
+
+    # ------------------------------------------------------------------ colliders
 
     def _is_written(self, prim: Prim, api: usd_physics.CollisionAPI) -> bool:
         if api.resolved("collision_enabled"):
@@ -357,8 +443,16 @@ class _Writer:
         is_trigger = vendor.TRIGGER in prim.schemas
         body = self.bodies[owner.path] if owner is not None else None
         own = prim.path if prim.path in self.nodes else paths.parent_of(prim.path)
+        is_of_base = own in self.nodes
+        part = self.document.parents[base]
+        if (
+            is_trigger and base not in self.parts and part is not None and part in self.parts
+            and all(self._scale_on(prim, part, offset, shape, is_of_base=False) for shape, offset in shapes)
+        ):  # fmt: skip
+            # The shape of a part of a compound trigger that has an object of its own, as after a round through USD.
+            base, is_of_base = part, False
         for shape, offset in shapes:
-            index, scale = self._collider_node(prim, base, body, offset, shape, kind, is_of_base=own in self.nodes)
+            index, scale = self._collider_node(prim, base, body, offset, shape, kind, is_of_base=is_of_base)
             for family in self.families:
                 value = kind.values.get((family.name, scale)) if kind is not None else None
                 if value is None:
@@ -674,6 +768,7 @@ class _Writer:
         settings = joints.settings_of(prim, joint)
         kept = prim.extras.get("settings")
         if isinstance(kept, dict):
+            kept = joints.well_formed(kept)
             before = Prim(prim.path)
             joints.read_limits(before, kept)
             joints.read_drives(before, kept)
@@ -755,14 +850,28 @@ class _Writer:
             parts = prim.extras.get("trigger_nodes")
             if index is not None and isinstance(parts, list):
                 found = [self.origins[part] for part in parts if part in self.origins]
+                found = [part for part in found if self._triggers_at(part, self.families[0])] if self.families else []
                 if len(found) < len(parts):
                     self._lost(prim, "the parts of a compound trigger that are not exported", "Export all its parts.")
-                for family in self.families if found else ():
-                    self.document.put_extension(index, family.body, {"trigger": {"nodes": found}})
-                    self.written.counts["triggers"] += 1
+                for family in self.families:
+                    triggers = [one for part in found for one in self._triggers_at(part, family)]
+                    if triggers:
+                        self.document.put_extension(index, family.body, {"trigger": {"nodes": triggers}})
+                        self.written.counts["triggers"] += 1
             volume = prim.extras.get("gravity")
             if index is not None and isinstance(volume, dict):
+                kind = volume.get("type")
+                if kind in names.VOLUMES:
+                    # The schema wants the object of the type, even an empty one.
+                    volume = {kind: {}, **volume}
                 self.document.put_extension(index, names.GRAVITY, volume)
+
+    def _triggers_at(self, index: int, family: Family) -> list[int]:
+        """The nodes with the trigger of an object: its own, or those of its shapes below it."""
+        if "trigger" in self.document.node_extension(index, family.body):
+            return [index]
+        children = self.document.nodes[index].get("children", ())
+        return [one for child in children for one in self._triggers_at(child, family)]
 
     def _write_gravity(self) -> None:
         scenes = [scene for prim in self.model.scenes.values() if (scene := prim.get(usd_physics.PhysicsScene))]

@@ -7,14 +7,13 @@ import hashlib
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any
 
 import numpy as np
 import rapier3d
 from numpy.typing import NDArray
 from rapier3d import SharedShape
 
-from ...core import frames, gprims
+from ...core import frames, gprims, mass
 from ...core.frames import Matrix
 from ...core.hull import support_points
 from ...core.model import Mesh, Prim, SpherePoints
@@ -86,7 +85,7 @@ def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices
         return _plane(prim, rotation, notices, moves)
     # Of most scenes, many are equal, wherever they are.
     values = tuple(repr(getattr(gprim, attribute.field)) for attribute in gprim.attributes)
-    taper = _taper_of(prim, gprim)
+    taper = mass.taper_of(prim)
     if taper is not None:
         points = _tapered(gprim, *taper) @ (rotation.T @ prim.world[:3, :3]).T
         hull = SharedShape.convex_hull(points) if np.isfinite(points).all() else None
@@ -107,18 +106,6 @@ def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices
             "shape of its kind is simulated.",
         )  # fmt: skip
     return placed
-
-
-def _taper_of(prim: Prim, gprim: usd_geom.Gprim) -> tuple[float, float] | None:
-    """(radius at the bottom, at the top) of a capsule or cylinder of a glTF file with two; None if the user has given
-    it another radius since."""
-    word = {usd_geom.Capsule: "capsule", usd_geom.Cylinder: "cylinder"}.get(type(gprim), "")
-    kept = prim.extras.get("shape")
-    values = kept.get(word) if isinstance(kept, dict) else None
-    radii: list[Any] = [values.get(key) for key in ("radiusBottom", "radiusTop")] if isinstance(values, dict) else []
-    if not radii or not all(isinstance(one, int | float) and one >= 0.0 for one in radii):
-        return None
-    return (radii[0], radii[1]) if math.isclose(max(radii), gprim.resolved("radius"), rel_tol=1e-5) else None
 
 
 def _tapered(gprim: usd_geom.Gprim, bottom: float, top: float) -> Points:

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects that are copies of one that was read before: the same properties, mesh and scale at another place.
+
+Their prims are copied. Asking Blender for each property of each object takes most of the time of reading a large scene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import bpy
+
+from ..core.frames import Matrix
+from ..core.model import Prim
+from .placements import Placement
+from .reading import ReadingContext
+
+#: Properties of an object, and of a collider, that name no prim and nothing of their own object.
+_OF_OBJECTS = frozenset({"rigid_body", "mass", "colliders", "active_collider_index", "physics_material"})
+_OF_COLLIDERS = frozenset({
+    "shape", "axis", "location", "rotation", "size", "radius", "height", "approximation", "other_approximation",
+    "has_mesh_collision", "collision_enabled", "purpose", "name", "mass", "physics_material", "simulation_owner",
+})  # fmt: skip
+
+#: What two objects have in common that are read alike.
+Key = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class _Made:
+    """One prim of an object. end: of its path, after that of the object; None for the geometry of the object.
+
+    offset: (3,) from the object's place in the world to that of the prim; None for a prim at the place of the object.
+    """
+
+    prim: Prim
+    end: str | None
+    offset: Matrix | None
+
+
+@dataclass(slots=True)
+class Group:
+    """Objects that are read alike. is_physical, geometry: see `SceneReader.steps`; geometry is relative to the path.
+
+    path: of the one that was read; empty before. made: its prims.
+    """
+
+    is_physical: bool
+    geometry: str
+    path: str = ""
+    made: list[_Made] = field(default_factory=list)
+
+
+class Copies:
+    """Finds the copies among the objects of one reading, and makes their prims."""
+
+    def __init__(self, context: ReadingContext) -> None:
+        self.context = context
+        self._groups: dict[Key, Group] = {}
+        #: True by the text of properties that copies may have.
+        self._texts: dict[str, bool] = {}
+        #: Objects with children: names below these can be taken.
+        self._above = {id(placement.parent) for placement in context.placements.all if placement.parent is not None}
+
+    def group_of(self, placement: Placement, look: Callable[[Placement], tuple[bool, str]]) -> Group | None:
+        """The objects that are read like this one; None where more than its own properties decides.
+
+        look: tells of the first of them if it is physical, and the path of its geometry.
+        """
+        key = self._key_of(placement)
+        if key is None:
+            return None
+        group = self._groups.get(key)
+        if group is None:
+            is_physical, geometry = look(placement)
+            group = self._groups[key] = Group(is_physical, geometry[len(placement.path) :])
+        return group
+
+    def _key_of(self, placement: Placement) -> Key | None:
+        """What decides about the prims of an object beside its place."""
+        if placement.parent is not None or placement.instance is not None or id(placement) in self._above:
+            return None
+        obj = placement.obj
+        if not _OF_OBJECTS.issuperset(placement.touched) or obj.animation_data is not None or obj.constraints:
+            return None
+        shape = placement.mesh_key if obj.data is not None else ""
+        if shape.startswith("object"):
+            return None
+        values = _values_of(obj)
+        text = repr(values)
+        may_copy = self._texts.get(text)
+        if may_copy is None:
+            may_copy = self._texts[text] = _may_copy(values, text)
+        if not may_copy:
+            return None
+        slots = obj.material_slots
+        names = [slot.material.name_full if slot.material else "" for slot in slots] if len(slots) else ()
+        return (text, shape, placement.matrix[:3, :3].tobytes(), *names, obj.hide_render)
+
+    def learn(self, placement: Placement, group: Group, count: int) -> None:
+        """Remember the prims that reading an object has added: the last `count` of the model."""
+        place = self.context.metric(placement.matrix)[:3, 3]
+        for prim in reversed(list(islice(reversed(self.context.model.prims.values()), count))):
+            if prim.local is not None:
+                # The copies share it.
+                prim.local.flags.writeable = False
+            offset = prim.world[:3, 3] - place
+            if prim.path == placement.geometry:
+                group.made.append(_Made(prim, None, None))
+            elif prim.path == placement.path or prim.path.startswith(f"{placement.path}/"):
+                group.made.append(_Made(prim, prim.path[len(placement.path) :], offset if offset.any() else None))
+        group.path = placement.path
+
+    def add(self, placement: Placement, group: Group) -> bool:
+        """Add the prims of a copy. False, and nothing is added, where none was read yet or names are taken."""
+        if not group.path:
+            return False
+        taken, prims, path = self.context.taken, self.context.model.prims, placement.path
+        for one in group.made:
+            if one.end and path + one.end in taken:
+                return False
+        world, label, copies = self.context.metric(placement.matrix), placement.chain[-1], self.context.result.copies
+        for one in group.made:
+            if one.end is None:
+                own = placement.geometry
+            else:
+                own = path + one.end
+                if one.end:
+                    taken.add(own)
+            prims[own] = _copied(one, own, world, label)
+            copies[own] = one.prim.path
+        self.context.result.sites[path] = placement
+        return True
+
+
+def _copied(one: _Made, path: str, world: Matrix, label: str) -> Prim:
+    """The prim of a copy; the schemas are values that nobody changes, so all copies share them."""
+    prim = one.prim
+    if prim.local is not None:
+        place = world[:3, 3]
+        world = prim.world.copy()
+        world[:3, 3] = place if one.offset is None else place + one.offset
+    return Prim(
+        path, prim.type_name, world, prim.schemas.copy(), prim.mesh, prim.materials, prim.physics_binding, prim.purpose,
+        prim.local, label=label,
+    )  # fmt: skip
+
+
+def _may_copy(values: dict[str, Any], text: str) -> bool:
+    """False for properties of an object that are about more than itself."""
+    if "bpy.data" in text and bpy.data.libraries:
+        # Data of two libraries can have one name.
+        return False
+    colliders: list[dict[str, Any]] = values.get("colliders", [])
+    # Looking at a group of properties makes an empty one.
+    return not any(value for item in colliders for name, value in item.items() if name not in _OF_COLLIDERS)
+
+
+if bpy.app.version >= (5, 0):
+
+    def _values_of(obj: Any) -> dict[str, Any]:
+        """All properties of ours that are set on an object."""
+        found: dict[str, Any] = obj.bl_system_properties_get()["usdphys"].to_dict()
+        return found
+
+else:
+
+    def _values_of(obj: Any) -> dict[str, Any]:
+        """All properties of ours that are set on an object."""
+        found: dict[str, Any] = obj["usdphys"].to_dict()
+        return found
