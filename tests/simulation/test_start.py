@@ -138,3 +138,16 @@ def test_frames_that_fit_leave_every_body_where_it_is_and_say_nothing() -> None:
     assert codes(world) == []
     assert place(world, "A") == pytest.approx((1, 2, 3), abs=1e-9)
     assert turn(world, "B") == pytest.approx(turn(world, "A"), abs=1e-9)
+
+
+@pytest.mark.parametrize(("shape", "gap"), [("Sphere", 0.0), ("Cube", 0.0), ("Sphere", 0.01)])
+def test_bodies_that_bounce_in_a_row_are_said(shape: str, gap: float) -> None:
+    file = File()
+    file.gravity = (0, 0, 0)
+    file.add(file.material("Steel", 0.0, 1.0))
+    size = (0.5,) if shape == "Sphere" else (1.0, 1.0, 1.0)
+    file.add(*(file.body(f"B{i}", (0, (1.0 + gap) * i, 0), shape=shape, size=size, material=f"{W}/Steel")
+               for i in range(3)))  # fmt: skip
+    world = world_of(file)
+    assert codes(world) == ["BouncesInRow"] * (gap == 0.0)
+    assert all("smaller" in issue.message for issue in world.notices) == (shape == "Sphere")

@@ -253,11 +253,12 @@ def _scene(layout_: Layout, prim: Prim, owners: tuple[str, ...] | None, notices:
 
 @dataclass(frozen=True, slots=True)
 class ContactMaterial:
-    """Friction and restitution of a collider. material: path of the bound material, or ""."""
+    """Friction and restitution of a collider. material: path of the bound material, or "". friction: of what slides."""
 
     material: str
     friction: float
     restitution: float
+    static_friction: float = DEFAULT_FRICTION
 
 
 def contact_material(model: PhysicsModel, prim: Prim, notices: Notices) -> ContactMaterial:
@@ -271,10 +272,10 @@ def contact_material(model: PhysicsModel, prim: Prim, notices: Notices) -> Conta
         return ContactMaterial("", DEFAULT_FRICTION, DEFAULT_RESTITUTION)
     friction = api.resolved("dynamic_friction")
     static = api.resolved("static_friction")
-    if static != friction:
+    if static < friction:
         notices.add(
             "StaticFriction", material,
-            f"{material.display} has static friction {static:g} and dynamic friction {friction:g}; the dynamic one "
+            f"{material.display} has static friction {static:g}, less than its dynamic friction {friction:g}, which "
             "holds resting bodies, too.",
         )  # fmt: skip
-    return ContactMaterial(bound, friction, api.resolved("restitution"))
+    return ContactMaterial(bound, friction, api.resolved("restitution"), static)

@@ -24,7 +24,8 @@ from .matter import COARSE, DIGITS, Geometries, fingerprint
 class Template:
     """A body of the solver with its colliders.
 
-    materials: path of the physics material of each collider, or "". sides: shorter and longer side of each, m.
+    materials: path of the physics material of each collider, or "". sides: shorter and longer side of each, m. bounce:
+    the largest restitution of any.
     surface: how it runs. starts_asleep: of a dynamic body.
     """
 
@@ -36,6 +37,7 @@ class Template:
     colliders: list[Any] = field(default_factory=list)
     materials: list[str] = field(default_factory=list)
     sides: list[tuple[float, float]] = field(default_factory=list)
+    bounce: float = 0.0
 
     @property
     def is_plain(self) -> bool:
