@@ -388,8 +388,10 @@ def Cube "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAP
 """
 
 
-def belt(values: str, meters: float = 1.0, *, turn: float = 0.0, x: float = 0.0) -> World:
-    prims = BELT.format(values=values, size=20 / meters, down=-10 / meters, turn=turn, box=0.2 / meters,
+def belt(values: str, meters: float = 1.0, *, turn: float = 0.0, x: float = 0.0, away: float = 0.0) -> World:
+    """away: how far the belt is from the origin along X, m."""
+    text = BELT.replace("(0, 0, {down})", f"({away / meters}, 0, {{down}})")
+    prims = text.format(values=values, size=20 / meters, down=-10 / meters, turn=turn, box=0.2 / meters,
                         x=x / meters, up=0.1 / meters)  # fmt: skip
     return world_of(prims, meters)
 
@@ -409,10 +411,11 @@ def test_a_box_is_carried_along_by_a_belt(turn, is_local, meters) -> None:
     assert world.positions[row][across] == pytest.approx(0.0, abs=0.02)
 
 
-def test_a_turntable_carries_a_box_round() -> None:
-    world = belt("vector3f physxSurfaceVelocity:surfaceAngularVelocity = (0, 0, 40)", x=1.0)
+@pytest.mark.parametrize("away", [0.0, 5.0])
+def test_a_turntable_carries_a_box_round(away: float) -> None:
+    world = belt("vector3f physxSurfaceVelocity:surfaceAngularVelocity = (0, 0, 40)", x=1.0 + away, away=away)
     row = run(world, 2.25).paths.index("/Box")
-    x, y, _ = world.positions[row]
+    x, y, _ = world.positions[row] - (away, 0.0, 0.0)
     assert math.hypot(x, y) == pytest.approx(1.0, rel=0.1)
     # It needs time to come up to speed.
     assert 60 < math.degrees(math.atan2(y, x)) < 90

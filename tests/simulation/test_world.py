@@ -259,6 +259,9 @@ def test_static_friction_holds_what_rests_and_changes_live(crowd: int) -> None:
     world.set_friction(f"{W}/M", 0.1, 0.0, static=0.2)
     run(world, 0.5)
     assert np.linalg.norm(place(world, "Box") - up) > 0.2
+    world.reset()
+    run(world, 0.5)
+    assert np.linalg.norm(place(world, "Box") - up) < 0.001
 
 
 def test_mass_changes_live() -> None:

@@ -114,6 +114,7 @@ class SavedSpace:
     grabs: list[Grab]
     weights: dict[str, Weight]
     broken: list[str]
+    grips: dict[str, Grip]
 
 
 @dataclass(slots=True)
@@ -193,14 +194,13 @@ class SolverSpace:
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
         self._leaps = np.array(leaps, float)[self._template_of]
         self._watched = np.zeros(len(self.paths), bool)
-        self._views: list[Any] = []
+        self._got: list[Any] | None = None
         self._watch = EnergyWatch()
         matter = _matter([template.weight for template in self._templates])
         self._matter = Matter(matter.masses[self._template_of], matter.moments[self._template_of])
-        self._hook = ContactHook(self._surfaces)
+        self._hook = ContactHook(self._surfaces, self._wheels())
         self._grip()
         self._hook.attach(self.physics)
-        self._refresh()
         self._part_rows()
         if self._moves:
             self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
@@ -718,10 +718,19 @@ class SolverSpace:
 
     def _is_wheel(self, link: Link) -> bool:
         """True for a body with a collider on a driven hinge without limits."""
-        hinge = link.joint.freedoms[3]
-        turns = [not freedom.is_locked for freedom in link.joint.freedoms] == [False] * 3 + [True, False, False]
-        has_collider = bool(self.physics.rigid_bodies[self.handles[link.child]].colliders)
-        return turns and not hinge.is_limited and hinge.drive is not None and has_collider
+        return _is_axle(link.joint) and bool(self.physics.rigid_bodies[self.handles[link.child]].colliders)
+
+    def _wheels(self) -> dict[Any, Weight]:
+        """Weights of the bodies that driven hinges without limits turn, by handle."""
+        found = {}
+        for item in self.constraints:
+            facts = item.facts
+            if facts.body0 not in self.weights or facts.body1 not in self.weights or not _is_axle(facts):
+                continue
+            handle = self.handles[facts.body1]
+            if self.physics.rigid_bodies[handle].colliders:
+                found[handle] = self.weights[facts.body1]
+        return found if len(found) <= MOST_GRIPS else {}
 
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
         """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST.
@@ -776,9 +785,12 @@ class SolverSpace:
                 joint.contacts_enabled = False
                 self.physics.impulse_joints.insert(everything[first], everything[second], joint, False)
 
-    def _refresh(self) -> None:
-        bodies = self.physics.rigid_bodies
-        self._views = [bodies[self.handles[path]] for path in self.paths]
+    @property
+    def _views(self) -> list[Any]:
+        """The solver's bodies, in the order of `paths`; got on first use, which is not needed to build a world."""
+        if self._got is None:
+            self._got = list(map(self.physics.rigid_bodies.__getitem__, self.handles.values()))
+        return self._got
 
     # ----------------------------------------------------------------------- stepping
 
@@ -1168,7 +1180,7 @@ class SolverSpace:
         """Copy of the state."""
         return SavedSpace(
             self.physics.snapshot(), [constraint.saved() for constraint in self.constraints],
-            [copy.copy(held) for held in self.grabs], dict(self.weights), list(self.broken),
+            [copy.copy(held) for held in self.grabs], dict(self.weights), list(self.broken), dict(self._grips),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1180,13 +1192,16 @@ class SolverSpace:
         self.weights.clear()
         self.weights.update(saved.weights)
         self.broken = list(saved.broken)
+        if self._grips != saved.grips:
+            self._grips = dict(saved.grips)
+            self._grip()
         self._hook.attach(self.physics)
         self._upkeep = None
         self.targets.clear()
         self._sane, self._steps_made = [], 0
         self._matter = _matter([self.weights.get(path) for path in self.paths])
         self._watch.forget()
-        self._refresh()
+        self._got = None
         self.loads.forget()
         self._watched = np.array([view.ccd_enabled for view in self._views], bool)
 
@@ -1217,6 +1232,13 @@ def _speed_of_all(physics: Any, handles: Mapping[str, Any], masses: Mapping[str,
     """Velocity (3,) of the centre of mass of bodies."""
     moves = [np.array(_tuple(physics.rigid_bodies[handle].linvel)) * masses[path] for path, handle in handles.items()]
     return np.asarray(sum(moves) / sum(masses.values()), float)
+
+
+def _is_axle(facts: JointFacts) -> bool:
+    """True for a driven hinge without limits."""
+    hinge = facts.freedoms[3]
+    turns = [not freedom.is_locked for freedom in facts.freedoms] == [False] * 3 + [True, False, False]
+    return turns and not hinge.is_limited and hinge.drive is not None
 
 
 def _ends(constraint: Constraint) -> set[str]:

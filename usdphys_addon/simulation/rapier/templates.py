@@ -73,6 +73,15 @@ def keys(layout: Layout, paths: Sequence[str], geometries: Geometries, filters: 
         if api.velocity or api.angular_velocity:
             yield None
             continue
+        if len(inside) == 1 and inside is colliders and not masks and "PhysxRigidBodyAPI" not in own.schemas:
+            # One collider, as most bodies have.
+            (prim,) = inside
+            if prim is not own and prim.world is own.world:
+                loader = prim.mesh
+                if loader is not None and id(loader) not in prints:
+                    prints[id(loader)] = fingerprint(geometries.of(prim))
+                yield number_of(own), stretch, number_of(prim), None if loader is None else prints[id(loader)]
+                continue
         found: list[Hashable] = [number_of(own), stretch]
         for prims in (inside,) if inside is colliders else (inside, colliders):
             for prim in prims:
