@@ -151,3 +151,22 @@ def test_bodies_that_bounce_in_a_row_are_said(shape: str, gap: float) -> None:
     world = world_of(file)
     assert codes(world) == ["BouncesInRow"] * (gap == 0.0)
     assert all("smaller" in issue.message for issue in world.notices) == (shape == "Sphere")
+
+
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS])
+@pytest.mark.parametrize("kind", ["Revolute", "Fixed", "Prismatic"])
+def test_a_joint_whose_frames_are_back_to_back_is_closed(kind: str, units: Units) -> None:
+    """As on a prim that a parent mirrors, whose frame without the mirroring is turned by half a turn."""
+    file = File(units)
+    file.add(file.body("Rod", (-0.5, 0, 3), about("X", 180), size=(0.8, 0.1, 0.1)),
+             file.joint("Hinge", kind, "", f"{W}/Rod", pos0=(0, 0, 3), pos1=(0.5, 0, 0), axis="Y"))  # fmt: skip
+    world = world_of(file)
+    assert codes(world) == ["JointApart"]
+    assert turn(world, "Rod") == pytest.approx(np.eye(3), abs=1e-3) or kind == "Revolute"
+    lowest = 3.0
+    for _ in range(60):
+        world.step()
+        lowest = min(lowest, place(world, "Rod")[2])
+        assert apart(model_in(file), world, f"{W}/Hinge") < 0.001
+    assert lowest == pytest.approx(2.5 if kind == "Revolute" else 3.0, abs=0.01)
+    assert world.unstable == {}

@@ -25,6 +25,9 @@ from .loads import Weight
 APART, TURNED = 2e-5, 1e-4
 #: From here on the user is told: relative to the size, and rad.
 TOLD, TOLD_TURNED = 2e-3, 0.005
+#: Frames back to back, rad, which the solver would leave so, are turned by this angle, rad, before they are closed.
+BACK, NUDGE = 3.1, 0.3
+_TURN = frames.matrix_of((math.cos(NUDGE / 2.0), 0.0, 0.0, math.sin(NUDGE / 2.0)))
 #: Steps that may be needed to close all joints.
 MOST_STEPS = 60
 #: Bodies touch up to this distance, relative to theirs in contact; bounce with this restitution; and have others on
@@ -124,6 +127,12 @@ def close(physics: PhysicsWorld, joints: Sequence[Jointed], weights: Mapping[str
         if moves:
             builder = builder.additional_mass_properties(weights[path].of_solver).can_sleep(False)
         copies[handle] = scratch.add_body(builder)
+    for facts, (first, second) in listed:
+        if gap(facts, poses[first], poses[second]).angle > BACK:
+            frame = poses[first] @ facts.frame0
+            turn = frames.transform(np.zeros(3), _TURN)
+            moved = second if facts.body1 in weights else first
+            scratch.rigid_bodies[copies[moved]].position = isometry(frame @ turn @ np.linalg.inv(frame) @ poses[moved])
     for facts, (first, second) in listed:
         joint = GenericJoint(locked_mask(facts.freedoms))
         joint.local_frame1, joint.local_frame2 = isometry(facts.frame0), isometry(facts.frame1)
