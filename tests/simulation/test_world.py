@@ -395,6 +395,13 @@ def test_a_body_that_is_too_fast_is_named() -> None:
     assert world.unstable == {}
 
 
+def test_a_velocity_beyond_the_solver_is_named() -> None:
+    file = File()
+    file.add(file.body("Ball", (0, 0, 3), velocity=(1e20, 0, 0)))
+    world = run(world_of(file), 0.1)
+    assert list(world.unstable) == [f"{W}/Ball"]
+
+
 def test_a_body_that_is_not_finite_any_more_stays_and_is_named() -> None:
     file = File()
     rail = file.joint("Rail", "Prismatic", "", f"{W}/Lost", pos0=(1, 2, 3), axis="X",

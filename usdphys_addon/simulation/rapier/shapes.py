@@ -343,6 +343,8 @@ def _parts(mesh: Mesh) -> Placed | None:
         if center is not None:
             place = place * isometry(frames.transform(center, turn))
         parts.append((place, shape))
+    if not parts:
+        raise ShapeError("it cannot be split into convex parts")
     return SharedShape.compound(parts), None, None
 
 

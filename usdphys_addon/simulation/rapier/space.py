@@ -389,7 +389,7 @@ class SolverSpace:
                 self._say_scaled(body, velocity)
                 spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
                 # The solver locks axes against forces only.
-                velocity, spin = velocity * settings.moves, spin * turns
+                velocity, spin = _clamped(velocity * settings.moves), _clamped(spin * turns)
                 builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
             weight, of_solver = weigher.of(body)
             builder = builder.additional_mass_properties(of_solver)
@@ -1232,6 +1232,12 @@ def _speed_of_all(physics: Any, handles: Mapping[str, Any], masses: Mapping[str,
     """Velocity (3,) of the centre of mass of bodies."""
     moves = [np.array(_tuple(physics.rigid_bodies[handle].linvel)) * masses[path] for path, handle in handles.items()]
     return np.asarray(sum(moves) / sum(masses.values()), float)
+
+
+def _clamped(velocity: Matrix) -> Matrix:
+    """A velocity (3,) no larger than CLAMP: the solver takes those for none whose square is too large for it."""
+    size = float(np.linalg.norm(velocity))
+    return velocity * (CLAMP / size) if CLAMP < size < math.inf else velocity
 
 
 def _is_axle(facts: JointFacts) -> bool:
