@@ -87,4 +87,4 @@ def test_a_robot_that_skids_turns_where_its_friction_has_no_moment(
         angles.append(yaw(world))
     turned = np.unwrap(angles)
     wanted = 2 * half[0] * half[1] / (half[0] ** 2 + half[1] ** 2)
-    assert turned[-1] - turned[0] == pytest.approx(wanted, rel=0.02 if shape == "Sphere" else 0.1)
+    assert turned[-1] - turned[0] == pytest.approx(wanted, rel=0.02 if shape == "Sphere" else 0.04)

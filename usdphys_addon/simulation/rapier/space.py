@@ -199,6 +199,9 @@ class SolverSpace:
         matter = _matter([template.weight for template in self._templates])
         self._matter = Matter(matter.masses[self._template_of], matter.moments[self._template_of])
         self._hook = ContactHook(self._surfaces, self._wheels())
+        if self._hook.wheels:
+            # The other model has friction of its own against the turn of a wide wheel about its contact.
+            self.physics.integration_parameters.friction_model = rapier3d.FrictionModel.COULOMB
         self._grip()
         self._hook.attach(self.physics)
         self._part_rows()
