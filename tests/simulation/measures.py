@@ -101,6 +101,27 @@ sinking([0.02, 2.0], [0.05, 0.05], 2.0, "2 kg on 20 g, 5 cm: top moves")
 sinking([1.0, 1000.0], [0.4, 0.4], 16.0, "1 t on 1 kg, 0.4 m: top moves")
 sinking([0.001] * 10, [0.01] * 10, 1.0, "ten cubes of 1 cm: top moves")
 sinking([3e-5] * 8, [0.003] * 8, 0.24, "eight cubes of 3 mm: top moves")
+sinking([0.004] * 20, [0.02] * 20, 4.0, "twenty cubes of 2 cm: top moves")
+sinking([0.5] * 15, [0.15] * 15, 3.0, "fifteen boxes of 15 cm: top moves")
+
+
+@measure("Stacks", "six cylinders of 0.2 m upright: top moves", 5.0, 0.0, 3.0, "mm")
+def cans(file: File) -> Callable[[Motion], float]:
+    file.add(file.ground(size=20))
+    for row in range(6):
+        file.add(file.body(f"Can{row}", (0, 0, 0.1 + 0.2 * row), shape="Cylinder", size=(0.15, 0.2)))
+    return lambda motion: 1e3 * float(np.linalg.norm(motion.end("Can5") - (0, 0, 1.1)))
+
+
+@measure("Stacks", "hull of a drum with 32 sides: moves", 3.0, 0.0, 1.0, "mm")
+def drum(file: File) -> Callable[[Motion], float]:
+    around = [2 * math.pi * index / 32 for index in range(32)]
+    points = [(0.5 * math.cos(a), 0.5 * math.sin(a), z) for z in (-0.5, 0.5) for a in around]
+    walls = [(k, (k + 1) % 32, 32 + (k + 1) % 32, 32 + k) for k in range(32)]
+    faces = [tuple(range(32))[::-1], tuple(range(32, 64)), *walls]
+    file.add(file.ground(size=20),
+             file.body("Drum", (0.3, 0.2, 0.5), geometry=file.mesh("Shape", points, faces, "convexHull")))  # fmt: skip
+    return lambda motion: 1e3 * float(np.linalg.norm(motion.positions["Drum"] - (0.3, 0.2, 0.5), axis=1).max())
 
 
 @measure("Stacks", "pyramid of 36 boxes: largest way in 8 s", 8.0, 0.0, 3.0, "mm")
@@ -168,6 +189,20 @@ def slide(file: File) -> Callable[[Motion], float]:
     return lambda motion: float(np.linalg.norm(motion.end("Box") - up))
 
 
+def two_coefficients(tilt: float, expected: float, tolerance: float, what: str) -> None:
+    @measure("Friction", f"box on a slope of {tilt:g} degrees, friction 0.7 at rest, 0.3 sliding: {what} in 1.5 s",
+             1.5, expected, tolerance, "m")  # fmt: skip
+    def two(file: File) -> Callable[[Motion], float]:
+        up = np.array((math.sin(tilt * DEGREE), 0, math.cos(tilt * DEGREE))) * 0.1
+        file.add(file.material("Wood", 0.3, static=0.7), file.ground(material=f"{W}/Wood", tilt=tilt, size=60),
+                 file.body("Box", up, about("Y", tilt), size=(0.4, 0.4, 0.2), material=f"{W}/Wood"))  # fmt: skip
+        return lambda motion: float(np.linalg.norm(motion.end("Box") - up))
+
+
+two_coefficients(28.0, 0.0, 0.005, "creeps")
+two_coefficients(38.0, G / 2 * (math.sin(38 * DEGREE) - 0.3 * math.cos(38 * DEGREE)) * 1.5**2, 0.1, "slides")
+
+
 def rolling(radius: float, tilt: float) -> None:
     """A solid ball that rolls has 5/7 of the acceleration of one that slides without friction."""
 
@@ -211,6 +246,7 @@ def turntable(rate: float, radius: float, size: float) -> None:
 turntable(1.0, 0.6, 0.1)
 turntable(2.0, 0.6, 0.1)
 turntable(3.0, 0.25, 0.04)
+turntable(4.0, 0.15, 0.03)
 
 
 # --------------------------------------------------------------------------- impacts
@@ -251,16 +287,28 @@ def momentum(file: File) -> Callable[[Motion], float]:
     return lambda motion: 100.0 * float(2.0 * motion.speed("A")[-1][0] + 6.0 * motion.speed("B")[-1][0]) / 6.0
 
 
-@measure("Impacts", "cradle of five balls, 1 mm apart, from 30 degrees: the last one rises", 1.25, 30.0, 1.0, "deg")
-def cradle(file: File) -> Callable[[Motion], float]:
-    file.add(file.material("Steel", 0.0, 1.0))
-    for index in range(5):
-        x, angle = 0.201 * index, 30 * DEGREE if index == 0 else 0.0
-        file.add(file.body(f"Ball{index}", (x - math.sin(angle), 0, 3 - math.cos(angle)), about("Y", angle / DEGREE),
-                           shape="Sphere", size=(0.1,), material=f"{W}/Steel"),
-                 file.joint(f"Wire{index}", "Revolute", "", f"{W}/Ball{index}", pos0=(x, 0, 3), pos1=(0, 0, 1),
-                            axis="Y"))  # fmt: skip
-    return lambda motion: math.asin(min(float((motion.positions["Ball4"][:, 0] - 0.804).max()), 1.0)) / DEGREE
+def cradle(count: int, gap: float, size: float, tilt: float, name: str) -> None:
+    """Balls on wires of 5 diameters; the first one comes down."""
+    wire = 5.0 * size
+
+    @measure("Impacts", f"cradle of {name}, from {tilt:g} degrees: the last one rises", 1.25 * math.sqrt(wire), tilt,
+             1.0, "deg")  # fmt: skip
+    def balls(file: File) -> Callable[[Motion], float]:
+        file.add(file.material("Steel", 0.0, 1.0))
+        for index in range(count):
+            x, angle = (size + gap) * index, tilt * DEGREE if index == 0 else 0.0
+            place = (x - wire * math.sin(angle), 0, 3 - wire * math.cos(angle))
+            file.add(file.body(f"Ball{index}", place, about("Y", angle / DEGREE), shape="Sphere", size=(size / 2,),
+                               material=f"{W}/Steel"),
+                     file.joint(f"Wire{index}", "Revolute", "", f"{W}/Ball{index}", pos0=(x, 0, 3), pos1=(0, 0, wire),
+                                axis="Y"))  # fmt: skip
+        last, rest = f"Ball{count - 1}", (size + gap) * (count - 1)
+        return lambda motion: math.asin(min(float((motion.positions[last][:, 0] - rest).max()) / wire, 1.0)) / DEGREE
+
+
+cradle(5, 0.001, 0.2, 30.0, "five balls, 1 mm apart")
+cradle(5, 0.0, 0.2, 30.0, "five balls that touch")
+cradle(4, 0.0, 0.05, 20.0, "four balls of 5 cm that touch")
 
 
 # --------------------------------------------------------------------------- joints

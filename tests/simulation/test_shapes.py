@@ -7,12 +7,13 @@ import math
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.model import Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier import shapes
 
-from .author import CENTIMETERS, File, about, block, row
+from .author import CENTIMETERS, METERS, File, about, block, row
 from .helpers import codes, model_in, place, run, turn, world_of
 
 W = "/World"
@@ -258,7 +259,7 @@ def test_several_materials_and_frictions_are_said() -> None:
     )  # fmt: skip
     mesh = file.mesh("Shape", BOX_POINTS, BOX_FACES, "convexHull", material=f"{W}/One")
     mesh = mesh.rstrip("}") + subset + "\n}"
-    file.add(file.material("One", 0.2, static=0.6), file.material("Two", 0.5), file.body("Thing", geometry=mesh))
+    file.add(file.material("One", 0.6, static=0.2), file.material("Two", 0.5), file.body("Thing", geometry=mesh))
     assert sorted(codes(world_of(file))) == ["MaterialPerFace", "StaticFriction"]
 
 
@@ -280,3 +281,67 @@ def test_an_approximation_of_a_simulator_is_said_to_be_the_triangles() -> None:
     mesh = file.mesh("Shape", BOX_POINTS, BOX_FACES, "sdf")
     file.add(file.body("Thing", geometry=mesh))
     assert "ApproximationOther" in codes(world_of(file))
+
+
+def drum(sides: int, radius: float, height: float) -> tuple[list, list]:
+    around = [2 * math.pi * index / sides for index in range(sides)]
+    points = [(radius * math.cos(a), radius * math.sin(a), z) for z in (-height / 2, height / 2) for a in around]
+    walls = [(k, (k + 1) % sides, sides + (k + 1) % sides, sides + k) for k in range(sides)]
+    return points, [tuple(range(sides))[::-1], tuple(range(sides, 2 * sides)), *walls]
+
+
+@pytest.mark.parametrize("approximation", ["convexHull", "convexDecomposition"])
+@pytest.mark.parametrize("sides", [5, 6, 8, 12, 32, 64])
+def test_a_drum_stands_still_on_all_of_its_foot(sides: int, approximation: str) -> None:
+    file = File()
+    shape = file.mesh("Shape", *drum(sides, 0.5, 1.0), approximation)
+    file.add(file.ground(size=20), file.body("Thing", (0.3, 0.2, 0.5), geometry=shape))
+    world = run(world_of(file), 1.0)
+    assert place(world, "Thing") == pytest.approx((0.3, 0.2, 0.5), abs=5e-4)
+    assert turn(world, "Thing") == pytest.approx(np.eye(3), abs=1e-3)
+
+
+@pytest.mark.parametrize(("off", "stays"), [(0.45, True), (0.55, False)])
+def test_a_box_stands_on_a_drum_as_far_as_its_rim(off: float, stays: bool) -> None:
+    file = File()
+    top = file.mesh("Shape", *drum(32, 0.5, 0.2), "convexHull")
+    file.add(
+        file.body("Table", (0, 0, -0.1), dynamic=False, geometry=top),
+        file.body("Thing", (off, 0, 0.1), size=(0.2, 0.2, 0.2)),
+    )
+    world = run(world_of(file), 1.0)
+    assert (place(world, "Thing")[2] == pytest.approx(0.1, abs=0.01)) == stays
+
+
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS])
+@pytest.mark.parametrize(
+    ("kind", "size"), [("Cylinder", (0.15, 0.2)), ("Cylinder", (0.02, 0.03)), ("Cone", (0.3, 0.5))]
+)
+def test_what_just_touches_the_ground_does_not_fall_into_it(kind: str, size: tuple[float, float], units) -> None:
+    """Two cylinders on each other, the first of which may be a cone."""
+    radius, height = size
+    file = File(units)
+    file.add(file.ground(size=20), file.body("Low", (0, 0, height / 2), shape=kind, size=size))
+    if kind == "Cylinder":
+        file.add(file.body("High", (0, 0, 1.5 * height), shape=kind, size=size))
+    world = world_of(file)
+    start = world.positions.copy()
+    for _ in range(30):
+        world.step()
+        assert world.positions == pytest.approx(start, abs=0.01 * radius)
+
+
+def test_the_hull_of_a_box_is_a_box_where_it_is() -> None:
+    points = [(x + 0.3, y, z - 0.1) for x, y, z in (np.array(BOX_POINTS) * (0.4, 0.2, 1.0)) @ rotation("Z", 30).T]
+    file = File()
+    file.add(file.body("Thing", (0, 0, 0), geometry=file.mesh("Shape", points, BOX_FACES, "convexHull")))
+    prim = model_in(file).prims[f"{W}/Thing/Shape"]
+    shape, center, turned = shapes.shape_of(prim, prim.mesh(), np.eye(3), Notices(), moves=True)
+    half = np.array(shape.as_cuboid().half_extents.to_tuple())
+    corners = center + np.array(BOX_POINTS) * 2 * half @ turned.T
+    for point in points:
+        assert np.linalg.norm(corners - point, axis=1).min() < 1e-6
+
+
+def rotation(axis: str, degrees: float) -> np.ndarray:
+    return frames.matrix_of(about(axis, degrees))

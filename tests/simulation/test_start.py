@@ -138,3 +138,35 @@ def test_frames_that_fit_leave_every_body_where_it_is_and_say_nothing() -> None:
     assert codes(world) == []
     assert place(world, "A") == pytest.approx((1, 2, 3), abs=1e-9)
     assert turn(world, "B") == pytest.approx(turn(world, "A"), abs=1e-9)
+
+
+@pytest.mark.parametrize(("shape", "gap"), [("Sphere", 0.0), ("Cube", 0.0), ("Sphere", 0.01)])
+def test_bodies_that_bounce_in_a_row_are_said(shape: str, gap: float) -> None:
+    file = File()
+    file.gravity = (0, 0, 0)
+    file.add(file.material("Steel", 0.0, 1.0))
+    size = (0.5,) if shape == "Sphere" else (1.0, 1.0, 1.0)
+    file.add(*(file.body(f"B{i}", (0, (1.0 + gap) * i, 0), shape=shape, size=size, material=f"{W}/Steel")
+               for i in range(3)))  # fmt: skip
+    world = world_of(file)
+    assert codes(world) == ["BouncesInRow"] * (gap == 0.0)
+    assert all("smaller" in issue.message for issue in world.notices) == (shape == "Sphere")
+
+
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS])
+@pytest.mark.parametrize("kind", ["Revolute", "Fixed", "Prismatic"])
+def test_a_joint_whose_frames_are_back_to_back_is_closed(kind: str, units: Units) -> None:
+    """As on a prim that a parent mirrors, whose frame without the mirroring is turned by half a turn."""
+    file = File(units)
+    file.add(file.body("Rod", (-0.5, 0, 3), about("X", 180), size=(0.8, 0.1, 0.1)),
+             file.joint("Hinge", kind, "", f"{W}/Rod", pos0=(0, 0, 3), pos1=(0.5, 0, 0), axis="Y"))  # fmt: skip
+    world = world_of(file)
+    assert codes(world) == ["JointApart"]
+    assert turn(world, "Rod") == pytest.approx(np.eye(3), abs=1e-3) or kind == "Revolute"
+    lowest = 3.0
+    for _ in range(60):
+        world.step()
+        lowest = min(lowest, place(world, "Rod")[2])
+        assert apart(model_in(file), world, f"{W}/Hinge") < 0.001
+    assert lowest == pytest.approx(2.5 if kind == "Revolute" else 3.0, abs=0.01)
+    assert world.unstable == {}

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from .author import CENTIMETERS, METERS, File, Units
+from .author import CENTIMETERS, METERS, File, Units, about
 from .helpers import place, run, turn, world_of
 
 W = "/World"
@@ -51,3 +52,39 @@ def test_a_differential_drive_turns_as_its_wheels_roll(
     chord = speed if rate == 0 else 2 * speed / rate * math.sin(rate / 2)
     way = place(world, "Chassis") - start
     assert math.hypot(way[0], way[1]) == pytest.approx(abs(chord), rel=0.03, abs=0.005)
+
+
+def skid_steer(units: Units, shape: str, half: tuple[float, float], mass: float, *, articulated: bool) -> File:
+    """A robot on four driven wheels, the left ones of which turn backwards, at `half` (m) beside its middle."""
+    file = File(units)
+    radius = 0.4 * half[0]
+    file.add(file.material("Rubber", 0.6), file.ground(material=f"{W}/Rubber", size=50))
+    apis = ["PhysicsArticulationRootAPI"] if articulated else []
+    file.add(file.body("Chassis", (3, 2, radius), size=(2 * half[0], half[1], 0.5 * radius), mass=mass, apis=apis))
+    light = 0.05 * mass
+    moments = (0.3 * light * radius**2, 0.3 * light * radius**2, 0.5 * light * radius**2)
+    for name, x, y in (("FL", 1, 1), ("FR", 1, -1), ("RL", -1, 1), ("RR", -1, -1)):
+        at = (x * half[0], y * half[1])
+        file.add(file.body(name, (3 + at[0], 2 + at[1], radius), about("X", -90), shape=shape,
+                           size=(radius, 0.1 * radius), mass=light, inertia=moments, material=f"{W}/Rubber"),
+                 file.joint(f"{name}Hinge", "Revolute", f"{W}/Chassis", f"{W}/{name}", pos0=(*at, 0), axis="Y",
+                            rot1=about("X", 90),
+                            drives={"angular": {"damping": 1e3 * mass * radius**2,
+                                                "targetVelocity": -2 * y * half[0] / radius}}))  # fmt: skip
+    return file
+
+
+@pytest.mark.parametrize("articulated", [False, True])
+@pytest.mark.parametrize("shape", ["Sphere", "Cylinder"])
+@pytest.mark.parametrize(("half", "mass", "units"), [((0.5, 0.4), 200.0, METERS), ((0.1, 0.15), 1.0, CENTIMETERS)])
+def test_a_robot_that_skids_turns_where_its_friction_has_no_moment(
+    half: tuple[float, float], mass: float, units: Units, shape: str, articulated: bool
+) -> None:
+    world = run(world_of(skid_steer(units, shape, half, mass, articulated=articulated)), 1.0)
+    angles = [yaw(world)]
+    for _ in range(60):
+        world.step()
+        angles.append(yaw(world))
+    turned = np.unwrap(angles)
+    wanted = 2 * half[0] * half[1] / (half[0] ** 2 + half[1] ** 2)
+    assert turned[-1] - turned[0] == pytest.approx(wanted, rel=0.02 if shape == "Sphere" else 0.04)

@@ -24,7 +24,7 @@ from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import CENTIMETERS, File, about, block
 from .catalogue import SCENES
-from .helpers import made, model_of, place, run, world_of
+from .helpers import codes, made, model_of, place, run, world_of
 
 G = 9.81
 W = "/World"
@@ -241,6 +241,29 @@ def test_friction_changes_live() -> None:
     assert np.linalg.norm(place(world, "Box") - held) == pytest.approx(G / 2 * math.sin(angle), rel=0.02)
 
 
+@pytest.mark.parametrize("crowd", [0, 120])
+def test_static_friction_holds_what_rests_and_changes_live(crowd: int) -> None:
+    file = File()
+    file.add(file.material("M", 0.1, static=0.9), file.ground(material=f"{W}/M", tilt=20))
+    up = 0.25 * np.array((math.sin(math.radians(20)), 0, math.cos(math.radians(20))))
+    file.add(file.body("Box", up, about("Y", 20), size=(0.8, 0.8, 0.5), material=f"{W}/M"))
+    file.add(*(file.body(f"More{i}", (5.0 * i, 0, 500), collides=False, inertia=(1, 1, 1)) for i in range(crowd)))
+    world = run(world_of(file), 0.5)
+    # Of many bodies the solver does not ask, which is said.
+    assert codes(world) == ["StaticFriction"] * (crowd > 0)
+    moved = np.linalg.norm(place(world, "Box") - up)
+    if crowd:
+        assert moved == pytest.approx(G / 8 * (math.sin(math.radians(20)) - 0.1 * math.cos(math.radians(20))), rel=0.1)
+        return
+    assert moved < 0.001
+    world.set_friction(f"{W}/M", 0.1, 0.0, static=0.2)
+    run(world, 0.5)
+    assert np.linalg.norm(place(world, "Box") - up) > 0.2
+    world.reset()
+    run(world, 0.5)
+    assert np.linalg.norm(place(world, "Box") - up) < 0.001
+
+
 def test_mass_changes_live() -> None:
     file = File()
     file.add(file.body("Load", (0, 0, 2), mass=1.0))
@@ -370,6 +393,13 @@ def test_a_body_that_is_too_fast_is_named() -> None:
     assert "Bullet" in notice.message
     world.reset()
     assert world.unstable == {}
+
+
+def test_a_velocity_beyond_the_solver_is_named() -> None:
+    file = File()
+    file.add(file.body("Ball", (0, 0, 3), velocity=(1e20, 0, 0)))
+    world = run(world_of(file), 0.1)
+    assert list(world.unstable) == [f"{W}/Ball"]
 
 
 def test_a_body_that_is_not_finite_any_more_stays_and_is_named() -> None:

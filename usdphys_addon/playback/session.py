@@ -623,7 +623,10 @@ class PreviewSession:
                     if path in joints:
                         self.world.set_drive(path, instance, **settings)
                 elif isinstance(value, usd_physics.MaterialAPI):
-                    self.world.set_friction(path, value.resolved("dynamic_friction"), value.resolved("restitution"))
+                    self.world.set_friction(
+                        path, value.resolved("dynamic_friction"), value.resolved("restitution"),
+                        value.resolved("static_friction"),
+                    )  # fmt: skip
                 elif isinstance(value, usd_physics.MassAPI):
                     self.world.set_mass(path, value.resolved("mass"))
                 elif isinstance(value, usd_physics.Joint):

@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
-from ..core import frames, paths
+from ..core import frames
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.rules.base import Above
@@ -98,15 +99,16 @@ class Places(Mapping[str, RigidPose]):
     """
 
     def __init__(self, prims: Iterable[Prim]) -> None:
-        self._rows: dict[str, int] = {}
+        listed = list(prims)
+        worlds_of = [prim.world for prim in listed]
         # A prim and its geometry often share their matrix, and then a row.
-        row_of: dict[int, int] = {}
-        distinct: list[Matrix] = []
-        for prim in prims:
-            world = prim.world
-            row = self._rows[prim.path] = row_of.setdefault(id(world), len(distinct))
-            if row == len(distinct):
-                distinct.append(world)
+        numbers = list(map(id, worlds_of))
+        by_number = dict(zip(numbers, worlds_of, strict=True))
+        row_of = dict(zip(by_number, count()))
+        self._rows: dict[str, int] = dict(
+            zip([prim.path for prim in listed], map(row_of.__getitem__, numbers), strict=True)
+        )
+        distinct = list(by_number.values())
         # Of twice the speed of np.array for thousands of matrices.
         worlds = np.concatenate(distinct) if distinct else np.zeros((0, 4))
         self.worlds: Matrix = worlds.astype(float).reshape(-1, 4, 4)
@@ -176,22 +178,28 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
     result = Layout(model)
     body_name, collider_name = usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name
     bodies, colliders, cuts = dict[str, Prim](), dict[str, Prim](), set[str]()
-    # All in one pass over the prims.
+    # All in one pass over the prims, by the few sets of schemas that there are.
+    kinds: dict[tuple[str, ...], tuple[bool, bool]] = {}
     for path, prim in model.prims.items():
-        result.names.add(prim.type_name)
-        result.names.update(prim.schemas)
-        if body_name in prim.schemas:
+        names = (prim.type_name, *prim.schemas)
+        kind = kinds.get(names)
+        if kind is None:
+            kind = kinds[names] = body_name in prim.schemas, collider_name in prim.schemas
+            result.names.update(names)
+        if kind[0]:
             bodies[path] = prim
-        if collider_name in prim.schemas:
+        if kind[1]:
             colliders[path] = prim
         if prim.resets_xform_stack:
             cuts.add(path)
-    for path, prim in model.scenes.items():
+    scenes = model.scenes if usd_physics.PhysicsScene.usd_name in result.names else {}
+    for path, prim in scenes.items():
         result.gravity[path] = gravity_of(prim.schemas[usd_physics.PhysicsScene.usd_name])  # type: ignore[arg-type]
     if not result.gravity:
         result.gravity[""] = np.array([0.0, 0.0, -EARTH_GRAVITY])
         notices.add("SceneMissing", None, "There is no physics scene: earth gravity is used.")
     result.places = places = Places({**bodies, **colliders}.values())
+    row_of = places.row
     first, enabled = next(iter(result.gravity)), result.bodies
     for path, prim in bodies.items():
         api = prim.schemas[body_name]
@@ -201,13 +209,13 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
             scene = _scene(result, prim, api.simulation_owner, notices) if api.simulation_owner else first
             is_kinematic = api.kinematic_enabled is not None and bool(api.resolved("kinematic_enabled"))
             inside: list[Prim] = []
-            enabled[path] = Body(prim, is_kinematic, scene, places, places.row(path), inside, inside)
+            enabled[path] = Body(prim, is_kinematic, scene, places, row_of(path), inside, inside)
     is_all = len(enabled) == len(bodies)
     result.owners = Above(bodies if is_all else {path: body.prim for path, body in enabled.items()}, cuts)
     by_mass = Above(result.owners.wanted) if cuts else result.owners
     for path, prim in colliders.items():
         # Most colliders are at or just below their body.
-        heavy = enabled.get(path) or enabled.get(paths.parent_of(path))
+        heavy = enabled.get(path) or enabled.get(path.rpartition("/")[0])
         if heavy is None and (found := by_mass.at(path)) is not None:
             heavy = enabled[found.path]
         collider = prim.schemas[collider_name]
@@ -253,11 +261,12 @@ def _scene(layout_: Layout, prim: Prim, owners: tuple[str, ...] | None, notices:
 
 @dataclass(frozen=True, slots=True)
 class ContactMaterial:
-    """Friction and restitution of a collider. material: path of the bound material, or ""."""
+    """Friction and restitution of a collider. material: path of the bound material, or "". friction: of what slides."""
 
     material: str
     friction: float
     restitution: float
+    static_friction: float = DEFAULT_FRICTION
 
 
 def contact_material(model: PhysicsModel, prim: Prim, notices: Notices) -> ContactMaterial:
@@ -271,10 +280,10 @@ def contact_material(model: PhysicsModel, prim: Prim, notices: Notices) -> Conta
         return ContactMaterial("", DEFAULT_FRICTION, DEFAULT_RESTITUTION)
     friction = api.resolved("dynamic_friction")
     static = api.resolved("static_friction")
-    if static != friction:
+    if static < friction:
         notices.add(
             "StaticFriction", material,
-            f"{material.display} has static friction {static:g} and dynamic friction {friction:g}; the dynamic one "
+            f"{material.display} has static friction {static:g}, less than its dynamic friction {friction:g}, which "
             "holds resting bodies, too.",
         )  # fmt: skip
-    return ContactMaterial(bound, friction, api.resolved("restitution"))
+    return ContactMaterial(bound, friction, api.resolved("restitution"), static)

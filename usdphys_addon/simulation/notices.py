@@ -38,6 +38,12 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Reduced coordinates are unstable for these masses or poses: the articulation uses maximal coordinates.",
         "Bring the masses of the links nearer to each other, and place them within the limits of their joints.",
     ),
+    "BouncesInRow": NoticeKind(
+        "info",
+        "Bodies that bounce touch each other in a row at the start: balls are simulated smaller by 0.3 %; of other "
+        "shapes too little of a blow arrives at the end.",
+        "Leave a gap of a hundredth of their size between the bodies of the row.",
+    ),
     "ColliderWithoutGeometry": NoticeKind(
         "warning", "A collider has no geometry that can be simulated.", "Apply the collider to a mesh or a primitive."
     ),
@@ -108,8 +114,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Apply the scale, or use a mesh collider.",
     ),
     "StaticFriction": NoticeKind(
-        "info", "The solver has one coefficient of friction: the dynamic one is used for resting bodies, too.",
-        "Set both coefficients to the same value to see the same everywhere.",
+        "info",
+        "The dynamic friction holds resting bodies, too: it is the larger one, or more than 100 bodies may touch the "
+        "material.",
+        "Set both coefficients to the same value to see the same everywhere, or simulate fewer bodies.",
     ),
     "Unstable": NoticeKind(
         "warning",

@@ -8,6 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..core.qualities import DRAFT, EXACT, NORMAL
 
 
@@ -31,7 +34,7 @@ class Quality(NamedTuple):
 
 QUALITIES: dict[str, Quality] = {
     DRAFT: Quality(1, 2, 1, 8, 16, 4.0, 30.0),
-    NORMAL: Quality(2, 4, 2, 12, 32, 1.0, 60.0),
+    NORMAL: Quality(2, 4, 2, 16, 32, 1.0, 60.0),
     EXACT: Quality(8, 8, 4, 16, 64, 0.25, 120.0),
 }
 
@@ -43,6 +46,8 @@ STIFFNESS, STIFFEST = 120.0, 0.25
 CROWD = 200
 #: How far a body may sink: under its own weight, relative to its size, and under the heaviest of all bodies.
 SAG, HEAVY_SAG = 0.001, 0.015
+#: How far the top of a column may sink: m, and relative to its height. A contact yields YIELD times as far as a spring.
+COLUMN_SAG, HIGH_SAG, YIELD = 0.0022, 0.005, 1.76
 #: Small steps in each step of the solver, at least, by the number of jointed bodies in a group: swinging bodies lose
 #: energy in proportion to the length of a small step.
 SMALL_JOINT_STEPS = ((8, 16), (64, 8))
@@ -55,7 +60,7 @@ UNEVEN = 60.0
 #: with less mass that hangs on a body, relative to its own.
 MOST_REDUCED, BEARABLE_REDUCED = 48, 100.0
 #: Part of its distance from the axis by which a turning platform may carry a body outwards in a second.
-DRIFT, MOST_TURNING_STEPS = 0.004, 16
+DRIFT, MOST_TURNING_STEPS = 0.004, 48
 #: Damping ratio of contacts, as springs; and by which part of its size a fast body may enter another one on impact.
 DAMPING_RATIO, IMPACT = 10.0, 0.1
 #: Angle, rad, by which a rolling body may turn in a step, and the most steps that this makes of one.
@@ -72,14 +77,16 @@ class ContactSteps(NamedTuple):
 
 
 def contact_steps(
-    quality: Quality, step: float, gravity: float, masses: Sequence[float], sizes: Sequence[float]
-) -> ContactSteps:
+    quality: Quality, step: float, gravity: float, masses: Sequence[float], sizes: Sequence[float],
+    column: float = 0.0,
+) -> ContactSteps:  # fmt: skip
     """What contacts need so that bodies sink no further than they may: the sag of a spring is load / mass * g / w^2.
 
-    step: of the solver, s. gravity: m/s2. masses (kg) and sizes (m, the shorter side): of the dynamic bodies.
+    step: of the solver, s. gravity: m/s2. masses (kg) and sizes (m, the shorter side): of the dynamic bodies. column:
+    see `column_load`.
     """
     heaviest = max(masses, default=0.0)
-    square = 0.0
+    square = gravity * column / quality.sag
     for mass, size in set(zip(masses, sizes, strict=True)):
         if size > 0.0 and mass > 0.0:
             square = max(square, gravity / size * max(1.0 / SAG, heaviest / mass / HEAVY_SAG) / quality.sag)
@@ -89,6 +96,21 @@ def contact_steps(
     small = math.ceil(min(wanted * step / STIFFEST, quality.small_steps) - 1e-6)
     small = min(max(small, SMALL_STEPS), quality.small_steps)
     return ContactSteps(small, min(wanted, STIFFEST * small / step))
+
+
+def column_load(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
+    """Of the column of bodies that sinks most: all loads in it, in weights of a body, over how far it may sink, 1/m.
+
+    places (n, 3), m, the last upwards, and sizes (n,), m, of bodies, which count as equally heavy.
+    """
+    reach = 0.45 * (sizes[:, None] + sizes[None])
+    level = (np.abs(places[:, None, :2] - places[None, :, :2]) < reach[:, :, None]).all(axis=2)
+    is_above = level & (places[None, :, 2] > places[:, None, 2])
+    loads = 1.0 + is_above.sum(axis=1)
+    whole = loads + is_above.T @ loads
+    lowest = np.where(is_above.T, places[None, :, 2], places[:, None, 2]).min(axis=1, initial=np.inf)
+    heights = places[:, 2] - lowest + sizes
+    return float((YIELD * whole / np.minimum(COLUMN_SAG, HIGH_SAG * heights)).max(initial=0.0))
 
 
 def joint_steps(quality: Quality, group: Hanging, *, breaks: bool = False) -> int:

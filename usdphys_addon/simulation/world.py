@@ -349,10 +349,13 @@ class World:
         constraint.apply_drives(space.physics)
         space.joint_changed(constraint)
 
-    def set_friction(self, material: str, friction: float, restitution: float | None = None) -> None:
-        """Change a physics material by path; "" is what all colliders without a material have."""
+    def set_friction(
+        self, material: str, friction: float, restitution: float | None = None, static: float | None = None
+    ) -> None:  # fmt: skip
+        """Change a physics material by path; "" is what all colliders without a material have. friction: of what
+        slides; static: of what rests, where it is larger; None: the same."""
         for space in self._spaces:
-            space.set_surface(material, friction, restitution)
+            space.set_surface(material, friction, restitution, static)
 
     def set_mass(self, path: str, mass: float) -> None:
         """Set the mass, kg, of a dynamic body; its inertia follows. Raises KeyError for other bodies or mass <= 0."""

@@ -236,29 +236,8 @@ def _solved(prim: Prim, geometry: Mesh, rotation: Matrix) -> Iterator[Vertices]:
         from ..simulation.rapier import shapes
     except ImportError:
         return
-    from ..simulation.notices import Notices
-
-    placed = shapes.shape_of(prim, geometry, rotation, Notices(), moves=True)
-    if placed is None:
-        return
-    whole = placed[0]
-    compound = whole.as_compound()
-    for pose, shape in [(None, whole)] if compound is None else compound.shapes():
-        hull_, mesh = shape.as_convex_polyhedron(), shape.as_trimesh()
-        if hull_ is not None:
-            points, faces = hull_.to_trimesh()
-        elif mesh is not None:
-            points, faces = mesh.vertices, mesh.indices
-        else:
-            continue
-        points = np.asarray(points, float)
-        if pose is not None:
-            matrix = np.array(pose.to_matrix(), float).reshape(4, 4)
-            # The translation is in the last column or in the last row, depending on the solver's convention.
-            place = matrix[:3, 3] if matrix[:3, 3].any() else matrix[3, :3]
-            if place.any():
-                points = points + place
-        yield draw_data.mesh_edges(points, np.asarray(faces, np.int64))
+    for points, faces in shapes.surfaces_of(prim, geometry, rotation):
+        yield draw_data.mesh_edges(points, faces)
 
 
 # --------------------------------------------------------------------------- the drawing

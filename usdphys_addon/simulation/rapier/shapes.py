@@ -19,7 +19,10 @@ from ...core.hull import support_points
 from ...core.model import Mesh, Prim, SpherePoints
 from ...core.schemas import usd_geom, usd_physics
 from ..notices import Notices
+from . import rounding
+from .constraints import isometry
 from .matter import Geometry, rounded
+from .rounding import Placed
 
 Points = NDArray[np.float64]
 Triangles = NDArray[np.int64]
@@ -43,7 +46,7 @@ _TRIMESH_FLAGS = rapier3d.TriMeshFlags.MERGE_DUPLICATE_VERTICES | rapier3d.TriMe
 _AROUND = 32
 
 #: LRU cache: hulls and decompositions are slow and are needed again at every start of the preview.
-_CACHE: OrderedDict[bytes, SharedShape] = OrderedDict()
+_CACHE: OrderedDict[bytes, Placed] = OrderedDict()
 _CACHE_SIZE = 512
 
 
@@ -56,12 +59,8 @@ class ShapeError(ValueError):
     """No shape can be made. The message completes "... does not collide: "."""
 
 
-#: (shape, centre (3,) or None, rotation (3, 3) or None) in the prim's space without scale.
-Placed = tuple[SharedShape, Matrix | None, Matrix | None]
-
-
 def shape_of(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices, *, moves: bool) -> Placed | None:
-    """The shape of a collider with its place in the prim's frame, or None with a notice.
+    """The shape of a collider with its place in the prim's frame without scale, or None with a notice.
 
     geometry: of the prim, loaded. rotation: (3, 3) of the prim without its scale. moves: it is part of a body.
     """
@@ -88,10 +87,9 @@ def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices
     taper = mass.taper_of(prim)
     if taper is not None:
         points = _tapered(gprim, *taper) @ (rotation.T @ prim.world[:3, :3]).T
-        hull = SharedShape.convex_hull(points) if np.isfinite(points).all() else None
-        if hull is None:
+        if not np.isfinite(points).all():
             raise ShapeError("it is scaled to nothing")
-        return hull, None, None
+        return rounding.hull(points)
     key = (type(gprim), values, rounded(rotation.T @ prim.world[:3, :3]))
     known = _GPRIMS.get(key)
     if known is None:
@@ -148,6 +146,7 @@ def _primitive(prim: Prim, gprim: usd_geom.Gprim) -> tuple[Placed, bool]:
     sizes = gprims.sizes(gprim, scale)
     uneven = frames.is_sheared(prim.world)
     turn: Matrix | None = None
+    center: Matrix | None = None
     if sizes.kind is usd_geom.Cube:
         shape = SharedShape.cuboid(*_positive(*(edge / 2.0 for edge in sizes.edges)))
     elif sizes.kind is usd_geom.Sphere:
@@ -160,12 +159,13 @@ def _primitive(prim: Prim, gprim: usd_geom.Gprim) -> tuple[Placed, bool]:
         if sizes.kind is usd_geom.Capsule:
             shape = SharedShape.capsule_y(half_height, *_positive(sizes.radius))
         elif sizes.kind is usd_geom.Cylinder:
-            shape = SharedShape.cylinder(*_positive(half_height, sizes.radius))
+            shape = rounding.cylinder(*_positive(half_height, sizes.radius))
         else:
-            shape = SharedShape.cone(*_positive(half_height, sizes.radius))
+            shape, up = rounding.cone(*_positive(half_height, sizes.radius))
             if signed[0] < 0:
                 turn = _TURNED[sizes.axis] @ turn
-    return (shape, None, turn), uneven
+            center = turn @ (0.0, up, 0.0)
+    return (shape, center, turn), uneven
 
 
 def _positive(*sizes: float) -> tuple[float, ...]:
@@ -225,16 +225,16 @@ def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> tuple[Place
         radius = float(np.linalg.norm(points - middle, axis=1).max())
         return (SharedShape.ball(*_positive(radius)), middle, None), False
     mesh = Mesh(points, triangles)
-    shape = _cached(approximation, mesh, _MAKERS.get(approximation, _trimesh))
-    if shape is not None:
-        return (shape, None, None), False
-    shape = _cached(f"thin {approximation}", mesh, lambda flat: _hull(_thickened(flat)))
-    if shape is None:
+    placed = _cached(approximation, mesh, _MAKERS.get(approximation, _trimesh))
+    if placed is not None:
+        return placed, False
+    placed = _cached(f"thin {approximation}", mesh, lambda flat: _hull(_thickened(flat)))
+    if placed is None:
         raise ShapeError("all its points are in a line")
-    return (shape, None, None), True
+    return placed, True
 
 
-def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], SharedShape | None]) -> SharedShape | None:
+def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], Placed | None]) -> Placed | None:
     """make(mesh), cached by name and contents of the mesh."""
     key = hashlib.blake2b(name.encode(), digest_size=16)
     key.update(mesh.points.tobytes())
@@ -243,12 +243,12 @@ def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], SharedShape | None]) -
     if known is not None:
         _CACHE.move_to_end(key.digest())
         return known
-    shape = make(mesh)
-    if shape is not None:
-        _CACHE[key.digest()] = shape
+    placed = make(mesh)
+    if placed is not None:
+        _CACHE[key.digest()] = placed
         if len(_CACHE) > _CACHE_SIZE:
             _CACHE.popitem(last=False)
-    return shape
+    return placed
 
 
 def _balls(points: SpherePoints, stretch: Matrix, scale: float) -> SharedShape:
@@ -263,8 +263,14 @@ def _balls(points: SpherePoints, stretch: Matrix, scale: float) -> SharedShape:
     return SharedShape.compound(parts)
 
 
-def _hull(mesh: Mesh) -> SharedShape | None:
+def _hull(mesh: Mesh) -> Placed | None:
     """The convex hull; None if the points are coplanar. Raises ShapeError if they coincide."""
+    points = _solid(mesh)
+    return None if points is None else rounding.hull(points)
+
+
+def _solid(mesh: Mesh) -> Points | None:
+    """The points of a hull; None if they are coplanar. Raises ShapeError if they coincide."""
     extent = np.ptp(mesh.points, axis=0)
     if extent.max() == 0.0:
         raise ShapeError("all its points are in one place")
@@ -274,7 +280,7 @@ def _hull(mesh: Mesh) -> SharedShape | None:
     normal = np.linalg.svd(away[:, :3].T @ away)[0][:, 2]
     if float(np.ptp(away @ normal)) < 1e-4 * float(extent.max()):
         return None
-    return SharedShape.convex_hull(mesh.points)
+    return np.asarray(mesh.points, float)
 
 
 def _thickened(mesh: Mesh) -> Mesh:
@@ -289,11 +295,11 @@ def _thickened(mesh: Mesh) -> Mesh:
     return Mesh(np.concatenate((mesh.points, mesh.points + down)), mesh.triangles)
 
 
-def _trimesh(mesh: Mesh) -> SharedShape:
+def _trimesh(mesh: Mesh) -> Placed:
     used = _without_slivers(mesh)
     if not len(used):
         raise ShapeError("its mesh has no faces")
-    return SharedShape.trimesh(mesh.points, used.astype(np.uint32), _TRIMESH_FLAGS)
+    return SharedShape.trimesh(mesh.points, used.astype(np.uint32), _TRIMESH_FLAGS), None, None
 
 
 def _without_slivers(mesh: Mesh) -> Triangles:
@@ -308,13 +314,70 @@ def decomposition(mesh: Mesh) -> SharedShape | None:
     used = _without_slivers(mesh)
     if not len(used):
         raise ShapeError("its mesh has no faces")
-    hull = _hull(mesh)
-    if hull is None:
+    if _solid(mesh) is None:
         return None
     return SharedShape.convex_decomposition(mesh.points, used.astype(np.uint32))
 
 
-def _simplified(mesh: Mesh) -> SharedShape:
+def _plain(mesh: Mesh) -> Placed | None:
+    found = decomposition(mesh)
+    return None if found is None else (found, None, None)
+
+
+def _parts(mesh: Mesh) -> Placed | None:
+    """Convex parts, in forms whose contacts the solver finds."""
+    plain = _cached("plainParts", mesh, _plain)
+    compound = None if plain is None else plain[0].as_compound()
+    if compound is None:
+        return plain
+    parts = []
+    for place, part in compound.shapes():
+        piece = part.as_convex_polyhedron()
+        shape, center, turn = (part, None, None) if piece is None else rounding.hull(np.asarray(piece.points, float))
+        if center is not None:
+            place = place * isometry(frames.transform(center, turn))
+        parts.append((place, shape))
+    if not parts:
+        raise ShapeError("it cannot be split into convex parts")
+    return SharedShape.compound(parts), None, None
+
+
+def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Points, Triangles]]:
+    """Points (n, 3) and triangles (m, 3) of the shapes of a mesh in the prim's frame without scale, not rounded.
+
+    rotation: (3, 3) of the prim without its scale. Empty where there is no shape.
+    """
+    options = prim.get(usd_physics.MeshCollisionAPI)
+    approximation = "none" if options is None else options.resolved("approximation")
+    placed: Placed | None = None
+    if approximation in ("convexHull", "convexDecomposition") and np.isfinite(geometry.points).all():
+        mesh = Mesh(np.asarray(geometry.points, float) @ (rotation.T @ prim.world[:3, :3]).T, geometry.triangles)
+        try:
+            placed = _cached("plainParts", mesh, _plain) if approximation == "convexDecomposition" else None
+            if placed is None:
+                points = _solid(mesh)
+                placed = SharedShape.convex_hull(_thickened(mesh).points if points is None else points), None, None
+        except (ShapeError, rapier3d.RapierError):
+            return []
+    else:
+        placed = shape_of(prim, geometry, rotation, Notices(), moves=True)
+    if placed is None:
+        return []
+    compound = placed[0].as_compound()
+    found = []
+    for shape in [placed[0]] if compound is None else [part for _, part in compound.shapes()]:
+        solid, mesh_shape = shape.as_convex_polyhedron(), shape.as_trimesh()
+        if solid is not None:
+            corners, faces = solid.to_trimesh()
+        elif mesh_shape is not None:
+            corners, faces = mesh_shape.vertices, mesh_shape.indices
+        else:
+            continue
+        found.append((np.asarray(corners, float), np.asarray(faces, np.int64).reshape(-1, 3)))
+    return found
+
+
+def _simplified(mesh: Mesh) -> Placed:
     """Vertex clustering on the finest grid that gives at most SIMPLE_TRIANGLES triangles."""
     if len(mesh.triangles) <= SIMPLE_TRIANGLES:
         return _trimesh(mesh)
@@ -335,6 +398,6 @@ def _simplified(mesh: Mesh) -> SharedShape:
     return _trimesh(Mesh(points, triangles))
 
 
-_MAKERS: dict[str, Callable[[Mesh], SharedShape | None]] = {
-    "none": _trimesh, "convexHull": _hull, "convexDecomposition": decomposition, "meshSimplification": _simplified,
+_MAKERS: dict[str, Callable[[Mesh], Placed | None]] = {
+    "none": _trimesh, "convexHull": _hull, "convexDecomposition": _parts, "meshSimplification": _simplified,
 }  # fmt: skip

@@ -38,8 +38,10 @@ from ..layout import Body, ContactMaterial, Layout, contact_material
 from ..notices import Notices
 from ..quality import (
     BEARABLE_REDUCED,
+    CROWD,
     MOST_REDUCED,
     Quality,
+    column_load,
     contact_steps,
     hanging,
     impact_damping,
@@ -60,8 +62,8 @@ from ..vendor_settings import (
     world_turns,
 )
 from . import joint_effects
-from .belts import Belts
 from .constraints import FREE, Constraint, State, isometry, matrix_of
+from .contact_hook import ContactHook, Grip
 from .energy import EnergyWatch, Matter
 from .followers import Follower, followers_of
 from .gears import Gear, gears_of
@@ -69,8 +71,9 @@ from .grab import Grab, grab, pull, release
 from .loads import Loads, Weight, most_loaded
 from .matter import Geometries, Weigher
 from .reduced import bend, follow, start_tree, undamp
-from .shapes import Placed, shape_of
-from .start import close, put_to_sleep
+from .rounding import Placed
+from .shapes import shape_of
+from .start import close, put_to_sleep, row_that_bounces
 from .templates import Template, keys, poses
 
 #: m/s. A faster body counts as unstable; the solver clamps velocities to CLAMP.
@@ -87,6 +90,10 @@ SANE_STEPS = 10
 SLOW, SLOW_TURN = 0.01, 0.02
 #: Equal bodies that are made in one step of the build.
 TOGETHER = 32
+#: Bodies at the contacts of which the solver asks about friction, at most: each contact takes 10 us a step.
+MOST_GRIPS = 100
+#: By which part balls in a row that bounces are smaller.
+ROW_GAP = 0.003
 #: A velocity that the scale of the prim changes by less than this part counts as unscaled.
 SAME_SPEED = 1e-3
 #: By the words of PhysX.
@@ -107,6 +114,7 @@ class SavedSpace:
     grabs: list[Grab]
     weights: dict[str, Weight]
     broken: list[str]
+    grips: dict[str, Grip]
 
 
 @dataclass(slots=True)
@@ -137,6 +145,8 @@ class SolverSpace:
         self._template_of: NDArray[np.int64] = np.zeros(0, np.int64)
         #: Materials of static colliders, by path.
         self._static_materials: dict[str, str] = {}
+        #: Of physics materials by path; "" is what colliders without one have.
+        self._grips: dict[str, Grip] = {}
         self.weights: dict[str, Weight] = {}
         self.constraints: list[Constraint] = []
         self.followers: list[Follower] = []
@@ -184,13 +194,17 @@ class SolverSpace:
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
         self._leaps = np.array(leaps, float)[self._template_of]
         self._watched = np.zeros(len(self.paths), bool)
-        self._views: list[Any] = []
+        self._got: list[Any] | None = None
         self._watch = EnergyWatch()
         matter = _matter([template.weight for template in self._templates])
         self._matter = Matter(matter.masses[self._template_of], matter.moments[self._template_of])
-        self._belts = Belts(self._surfaces)
-        self._belts.attach(self.physics)
-        self._refresh()
+        self._hook = ContactHook(self._surfaces, self._wheels())
+        if self._hook.wheels:
+            # The other model has friction of its own against the turn of a wide wheel about its contact.
+            self.physics.integration_parameters.friction_model = rapier3d.FrictionModel.COULOMB
+        self._grip()
+        self._hook.attach(self.physics)
+        self._part_rows()
         if self._moves:
             self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
         if self._asleep:
@@ -219,6 +233,7 @@ class SolverSpace:
             math.hypot(*self.gravity),
             [masses[number] for number in sized],
             [sizes[number] for number in sized],
+            self._column(np.array(sizes, float)),
         )
         parameters.num_solver_iterations = contacts.small_steps
         parameters.num_internal_pgs_iterations = self.quality.sweeps
@@ -241,6 +256,20 @@ class SolverSpace:
             for path, number in zip(self.paths, numbers, strict=True):
                 if sizes[number] > 0.0:
                     self.physics.rigid_bodies[self.handles[path]].soft_ccd_prediction = 0.5 * sizes[number]
+
+    def _column(self, sizes: NDArray[np.float64]) -> float:
+        """`column_load` of the bodies without joints. sizes: of the templates."""
+        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
+        kinds = self._template_of
+        rows = [row for row, path in enumerate(self.paths) if path in self.weights and path not in jointed]
+        rows = [row for row in rows if sizes[kinds[row]] > 0.0]
+        up = -np.array(self.gravity, float)
+        if not rows or len(rows) > CROWD or not up.any():
+            return 0.0
+        places = self.places.positions[self.places.rows([self.paths[row] for row in rows])]
+        across = np.linalg.svd(up[None])[2][1:]
+        places = np.stack((*(places @ axis for axis in across), places @ up / np.linalg.norm(up)), axis=1)
+        return column_load(places, sizes[kinds[rows]])
 
     def _soften_contacts(self, rate: float) -> None:
         """Set how contacts yield. rate: how many of its own sizes the fastest body moves in a second."""
@@ -363,7 +392,7 @@ class SolverSpace:
                 self._say_scaled(body, velocity)
                 spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
                 # The solver locks axes against forces only.
-                velocity, spin = velocity * settings.moves, spin * turns
+                velocity, spin = _clamped(velocity * settings.moves), _clamped(spin * turns)
                 builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
             weight, of_solver = weigher.of(body)
             builder = builder.additional_mass_properties(of_solver)
@@ -396,6 +425,7 @@ class SolverSpace:
             template.colliders.append(collider)
             template.sides.append(_sides(placed[0]))
             template.materials.append(material.material)
+            template.bounce = max(template.bounce, material.restitution)
         return template
 
     def _say_scaled(self, body: Body, velocity: Matrix) -> None:
@@ -407,6 +437,36 @@ class SolverSpace:
                 "VelocityScaled", body.prim,
                 f"{body.prim.display} starts at {speeds[0]:.3g} m/s: by the text of the specification it is "
                 f"{speeds[2]:.3g} m/s, in PhysX and Newton {speeds[1]:.3g} m/s.",
+            )  # fmt: skip
+
+    def _part_rows(self) -> None:
+        """Make balls smaller that touch and bounce in a row, as in Newton's cradle: blows pass one after the other."""
+        if not self._bounces or not 2 < len(self.weights) <= CROWD:
+            return
+        kinds = self._template_of
+        lively = np.array([item.bounce if item.weight is not None else -1.0 for item in self._templates], float)
+        sizes = np.array([template.size for template in self._templates], float)
+        places = self.places.positions[self.places.rows(self.paths)]
+        rows = row_that_bounces(places, sizes[kinds], lively[kinds])
+        if not rows:
+            return
+        bodies = self.physics.rigid_bodies
+        handles = [handle for row in rows for handle in bodies[self.handles[self.paths[row]]].colliders]
+        balls = [(handle, self.physics.colliders[handle].shape.as_ball()) for handle in handles]
+        prim = self.bodies[self.paths[rows[0]]].prim
+        if all(ball is not None for _, ball in balls):
+            for handle, ball in balls:
+                self.physics.colliders[handle].shape = rapier3d.SharedShape.ball(ball.radius * (1.0 - ROW_GAP))
+            self.notices.add(
+                "BouncesInRow", prim,
+                f"{prim.display} bounces and touches balls on both sides: the balls of the row are simulated "
+                f"{ROW_GAP:.1%} smaller, so that blows pass one after the other.",
+            )  # fmt: skip
+        else:
+            self.notices.add(
+                "BouncesInRow", prim,
+                f"{prim.display} bounces and touches bodies on both sides: the solver takes the blows of one step "
+                "together, so that too little of a blow arrives at the end of the row.",
             )  # fmt: skip
 
     def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> Iterator[int]:
@@ -431,6 +491,7 @@ class SolverSpace:
         self._bounces |= material.restitution > 0.0
         shape, center, turn = placed
         friction_mode, restitution_mode = combine_modes(self.model, material.material)
+        self._grips[material.material] = Grip(material.static_friction, material.friction, friction_mode)
         builder = (
             rapier3d.Collider.new(shape)
             .density(0.0)
@@ -453,6 +514,32 @@ class SolverSpace:
         if mask is not None:
             builder = builder.collision_groups(InteractionGroups(Group(mask.member), Group(mask.meets)))
         return builder
+
+    def _grip(self) -> None:
+        """Let the solver ask for the friction of contacts whose material holds a resting body better; of few bodies."""
+        self._hook.grips = {}
+        uneven = {name for name, grip in self._grips.items() if grip.is_uneven}
+        is_ground = not uneven.isdisjoint(self._static_materials.values())
+        wanted = [is_ground or not uneven.isdisjoint(template.materials) for template in self._templates]
+        if not uneven or not any(wanted):
+            return
+        number = int(np.array(wanted)[self._template_of].sum())
+        if number > MOST_GRIPS:
+            for name in sorted(uneven):
+                material, grip = self.model.prims[name], self._grips[name]
+                self.notices.add(
+                    "StaticFriction", material,
+                    f"{material.display} has static friction {grip.static:g} and dynamic friction {grip.dynamic:g}; "
+                    f"the dynamic one holds resting bodies, too, because {number} bodies may touch it.",
+                )  # fmt: skip
+            return
+        bodies = self.physics.rigid_bodies
+        for path, kind in zip(self.paths, self._template_of.tolist(), strict=True):
+            colliders = bodies[self.handles[path]].colliders
+            for collider, name in zip(colliders, self._templates[kind].materials, strict=True):
+                self._hook.grips[collider] = self._grips[name]
+        for path, name in self._static_materials.items():
+            self._hook.grips[bodies[self.static_handles[path]].colliders[0]] = self._grips[name]
 
     def _side(self, path: str, static: str) -> Any:
         """The solver's body on one side of a joint."""
@@ -634,10 +721,19 @@ class SolverSpace:
 
     def _is_wheel(self, link: Link) -> bool:
         """True for a body with a collider on a driven hinge without limits."""
-        hinge = link.joint.freedoms[3]
-        turns = [not freedom.is_locked for freedom in link.joint.freedoms] == [False] * 3 + [True, False, False]
-        has_collider = bool(self.physics.rigid_bodies[self.handles[link.child]].colliders)
-        return turns and not hinge.is_limited and hinge.drive is not None and has_collider
+        return _is_axle(link.joint) and bool(self.physics.rigid_bodies[self.handles[link.child]].colliders)
+
+    def _wheels(self) -> dict[Any, Weight]:
+        """Weights of the bodies that driven hinges without limits turn, by handle."""
+        found = {}
+        for item in self.constraints:
+            facts = item.facts
+            if facts.body0 not in self.weights or facts.body1 not in self.weights or not _is_axle(facts):
+                continue
+            handle = self.handles[facts.body1]
+            if self.physics.rigid_bodies[handle].colliders:
+                found[handle] = self.weights[facts.body1]
+        return found if len(found) <= MOST_GRIPS else {}
 
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
         """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST.
@@ -692,9 +788,12 @@ class SolverSpace:
                 joint.contacts_enabled = False
                 self.physics.impulse_joints.insert(everything[first], everything[second], joint, False)
 
-    def _refresh(self) -> None:
-        bodies = self.physics.rigid_bodies
-        self._views = [bodies[self.handles[path]] for path in self.paths]
+    @property
+    def _views(self) -> list[Any]:
+        """The solver's bodies, in the order of `paths`; got on first use, which is not needed to build a world."""
+        if self._got is None:
+            self._got = list(map(self.physics.rigid_bodies.__getitem__, self.handles.values()))
+        return self._got
 
     # ----------------------------------------------------------------------- stepping
 
@@ -1013,9 +1112,16 @@ class SolverSpace:
             if path in self.weights:
                 self.physics.wake_up(self.handles[path])
 
-    def set_surface(self, material: str, friction: float, restitution: float | None) -> None:
+    def set_surface(
+        self, material: str, friction: float, restitution: float | None, static: float | None = None
+    ) -> None:  # fmt: skip
         """Set friction and restitution of all colliders with a material."""
         self._watch.forget()
+        if material in self._grips:
+            mode = self._grips[material].mode
+            self._grips[material] = Grip(friction if static is None else static, friction, mode)
+            self._grip()
+            self._hook.attach(self.physics)
         found = [
             (self.handles[path], place)
             for path, number in zip(self.paths, self._template_of.tolist(), strict=True)
@@ -1077,7 +1183,7 @@ class SolverSpace:
         """Copy of the state."""
         return SavedSpace(
             self.physics.snapshot(), [constraint.saved() for constraint in self.constraints],
-            [copy.copy(held) for held in self.grabs], dict(self.weights), list(self.broken),
+            [copy.copy(held) for held in self.grabs], dict(self.weights), list(self.broken), dict(self._grips),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1089,13 +1195,16 @@ class SolverSpace:
         self.weights.clear()
         self.weights.update(saved.weights)
         self.broken = list(saved.broken)
-        self._belts.attach(self.physics)
+        if self._grips != saved.grips:
+            self._grips = dict(saved.grips)
+            self._grip()
+        self._hook.attach(self.physics)
         self._upkeep = None
         self.targets.clear()
         self._sane, self._steps_made = [], 0
         self._matter = _matter([self.weights.get(path) for path in self.paths])
         self._watch.forget()
-        self._refresh()
+        self._got = None
         self.loads.forget()
         self._watched = np.array([view.ccd_enabled for view in self._views], bool)
 
@@ -1126,6 +1235,19 @@ def _speed_of_all(physics: Any, handles: Mapping[str, Any], masses: Mapping[str,
     """Velocity (3,) of the centre of mass of bodies."""
     moves = [np.array(_tuple(physics.rigid_bodies[handle].linvel)) * masses[path] for path, handle in handles.items()]
     return np.asarray(sum(moves) / sum(masses.values()), float)
+
+
+def _clamped(velocity: Matrix) -> Matrix:
+    """A velocity (3,) no larger than CLAMP: the solver takes those for none whose square is too large for it."""
+    size = float(np.linalg.norm(velocity))
+    return velocity * (CLAMP / size) if CLAMP < size < math.inf else velocity
+
+
+def _is_axle(facts: JointFacts) -> bool:
+    """True for a driven hinge without limits."""
+    hinge = facts.freedoms[3]
+    turns = [not freedom.is_locked for freedom in facts.freedoms] == [False] * 3 + [True, False, False]
+    return turns and not hinge.is_limited and hinge.drive is not None
 
 
 def _ends(constraint: Constraint) -> set[str]:

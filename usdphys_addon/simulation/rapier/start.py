@@ -25,8 +25,14 @@ from .loads import Weight
 APART, TURNED = 2e-5, 1e-4
 #: From here on the user is told: relative to the size, and rad.
 TOLD, TOLD_TURNED = 2e-3, 0.005
+#: Frames back to back, rad, which the solver would leave so, are turned by this angle, rad, before they are closed.
+BACK, NUDGE = 3.1, 0.3
+_TURN = frames.matrix_of((math.cos(NUDGE / 2.0), 0.0, 0.0, math.sin(NUDGE / 2.0)))
 #: Steps that may be needed to close all joints.
 MOST_STEPS = 60
+#: Bodies touch up to this distance, relative to theirs in contact; bounce with this restitution; and have others on
+#: opposite sides below this cosine.
+TOUCHING, LIVELY, OPPOSITE = 1.002, 0.5, -0.9
 #: Seconds of the step in which the solver makes contacts and wakes what they belong to: too short for any motion.
 NO_TIME = 1e-6
 
@@ -122,6 +128,12 @@ def close(physics: PhysicsWorld, joints: Sequence[Jointed], weights: Mapping[str
             builder = builder.additional_mass_properties(weights[path].of_solver).can_sleep(False)
         copies[handle] = scratch.add_body(builder)
     for facts, (first, second) in listed:
+        if gap(facts, poses[first], poses[second]).angle > BACK:
+            frame = poses[first] @ facts.frame0
+            turn = frames.transform(np.zeros(3), _TURN)
+            moved = second if facts.body1 in weights else first
+            scratch.rigid_bodies[copies[moved]].position = isometry(frame @ turn @ np.linalg.inv(frame) @ poses[moved])
+    for facts, (first, second) in listed:
         joint = GenericJoint(locked_mask(facts.freedoms))
         joint.local_frame1, joint.local_frame2 = isometry(facts.frame0), isometry(facts.frame1)
         for axis, freedom in enumerate(facts.freedoms[: 4 if _is_limited_hinge(facts) else 3]):
@@ -140,6 +152,23 @@ def close(physics: PhysicsWorld, joints: Sequence[Jointed], weights: Mapping[str
         if paths[handle] in weights and np.isfinite(poses[handle]).all():
             bodies[handle].position = scratch.rigid_bodies[copied].position
     return opened
+
+
+def row_that_bounces(places: Matrix, sizes: Matrix, bounces: Matrix) -> list[int]:
+    """Of bodies that bounce, the rows of those that touch at the start if one has others on opposite sides, that first.
+
+    places (n, 3) and sizes (n,), m: of bodies as wide as high. bounces (n,): their restitution.
+    """
+    ways = places[None] - places[:, None]
+    gaps = np.linalg.norm(ways, axis=2)
+    touch = gaps < 0.5 * TOUCHING * (sizes[:, None] + sizes[None])
+    touch &= 0.5 * (bounces[:, None] + bounces[None]) >= LIVELY
+    np.fill_diagonal(touch, False)
+    for row in np.flatnonzero(touch.sum(axis=1) > 1).tolist():
+        sides = ways[row, touch[row]] / np.maximum(gaps[row, touch[row], None], 1e-12)
+        if float((sides @ sides.T).min()) < OPPOSITE:
+            return [row, *(other for other in np.flatnonzero(touch.any(axis=1)).tolist() if other != row)]
+    return []
 
 
 def put_to_sleep(physics: PhysicsWorld, asleep: Collection[Any], moving: Collection[Any]) -> None:

@@ -24,7 +24,8 @@ from .matter import COARSE, DIGITS, Geometries, fingerprint
 class Template:
     """A body of the solver with its colliders.
 
-    materials: path of the physics material of each collider, or "". sides: shorter and longer side of each, m.
+    materials: path of the physics material of each collider, or "". sides: shorter and longer side of each, m. bounce:
+    the largest restitution of any.
     surface: how it runs. starts_asleep: of a dynamic body.
     """
 
@@ -36,6 +37,7 @@ class Template:
     colliders: list[Any] = field(default_factory=list)
     materials: list[str] = field(default_factory=list)
     sides: list[tuple[float, float]] = field(default_factory=list)
+    bounce: float = 0.0
 
     @property
     def is_plain(self) -> bool:
@@ -71,6 +73,15 @@ def keys(layout: Layout, paths: Sequence[str], geometries: Geometries, filters: 
         if api.velocity or api.angular_velocity:
             yield None
             continue
+        if len(inside) == 1 and inside is colliders and not masks and "PhysxRigidBodyAPI" not in own.schemas:
+            # One collider, as most bodies have.
+            (prim,) = inside
+            if prim is not own and prim.world is own.world:
+                loader = prim.mesh
+                if loader is not None and id(loader) not in prints:
+                    prints[id(loader)] = fingerprint(geometries.of(prim))
+                yield number_of(own), stretch, number_of(prim), None if loader is None else prints[id(loader)]
+                continue
         found: list[Hashable] = [number_of(own), stretch]
         for prims in (inside,) if inside is colliders else (inside, colliders):
             for prim in prims:
