@@ -52,7 +52,7 @@ def steps_of_all():
 
 
 def begin(clock, with_timeline=False):
-    clock.per_look = SLICE / STEPS
+    clock.per_look = SLICE / (STEPS - 0.5)
     return preview_guard.begin(bpy.context, with_timeline=with_timeline)
 
 
@@ -217,7 +217,7 @@ class Window(operators.Player):
 
 @pytest.fixture
 def window(clock):
-    clock.per_look = operators.SLICE / STEPS
+    clock.per_look = operators.SLICE / (STEPS - 0.5)
     yield Window()
     operators.listening.clear()
 
@@ -284,7 +284,7 @@ def test_a_script_gets_the_whole_start_at_once(crates, window):
 
 
 def test_a_first_step_is_prepared_in_slices_too_and_shows_one_frame(crates, clock):
-    clock.per_look = operators.SLICE / STEPS
+    clock.per_look = operators.SLICE / (STEPS - 0.5)
     window = Window()
     window.play = types.MethodType(operators.USDPHYS_OT_preview_step.play, window)
     assert window.invoke(window, None) == {"RUNNING_MODAL"} and preview_guard.current() is None
