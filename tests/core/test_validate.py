@@ -810,6 +810,13 @@ def test_frames_on_a_mirrored_body_meet_where_they_are_computed_to(scale):
     assert {code for code, path in found(usd_read.read_stage(stage)) if path == J} == set()
 
 
+def test_an_owner_of_what_is_body_and_collider_is_reported_once():
+    stage = new_stage()
+    UsdPhysics.RigidBodyAPI(solid(stage, "/B")).CreateSimulationOwnerRel().SetTargets(["/nope"])
+    issues = validate.validate(usd_read.read_stage(stage))
+    assert [issue.code for issue in issues].count("SimulationOwnerInvalid") == 1
+
+
 def test_empty_model():
     assert validate.validate(PhysicsModel()) == []
 

@@ -44,13 +44,15 @@ def ambiguous_scene(facts: Facts) -> Iterator[Finding]:
 )  # fmt: skip
 def invalid_owner(facts: Facts) -> Iterator[Finding]:
     scenes = {prim.path for prim, _ in facts.all(usd_physics.PhysicsScene)}
-    owners = [(prim, body.simulation_owner) for prim, body in facts.bodies if body.simulation_owner]
-    owners += [(prim, collider.simulation_owner) for prim, collider in facts.colliders if collider.simulation_owner]
-    for prim, targets in owners:
-        for target in targets:
-            if target not in scenes:
-                problem = "is not a physics scene" if facts.exists(target) else "does not exist"
-                yield Finding(prim, f"{prim.display} has the simulation owner {target}, which {problem}.")
+    # What is body and collider has one owner, which both schemas name.
+    owners = {
+        (prim.path, target): prim
+        for prim, value in (*facts.bodies, *facts.colliders) for target in value.simulation_owner or ()
+    }  # fmt: skip
+    for (_, target), prim in owners.items():
+        if target not in scenes:
+            problem = "is not a physics scene" if facts.exists(target) else "does not exist"
+            yield Finding(prim, f"{prim.display} has the simulation owner {target}, which {problem}.")
 
 
 # --------------------------------------------------------------------------- groups and pairs
