@@ -810,6 +810,31 @@ def test_frames_on_a_mirrored_body_meet_where_they_are_computed_to(scale):
     assert {code for code, path in found(usd_read.read_stage(stage)) if path == J} == set()
 
 
+def test_a_joint_to_a_static_collider_is_said_to_collide_in_physx():
+    """Measured: PhysX takes what has no body for the world, so that a door rubs against its frame."""
+    code = "JointTouchesStatic"
+
+    def codes(author=None, target="physx", *, is_solid=True, collides=False):
+        stage = new_stage()
+        solid(stage, "/Door")
+        frame = UsdGeom.Cube.Define(stage, "/House/Frame").GetPrim()
+        if is_solid:
+            UsdPhysics.CollisionAPI.Apply(frame)
+        joint = UsdPhysics.RevoluteJoint.Define(stage, "/Hinge")
+        joint.CreateBody0Rel().SetTargets(["/House"])
+        joint.CreateBody1Rel().SetTargets(["/Door"])
+        joint.CreateCollisionEnabledAttr(collides)
+        if author is not None:
+            UsdPhysics.FilteredPairsAPI.Apply(frame).CreateFilteredPairsRel().SetTargets([author])
+        issues = validate.validate(usd_read.read_stage(stage), target)
+        return [issue.fix for issue in issues if issue.code == code]
+
+    (fix,) = codes()
+    assert "Frame" in fix or ("House" in fix and "Door" in fix)
+    assert len(codes("/Elsewhere")) == 1
+    assert codes("/Door") == codes(is_solid=False) == codes(collides=True) == codes(target="usd") == []
+
+
 def test_an_owner_of_what_is_body_and_collider_is_reported_once():
     stage = new_stage()
     UsdPhysics.RigidBodyAPI(solid(stage, "/B")).CreateSimulationOwnerRel().SetTargets(["/nope"])
@@ -826,7 +851,12 @@ def test_empty_model():
 
 def test_every_code_has_a_case():
     tested = {code for case in SHARED for code, _ in _values(case)[2]} | {case[2] for case in OWN}
-    on_models = {"GroupDuplicateTarget", "UnitsInvalid", "JointOutsideArticulation"}  # tests of their own, above
+    on_models = {
+        "GroupDuplicateTarget",
+        "UnitsInvalid",
+        "JointOutsideArticulation",
+        "JointTouchesStatic",
+    }  # tests of their own, above
     of_vendors = {code for code, _, _ in test_vendor_rules.CASES}
     assert {row.code for row in validate.issue_table()} == tested | on_models | of_vendors
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from ..joint_kinds import DISTANCE, driven_dofs
 from ..model import Prim
+from ..paths import ancestors_of, is_at_or_below, is_below
 from ..schemas import usd_physics
-from .base import Facts, Finding, kind, rule
+from .base import Facts, Finding, kind, name, rule
 
 # --------------------------------------------------------------------------- bodies
 
@@ -73,6 +74,44 @@ def no_enabled_body(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         if all(facts.mover.at(path) is None for _, path in _sides(joint)):
             yield Finding(prim, f"The joint {prim.display} joins no enabled rigid body.")
+
+
+@rule(
+    "JointTouchesStatic", None, "warning", None,
+    meaning="A joint holds a body to a static collider. PhysX takes that for the world, and lets the two collide.",
+    fix="Add {other} to the filtered pairs of {body}.",
+)  # fmt: skip
+def touches_static(facts: Facts) -> Iterator[Finding]:
+    pairs = [
+        {prim.path, target} for prim, value in facts.all(usd_physics.FilteredPairsAPI)
+        for target in value.filtered_pairs or ()
+    ]  # fmt: skip
+    for prim, joint in facts.joints:
+        if joint.joint_enabled is False or joint.collision_enabled or not (joint.body0 and joint.body1):
+            continue
+        for own, other in ((joint.body0[0], joint.body1[0]), (joint.body1[0], joint.body0[0])):
+            body, holder = facts.carrier.at(own), facts.model.prims.get(other)
+            if body is None or holder is None or facts.carrier.at(other) is not None:
+                continue
+            if other not in facts.once(_with_colliders) or body.path not in facts.once(_with_colliders):
+                continue
+            if not any(_are_about(pair, body.path, other) for pair in pairs):
+                message = f"PhysX lets {body.display} collide with {holder.display}, to which {prim.display} holds it."
+                yield Finding(prim, message, {"other": name(holder), "body": name(body)})
+
+
+def _with_colliders(facts: Facts) -> set[str]:
+    """The paths of colliders, and of all that is above them."""
+    return {above for prim in facts.colliders.prims for above in (prim.path, *ancestors_of(prim.path))}
+
+
+def _are_about(pair: set[str], one: str, other: str) -> bool:
+    """True if one end of a pair is at, above or below a prim, and the other end another prim."""
+    return any(_touch(first, one) and any(_touch(second, other) for second in pair - {first}) for first in pair)
+
+
+def _touch(path: str, other: str) -> bool:
+    return is_at_or_below(path, other) or is_below(other, path)
 
 
 @rule(
