@@ -1374,7 +1374,7 @@ def test_loose_parts_ask_for_what_their_mode_takes(mode, field):
 def test_a_motor_asks_for_a_place_where_it_holds_one_and_else_for_a_speed():
     assert drawn_operator("usdphys.joint_motor").props() == ["holds", "speed", "response", "dof"]
     held = drawn_operator("usdphys.joint_motor", holds=True)
-    assert held.props() == ["holds", "angle", "distance", "response", "dof"]
+    assert held.props() == ["holds", "angle", "distance", "response", "armature", "dof"]
 
 
 @pytest.mark.parametrize(

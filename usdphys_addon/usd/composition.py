@@ -193,7 +193,9 @@ def mistyped_values(opinions: Iterable[Opinions]) -> list[Issue]:
             if name in one.names and attribute.type not in ("rel", "opaque"):
                 item = one.usd_prim.GetAttribute(name)
                 stack = item.GetPropertyStack(Usd.TimeCode.Default()) if item else ()
-                kind = str(stack[0].typeName) if stack else attribute.type
+                # Of another kind: a relationship in place of an attribute.
+                is_attribute = stack and isinstance(stack[0], Sdf.AttributeSpec)
+                kind = str(stack[0].typeName) if is_attribute else attribute.type
                 if alike(kind, attribute.type) and not is_stored_as(kind, attribute.type):
                     found.append((one.path, name, kind, attribute.type))
     if not found:
