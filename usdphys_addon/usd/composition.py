@@ -192,10 +192,10 @@ def mistyped_values(opinions: Iterable[Opinions]) -> list[Issue]:
         for name, (attribute, _) in table_properties(one.type_name, one.schemas).items():
             if name in one.names and attribute.type not in ("rel", "opaque"):
                 item = one.usd_prim.GetAttribute(name)
-                stack = item.GetPropertyStack(Usd.TimeCode.Default()) if item else ()
+                stack: Sequence[Sdf.PropertySpec] = item.GetPropertyStack(Usd.TimeCode.Default()) if item else ()
                 # Of another kind: a relationship in place of an attribute.
-                is_attribute = stack and isinstance(stack[0], Sdf.AttributeSpec)
-                kind = str(stack[0].typeName) if is_attribute else attribute.type
+                of_file = stack[0] if stack else None
+                kind = str(of_file.typeName) if isinstance(of_file, Sdf.AttributeSpec) else attribute.type
                 if alike(kind, attribute.type) and not is_stored_as(kind, attribute.type):
                     found.append((one.path, name, kind, attribute.type))
     if not found:
