@@ -145,6 +145,16 @@ def test_files_that_belong_together_are_replaced_together(pair: Path) -> None:
     assert contents(pair) == {b"{new}"}
 
 
+def test_of_files_that_belong_together_those_stay_that_are_as_before(pair: Path) -> None:
+    """The fewer are replaced, the shorter is the moment in which a kill leaves some old and some new."""
+    image = pair.parent / "sub/wood.png"
+    image.write_bytes((pair.parent / "new/sub/wood.png").read_bytes())
+    kept, changed = image.stat().st_ino, pair.stat().st_ino
+    files.replace_together(pair.parent / "new", pair, [pair.with_suffix(".bin")])
+    assert contents(pair) == {b"{new}"}
+    assert image.stat().st_ino == kept and pair.stat().st_ino != changed
+
+
 def test_a_full_disk_at_any_of_several_files_keeps_all_old_ones(pair: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copyfile = shutil.copyfile
     for fails in ("a.gltf", "a.bin", "wood.png"):

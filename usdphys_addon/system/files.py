@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import filecmp
 import hashlib
 import os
 import shutil
@@ -96,7 +97,8 @@ def replace_together(
 ) -> None:  # fmt: skip
     """Put the files of a folder beside the target in place, the one with the name of the target last.
 
-    All are whole, in their folders and on the disk before the first of them replaces an old file.
+    All are whole, in their folders and on the disk before the first of them replaces an old file. Files that are as
+    before stay.
     replaceable: old files that are those of the target. Another one stays, unless the new one is the same.
     root: what the folder stands for, at or above the folder of the target; by default that. Raises OutputError.
     """
@@ -108,7 +110,7 @@ def replace_together(
         for path, place in zip(made, places, strict=True):
             place.parent.mkdir(parents=True, exist_ok=True)
             checked(place)
-            if place != target and place.exists() and place not in replaceable and _digest(place) != _digest(path):
+            if place != target and place.exists() and place not in replaceable and not _are_same(place, path):
                 raise OutputError(
                     f"'{target}' needs the file '{place.name}' beside it, and another one has that name; choose "
                     "another folder, or a format of one file."
@@ -116,9 +118,11 @@ def replace_together(
             if not is_whole(path):
                 raise OutputError(_torn(target))
         with ExitStack() as stack:
-            reals = [_real(place) for place in places]
+            pairs = [(path, _real(place)) for path, place in zip(made, places, strict=True)]
+            pairs = [(path, real) for path, real in pairs if path == last or not _are_same(path, real)]
+            reals = [real for _, real in pairs]
             copies = [stack.enter_context(scratch_file(real)) for real in reals]
-            for path, copy, real in zip(made, copies, reals, strict=True):
+            for (path, real), copy in zip(pairs, copies, strict=True):
                 shutil.copyfile(path, copy)
                 _take_mode(copy, real)
                 _force_to_disk(copy)
@@ -207,6 +211,14 @@ def first_changed(note: str, folder: Path) -> str:
         if _digest(folder / name) != digest:
             return name
     return ""
+
+
+def _are_same(one: Path, other: Path) -> bool:
+    """True for two files of the same content that can be read."""
+    try:
+        return filecmp.cmp(one, other, shallow=False)
+    except OSError:
+        return False
 
 
 def _digest(file: Path) -> str:
