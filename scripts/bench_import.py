@@ -65,7 +65,7 @@ def options_of(path: Path) -> dict[str, Any]:
     class Nothing:
         """Stands for the physics."""
 
-        scene_meters = 1.0
+        scene_meters, complete = 1.0, None
 
         def begin(self) -> None:
             pass
