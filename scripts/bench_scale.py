@@ -89,6 +89,8 @@ os._exit(0)
 """
 _HOUR = """
 from pathlib import Path
+import bpy
+bpy.utils.expose_bundled_modules()
 from usdphys_addon.simulation.world import World
 from usdphys_addon.usd import read
 def resident():
