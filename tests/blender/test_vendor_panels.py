@@ -14,37 +14,19 @@ from usdphys_ext.usdphys_addon.core import concepts
 
 from . import scenes
 from .layout_recorder import LayoutRecorder
+from .wanted_attributes import WANTED
 
-#: Attributes that matter most to artists, by place. Of a degree of freedom: of a hinge.
-WANTED = {
-    "joint": """newton:friction newton:damping newton:armature newton:velocityLimit newton:limitStiffness
-        newton:limitDamping newton:mimicJoint newton:mimicCoef0 newton:mimicCoef1 newton:mimicEnabled
-        physxJoint:maxJointVelocity physxJoint:jointFriction physxJoint:armature
-        physxPhysicsDistanceJoint:springEnabled physxPhysicsDistanceJoint:springStiffness
-        physxPhysicsDistanceJoint:springDamping""",
-    "dof": """physxLimit:angular:stiffness physxLimit:angular:damping physxJointAxis:angular:staticFrictionEffort
-        physxJointAxis:angular:dynamicFrictionEffort physxJointAxis:angular:viscousFrictionCoefficient
-        physxJointAxis:angular:maxJointVelocity physxJointAxis:angular:armature state:angular:physics:position
-        state:angular:physics:velocity physxLimit:angular:restitution physxLimit:angular:bounceThreshold""",
-    "articulation": """newton:selfCollisionEnabled physxArticulation:enabledSelfCollisions
-        physxArticulation:solverPositionIterationCount physxArticulation:articulationEnabled""",
-    "body": """physxRigidBody:linearDamping physxRigidBody:angularDamping physxRigidBody:disableGravity
-        physxRigidBody:enableCCD physxRigidBody:enableSpeculativeCCD physxRigidBody:solverPositionIterationCount
-        physxRigidBody:maxDepenetrationVelocity physxRigidBody:maxLinearVelocity physxRigidBody:maxAngularVelocity
-        physxRigidBody:lockedPosAxis physxRigidBody:lockedRotAxis physxRigidBody:sleepThreshold
-        physxRigidBody:maxContactImpulse physxRigidBody:enableGyroscopicForces
-        physxSurfaceVelocity:surfaceVelocity physxForce:force physxForce:torque physxForce:mode""",
-    "collider": """physxSDFMeshCollision:sdfResolution newton:sdfMaxResolution newton:contactMargin newton:contactGap
-        physxCollision:contactOffset physxCollision:restOffset physxCollision:torsionalPatchRadius
-        newton:maxHullVertices physxConvexHullCollision:hullVertexLimit
-        physxConvexDecompositionCollision:maxConvexHulls physxConvexDecompositionCollision:voxelResolution
-        physxConvexDecompositionCollision:shrinkWrap physxSphereFillCollision:maxSpheres""",
-    "material": """physxMaterial:frictionCombineMode physxMaterial:restitutionCombineMode
-        physxMaterial:compliantContactStiffness physxMaterial:compliantContactDamping newton:contactStiffness
-        newton:contactDamping newton:torsionalFriction newton:rollingFriction""",
-    "scene": """physxScene:enableCCD newton:timeStepsPerSecond physxScene:timeStepsPerSecond physxScene:solverType
-        physxScene:minPositionIterationCount physxScene:enableStabilization""",
-}  # fmt: skip
+
+def wanted() -> dict[str, list[str]]:
+    """Attributes that matter most to artists, by the place of their row. Of a degree of freedom: of a hinge."""
+    found: dict[str, list[str]] = {}
+    for place, names in WANTED.items():
+        for name in names.split():
+            if place.startswith("Physx") or ":" not in name or "=" in name:
+                continue  # prims, schemas and tokens have no row
+            own = {"distance": "joint"}.get(place, place)
+            found.setdefault("dof" if "{}" in name else own, []).append(name.format("angular"))
+    return found
 
 
 def owner_for(place: str) -> tuple[Any, str, str, tuple[str, ...]]:
@@ -75,7 +57,7 @@ def drawn(thing: Any, kind: str, path: str, places: tuple[str, ...], opened: Any
     return layout
 
 
-@pytest.mark.parametrize("place", WANTED)
+@pytest.mark.parametrize("place", wanted())
 def test_what_matters_most_is_found_and_added(place):
     """By a field of its own, or by the search of its runtime."""
     bpy.context.scene.usdphys.targets = {"NEWTON", "PHYSX"}
@@ -89,9 +71,9 @@ def test_what_matters_most_is_found_and_added(place):
         name for concept in concepts.concepts_of(place) for twin in concept.twins
         for _, name in concepts.placed(twin, ("angular",))
     }  # fmt: skip
-    missing = [name for name in WANTED[place].split() if name not in fields and name not in searched]
+    missing = [name for name in wanted()[place] if name not in fields and name not in searched]
     assert missing == []
-    for name in WANTED[place].split():
+    for name in wanted()[place]:
         if name in searched:
             assert bpy.ops.usdphys.vendor_add(
                 data_path=path, owner=kind, attribute=f"{searched[name]} {name}"
@@ -99,7 +81,7 @@ def test_what_matters_most_is_found_and_added(place):
             assert vendor_rows.row_of(thing, name) is not None
 
 
-@pytest.mark.parametrize("place", WANTED)
+@pytest.mark.parametrize("place", wanted())
 def test_every_field_is_added_drawn_and_removed(place):
     """One click opens the settings, one adds a field; it is then drawn as its value, with a button that clears it."""
     bpy.context.scene.usdphys.targets = {"NEUTRAL"}

@@ -16,6 +16,8 @@ import bpy
 import mathutils
 import numpy as np
 
+from ..bridge.roles import parents_of
+
 #: For each of Blender's collision collections: does the object belong to it?
 Pattern = tuple[bool, ...]
 
@@ -237,10 +239,10 @@ class _Converter:
         """True if the object needs a body; a static collider needs none."""
         if _body(obj).type == "ACTIVE" or _body(obj).kinematic:
             return True
-        if any(self.moves(above) for above in _ancestors(obj)):
+        if any(self.moves(above) for above in parents_of(obj)):
             self.note("below", obj)
             return True
-        if any(_is_animated(above) for above in (obj, *_ancestors(obj))):
+        if any(_is_animated(above) for above in (obj, *parents_of(obj))):
             self.note("animated", obj)
             return True
         return False
@@ -380,7 +382,7 @@ class _Converter:
 
     def join_group(self, obj: bpy.types.Object, patterns: dict[str, Pattern]) -> None:
         own = patterns[obj.name_full]
-        inherited = {patterns[above.name_full]: None for above in _ancestors(obj) if above.name_full in patterns}
+        inherited = {patterns[above.name_full]: None for above in parents_of(obj) if above.name_full in patterns}
         memberships = _physics(obj).collision_groups
         memberships.add().name = _group_name(own)
         for pattern in inherited:
@@ -511,17 +513,10 @@ def _constraint(obj: bpy.types.Object) -> Any:
     return obj.rigid_body_constraint
 
 
-def _ancestors(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
-    above = obj.parent
-    while above is not None:
-        yield above
-        above = above.parent
-
-
 def _compound_of(obj: bpy.types.Object) -> bpy.types.Object | None:
     """The outermost compound that an object is a shape of."""
     found = None
-    for above in _ancestors(obj):
+    for above in parents_of(obj):
         if above.rigid_body is None or above.rigid_body.collision_shape != "COMPOUND":
             break
         found = above

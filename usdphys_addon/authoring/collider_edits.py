@@ -14,7 +14,7 @@ import numpy as np
 from ..bridge import mesh as meshes
 from ..bridge import physics_collections, props
 from ..bridge.property_values import restore, snapshot, unset_all
-from ..bridge.roles import is_body, is_moved
+from ..bridge.roles import is_body, is_moved, parents_of
 from ..core import fitting, frames, primitives
 from ..core.errors import InputError, MissingDependencyError
 from ..core.fitting import Surface
@@ -87,14 +87,6 @@ def _with_surface(
     if not found:
         raise InputError(f"'{chosen[0].name}' has no faces; select mesh objects.")
     return found
-
-
-def _ancestors(obj: Any) -> list[Any]:
-    above = []
-    while obj.parent is not None:
-        obj = obj.parent
-        above.append(obj)
-    return above
 
 
 # --------------------------------------------------------------------------- properties as values
@@ -201,7 +193,7 @@ def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, 
 def _check_active(active: Any, names: set[str], role: str) -> None:
     if active is None or active.name not in names:
         raise InputError("The active object cannot be part of the body; select another one last, or use an Empty.")
-    for above in _ancestors(active):
+    for above in parents_of(active):
         if above.name in names:
             raise InputError(
                 f"'{above.name}' is a parent of '{active.name}' and cannot go below it; make '{above.name}' the active "
@@ -216,7 +208,7 @@ def _check_active(active: Any, names: set[str], role: str) -> None:
 
 def _is_carried(obj: Any, names: set[str]) -> bool:
     """True if the object is below another part, with no rigid body in between."""
-    for above in _ancestors(obj):
+    for above in parents_of(obj):
         if above.name in names:
             return True
         if is_body(above):
@@ -230,7 +222,7 @@ def _common_parent(roots: list[Any], role: str) -> Any:
     common = parents.pop() if len(parents) == 1 else None
     if common is None or any(obj.parent_type != "OBJECT" for obj in roots):
         return None
-    if role == "STATIC" and any(is_body(above) for above in (common, *_ancestors(common))):
+    if role == "STATIC" and any(is_body(above) for above in (common, *parents_of(common))):
         return None
     return None if frames.is_flat(common.matrix_world.determinant()) else common
 

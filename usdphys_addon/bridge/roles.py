@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -14,6 +15,14 @@ def applies(obj: Any, part: str) -> bool:
 
 def is_body(obj: Any) -> bool:
     return applies(obj, "rigid_body")
+
+
+def parents_of(obj: Any) -> Iterator[Any]:
+    """The parents of an object, nearest first."""
+    above = obj.parent
+    while above is not None:
+        yield above
+        above = above.parent
 
 
 def is_moved(obj: Any) -> bool:

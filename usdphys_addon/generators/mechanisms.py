@@ -12,6 +12,7 @@ from ..authoring import joint_edits, vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions, bodies_of
 from ..authoring.tagging import Tagging
 from ..bridge import mesh as meshes
+from ..bridge.roles import parents_of
 from ..core import vendor_schemas
 from ..core.errors import InputError
 
@@ -46,7 +47,7 @@ def make_mechanism(context: Any, kind: str, speed: float) -> list[Any]:
     if any(base is None for base, _ in pairs) and options.place in ("AUTO", "CLOSEST"):
         raise InputError("Select the part that moves, and then what holds it, so that this is the active object.")
     for base, part in pairs:
-        if base is not None and part in _above(base):
+        if base is not None and part in parents_of(base):
             raise InputError(f"'{part.name}' carries '{base.name}', which is below it; clear the parent of that.")
     maker = JointMaker(context, options)
     for base, part in pairs:
@@ -71,15 +72,6 @@ def make_mechanism(context: Any, kind: str, speed: float) -> list[Any]:
             context, [(joint, dof, target) for joint in made], holds=kind != "TURNTABLE", response=0.3
         )
     return made
-
-
-def _above(obj: Any) -> list[Any]:
-    """The parents of an object, up to the highest."""
-    found = []
-    while obj.parent is not None:
-        obj = obj.parent
-        found.append(obj)
-    return found
 
 
 def _span(maker: JointMaker, plan: tuple[Any, Any, Any, str]) -> tuple[float, float]:

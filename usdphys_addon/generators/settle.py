@@ -14,7 +14,7 @@ import numpy as np
 from ..authoring.tagging import Tagging, exports_faces
 from ..bridge import mesh as meshes
 from ..bridge.joint_frames import is_joint, set_world_matrix
-from ..bridge.roles import applies, is_body
+from ..bridge.roles import applies, is_body, parents_of
 from ..core.building import scattering
 from ..core.errors import InputError
 from ..core.words import counted, named
@@ -147,17 +147,9 @@ def _movers(objects: Sequence[Any]) -> list[Any]:
     """The objects that fall: those below others of them fall with them. Raises InputError."""
     chosen = [obj for obj in objects if obj.library is None and not is_joint(obj)]
     known = {obj.name_full for obj in chosen}
-    found = [obj for obj in chosen if not any(above.name_full in known for above in _above(obj))]
+    found = [obj for obj in chosen if not any(above.name_full in known for above in parents_of(obj))]
     if not found:
         raise InputError("Select the objects that are to fall.")
-    return found
-
-
-def _above(obj: Any) -> list[Any]:
-    found = []
-    while obj.parent is not None:
-        obj = obj.parent
-        found.append(obj)
     return found
 
 
@@ -214,7 +206,7 @@ def _give_physics(context: Any, movers: Sequence[Any], held: Sequence[Any]) -> t
 
 
 def _is_carried(obj: Any) -> bool:
-    return any(is_body(above) and applies(above, "rigid_body") for above in _above(obj))
+    return any(is_body(above) and applies(above, "rigid_body") for above in parents_of(obj))
 
 
 # --------------------------------------------------------------------------- scattering

@@ -15,6 +15,7 @@ import bpy
 from ..authoring import group_edits
 from ..bridge import scene_watch
 from ..bridge.environment import redraw
+from ..bridge.roles import parents_of
 from ..core import clock
 from ..core.schemas import usd_geom, usd_physics
 from ..playback import guard as preview_guard
@@ -52,11 +53,7 @@ def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
     obj = bpy.data.objects.get(name)
     if obj is None:
         return MassReadout(problem=f"There is no object '{name}'")
-    family = {obj.name_full, *(child.name_full for child in obj.children_recursive)}
-    above = obj.parent
-    while above is not None:
-        family.add(above.name_full)
-        above = above.parent
+    family = {one.name_full for one in (obj, *obj.children_recursive, *parents_of(obj))}
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family)
     path = next((path for path, site in reading.sites.items() if site.obj == obj and site.instance is None), "")
     prim = reading.model.prims.get(path)
@@ -97,10 +94,7 @@ def compute_shapes(context: bpy.types.Context, name: str) -> tuple[str, ...]:
     obj: Any = bpy.data.objects.get(name)
     if obj is None:
         return ()
-    family, above = {obj.name_full}, obj.parent
-    while above is not None:
-        family.add(above.name_full)
-        above = above.parent
+    family = {one.name_full for one in (obj, *parents_of(obj))}
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family)
     found = [_shape_name(prim) for prim in reading.model.colliders.values() if prim.label == name]
     return tuple(found) if len(found) == len(obj.usdphys.colliders) else ()

@@ -161,13 +161,19 @@ def table():
     kit.shot("table-2-crate")
 
 
-def car():
-    """Click the chassis, select all, Dynamic, Joint, motor and velocity in the panel of the operation, Ground, Play.
-    The way of `vehicle` is shorter."""
+def car_parts():
+    """A chassis and its four wheels, in view and not selected."""
     chassis = box("Chassis", (-4, 0, 0.7), (2.4, 1.0, 0.4), (0.7, 0.15, 0.1, 1))
     wheels = [wheel(f"Wheel {x} {y}", (-4 + 0.8 * x, 0.7 * y, 0.35)) for x in (-1, 1) for y in (-1, 1)]
     front(11.0, 0.2, 0.9)
     bpy.ops.object.select_all(action="DESELECT")
+    return chassis, wheels
+
+
+def car():
+    """Click the chassis, select all, Dynamic, Joint, motor and velocity in the panel of the operation, Ground, Play.
+    The way of `vehicle` is shorter."""
+    chassis, wheels = car_parts()
     yield 0.5
     actions = Actions("car by joints", 8)
     yield from click_on(actions, chassis, (0, 0, 0.2))
@@ -196,10 +202,7 @@ def car():
 
 def vehicle():
     """Select all, Vehicle, Ground, Play: it drives at once, without a value in a panel."""
-    chassis = box("Chassis", (-4, 0, 0.7), (2.4, 1.0, 0.4), (0.7, 0.15, 0.1, 1))
-    wheels = [wheel(f"Wheel {x} {y}", (-4 + 0.8 * x, 0.7 * y, 0.35)) for x in (-1, 1) for y in (-1, 1)]
-    front(11.0, 0.2, 0.9)
-    bpy.ops.object.select_all(action="DESELECT")
+    chassis, wheels = car_parts()
     yield 0.5
     actions = Actions("vehicle", 6)
     yield from select_all(actions)
