@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add and remove items of the lists in the panels, and unset authored values."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -19,6 +21,8 @@ LISTS = {
     "scene_collision_groups": ("scene", "collision_groups", "Group", "active_group_index"),
     "filtered_groups": ("group", "filtered_groups", "Group", "active_index"),
 }
+#: Path to the first physics scene. Panels show its settings before there is one; the first that is added makes it.
+FIRST_SCENE = "scene.usdphys.physics_scenes[0]"
 
 
 def _resolve(context: Any, which: str) -> tuple[Any, Any, str, str]:
@@ -99,22 +103,24 @@ def owner_of(context: Any, data_path: str) -> Any:
     owner = owners.get(head)
     if owner is None and head == "material" and context.object is not None:
         owner = context.object.active_material
-    if owner is None:
-        return None
-    if data_path == FIRST_SCENE and not len(owner.usdphys.physics_scenes):
+    if owner is None or (data_path == FIRST_SCENE and not len(owner.usdphys.physics_scenes)):
         return None
     return owner.path_resolve(rest)
 
 
-#: Path to the first physics scene. Panels draw it before there is one: a setting of it makes it.
-FIRST_SCENE = "scene.usdphys.physics_scenes[0]"
-
-
-def made_owner_of(context: Any, data_path: str) -> Any:
-    """The same; a first physics scene is made."""
-    if data_path == FIRST_SCENE and not len(context.scene.usdphys.physics_scenes):
-        context.scene.usdphys.physics_scenes.add().name = LISTS["physics_scenes"][2]
-    return owner_of(context, data_path)
+@contextmanager
+def made_owner(context: Any, data_path: str) -> Iterator[Any]:
+    """What `owner_of` finds. A first physics scene that is missing is made, and stays if nothing is raised."""
+    scenes = context.scene.usdphys.physics_scenes
+    is_new = data_path == FIRST_SCENE and not len(scenes)
+    if is_new:
+        scenes.add().name = LISTS["physics_scenes"][2]
+    try:
+        yield owner_of(context, data_path)
+    except BaseException:
+        if is_new:
+            scenes.clear()
+        raise
 
 
 class USDPHYS_OT_unset(bpy.types.Operator):

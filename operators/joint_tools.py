@@ -202,11 +202,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         target = (self.angle if is_angular else self.distance) if holds else self.speed
         dof = "angular" if is_angular else "linear"
         targets = [(obj, dof, target) for obj in made]
-        if holds:
-            motors, notes, outlooks = joint_edits.add_servos(context, targets, response=self.response)
-        else:
-            outlooks = []
-            motors, notes = joint_edits.add_motors(context, targets, holds=False, response=self.response)
+        motors, notes, outlooks = _add_motors(context, targets, holds=holds, response=self.response)
         for note in notes:
             self.report({"WARNING"}, tr(note))
         if not notes:
@@ -224,6 +220,15 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         made = joint_maker.add_joint(context, choice, face)
         self.complete(context, made)
         self.report({"INFO"}, tr(_count(made)))
+
+
+def _add_motors(context: Any, targets: Any, *, holds: bool, response: float, may_add: bool = True) -> Any:
+    """As `joint_edits.add_servos`, or as `joint_edits.add_motors` and without outlooks if they hold no position."""
+    from ..usdphys_addon.authoring import joint_edits
+
+    if holds:
+        return joint_edits.add_servos(context, targets, response=response, may_add=may_add)
+    return *joint_edits.add_motors(context, targets, holds=False, response=response), []
 
 
 def _report_outlooks(operator: Any, outlooks: Any) -> None:
@@ -469,13 +474,9 @@ follows from the masses and the load"""
             (obj, dof, (self.angle if dof in ANGULAR_DOFS else self.distance) if self.holds else self.speed)
             for obj, dof in chosen
         ]
-        if self.holds:
-            made, notes, outlooks = joint_edits.add_servos(
-                context, targets, response=self.response, may_add=self.armature
-            )  # fmt: skip
-        else:
-            outlooks = []
-            made, notes = joint_edits.add_motors(context, targets, holds=False, response=self.response)
+        made, notes, outlooks = _add_motors(
+            context, targets, holds=self.holds, response=self.response, may_add=self.armature
+        )
         for note in notes:
             self.report({"WARNING"}, tr(note))
         texts = joint_edits.motor_texts(made, holds=self.holds) if len(notes) < len(made) else []

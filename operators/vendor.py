@@ -9,7 +9,7 @@ from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
-from .edit_lists import FIRST_SCENE, made_owner_of, owner_of
+from .edit_lists import FIRST_SCENE, made_owner, owner_of
 from .outcome import refuse
 
 
@@ -63,11 +63,13 @@ class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
         from ..usdphys_addon.authoring import vendor_edits
         from ..usdphys_addon.core.concepts import concepts
 
-        thing = made_owner_of(context, self.data_path)
-        if thing is None or self.concept not in concepts():
+        if self.concept not in concepts():
             return {"CANCELLED"}
         try:
-            vendor_edits.add_concept(context.scene, thing, concepts()[self.concept], self.dof)
+            with made_owner(context, self.data_path) as thing:
+                if thing is None:
+                    return {"CANCELLED"}
+                vendor_edits.add_concept(context.scene, thing, concepts()[self.concept], self.dof)
         except InputError as error:
             return refuse(self, error)
         return {"FINISHED"}
@@ -157,11 +159,11 @@ class USDPHYS_OT_vendor_add(_VendorOperator, bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
 
-        thing = made_owner_of(context, self.data_path)
-        if thing is None:
-            return {"CANCELLED"}
         applied, _, name = self.attribute.partition(" ")
-        vendor_edits.add_attribute(thing, applied, name, context.scene)
+        with made_owner(context, self.data_path) as thing:
+            if thing is None:
+                return {"CANCELLED"}
+            vendor_edits.add_attribute(thing, applied, name, context.scene)
         return {"FINISHED"}
 
 
@@ -214,11 +216,11 @@ class USDPHYS_OT_vendor_add_other(_VendorOperator, bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
 
-        thing = made_owner_of(context, self.data_path)
-        if thing is None:
-            return {"CANCELLED"}
         try:
-            vendor_edits.add_other(thing, self.applied, self.attribute, self.value_type, self.value)
+            with made_owner(context, self.data_path) as thing:
+                if thing is None:
+                    return {"CANCELLED"}
+                vendor_edits.add_other(thing, self.applied, self.attribute, self.value_type, self.value)
         except InputError as error:
             return refuse(self, error)
         return {"FINISHED"}

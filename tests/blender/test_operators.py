@@ -149,6 +149,8 @@ REFUSED: list[tuple[str, dict[str, Any], Callable[[], None]]] = [
     ("collider_mesh_to_primitive", {}, plane),
     ("drag_handle", {"handle": "collider.no_such_handle"}, crate),
     ("list_remove", {"which": "filtered_pairs"}, crate),
+    ("concept_add", {"data_path": "scene.usdphys.physics_scenes[0]", "concept": "no_such_concept"}, crate),
+    ("vendor_add_other", {"data_path": "scene.usdphys.physics_scenes[0]", "attribute": "no name"}, crate),
     ("unset", {"data_path": "material.usdphys.physics_material.density"}, crate),
 ]
 
@@ -168,7 +170,7 @@ def facts() -> list[tuple[str, str]]:
 def test_a_refusal_changes_nothing_and_is_no_step_to_undo(idname, values, build):
     build()
     before, names = history(), [obj.name for obj in bpy.data.objects]
-    physics = facts()
+    physics, number = facts(), len(bpy.context.scene.usdphys.physics_scenes)
     try:
         result = run(idname, **values)
     except RuntimeError:
@@ -177,6 +179,7 @@ def test_a_refusal_changes_nothing_and_is_no_step_to_undo(idname, values, build)
     assert result == {"CANCELLED"}
     assert history() == before
     assert [obj.name for obj in bpy.data.objects] == names
+    assert len(bpy.context.scene.usdphys.physics_scenes) == number
     assert facts() == physics
 
 
